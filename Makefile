@@ -1,0 +1,53 @@
+# make review   set everything up and review this repository's latest commits
+# make test     everything that CI checks
+# Other targets: setup, format, bench.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+# Of this repository the last few commits, of another one (REPO=DIR) its last.
+REPO ?= .
+RANGE ?= $(if $(filter .,$(REPO)),$(shell git rev-list --first-parent --max-count=6 HEAD 2>/dev/null | tail -n 1)..HEAD)
+
+.PHONY: review test setup format lint types imports unit bench
+
+review: setup
+	@$(BIN)/leadhand review $(RANGE) --repo $(REPO) --fail-on never $(ARGS)
+
+test: lint types imports unit
+
+setup: $(STAMP)
+
+$(STAMP): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "leadhand needs Python 3.11 or newer: make $(MAKECMDGOALS) PYTHON=python3.12, say" >&2; exit 1; }
+	@if command -v uv >/dev/null 2>&1; then \
+	  uv venv --quiet --allow-existing --python $(PYTHON) $(VENV) && \
+	  uv pip install --quiet --python $(BIN)/python --editable '.[dev]'; \
+	else \
+	  $(PYTHON) -m venv $(VENV) && \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'; \
+	fi
+	@touch $(STAMP)
+
+lint: setup
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+types: setup
+	$(BIN)/basedpyright
+
+imports: setup
+	$(BIN)/lint-imports
+
+unit: setup
+	$(BIN)/pytest -n auto
+
+format: setup
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: setup
+	$(BIN)/python -m benchmarks

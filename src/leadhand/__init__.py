@@ -1,0 +1,66 @@
+"""leadhand: a supervisor for teams of workers. Public names resolve on first use (PEP 562)."""
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from leadhand.contracts.answer import Answer
+    from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
+    from leadhand.contracts.task import Limits, Plan, Task
+    from leadhand.contracts.team import RetryRules, TaskTemplate, Team, Worker
+    from leadhand.errors import InputError, LeadhandError, PlanRejected, TeamError, ToolError
+    from leadhand.supervisor import Supervisor
+
+__all__ = [
+    "Answer",
+    "Completed",
+    "Escalated",
+    "Failed",
+    "Handoff",
+    "InputError",
+    "LeadhandError",
+    "Limits",
+    "Outcome",
+    "Plan",
+    "PlanRejected",
+    "Result",
+    "RetryRules",
+    "Supervisor",
+    "Task",
+    "TaskTemplate",
+    "Team",
+    "TeamError",
+    "ToolError",
+    "Worker",
+]
+
+__version__ = "0.1.0"
+
+_MODULES = {
+    "Answer": "contracts.answer",
+    "Completed": "contracts.outcome",
+    "Escalated": "contracts.outcome",
+    "Failed": "contracts.outcome",
+    "Handoff": "contracts.outcome",
+    "InputError": "errors",
+    "LeadhandError": "errors",
+    "Limits": "contracts.task",
+    "Outcome": "contracts.outcome",
+    "Plan": "contracts.task",
+    "PlanRejected": "errors",
+    "Result": "contracts.outcome",
+    "RetryRules": "contracts.team",
+    "Supervisor": "supervisor",
+    "Task": "contracts.task",
+    "TaskTemplate": "contracts.team",
+    "Team": "contracts.team",
+    "TeamError": "errors",
+    "ToolError": "errors",
+    "Worker": "contracts.team",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)

@@ -1,0 +1,16 @@
+"""The clock of real runs: the system's wall clock, and the event loop's own time."""
+
+import asyncio
+import datetime as dt
+
+
+class SystemClock:
+    """Time as the machine tells it. Under a loop with virtual time, durations are virtual too."""
+
+    def now(self) -> dt.datetime:
+        """The wall clock, in UTC."""
+        return dt.datetime.now(dt.UTC)
+
+    def monotonic(self) -> float:
+        """The running event loop's time, in seconds."""
+        return asyncio.get_running_loop().time()

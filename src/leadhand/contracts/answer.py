@@ -1,0 +1,112 @@
+"""The answer document: what a run comes back with, whatever happened on the way."""
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
+
+Status = Literal["complete", "partial", "failed", "cancelled"]
+TaskStatus = Literal["completed", "escalated", "failed", "timed_out", "cancelled", "skipped"]
+Engine = Literal["model", "deterministic"]
+
+
+class Gap(BaseModel):
+    """Something that the answer should cover and does not."""
+
+    model_config = ConfigDict(frozen=True)
+
+    task_id: str
+    why: str
+
+
+class Conflict(BaseModel):
+    """Two results that contradict each other."""
+
+    model_config = ConfigDict(frozen=True)
+
+    task_ids: tuple[str, ...]
+    about: str
+    resolution: str | None = None
+    """What was taken to be right; none where the conflict is open."""
+    why: str = ""
+
+
+class Source(BaseModel):
+    """Where a part of the answer comes from."""
+
+    model_config = ConfigDict(frozen=True)
+
+    task_id: str
+    ref: str
+
+
+class TaskReport(BaseModel):
+    """What became of one task. Seconds count from the start of the run."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: str
+    worker: str
+    status: TaskStatus
+    attempts: int
+    """Attempts that were started; 0 where the task never was."""
+    depends_on: tuple[str, ...] = ()
+    started_s: float | None = None
+    finished_s: float | None = None
+    model: str | None = None
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float | None = None
+    error: str | None = None
+
+
+class Metrics(BaseModel):
+    """How long the run took and what it used."""
+
+    model_config = ConfigDict(frozen=True)
+
+    makespan_s: float = 0.0
+    """From the start of the run to its end."""
+    sequential_s: float = 0.0
+    """Planning, every attempt and synthesis, as if one had followed the other."""
+    critical_path_s: float = 0.0
+    """The longest chain of planning, dependent tasks and synthesis."""
+    speedup: float = 0.0
+    """`sequential_s / makespan_s`; 0 where nothing ran."""
+    requests: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float | None = None
+
+
+class Answer(BaseModel):
+    """What the user gets."""
+
+    model_config = ConfigDict(frozen=True)
+
+    run_id: str
+    status: Status
+    engine: Engine
+    team: str
+    request: str
+    answer: str = ""
+    """Markdown."""
+    output: JsonValue = None
+    """Typed output where the team has one; for a review its findings."""
+    confidence: int | None = Field(default=None, ge=0, le=100)
+    gaps: tuple[Gap, ...] = ()
+    conflicts: tuple[Conflict, ...] = ()
+    sources: tuple[Source, ...] = ()
+    tasks: tuple[TaskReport, ...] = ()
+    metrics: Metrics = Metrics()
+
+
+class Synthesis(BaseModel):
+    """What a synthesizer gives; gaps, status and metrics are added by the supervisor."""
+
+    model_config = ConfigDict(frozen=True)
+
+    answer: str
+    output: JsonValue = None
+    confidence: int | None = Field(default=None, ge=0, le=100)
+    conflicts: tuple[Conflict, ...] = ()
+    sources: tuple[Source, ...] = ()

@@ -1,0 +1,194 @@
+"""Events: frozen records of what happened in a run. The log of them is the run.
+
+Every event is small, typed and plain JSON. `parse` and `dump` are each other's inverse. They are
+slotted dataclasses, not models: a run of 100,000 tasks keeps some 200,000 of them, and what the
+garbage collector must walk is most of what they cost. `parse` validates; our own code is typed.
+"""
+
+import datetime as dt
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter
+
+from leadhand.contracts.answer import Answer
+from leadhand.contracts.outcome import EscalationReason, FailureKind, Result
+from leadhand.contracts.task import Plan
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stamp:
+    """What every event carries."""
+
+    seq: int
+    """Position in the log, from 1, without holes."""
+    at: dt.datetime
+    """UTC wall clock."""
+    elapsed_s: float
+    """Seconds since the run started, by a clock that never goes back."""
+    run_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunStarted(Stamp):
+    type: Literal["run_started"] = "run_started"
+    team: str
+    request: str
+    engine: str
+    deadline_s: float | None
+    """Seconds from the start at which the answer is due."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanProposed(Stamp):
+    type: Literal["plan_proposed"] = "plan_proposed"
+    plan: Plan
+    by: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanRejected(Stamp):
+    type: Literal["plan_rejected"] = "plan_rejected"
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanAccepted(Stamp):
+    """The plan that was proposed last is the plan of the run."""
+
+    type: Literal["plan_accepted"] = "plan_accepted"
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskEvent(Stamp):
+    """What every event about one task carries."""
+
+    task_id: str
+    attempt: int
+    """The attempt it is about, from 1; 0 where none was started."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskDispatched(TaskEvent):
+    type: Literal["task_dispatched"] = "task_dispatched"
+    worker: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskCompleted(TaskEvent):
+    type: Literal["task_completed"] = "task_completed"
+    result: Result
+    flag: str | None = None
+    """Why the result was accepted although its worker had doubts."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskEscalated(TaskEvent):
+    type: Literal["task_escalated"] = "task_escalated"
+    reason: EscalationReason
+    message: str
+    partial: Result | None = None
+    final: bool
+    """True: nobody else will try, and the task ends here; `decision` says why."""
+    decision: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskFailed(TaskEvent):
+    type: Literal["task_failed"] = "task_failed"
+    kind: FailureKind
+    message: str
+    partial: Result | None = None
+    final: bool
+    """True: nobody else will try, and the task ends here; `decision` says why."""
+    decision: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskRetried(TaskEvent):
+    """The same worker tries again, after `delay_s`. `attempt` is the one that failed."""
+
+    type: Literal["task_retried"] = "task_retried"
+    delay_s: float
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskReassigned(TaskEvent):
+    """Another worker tries. `attempt` is the one that failed."""
+
+    type: Literal["task_reassigned"] = "task_reassigned"
+    worker: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskSkipped(TaskEvent):
+    """A task that can't run because one that it needs gave no result."""
+
+    type: Literal["task_skipped"] = "task_skipped"
+    blame: str
+    """The task whose end is to blame; not itself a skipped one."""
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskCancelled(TaskEvent):
+    """A task that was stopped, or never started, because the run ended first."""
+
+    type: Literal["task_cancelled"] = "task_cancelled"
+    reason: str
+    partial: Result | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WorkerStuck(TaskEvent):
+    """A worker that blocks the event loop, or that goes on after it was told to stop."""
+
+    type: Literal["worker_stuck"] = "worker_stuck"
+    worker: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SynthesisStarted(Stamp):
+    type: Literal["synthesis_started"] = "synthesis_started"
+    strategy: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunFinished(Stamp):
+    type: Literal["run_finished"] = "run_finished"
+    answer: Answer
+
+
+Event = (
+    RunStarted
+    | PlanProposed
+    | PlanRejected
+    | PlanAccepted
+    | TaskDispatched
+    | TaskCompleted
+    | TaskEscalated
+    | TaskFailed
+    | TaskRetried
+    | TaskReassigned
+    | TaskSkipped
+    | TaskCancelled
+    | WorkerStuck
+    | SynthesisStarted
+    | RunFinished
+)
+
+_ADAPTER: TypeAdapter[Event] = TypeAdapter(Annotated[Event, Field(discriminator="type")])
+
+
+def parse(line: str | bytes) -> Event:
+    """The event that `dump` wrote. Raises `pydantic.ValidationError` for anything else."""
+    return _ADAPTER.validate_json(line)
+
+
+def dump(event: Event) -> str:
+    """The event as one line of JSON."""
+    return _ADAPTER.dump_json(event).decode()

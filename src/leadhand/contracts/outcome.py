@@ -1,0 +1,136 @@
+"""Handoffs and outcomes: what goes to a worker and what comes back.
+
+A worker answers in one of three ways: it completed, it escalates, or it failed. All three are
+values; nothing a worker does is an exception to the scheduler.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, SkipValidation
+
+from leadhand.contracts.task import NO_LIMITS, Limits
+
+EscalationReason = Literal["out_of_scope", "ambiguous_input", "low_confidence", "timeout"]
+FailureKind = Literal[
+    "error",
+    "invalid_output",
+    "timeout",
+    "tool_error",
+    "step_limit",
+    "crashed",
+    "cancelled",
+]
+
+
+class Usage(BaseModel):
+    """What a piece of work used."""
+
+    model_config = ConfigDict(frozen=True)
+
+    model: str | None = None
+    """`provider:model`, or none where no model was called."""
+    requests: int = Field(default=0, ge=0)
+    input_tokens: int = Field(default=0, ge=0)
+    output_tokens: int = Field(default=0, ge=0)
+    cost_usd: float | None = None
+    """None where the price is unknown or nothing was bought; never a guess."""
+    duration_s: float = Field(default=0.0, ge=0)
+
+
+NO_USAGE = Usage()
+
+
+class PlanImpact(BaseModel):
+    """A worker's typed word that the plan no longer fits. The only way a result can reach it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    reason: str
+
+
+class Result(BaseModel):
+    """What a task produced."""
+
+    model_config = ConfigDict(frozen=True)
+
+    output: JsonValue = None
+    """The worker's declared type as plain JSON data."""
+    summary: str = ""
+    """One or two sentences; what other roles see first."""
+    confidence: int | None = Field(default=None, ge=0, le=100)
+    evidence: tuple[str, ...] = ()
+    """References or quotes that back the output."""
+    usage: Usage = NO_USAGE
+    plan_impact: PlanImpact | None = None
+
+
+class Completed(BaseModel):
+    """The worker did what it was asked."""
+
+    model_config = ConfigDict(frozen=True)
+
+    type: Literal["completed"] = "completed"
+    result: Result
+
+
+class Escalated(BaseModel):
+    """The worker hands the task back: it is not the one to do it, or not like this."""
+
+    model_config = ConfigDict(frozen=True)
+
+    type: Literal["escalated"] = "escalated"
+    reason: EscalationReason
+    message: str
+    """What would help: what is missing, what to do instead, whom to ask."""
+    partial: Result | None = None
+
+
+class Failed(BaseModel):
+    """The worker could not do it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    type: Literal["failed"] = "failed"
+    kind: FailureKind
+    message: str
+    partial: Result | None = None
+    transient: bool = False
+    """True where the same attempt may well succeed a moment later."""
+
+
+Outcome = Annotated[Completed | Escalated | Failed, Field(discriminator="type")]
+
+
+class Digest(BaseModel):
+    """What a task is shown of another task's result: the summary and a bounded excerpt."""
+
+    model_config = ConfigDict(frozen=True)
+
+    task_id: str
+    status: str
+    summary: str = ""
+    excerpt: str = ""
+    why_missing: str | None = None
+    """Set where the task gave no result: what happened instead."""
+
+
+class Handoff(BaseModel):
+    """Everything a worker gets for one attempt at one task."""
+
+    model_config = ConfigDict(frozen=True)
+
+    run_id: str
+    task_id: str
+    attempt: int = Field(ge=1)
+    """Counts from 1 over the life of the task, whoever works on it."""
+    from_agent: str
+    to_agent: str
+    intent: str
+    context: tuple[Digest, ...] = ()
+    """Digests of the dependencies, in the order of `depends_on`."""
+    # Not validated: outputs were when they were made, and copying them for each dependant costs.
+    inputs: SkipValidation[dict[str, JsonValue]] = Field(default_factory=dict)
+    """Full outputs of the dependencies that completed, by task id."""
+    artifacts: tuple[str, ...] = ()
+    limits: Limits = NO_LIMITS
+    return_to: str

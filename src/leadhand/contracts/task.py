@@ -1,0 +1,61 @@
+"""Tasks and plans: what is to be done, by which kind of worker, after what."""
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+class Limits(BaseModel):
+    """Bounds of one task. An unset one is taken from the worker, then from the run."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    timeout_s: float | None = Field(default=None, gt=0)
+    """Seconds an attempt may take, counted from its start, not from its place in a queue."""
+    max_tokens: int | None = Field(default=None, gt=0)
+    """Input and output tokens that all attempts may use together."""
+    max_steps: int | None = Field(default=None, gt=0)
+    """Model calls that one attempt may make."""
+    tier: str | None = None
+    """The tier of model to start with: `fast`, `standard` or `strong`."""
+
+
+NO_LIMITS = Limits()
+
+
+class Task(BaseModel):
+    """One unit of work for one worker."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    id: str = Field(min_length=1, max_length=200)
+    """Unique in its plan."""
+    worker: str
+    """The name of a worker of the team."""
+    intent: str
+    """What to do, in words that this worker can act on without seeing the plan."""
+    depends_on: tuple[str, ...] = ()
+    """Ids of the tasks whose results this one needs."""
+    artifacts: tuple[str, ...] = ()
+    """What to work on: paths or other references that the worker's tools understand."""
+    tools: tuple[str, ...] = ()
+    """Tools the task can't do without; `check` refuses one that its worker does not have."""
+    done_when: str = ""
+    """How to tell that the task is finished."""
+    tolerates_missing: bool = False
+    """True: runs even where a dependency gave no result, and is told which and why."""
+    limits: Limits = NO_LIMITS
+
+
+class Plan(BaseModel):
+    """A request as a graph of tasks. JSON that anyone can read, edit and hand in again."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    goal: str
+    """What the plan as a whole is for; usually the request."""
+    tasks: tuple[Task, ...]
+    synthesis: str = "merge"
+    """How the results become one answer: the name of a strategy."""
+    instruction: str = ""
+    """What the synthesizer should mind."""
+    revision: int = Field(default=1, ge=1)
+    """1 for the first plan of a run; each amendment adds one."""

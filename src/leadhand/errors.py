@@ -1,0 +1,49 @@
+"""The exceptions that leadhand raises; everything a worker or a plan gets wrong is a value instead.
+
+LeadhandError
+├── InputError          what was asked for can't be done as given: mend the input (exit status 2)
+│   ├── TeamError       a team has problems; carries them all
+│   └── PlanRejected    a plan has problems; carries them all
+└── ToolError           a program or file that leadhand needs is missing or broken
+"""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+
+class ProblemLike(Protocol):
+    """Anything that names what is wrong and how to mend it."""
+
+    @property
+    def message(self) -> str: ...
+
+
+class LeadhandError(Exception):
+    """The root of every exception that leadhand raises on purpose."""
+
+
+class InputError(LeadhandError):
+    """What the caller handed in can't be worked with: one line says what, where, what to do."""
+
+
+class TeamError(InputError):
+    """A team can't be used as it is described; `problems` holds every reason."""
+
+    def __init__(self, name: str, problems: Sequence[str]) -> None:
+        self.name = name
+        self.problems = tuple(problems)
+        super().__init__(f"team {name!r} can't be used: " + "; ".join(self.problems))
+
+
+class PlanRejected(InputError):
+    """A plan failed its check; `problems` holds every reason, each with the way to mend it."""
+
+    def __init__(self, problems: Sequence[ProblemLike]) -> None:
+        self.problems = tuple(problems)
+        shown = "; ".join(problem.message for problem in self.problems[:5])
+        more = len(self.problems) - 5
+        super().__init__(f"plan rejected: {shown}" + (f"; and {more} more" if more > 0 else ""))
+
+
+class ToolError(LeadhandError):
+    """A program, file or service that leadhand relies on is missing or misbehaves."""

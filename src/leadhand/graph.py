@@ -1,0 +1,156 @@
+"""The task graph: pure functions over ids and dependencies, and counters that say what is ready.
+
+No clock, no I/O, no policy. Everything is linear in tasks and edges.
+"""
+
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Protocol
+
+
+class Node(Protocol):
+    """What the graph needs of a task."""
+
+    @property
+    def id(self) -> str: ...
+    @property
+    def depends_on(self) -> tuple[str, ...]: ...
+    @property
+    def tolerates_missing(self) -> bool: ...
+
+
+def dependants(tasks: Iterable[Node]) -> dict[str, list[str]]:
+    """The ids that depend on a task directly, in plan order, for each task that has any."""
+    out: dict[str, list[str]] = {}
+    for task in tasks:
+        for needed in task.depends_on:
+            known = out.get(needed)
+            if known is None:
+                out[needed] = [task.id]
+            else:
+                known.append(task.id)
+    return out
+
+
+def order(tasks: Sequence[Node]) -> list[str]:
+    """Every id after those it depends on; tasks on or behind a cycle are left out.
+
+    Kahn's algorithm (A. B. Kahn, 1962), which keeps plan order among equals.
+    """
+    after = dependants(tasks)
+    waiting = {task.id: len(task.depends_on) for task in tasks}
+    queue = deque(id for id, count in waiting.items() if not count)
+    out: list[str] = []
+    while queue:
+        done = queue.popleft()
+        out.append(done)
+        for id in after.get(done, ()):
+            waiting[id] -= 1
+            if not waiting[id]:
+                queue.append(id)
+    return out
+
+
+def cycle(depends_on: Mapping[str, Sequence[str]]) -> list[str] | None:
+    """One cycle as `[a, b, ..., a]`, each depending on the next; none where there is none.
+
+    Self-edges and ids that are not keys are passed over: they are problems of their own.
+    """
+    finished: set[str] = set()
+    for root in depends_on:
+        if root in finished:
+            continue
+        path: dict[str, Iterator[str]] = {root: iter(depends_on[root])}
+        while path:
+            top = next(reversed(path))
+            step = next(path[top], None)
+            if step is None:
+                del path[top]
+                finished.add(top)
+            elif step in path and step != top:
+                way = list(path)
+                return [*way[way.index(step) :], step]
+            elif step not in finished and step in depends_on and step != top:
+                path[step] = iter(depends_on[step])
+    return None
+
+
+def remaining_path(
+    tasks: Sequence[Node], duration: Mapping[str, float] | None = None
+) -> dict[str, float]:
+    """For each task the length of the longest chain from its start to the end of the plan.
+
+    `duration` is in seconds a task; without it every task counts 1, so lengths are in tasks.
+    """
+    after = dependants(tasks)
+    length: dict[str, float] = {}
+    for id in reversed(order(tasks)):
+        own = 1.0 if duration is None else duration[id]
+        length[id] = own + max((length[next_id] for next_id in after.get(id, ())), default=0.0)
+    return length
+
+
+def critical_path(
+    tasks: Sequence[Node], duration: Mapping[str, float]
+) -> tuple[float, tuple[str, ...]]:
+    """The length in seconds of the longest chain of dependent tasks, and the ids on it in order."""
+    if not tasks:
+        return 0.0, ()
+    after = dependants(tasks)
+    length = remaining_path(tasks, duration)
+    here = max((task.id for task in tasks), key=lambda id: length[id])
+    path = [here]
+    while here in after:
+        here = max(after[here], key=lambda id: length[id])
+        path.append(here)
+    return length[path[0]], tuple(path)
+
+
+def descendants(after: Mapping[str, Collection[str]], root: str) -> set[str]:
+    """Every id that depends on `root`, directly or not."""
+    found: set[str] = set()
+    stack = [root]
+    while stack:
+        for id in after.get(stack.pop(), ()):
+            if id not in found:
+                found.add(id)
+                stack.append(id)
+    return found
+
+
+class Frontier:
+    """What may start next, kept by counters: ending a task costs its outgoing edges, no more."""
+
+    __slots__ = ("_after", "_skipped", "_tolerates", "_waiting")
+
+    def __init__(self, tasks: Sequence[Node]) -> None:
+        self._after = dependants(tasks)
+        self._waiting = {task.id: len(task.depends_on) for task in tasks}
+        self._tolerates = {task.id for task in tasks if task.tolerates_missing}
+        self._skipped: set[str] = set()
+
+    def ready(self) -> list[str]:
+        """The tasks that depend on nothing, in plan order."""
+        return [id for id, count in self._waiting.items() if not count]
+
+    def finish(self, id: str, *, gave_result: bool) -> tuple[list[str], list[tuple[str, str]]]:
+        """Mark `id` as ended; gives the tasks that may start now, and (skipped task, blame) pairs.
+
+        A task is skipped as soon as one result that it can't do without is known to be missing.
+        That ends it too: its own dependants follow in the same call, with the same blame.
+        """
+        ready: list[str] = []
+        skipped: list[tuple[str, str]] = []
+        ended = [(id, None if gave_result else id)]
+        for done, blame in ended:
+            for next_id in self._after.get(done, ()):
+                self._waiting[next_id] -= 1
+                if next_id in self._skipped:
+                    continue
+                if blame is not None and next_id not in self._tolerates:
+                    self._skipped.add(next_id)
+                    skipped.append((next_id, blame))
+                    ended.append((next_id, blame))
+                elif not self._waiting[next_id]:
+                    ready.append(next_id)
+        return ready, skipped

@@ -1,0 +1,89 @@
+"""Handoffs: what a worker is given of the run, and no more. Pure."""
+
+import json
+from typing import TypeVar
+
+from leadhand.contracts.outcome import Digest, Handoff, Result
+from leadhand.contracts.task import NO_LIMITS, Limits
+from leadhand.contracts.team import Team, Worker
+from leadhand.state import RunState, TaskState
+
+_Number = TypeVar("_Number", int, float)
+
+EXCERPT_CHARS = 2_000
+"""How much of an output another role sees at once."""
+DEFAULT_TIMEOUT_S = 120.0
+"""How long an attempt may take where nobody says."""
+
+
+def handoff(state: RunState, task: TaskState, worker: Worker, limits: Limits) -> Handoff:
+    """The handoff of the next attempt at `task`, with digests of what it depends on."""
+    spec = task.task
+    needed = [state.tasks[id] for id in spec.depends_on]
+    return Handoff(
+        run_id=state.run_id,
+        task_id=spec.id,
+        attempt=task.attempts + 1,
+        from_agent="supervisor",
+        to_agent=worker.name,
+        intent=spec.intent,
+        context=tuple([digest(other) for other in needed]) if needed else (),
+        inputs={
+            other.task.id: other.result.output
+            for other in needed
+            if other.status == "completed" and other.result is not None
+        },
+        artifacts=spec.artifacts,
+        limits=limits,
+        return_to="supervisor",
+    )
+
+
+def digest(task: TaskState) -> Digest:
+    """What another role is shown of `task`: its summary and a bounded excerpt, cut by code."""
+    result = task.result
+    missing = task.status != "completed"
+    return Digest(
+        task_id=task.task.id,
+        status=task.status,
+        summary=result.summary if result else "",
+        excerpt=excerpt(result) if result else "",
+        why_missing=(task.error or task.status) if missing else None,
+    )
+
+
+def excerpt(result: Result) -> str:
+    """The first `EXCERPT_CHARS` characters of an output as text, marked where they are cut."""
+    output = result.output
+    text = output if isinstance(output, str) else json.dumps(output, ensure_ascii=False)
+    if len(text) <= EXCERPT_CHARS:
+        return text
+    return f"{text[:EXCERPT_CHARS]} [cut: {len(text):,} characters in all]"
+
+
+def limits_of(team: Team, worker: Worker, limits: Limits) -> Limits:
+    """A task's limits within its worker's, within the team's; an attempt always has a timeout."""
+    inner = narrowed(limits, within=narrowed(worker.limits, within=team.limits))
+    if inner.timeout_s is None:
+        return inner.model_copy(update={"timeout_s": DEFAULT_TIMEOUT_S})
+    return inner
+
+
+def narrowed(limits: Limits, *, within: Limits) -> Limits:
+    """`limits` with what they leave open taken from `within`, and nothing above it."""
+    if limits == NO_LIMITS:
+        return within
+    if within == NO_LIMITS:
+        return limits
+    return Limits(
+        timeout_s=_least(limits.timeout_s, within.timeout_s),
+        max_tokens=_least(limits.max_tokens, within.max_tokens),
+        max_steps=_least(limits.max_steps, within.max_steps),
+        tier=limits.tier or within.tier,
+    )
+
+
+def _least(a: _Number | None, b: _Number | None) -> _Number | None:
+    if a is None or b is None:
+        return b if a is None else a
+    return min(a, b)

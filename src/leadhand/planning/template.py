@@ -1,0 +1,82 @@
+"""The template planner: a plan from the team's own template, without a model."""
+
+from collections.abc import Sequence
+
+from leadhand.contracts.task import Plan, Task
+from leadhand.contracts.team import TaskTemplate, Team
+from leadhand.ports import Batch, Request
+
+_WHOLE = (Batch(artifacts=()),)
+
+
+class TemplatePlanner:
+    """Fills in a team's template. A team without one gives every worker one task, all at once."""
+
+    name = "template"
+
+    async def plan(self, request: Request, team: Team) -> Plan:
+        """One task for each entry of the template, or for each batch of an entry's `for_each`."""
+        template = team.template or tuple(
+            TaskTemplate(worker.name, worker.name, "{request}") for worker in team.workers
+        )
+        batches = {entry.id: _batches(entry, request) for entry in template}
+        ids = {entry.id: _ids(entry, batches[entry.id]) for entry in template}
+        return Plan(
+            goal=request.text,
+            tasks=tuple(
+                _task(entry, id, batch, request, ids, len(batches[entry.id]))
+                for entry in template
+                for id, batch in zip(ids[entry.id], batches[entry.id], strict=True)
+            ),
+            synthesis=team.synthesis,
+        )
+
+
+def _batches(entry: TaskTemplate, request: Request) -> Sequence[Batch]:
+    return _WHOLE if entry.for_each is None else request.batches.get(entry.for_each, ())
+
+
+def _ids(entry: TaskTemplate, batches: Sequence[Batch]) -> list[str]:
+    if entry.for_each is None or len(batches) == 1:
+        return [entry.id for _ in batches]
+    return [f"{entry.id}-{number}" for number in range(1, len(batches) + 1)]
+
+
+def _task(
+    entry: TaskTemplate,
+    id: str,
+    batch: Batch,
+    request: Request,
+    ids: dict[str, list[str]],
+    count: int,
+) -> Task:
+    shown = ", ".join(batch.artifacts[:3]) + (", ..." if len(batch.artifacts) > 3 else "")
+    fields = {
+        "{request}": request.text,
+        "{batch}": batch.name,
+        "{count}": str(len(batch.artifacts)),
+        "{batches}": str(count),
+        "{names}": shown,
+    }
+    return Task(
+        id=id,
+        worker=entry.worker,
+        intent=_fill(entry.intent, fields),
+        # A dependency that made no tasks (an empty cut) leaves nothing to wait for.
+        depends_on=tuple(one for needed in entry.depends_on for one in ids.get(needed, [needed])),
+        artifacts=batch.artifacts,
+        done_when=entry.done_when,
+        tolerates_missing=entry.tolerates_missing,
+        limits=entry.limits,
+    )
+
+
+def _fill(text: str, fields: dict[str, str]) -> str:
+    # Not `str.format`: the request is the user's text and may hold braces of its own.
+    parts = text.split("{")
+    out = [parts[0]]
+    for part in parts[1:]:
+        name, brace, rest = part.partition("}")
+        filled = fields.get(f"{{{name}}}") if brace else None
+        out.append(f"{{{part}" if filled is None else filled + rest)
+    return "".join(out)

@@ -1,0 +1,106 @@
+"""The ports: what the scheduler and the supervisor ask of the world, as Protocols."""
+
+import datetime as dt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from leadhand.contracts.answer import Synthesis
+from leadhand.contracts.event import Event
+from leadhand.contracts.outcome import Handoff, Outcome, Result
+from leadhand.contracts.task import Plan, Task
+from leadhand.contracts.team import Team
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """A part of what was handed in that one task can take on."""
+
+    artifacts: tuple[str, ...]
+    """Paths or other references that the workers' tools understand."""
+    name: str = ""
+    """What the artifacts have in common, in a word or two."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a planner plans for."""
+
+    text: str
+    batches: Mapping[str, Sequence[Batch]] = field(default_factory=dict[str, Sequence[Batch]])
+    """What was handed in with the request, already cut, by the name of the cut."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskResult:
+    """What a synthesizer sees of a task: what it was and what it gave, not its dispatching."""
+
+    task: Task
+    worker: str
+    """Who gave the result."""
+    status: str
+    result: Result | None
+    why: str | None
+    """Why there is no result, or only a partial or doubtful one."""
+
+
+class Clock(Protocol):
+    """Tells the time. Arguments, so that runs can be replayed and tested."""
+
+    def now(self) -> dt.datetime:
+        """The wall clock, in UTC."""
+        ...
+
+    def monotonic(self) -> float:
+        """Seconds that never go back, on the running event loop's scale."""
+        ...
+
+
+class Journal(Protocol):
+    """Where events are kept."""
+
+    def append(self, event: Event) -> None:
+        """Take an event; it is safe once the next `commit` returns."""
+        ...
+
+    async def commit(self) -> None:
+        """Return once everything appended before is safe."""
+        ...
+
+    def events(self, run_id: str) -> Sequence[Event]:
+        """The events of a run in order; empty where there is no such run."""
+        ...
+
+
+class Runner(Protocol):
+    """Does a worker's work."""
+
+    async def run(self, handoff: Handoff) -> Outcome:
+        """One attempt at one task. Stops soon after it is cancelled."""
+        ...
+
+
+class Planner(Protocol):
+    """Writes plans and never does work."""
+
+    @property
+    def name(self) -> str:
+        """How the log calls it."""
+        ...
+
+    async def plan(self, request: Request, team: Team) -> Plan:
+        """A plan for `request` with the workers of `team`; it need not be free of problems."""
+        ...
+
+
+class Synthesizer(Protocol):
+    """Makes one answer out of results."""
+
+    @property
+    def name(self) -> str:
+        """How the log calls it."""
+        ...
+
+    async def synthesize(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
+        """The answer from `results` alone, in plan order."""
+        ...

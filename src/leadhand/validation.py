@@ -1,0 +1,234 @@
+"""`check(plan, team)`: every problem of a plan at once, each saying how to mend it. Pure."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from rapidfuzz import process
+
+from leadhand import graph
+from leadhand.contracts.task import Plan, Task
+from leadhand.contracts.team import Team
+
+Author = Literal["person", "model"]
+
+MAX_TASKS: dict[Author, int] = {"model": 200, "person": 100_000}
+"""Tasks that a plan may have, by who wrote it."""
+MAX_EDGES = 1_000_000
+"""Dependencies that a plan may have in all."""
+
+_STOCK = re.compile(
+    r"(please )?((analy[sz]e|process|handle|check|review|research|do|perform|complete|execute|solve"
+    r"|investigate|work on|look at|take care of|help with|deal with)"
+    r"( (the|this|that|all|your|it|given|provided|user'?s?|relevant|necessary|required))*"
+    r"( (data|information|info|input|request|task|question|problem|topic|issue|work|content|step"
+    r"|query|things?|stuff|everything))?"
+    r"( (as needed|if needed|accordingly|appropriately))?|continue|next step|to ?do|tbd)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong with a plan."""
+
+    code: str
+    """Stable name of the kind of problem, for example `unknown_worker`."""
+    message: str
+    """What is wrong, where, and how to mend it; one line."""
+    task_id: str | None = None
+    severity: Literal["error", "warning"] = "error"
+
+
+def check(
+    plan: Plan, team: Team, *, author: Author = "person", request: str | None = None
+) -> tuple[Problem, ...]:
+    """Every problem of `plan` for `team`; empty where there is none.
+
+    Too large a plan is refused on its size alone, so that refusing costs nothing. A vague intent
+    is an error in a model's plan and a warning in a person's. O(tasks + edges).
+    """
+    oversized = tuple(_size(plan, author))
+    if oversized:
+        return oversized
+    ids = {task.id for task in plan.tasks}
+    return (
+        *_duplicates(plan),
+        *_workers(plan, team),
+        *_edges(plan, ids),
+        *_cycle(plan),
+        *_intents(plan, author, request if request is not None else plan.goal),
+    )
+
+
+def _size(plan: Plan, author: Author) -> Iterator[Problem]:
+    if not plan.tasks:
+        yield Problem("empty_plan", "the plan has no tasks: add at least one")
+    if len(plan.tasks) > MAX_TASKS[author]:
+        yield Problem(
+            "too_many_tasks",
+            f"the plan has {len(plan.tasks):,} tasks and a {author}'s may have "
+            f"{MAX_TASKS[author]:,}: merge tasks or split the request",
+        )
+    edges = sum(len(task.depends_on) for task in plan.tasks)
+    if edges > MAX_EDGES:
+        yield Problem(
+            "too_many_edges",
+            f"the plan has {edges:,} dependencies and may have {MAX_EDGES:,}: "
+            "let tasks depend only on results that they use",
+        )
+
+
+def _duplicates(plan: Plan) -> Iterator[Problem]:
+    seen: set[str] = set()
+    named: set[str] = set()
+    for task in plan.tasks:
+        if task.id in seen and task.id not in named:
+            named.add(task.id)
+            yield Problem(
+                "duplicate_id",
+                f"more than one task has the id {task.id!r}: give each its own",
+                task.id,
+            )
+        seen.add(task.id)
+
+
+def _workers(plan: Plan, team: Team) -> Iterator[Problem]:
+    tools = {worker.name: frozenset(worker.tools) for worker in team.workers}
+    for task in plan.tasks:
+        has = tools.get(task.worker)
+        if has is None:
+            yield Problem(
+                "unknown_worker",
+                f"task {task.id!r} is for {task.worker!r}, who is not in team {team.name!r}: "
+                f"{_instead(task.worker, list(tools))}",
+                task.id,
+            )
+        elif task.tools:
+            for tool in task.tools:
+                if tool not in has:
+                    yield Problem(
+                        "tool_out_of_reach",
+                        f"task {task.id!r} needs the tool {tool!r}, which worker {task.worker!r} "
+                        f"does not have: {_whose(tool, tools)}",
+                        task.id,
+                    )
+
+
+def _instead(name: str, known: list[str]) -> str:
+    near = process.extractOne(name, known, score_cutoff=70)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    return f"{hint}it has {', '.join(known[:10])}" + (" and more" if len(known) > 10 else "")
+
+
+def _whose(tool: str, tools: dict[str, frozenset[str]]) -> str:
+    owners = [name for name, owned in tools.items() if tool in owned]
+    if owners:
+        return f"give the task to {' or '.join(owners)}"
+    return "no worker of the team has it; leave it out"
+
+
+def _edges(plan: Plan, ids: set[str]) -> Iterator[Problem]:
+    for task in plan.tasks:
+        needs = task.depends_on
+        if not needs:
+            continue
+        if len(needs) > 1 and len(set(needs)) < len(needs):
+            yield Problem(
+                "duplicate_dependency",
+                f"task {task.id!r} names a dependency twice: name each once",
+                task.id,
+            )
+        for needed in needs:
+            if needed == task.id:
+                yield Problem(
+                    "self_dependency",
+                    f"task {task.id!r} depends on itself: remove {needed!r} from its depends_on",
+                    task.id,
+                )
+            elif needed not in ids:
+                yield Problem(
+                    "unknown_dependency",
+                    f"task {task.id!r} depends on {needed!r}, which is not in the plan: "
+                    "add that task or remove the dependency",
+                    task.id,
+                )
+
+
+def _cycle(plan: Plan) -> Iterator[Problem]:
+    needs: dict[str, tuple[str, ...]] = {}
+    for task in plan.tasks:
+        needs[task.id] = needs.get(task.id, ()) + task.depends_on
+    way = graph.cycle(needs)
+    if way is not None:
+        shown = way if len(way) <= 12 else [*way[:6], "...", *way[-5:]]
+        yield Problem(
+            "cycle",
+            f"these {len(way) - 1} tasks wait for each other: {' -> '.join(shown)}: "
+            "remove one of these dependencies",
+            way[0],
+        )
+
+
+def _intents(plan: Plan, author: Author, request: str) -> Iterator[Problem]:
+    asked = _plain(request)
+    severity = "error" if author == "model" else "warning"
+    for task in plan.tasks:
+        why = _vague(task, asked, alone=len(plan.tasks) == 1)
+        if why:
+            yield Problem(
+                "vague_intent",
+                f"the intent of task {task.id!r} {why}: say what to look at, what to find out or "
+                "make, and how to tell that it is done",
+                task.id,
+                severity,
+            )
+
+
+def _vague(task: Task, asked: str, *, alone: bool) -> str | None:
+    intent = _plain(task.intent)
+    if not intent:
+        return "is empty"
+    # Only short intents can be a stock phrase: long ones need not pass through the pattern.
+    if len(intent) <= 80 and _STOCK.fullmatch(intent):
+        return f"({task.intent.strip()!r}) says nothing about this task"
+    if not alone and intent == asked:
+        return "only repeats the request"
+    return None
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().strip(" \t\r\n.!?:").split())
+
+
+def team_problems(team: Team) -> tuple[str, ...]:
+    """Every problem of a team that would keep it from working, each saying how to mend it."""
+    return tuple(_team_problems(team))
+
+
+def _team_problems(team: Team) -> Iterator[str]:
+    if not team.workers:
+        yield "it has no workers: add at least one"
+    names = [worker.name for worker in team.workers]
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        yield f"more than one worker is called {name!r}: give each its own name"
+    for worker in team.workers:
+        if worker.run is None:
+            yield f"worker {worker.name!r} has nothing to do its work with: give it `run`"
+        if worker.fallback == worker.name:
+            yield f"worker {worker.name!r} is its own fallback: name another, or none"
+        elif worker.fallback is not None and worker.fallback not in names:
+            yield (
+                f"worker {worker.name!r} falls back to {worker.fallback!r}, who is not in the "
+                f"team: {_instead(worker.fallback, names)}"
+            )
+    entries = {entry.id for entry in team.template}
+    for entry in team.template:
+        if entry.worker not in names:
+            yield (
+                f"template entry {entry.id!r} is for {entry.worker!r}, who is not in the team: "
+                f"{_instead(entry.worker, names)}"
+            )
+        for needed in entry.depends_on:
+            if needed not in entries:
+                yield f"template entry {entry.id!r} depends on {needed!r}, which is no entry"

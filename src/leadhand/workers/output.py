@@ -1,0 +1,282 @@
+"""Outcomes out of whatever a worker function returned or raised.
+
+What leaves here can be written as JSON and read back as the same value: that is what the event log
+lives on. Nothing a worker returns is trusted to be what it should be, and nothing raises.
+"""
+
+import dataclasses
+import errno
+import functools
+import itertools
+import math
+import re
+import types
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import cast
+
+from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
+from pydantic_core import PydanticSerializationError, from_json, to_json, to_jsonable_python
+
+from leadhand.contracts.outcome import NO_USAGE, Completed, Escalated, Failed, Outcome, Result
+
+MAX_MESSAGE = 2_000
+"""Characters of a failure's message."""
+
+_MARGIN = 32
+"""Levels of nesting that others, such as an event or a report, may put around an output. A JSON
+parser refuses more than 200 in all."""
+
+_MAX_VISITS = 10_000
+"""Values looked at to say which one of them is at fault."""
+
+_PASSING = frozenset(
+    {
+        errno.EAGAIN, errno.EBUSY, errno.EHOSTDOWN, errno.EHOSTUNREACH, errno.EINTR, errno.EMFILE,
+        errno.ENETDOWN, errno.ENETUNREACH, errno.ENFILE, errno.ENOBUFS, errno.ESTALE,
+        errno.ETIMEDOUT,
+    }
+)  # fmt: skip
+"""Errors of the operating system that may be gone a moment later."""
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_complete = Completed.model_validate
+_Dump = Callable[[object], bytes]
+
+
+def outcome_of(value: object, output: object = None) -> Outcome:
+    """The outcome that `value` stands for; `output` is the type that its data must have, if any.
+
+    An outcome stands for itself, a `Result` for its completion, anything else for the output of a
+    completion, as plain JSON data. What can't be such data is a `Failed` that says what and where.
+    """
+    if output is None and _is_simple(value):
+        return _complete({"result": {"output": value}})
+    try:
+        if output is None and type(value) is Completed and _is_sound(value):
+            return value
+        if isinstance(value, Result):
+            value = Completed(result=value)
+        if not isinstance(value, Completed | Escalated | Failed):
+            return _complete({"result": {"output": _data(value, output)}})
+        if output is not None and isinstance(value, Completed):
+            data = _data(value.result.output, output)
+            value = value.model_copy(
+                update={"result": value.result.model_copy(update={"output": data})}
+            )
+        return _mended(value)
+    except _Unfit as unfit:
+        return Failed(kind="invalid_output", message=_bounded(str(unfit)))
+    except ValidationError as error:
+        message = f"the worker returned a malformed outcome: {_problems(error)}"
+        return Failed(kind="invalid_output", message=_bounded(message))
+    except Exception as error:
+        # Serialisers of the worker's own types are its own code, and may raise anything.
+        return Failed(kind="invalid_output", message=_bounded(_described(error)))
+
+
+def failure_of(error: BaseException) -> Failed:
+    """The failure that an exception out of a worker stands for."""
+    return Failed(kind="error", message=_bounded(_described(error)), transient=_may_pass(error))
+
+
+def legible(text: str) -> str:
+    """`text` with U+FFFD where it has a lone surrogate, which UTF-8 can't hold."""
+    return _SURROGATE.sub("\ufffd", text)
+
+
+class _Unfit(Exception):
+    """What was returned can't be an output; the message says what and where."""
+
+
+def _data(value: object, output: object) -> JsonValue:
+    """`value` as plain JSON data, of the type `output` where one is declared."""
+    if output is None:
+        return _plain(value, _to_json)
+    adapter = _adapter(output)
+    try:
+        valid = adapter.validate_python(value)
+    except ValidationError as error:
+        raise _Unfit(f"the output is not {_name(output)}: {_problems(error)}") from error
+    return _plain(valid, adapter.dump_json)
+
+
+def _to_json(value: object) -> bytes:
+    return to_json(value, inf_nan_mode="constants")
+
+
+def _plain(value: object, dump: _Dump) -> JsonValue:
+    if isinstance(value, types.GeneratorType):
+        raise _Unfit("the worker returned a generator; return a list of what it gives")
+    try:
+        try:
+            text = dump(value)
+        except PydanticSerializationError as error:
+            if "surrogates not allowed" not in str(error):
+                raise
+            text = _to_json(_legible_data(value))
+        nested = from_json(b"[" * _MARGIN + text + b"]" * _MARGIN, allow_inf_nan=False)
+    except ValueError as error:
+        raise _Unfit(_fault(value) or _described(error)) from error
+    for _ in range(_MARGIN):
+        nested = nested[0]
+    return cast("JsonValue", nested)
+
+
+def _legible_data(value: object) -> object:
+    """`value` as data of which every text is legible. What is too deep raises RecursionError."""
+    if isinstance(value, str):
+        return legible(value)
+    if isinstance(value, Mapping):
+        rows = cast("Mapping[object, object]", value).items()
+        return {_legible_data(key): _legible_data(item) for key, item in rows}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_legible_data(item) for item in cast("Iterable[object]", value)]
+    if isinstance(value, BaseModel) or dataclasses.is_dataclass(value):
+        return _legible_data(to_jsonable_python(value, inf_nan_mode="constants"))
+    return value
+
+
+def _is_simple(value: object) -> bool:
+    """Whether `value` is plain data at a glance. Tens of thousands of outcomes are looked at."""
+    kind = type(value)
+    return (
+        value is None
+        or kind is bool
+        or (kind is str and cast("str", value).isascii())
+        or (kind is int and -(2**63) <= cast("int", value) < 2**63)
+    )
+
+
+def _is_sound(outcome: Completed) -> bool:
+    """Whether an outcome needs no mending, at a glance."""
+    result = outcome.result
+    return (
+        type(result) is Result
+        and _is_simple(result.output)
+        and type(result.summary) is str
+        and result.summary.isascii()
+        and not result.evidence
+        and result.confidence is None
+        and result.usage is NO_USAGE
+        and result.plan_impact is None
+    )
+
+
+def _mended(outcome: Outcome) -> Outcome:
+    """An outcome of the worker's own making as its JSON gives it back."""
+    result = outcome.result if isinstance(outcome, Completed) else outcome.partial
+    if result is not None:
+        # Where a model holds what isn't JSON, its own JSON would show null and say nothing.
+        _plain(result.output, _to_json)
+    adapter = _adapter(Outcome)
+    try:
+        mended = adapter.validate_json(outcome.model_dump_json(warnings="error"))
+    except PydanticSerializationError:
+        mended = adapter.validate_python(_legible_data(outcome.model_dump(warnings=False)))
+    return cast("Outcome", mended)
+
+
+@functools.lru_cache(maxsize=256)
+def _adapter(output: object) -> TypeAdapter[object]:
+    return TypeAdapter(cast("type[object]", output))
+
+
+# What is wrong, and where
+
+
+def _problems(error: ValidationError) -> str:
+    shown = error.errors(include_url=False, include_context=False)
+    texts = [
+        f"{'.'.join(map(str, problem['loc'])) or 'it'}: {problem['msg']}, "
+        f"not {_excerpt(problem['input'])}"
+        for problem in shown[:3]
+    ]
+    more = len(shown) - len(texts)
+    return "; ".join(texts) + (f"; and {more} more" if more else "")
+
+
+def _excerpt(value: object) -> str:
+    if isinstance(value, str | int | float | None):
+        text = repr(value)
+        return text if len(text) <= 60 else f"{text[:60]}..."
+    return f"a {_name(type(value))}"
+
+
+def _fault(value: object) -> str | None:
+    """The first part of `value` that can't be JSON, with its place; none if it was not found."""
+    waiting: list[tuple[str, object, int]] = [("the output", value, 0)]
+    for _ in range(_MAX_VISITS):
+        if not waiting:
+            return None
+        place, item, depth = waiting.pop()
+        if depth > 200 - _MARGIN:
+            return f"the output is nested more than {200 - _MARGIN} deep, or contains itself"
+        parts = list(itertools.islice(_parts(place, item), _MAX_VISITS))
+        if parts:
+            waiting.extend((where, part, depth + 1) for where, part in reversed(parts))
+        elif isinstance(item, float) and not math.isfinite(item):
+            return f"{place} is {item}, which JSON can't hold"
+        elif (complaint := _complaint(item)) is not None:
+            kind = _name(type(item))
+            return f"{place} is of type {kind}, which can't be written as JSON: {complaint}"
+    return None
+
+
+def _parts(place: str, value: object) -> Iterator[tuple[str, object]]:
+    if isinstance(value, BaseModel):
+        for name in type(value).model_fields:
+            yield f"{place}.{name}", getattr(value, name, None)
+    elif dataclasses.is_dataclass(value) and not isinstance(value, type):
+        for field in dataclasses.fields(value):
+            yield f"{place}.{field.name}", getattr(value, field.name, None)
+    elif isinstance(value, Mapping):
+        for key, item in cast("Mapping[object, object]", value).items():
+            yield f"{place}[{_excerpt(key)}]", item
+    elif isinstance(value, list | tuple):
+        for index, item in enumerate(cast("list[object]", value)):
+            yield f"{place}[{index}]", item
+    elif isinstance(value, set | frozenset):
+        for item in cast("set[object]", value):
+            yield f"an element of {place}", item
+
+
+def _complaint(value: object) -> str | None:
+    """Why `value` by itself can't be written as JSON."""
+    try:
+        from_json(to_json(legible(value) if isinstance(value, str) else value))
+    except ValueError as error:
+        if "unknown type" in str(error):
+            return "return plain data, a dataclass or a pydantic model"
+        return str(error)
+    return None
+
+
+def _name(kind: object) -> str:
+    return kind.__qualname__ if isinstance(kind, type) else str(kind)
+
+
+def _described(error: BaseException) -> str:
+    """`ValueError: what it says`; for an exception that can't say it, its type alone."""
+    try:
+        said = str(error)
+    except Exception:
+        said = ""
+    name = type(error).__qualname__
+    return f"{name}: {said}" if said else name
+
+
+def _bounded(message: str) -> str:
+    if len(message) > MAX_MESSAGE:
+        message = message[: MAX_MESSAGE - 3] + "..."
+    return legible(message)
+
+
+def _may_pass(error: BaseException) -> bool:
+    if isinstance(error, ConnectionError | TimeoutError):
+        return True
+    if isinstance(error, OSError) and error.errno in _PASSING:
+        return True
+    try:
+        return getattr(error, "transient", False) is True
+    except Exception:
+        return False

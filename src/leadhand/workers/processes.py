@@ -1,0 +1,275 @@
+"""Functions as workers in processes of their own, which can be killed and may crash.
+
+For work that keeps a processor busy or must not be trusted to return. What crosses over is JSON;
+nothing is pickled. The processes are warm: each serves one call after another.
+"""
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from types import TracebackType
+
+from pydantic import TypeAdapter, ValidationError
+
+from leadhand.contracts.outcome import Completed, Failed, Handoff, Outcome
+from leadhand.errors import InputError
+from leadhand.workers import reference
+from leadhand.workers.child import HEADER, Call
+from leadhand.workers.output import failure_of, outcome_of
+from leadhand.workers.reference import Reference
+
+MAX_OUTPUT_BYTES = 64 * 1024 * 1024
+
+_EXIT_S = 0.1
+"""How long a killed process is waited for, so that it leaves no zombie. Within the scheduler's
+grace for an attempt that was told to stop."""
+
+_CRASH_S = 2.0
+"""How long a process that closed its socket is waited for, to learn how it ended."""
+
+# The path comes first, so that the process finds leadhand and all else where its parent did; `-P`
+# (or `-I`) keeps the current folder, which may be anybody's, from coming before it.
+_MAIN = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
+    "from leadhand.workers.child import main; main(*map(int, sys.argv[2:]))"
+)
+
+_OUTCOME: TypeAdapter[Outcome] = TypeAdapter(Outcome)
+
+
+class ProcessWorker:
+    """A `Runner` over an importable function, run in the processes of a pool."""
+
+    __slots__ = ("_output", "_pool", "_reference")
+
+    def __init__(
+        self,
+        function: Callable[..., object],
+        pool: "ProcessPool",
+        *,
+        output: object = None,
+    ) -> None:
+        """`function` takes a handoff; it may be a `functools.partial` with JSON keyword arguments.
+
+        Raises InputError where another process could not import it, as with a lambda.
+        """
+        self._reference = Reference.of(function)
+        self._pool = pool
+        self._output = output
+
+    async def run(self, handoff: Handoff) -> Outcome:
+        """One attempt at one task. Cancelled, it kills the process that works on it."""
+        try:
+            outcome = await self._pool.call(Call(reference=self._reference, handoff=handoff))
+            if self._output is not None and isinstance(outcome, Completed):
+                return outcome_of(outcome, self._output)
+            return outcome
+        except Exception as error:
+            return failure_of(error)
+
+
+class ProcessPool:
+    """Up to `size` worker processes, started as they are needed and kept for further calls.
+
+    Belongs to one event loop. Nothing survives `close`, nor the end of this process.
+    """
+
+    def __init__(
+        self,
+        size: int,
+        *,
+        max_output_bytes: int = MAX_OUTPUT_BYTES,
+        max_memory_bytes: int | None = None,
+    ) -> None:
+        """`max_memory_bytes` bounds the address space of each process."""
+        if reference.is_loading():
+            raise InputError(
+                "this program starts a run as soon as it is imported, and a worker process has to "
+                'import it: start the run under `if __name__ == "__main__":`'
+            )
+        self._size = size
+        self._max_output_bytes = max_output_bytes
+        self._max_memory_bytes = max_memory_bytes
+        self._slots = asyncio.Semaphore(size)
+        self._idle: list[_Process] = []
+        self._alive: set[_Process] = set()
+        self._closed = False
+
+    async def __aenter__(self) -> "ProcessPool":
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    @property
+    def pids(self) -> frozenset[int]:
+        """The ids of the processes that are there, idle or at work."""
+        return frozenset(process.pid for process in self._alive)
+
+    async def warm(self, count: int) -> None:
+        """Start processes until there are `count`, at most the pool's size; wait for none."""
+        while not self._closed and len(self._alive) < min(count, self._size):
+            self._idle.append(self._start())
+            await asyncio.sleep(0)
+
+    async def call(self, call: Call) -> Outcome:
+        """The outcome of `call`, which waits for a process that is free."""
+        request = call.model_dump_json().encode()
+        async with self._slots:
+            if self._closed:
+                return Failed(kind="crashed", message="the worker processes were already closed")
+            process = self._take() or self._start()
+            try:
+                answer = await process.exchange(request, self._max_output_bytes)
+                outcome = _OUTCOME.validate_json(answer)
+            except ConnectionError:
+                return await self._crashed(process)
+            except (_TooMuch, ValidationError) as error:
+                await self._kill(process)
+                return Failed(kind="crashed", message=f"the worker's process misbehaved: {error}")
+            except BaseException:
+                await self._kill(process)
+                raise
+            self._idle.append(process)
+            return outcome
+
+    async def close(self) -> None:
+        """Kill every process, and all that they started, at once."""
+        self._closed = True
+        alive = list(self._alive)
+        for process in alive:
+            process.kill()
+        # Those at work are disconnected by the calls that wait for them.
+        for process in self._idle:
+            process.disconnect()
+        self._idle.clear()
+        for process in alive:
+            await self._gone(process, _CRASH_S)
+
+    def _take(self) -> "_Process | None":
+        while self._idle:
+            process = self._idle.pop()
+            if process.status() is None:
+                return process
+            self._alive.discard(process)
+            process.kill()
+            process.disconnect()
+        return None
+
+    def _start(self) -> "_Process":
+        # Killed ones that were slow to go are accounted for here.
+        self._alive = {process for process in self._alive if process.status() is None}
+        process = _Process(self._max_output_bytes, self._max_memory_bytes)
+        self._alive.add(process)
+        return process
+
+    async def _kill(self, process: "_Process") -> None:
+        process.kill()
+        process.disconnect()
+        await self._gone(process, _EXIT_S)
+
+    async def _crashed(self, process: "_Process") -> Failed:
+        process.disconnect()
+        status = await self._gone(process, _CRASH_S)
+        process.kill()
+        if self._closed:
+            return Failed(kind="crashed", message="the worker's process was stopped with the run")
+        if status is None:
+            return Failed(kind="crashed", message="the worker's process hung up")
+        return Failed(kind="crashed", message=f"the worker's process {_ending(status)}")
+
+    async def _gone(self, process: "_Process", within_s: float) -> int | None:
+        """The exit status of a process that should be about to end."""
+        pause_s, until = 0.001, time.monotonic() + within_s
+        while (status := process.status()) is None and time.monotonic() < until:
+            await asyncio.sleep(pause_s)
+            pause_s = min(pause_s * 1.5, 0.02)
+        if status is not None:
+            self._alive.discard(process)
+        return status
+
+
+class _TooMuch(Exception):
+    pass
+
+
+class _Process:
+    """One worker process and the socket to it."""
+
+    def __init__(self, max_output_bytes: int, max_memory_bytes: int | None) -> None:
+        self._channel, theirs = socket.socketpair()
+        with theirs:
+            self._channel.setblocking(False)
+            flags = ["-I"] if sys.flags.isolated else ["-P"]
+            path = [entry or os.getcwd() for entry in sys.path]
+            limits = (theirs.fileno(), max_output_bytes, max_memory_bytes or 0)
+            try:
+                self._process = subprocess.Popen(
+                    [sys.executable, *flags, "-c", _MAIN, json.dumps(path), *map(str, limits)],
+                    stdin=subprocess.DEVNULL,
+                    # What workers print is no answer of theirs.
+                    stdout=2,
+                    pass_fds=(theirs.fileno(),),
+                    start_new_session=True,
+                )
+            except BaseException:
+                self._channel.close()
+                raise
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def status(self) -> int | None:
+        return self._process.poll()
+
+    async def exchange(self, request: bytes, max_bytes: int) -> bytearray:
+        """The answer to `request`. Raises ConnectionError where the process ends before it."""
+        loop = asyncio.get_running_loop()
+        await loop.sock_sendall(self._channel, HEADER.pack(len(request)) + request)
+        (size,) = HEADER.unpack(await self._exactly(HEADER.size))
+        if size > max_bytes:
+            raise _TooMuch(f"its answer takes {size:,} bytes")
+        return await self._exactly(size)
+
+    async def _exactly(self, size: int) -> bytearray:
+        loop = asyncio.get_running_loop()
+        message = bytearray(size)
+        rest = memoryview(message)
+        while rest:
+            count = await loop.sock_recv_into(self._channel, rest)
+            if count == 0:
+                raise ConnectionResetError
+            rest = rest[count:]
+        return message
+
+    def kill(self) -> None:
+        """Kill it with all that it started. The group may outlive its leader."""
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+
+    def disconnect(self) -> None:
+        self._channel.close()
+
+
+def _ending(status: int) -> str:
+    if status >= 0:
+        return f"ended with status {status} before it answered"
+    try:
+        name = signal.Signals(-status).name
+    except ValueError:
+        name = f"signal {-status}"
+    hint = ", perhaps because memory ran out" if -status == signal.SIGKILL else ""
+    return f"was killed by {name}{hint}"

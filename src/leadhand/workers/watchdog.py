@@ -1,0 +1,117 @@
+"""Names the task that blocks the event loop.
+
+An async worker that never awaits stops everything in its loop, timeouts and deadline included. No
+code in the loop can notice that; a thread can, and it tells which task is to blame.
+"""
+
+import asyncio
+import logging
+import sys
+import threading
+import time
+from collections.abc import Callable
+from types import TracebackType
+
+Report = Callable[[str, float], None]
+"""Takes the name of the asyncio task and the seconds that it has blocked the loop for."""
+
+_log = logging.getLogger(__name__)
+
+
+class Watchdog:
+    """Watches the running event loop from `start` to `stop`, or within a `with` block."""
+
+    def __init__(self, report: Report | None = None, *, patience_s: float = 1.0) -> None:
+        """`report` is called in the loop, once a blockage, as soon as that is over.
+
+        A blockage is `patience_s` without a turn of the loop. It is logged as it happens, since one
+        that never ends lets nothing run in the loop any more.
+        """
+        self._report = report
+        self._patience_s = patience_s
+        self._interval_s = patience_s / 4
+        self._stopped = threading.Event()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._loop_thread = 0
+        self._beat_s = 0.0
+        self._next_beat: asyncio.TimerHandle | None = None
+
+    def __enter__(self) -> "Watchdog":
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Begin to watch the loop that is running in this thread. A watchdog starts once."""
+        self._loop = asyncio.get_running_loop()
+        self._loop_thread = threading.get_ident()
+        self._beat()
+        threading.Thread(target=self._watch, name="leadhand-watchdog", daemon=True).start()
+
+    def stop(self) -> None:
+        """Watch no longer. Waits for nothing."""
+        self._stopped.set()
+        if self._next_beat is not None:
+            self._next_beat.cancel()
+
+    def _beat(self) -> None:
+        self._beat_s = time.monotonic()
+        if self._loop is not None:
+            self._next_beat = self._loop.call_later(self._interval_s, self._beat)
+
+    def _watch(self) -> None:
+        reported: float | None = None
+        slept_at = time.monotonic()
+        while not self._stopped.wait(self._interval_s):
+            now = time.monotonic()
+            # Where this thread is late too, it was the machine that stood still, not the loop.
+            in_time = now - slept_at < self._interval_s + self._patience_s / 2
+            slept_at = now
+            beat_s = self._beat_s
+            if in_time and now - beat_s > self._patience_s and beat_s != reported:
+                reported = beat_s
+                self._name_the_blocker(beat_s)
+
+    def _name_the_blocker(self, beat_s: float) -> None:
+        loop = self._loop
+        if loop is None or loop.is_closed():
+            return
+        task = asyncio.current_task(loop)
+        place = _place(self._loop_thread)
+        if beat_s != self._beat_s:
+            # It went on while it was looked at, so the names may be another's.
+            return
+        name = "a callback" if task is None else task.get_name()
+        _log.warning(
+            "%r has blocked the event loop for %.1f s, at %s; run it as a sync function, in a "
+            "thread, or in a process",
+            name,
+            time.monotonic() - beat_s,
+            place,
+        )
+        if self._report is None:
+            return
+        try:
+            loop.call_soon_threadsafe(self._tell, name, beat_s)
+        except RuntimeError:
+            # The loop was closed meanwhile, so there is nobody left to tell.
+            return
+
+    def _tell(self, name: str, beat_s: float) -> None:
+        if self._report is not None and not self._stopped.is_set():
+            self._report(name, time.monotonic() - beat_s)
+
+
+def _place(thread: int) -> str:
+    """Where in the code a thread is now."""
+    frame = sys._current_frames().get(thread)  # pyright: ignore[reportPrivateUsage]
+    if frame is None:
+        return "an unknown place"
+    return f"{frame.f_code.co_filename}:{frame.f_lineno} in {frame.f_code.co_qualname}"

@@ -1,0 +1,37 @@
+"""Runs a plan through the real scheduler with a scripted worker."""
+
+from collections.abc import Awaitable, Callable
+
+from leadhand.contracts.outcome import Handoff, Outcome
+from leadhand.contracts.task import Plan
+from leadhand.contracts.team import Team
+from leadhand.recorder import Recorder
+from leadhand.scheduler import Scheduler, Slots
+from leadhand.testing import ScriptedRunner
+from tests.plans import accepted, team
+
+Script = Callable[[Handoff], Awaitable[Outcome] | Outcome]
+
+
+async def schedule(
+    the_plan: Plan,
+    script: Script,
+    *,
+    concurrency: int = 64,
+    the_team: Team | None = None,
+    deadline_s: float | None = None,
+    shared_slots: dict[str, tuple[Slots, ...]] | None = None,
+) -> Recorder:
+    """Run a plan, every worker following the script, and give its recorder."""
+    recorder = accepted(the_plan)
+    the_team = the_team or team()
+    runner = ScriptedRunner(script)
+    scheduler = Scheduler(
+        recorder,
+        the_team,
+        {worker.name: runner for worker in the_team.workers},
+        concurrency=concurrency,
+        shared_slots=shared_slots,
+    )
+    await scheduler.run(deadline_s=deadline_s)
+    return recorder

@@ -1,0 +1,60 @@
+"""The house rules that no linter knows: weight of imports, length of files, a pure ground floor."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SOURCE = ROOT / "src" / "leadhand"
+PURE = [
+    *SOURCE.glob("contracts/*.py"),
+    *SOURCE.glob("policies/*.py"),
+    *(SOURCE / f"{name}.py" for name in ("errors", "graph", "validation", "state", "handoffs")),
+]
+LONGEST = 400
+
+
+def loaded_by(code: str) -> set[str]:
+    """The modules that a fresh interpreter has after `code`."""
+    script = f"import sys\ntry:\n    {code}\nexcept SystemExit:\n    pass\n"
+    script += "sys.stderr.write('\\n'.join(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    return set(done.stderr.split())
+
+
+def test_import_leadhand_loads_no_heavy_module() -> None:
+    loaded = loaded_by("import leadhand")
+    assert "leadhand" in loaded
+    assert loaded.isdisjoint({"pydantic", "rich", "typer", "yaml", "asyncio", "unidiff"})
+
+
+def test_help_loads_neither_the_contracts_nor_anything_that_runs() -> None:
+    loaded = loaded_by("from leadhand.cli import main; sys.argv = ['leadhand', '--help']; main()")
+    assert "leadhand.cli.app" in loaded
+    assert loaded.isdisjoint({"pydantic", "yaml", "unidiff", "rapidfuzz", "leadhand.contracts"})
+
+
+@pytest.mark.parametrize("folder", ["src", "tests", "benchmarks"])
+def test_no_file_is_longer_than_a_reader_can_hold(folder: str) -> None:
+    lengths = {
+        str(file.relative_to(ROOT)): len(file.read_text(encoding="utf-8").splitlines())
+        for file in (ROOT / folder).rglob("*.py")
+    }
+    too_long = {name: lines for name, lines in lengths.items() if lines > LONGEST}
+    assert lengths
+    assert too_long == {}
+
+
+@pytest.mark.parametrize("file", PURE, ids=lambda file: file.stem)
+def test_the_pure_floor_asks_no_clock(file: Path) -> None:
+    calls = [
+        node.func.attr
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    ]
+    assert not {"now", "utcnow", "today"} & set(calls)

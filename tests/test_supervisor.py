@@ -1,0 +1,346 @@
+"""The supervisor: plan, check, run, answer; whatever happens there is an answer that says so."""
+
+import asyncio
+import threading
+import time
+from collections.abc import Sequence
+
+import pytest
+
+from leadhand import (
+    Answer,
+    Completed,
+    Failed,
+    Handoff,
+    InputError,
+    Limits,
+    Plan,
+    PlanRejected,
+    Result,
+    Supervisor,
+    Task,
+    TaskTemplate,
+    Team,
+    Worker,
+)
+from leadhand.contracts.answer import Synthesis
+from leadhand.contracts.event import RunFinished, dump, parse
+from leadhand.ports import TaskResult
+from leadhand.state import fold
+from leadhand.testing import VirtualClock, run_virtual
+from tests.plans import plan, task
+
+
+def count_words(handoff: Handoff) -> int:
+    return len(handoff.intent.split())
+
+
+async def shout(handoff: Handoff) -> str:
+    return handoff.intent.upper()
+
+
+def add(handoff: Handoff) -> int:
+    return sum(value for value in handoff.inputs.values() if isinstance(value, int))
+
+
+TEAM = Team(
+    "words",
+    workers=(
+        Worker("count", "Counts words", run=count_words),
+        Worker("shout", "Raises its voice", run=shout),
+        Worker("add", "Adds numbers", run=add),
+    ),
+)
+
+
+def test_a_plan_of_your_own_runs_and_its_results_flow_along_the_edges() -> None:
+    the_plan = Plan(
+        goal="count both",
+        tasks=(
+            Task(id="a", worker="count", intent="one two"),
+            Task(id="b", worker="count", intent="one two three"),
+            Task(id="sum", worker="add", intent="add them up", depends_on=("a", "b")),
+        ),
+    )
+    answer = Supervisor(TEAM).run_sync(plan=the_plan)
+    assert answer.status == "complete"
+    assert answer.engine == "deterministic"
+    assert answer.request == "count both"
+    assert answer.output == {"a": 2, "b": 3, "sum": 5}
+    assert answer.gaps == ()
+    assert {one.id: one.status for one in answer.tasks}["sum"] == "completed"
+
+
+def test_a_team_without_a_template_gives_every_worker_the_request() -> None:
+    answer = Supervisor(TEAM).run_sync("two words")
+    assert answer.output == {"count": 2, "shout": "TWO WORDS", "add": 0}
+    assert "## shout (shout)\n\nTWO WORDS" in answer.answer
+
+
+def test_the_answer_of_a_plan_of_one_task_is_its_output() -> None:
+    answer = Supervisor(TEAM).run_sync(plan=plan(task("only", worker="shout")))
+    assert answer.answer == "WORK ON PART ONLY"
+    assert answer.output == "WORK ON PART ONLY"
+
+
+def test_a_template_says_what_depends_on_what() -> None:
+    team = Team(
+        "t",
+        workers=TEAM.workers,
+        template=(
+            TaskTemplate("words", "count", "count the words of: {request}"),
+            TaskTemplate("total", "add", "add the counts of {request}", depends_on=("words",)),
+        ),
+    )
+    the_plan = asyncio.run(Supervisor(team).plan("a {batch} of {odd} braces"))
+    assert [one.id for one in the_plan.tasks] == ["words", "total"]
+    assert the_plan.tasks[0].intent == "count the words of: a {batch} of {odd} braces"
+    assert the_plan.tasks[1].depends_on == ("words",)
+
+
+def test_a_plan_with_problems_is_rejected_before_anything_runs() -> None:
+    """F11"""
+    ran: list[str] = []
+    team = Team("t", workers=(Worker("w", "d", run=lambda handoff: ran.append("x")),))  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
+    bad = plan(task("a", "b", worker="w"), task("b", "a", worker="w"))
+    with pytest.raises(PlanRejected, match="wait for each other"):
+        Supervisor(team).run_sync(plan=bad)
+    assert ran == []
+
+
+def test_failed_work_is_named_as_a_gap_and_the_rest_is_answered() -> None:
+    def fail(handoff: Handoff) -> Failed:
+        return Failed(kind="error", message="no such invoice", partial=Result(output="page 1"))
+
+    team = Team("t", workers=(*TEAM.workers, Worker("bad", "d", run=fail)))
+    the_plan = plan(
+        task("a", worker="shout"), task("b", worker="bad"), task("c", "b", worker="shout")
+    )
+    answer = Supervisor(team).run_sync(plan=the_plan)
+    assert answer.status == "partial"
+    assert [(gap.task_id, gap.why) for gap in answer.gaps] == [
+        ("b", "no such invoice"),
+        ("c", "needs 'b', which gave no result"),
+    ]
+    assert "WORK ON PART A" in answer.answer
+    assert "page 1" in answer.answer
+    assert answer.answer.endswith("- `c`: needs 'b', which gave no result")
+
+
+def test_a_run_in_which_nothing_completes_has_failed() -> None:
+    def fail(handoff: Handoff) -> Failed:
+        return Failed(kind="error", message="no")
+
+    team = Team("t", workers=(Worker("w", "d", run=fail),))
+    assert Supervisor(team).run_sync("do this one thing").status == "failed"
+
+
+def test_the_deadline_leaves_an_answer_with_what_was_done() -> None:
+    async def slow(handoff: Handoff) -> str:
+        await asyncio.sleep(1_000)
+        return "late"
+
+    team = Team(
+        "t",
+        workers=(Worker("slow", "d", run=slow), Worker("fast", "d", run=shout)),
+        limits=Limits(timeout_s=900),
+    )
+    the_plan = plan(task("s", worker="slow"), task("f", worker="fast"))
+    supervisor = Supervisor(team, deadline_s=30, clock=VirtualClock())
+    answer = run_virtual(supervisor.run(plan=the_plan))
+    assert answer.status == "partial"
+    assert answer.gaps[0].why == "the run's deadline of 30 s was reached"
+    assert answer.metrics.makespan_s == pytest.approx(30.0)
+
+
+def test_cancelling_gives_an_answer_that_says_so() -> None:
+    async def main() -> Answer:
+        begun = asyncio.Event()
+
+        async def wait(handoff: Handoff) -> str:
+            begun.set()
+            await asyncio.sleep(1_000)
+            return "never"
+
+        team = Team("t", workers=(Worker("w", "d", run=wait), *TEAM.workers))
+        supervisor = Supervisor(team)
+        the_plan = plan(task("a", worker="w"), task("b", worker="shout"))
+        running = asyncio.create_task(supervisor.run(plan=the_plan, run_id="mine"))
+        await begun.wait()
+        supervisor.cancel("mine")
+        return await running
+
+    answer = asyncio.run(main())
+    assert answer.status == "cancelled"
+    assert answer.run_id == "mine"
+    assert {gap.task_id for gap in answer.gaps} <= {"a", "b"}
+
+
+def test_a_synthesis_that_fails_still_hands_over_the_results() -> None:
+    class Broken:
+        name = "broken"
+
+        async def synthesize(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
+            raise RuntimeError("no words")
+
+    answer = Supervisor(TEAM, synthesizer=Broken()).run_sync(plan=plan(task("a", worker="shout")))
+    assert answer.status == "complete"
+    assert "WORK ON PART A" in answer.answer
+    assert "synthesis failed" in answer.answer
+
+
+def test_streaming_gives_the_run_as_its_events() -> None:
+    async def main() -> list[str]:
+        supervisor = Supervisor(TEAM)
+        stream = supervisor.stream(plan=plan(task("a", worker="shout")), run_id="r")
+        events = [event async for event in stream]
+        assert fold(events) == fold(supervisor.journal.events("r"))
+        assert fold(parse(dump(event)) for event in events) == fold(events)
+        assert isinstance(events[-1], RunFinished)
+        return [event.type for event in events]
+
+    assert asyncio.run(main()) == [
+        "run_started",
+        "plan_proposed",
+        "plan_accepted",
+        "task_dispatched",
+        "task_completed",
+        "synthesis_started",
+        "run_finished",
+    ]
+
+
+def test_leaving_a_stream_early_cancels_its_run() -> None:
+    async def main() -> int:
+        async def wait(handoff: Handoff) -> None:
+            await asyncio.sleep(1_000)
+
+        team = Team("t", workers=(Worker("w", "d", run=wait),))
+        stream = Supervisor(team).stream("wait for a very long time")
+        async for event in stream:
+            if event.type == "task_dispatched":
+                break
+        await stream.aclose()
+        return len(asyncio.all_tasks())
+
+    assert asyncio.run(main()) == 1
+
+
+def test_a_listener_that_breaks_does_not_break_the_run() -> None:
+    def broken(event: object) -> None:
+        raise ValueError("no screen")
+
+    answer = asyncio.run(Supervisor(TEAM).run("two words", listener=broken))
+    assert answer.status == "complete"
+
+
+def test_runs_side_by_side_do_not_mix() -> None:
+    async def main() -> list[Answer]:
+        supervisor = Supervisor(TEAM)
+        plans = [plan(task(f"t{n}", worker="shout")) for n in range(20)]
+        return await asyncio.gather(*(supervisor.run(plan=one) for one in plans))
+
+    answers = asyncio.run(main())
+    assert [one.output for one in answers] == [f"WORK ON PART T{n}" for n in range(20)]
+    assert len({one.run_id for one in answers}) == 20
+
+
+def test_a_run_id_can_be_used_once() -> None:
+    async def main() -> None:
+        supervisor = Supervisor(TEAM)
+        await supervisor.run("two words", run_id="r")
+        with pytest.raises(InputError, match="exists already"):
+            await supervisor.run("two words", run_id="r")
+
+    asyncio.run(main())
+
+
+def test_what_cannot_be_worked_with_is_refused_in_one_line() -> None:
+    with pytest.raises(InputError, match="give a request or a plan"):
+        Supervisor(TEAM).run_sync()
+    with pytest.raises(InputError, match="concurrency is 0"):
+        Supervisor(TEAM, concurrency=0)
+    with pytest.raises(InputError, match="deadline_s is -1"):
+        Supervisor(TEAM, deadline_s=-1)
+
+
+def test_run_sync_says_what_to_use_where_a_loop_is_running() -> None:
+    async def main() -> None:
+        with pytest.raises(InputError, match="await supervisor"):
+            Supervisor(TEAM).run_sync("two words")
+
+    asyncio.run(main())
+
+
+def test_sync_and_async_workers_run_at_once() -> None:
+    """Two sync workers that wait for each other could never end one after the other."""
+    barrier = threading.Barrier(2, timeout=30)
+
+    def meet(handoff: Handoff) -> str:
+        barrier.wait()
+        return "met"
+
+    team = Team("t", workers=(Worker("w", "d", run=meet),))
+    answer = Supervisor(team).run_sync(plan=plan(task("a", worker="w"), task("b", worker="w")))
+    assert answer.status == "complete"
+
+
+def test_the_metrics_add_up() -> None:
+    async def sleep(handoff: Handoff) -> Completed:
+        await asyncio.sleep(float(handoff.intent.split()[-1]))
+        return Completed(result=Result(output=None))
+
+    team = Team("t", workers=(Worker("w", "d", run=sleep),))
+    the_plan = Plan(
+        goal="sleep",
+        tasks=(
+            Task(id="a", worker="w", intent="sleep 3"),
+            Task(id="b", worker="w", intent="sleep 4"),
+            Task(id="c", worker="w", intent="sleep 2", depends_on=("a",)),
+        ),
+    )
+    metrics = run_virtual(Supervisor(team, clock=VirtualClock()).run(plan=the_plan)).metrics
+    assert metrics.makespan_s == pytest.approx(5.0)
+    assert metrics.sequential_s == pytest.approx(9.0)
+    assert metrics.critical_path_s == pytest.approx(5.0)
+    assert metrics.speedup == pytest.approx(1.8)
+    assert metrics.cost_usd is None
+
+
+def test_a_sync_worker_that_never_returns_is_abandoned_and_named() -> None:
+    """F38"""
+    release = threading.Event()
+
+    def stuck(handoff: Handoff) -> str:
+        release.wait(60)
+        return "too late"
+
+    team = Team(
+        "t",
+        workers=(
+            Worker("stuck", "d", run=stuck, limits=Limits(timeout_s=0.05)),
+            Worker("shout", "d", run=shout),
+        ),
+    )
+    supervisor = Supervisor(team)
+    the_plan = plan(task("a", worker="stuck"), task("b", worker="shout"))
+    answer = asyncio.run(supervisor.run(plan=the_plan, run_id="r"))
+    release.set()
+    state = fold(supervisor.journal.events("r"))
+    assert [one.status for one in answer.tasks] == ["timed_out", "completed"]
+    assert answer.gaps[0].why == "no answer within 0.05 s"
+    assert state.stuck == ("worker 'stuck' goes on with task 'a' in an abandoned thread",)
+
+
+def test_an_async_worker_that_blocks_the_loop_is_named() -> None:
+    """F38"""
+
+    async def block(handoff: Handoff) -> str:
+        time.sleep(1.5)  # noqa: ASYNC251
+        return "awake"
+
+    team = Team("t", workers=(Worker("blocker", "d", run=block),))
+    supervisor = Supervisor(team)
+    asyncio.run(supervisor.run(plan=plan(task("a", worker="blocker")), run_id="r"))
+    (message,) = fold(supervisor.journal.events("r")).stuck
+    assert "worker 'blocker' blocked the event loop" in message
