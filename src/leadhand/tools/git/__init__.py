@@ -1,0 +1,48 @@
+"""Reading a git repository that nobody vouches for: its objects, never its configuration or code.
+
+Row F25 of the faults is held here: see `process` for how git is started, `borrowed` for what it
+sees. What reads takes `git_dir`, leadhand's own bare repository, and full object ids; it raises
+`InputError` where objects are missing, `GitTimeout` and `GitFailed` (both `ToolError`) otherwise.
+"""
+
+from leadhand.tools.git.comparison import (
+    NOTHING,
+    SUBMODULE,
+    SYMLINK,
+    Bounds,
+    Difference,
+    compare,
+)
+from leadhand.tools.git.history import Commit, FilePatch, PatchHunk, log, log_patches
+from leadhand.tools.git.process import GitFailed, GitTimeout
+from leadhand.tools.git.repository import Ends, Repository, open_repository, range_ends
+from leadhand.tools.git.trees import grep, list_tree, objects, read_blob, read_blobs, sizes
+from leadhand.tools.git.worktree import staged_ends, worktree_ends
+
+__all__ = [
+    "NOTHING",
+    "SUBMODULE",
+    "SYMLINK",
+    "Bounds",
+    "Commit",
+    "Difference",
+    "Ends",
+    "FilePatch",
+    "GitFailed",
+    "GitTimeout",
+    "PatchHunk",
+    "Repository",
+    "compare",
+    "grep",
+    "list_tree",
+    "log",
+    "log_patches",
+    "objects",
+    "open_repository",
+    "range_ends",
+    "read_blob",
+    "read_blobs",
+    "sizes",
+    "staged_ends",
+    "worktree_ends",
+]

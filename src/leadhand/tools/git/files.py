@@ -1,0 +1,153 @@
+"""Files of a work tree, read without following a link and without waiting for anyone (row F17).
+
+Every folder on the way is opened from the one above it, so that nothing swapped in between a check
+and its use can lead out of the work tree. Only regular files are read.
+"""
+
+import hashlib
+import os
+import stat
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+from leadhand.errors import InputError
+from leadhand.tools.git.borrowed import BIG_FILE_BYTES
+from leadhand.tools.git.comparison import SYMLINK
+
+REGULAR = "100644"
+_READ_BYTES = 1 << 20
+_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+_FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+
+
+class Unreadable(Exception):
+    """A file or one of its folders may not be read; carries the system's reason."""
+
+    def __init__(self, why: str) -> None:
+        self.why = why
+        super().__init__(why)
+
+
+class Odd(Exception):
+    """There is something that is neither a file, nor a link, nor a folder."""
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What stands at a path of a work tree."""
+
+    kind: str | None
+    """The mode git has for it, the executable bit aside; none where there is no file or link."""
+    oid: str = ""
+    """The id that git would give it, unfiltered."""
+    lf_oid: str = ""
+    """The id of the same with `\\n` line ends; the same id where it has no others."""
+    data: bytes | None = None
+    """The content; none where it is larger than `BIG_FILE_BYTES`."""
+
+
+NOTHING_THERE = Content(None)
+
+
+class FolderReader:
+    """Reads files below one folder; paths in git's order reuse the folders opened last."""
+
+    def __init__(self, folder: Path) -> None:
+        try:
+            self._root = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        except OSError as error:
+            raise InputError(f"can't read {folder}: {error.strerror}") from error
+        self._open: list[tuple[bytes, int]] = []
+
+    def __enter__(self) -> "FolderReader":
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._close_down_to(0)
+        os.close(self._root)
+
+    def read(self, name: bytes, *, sha256: bool) -> Content:
+        """What stands at `name`. Raises `Unreadable` or `Odd`."""
+        *folders, leaf = name.split(b"/")
+        try:
+            parent = self._parent(folders)
+            mode = os.stat(leaf, dir_fd=parent, follow_symlinks=False).st_mode
+            if stat.S_ISLNK(mode):
+                target = os.readlink(leaf, dir_fd=parent)
+                oid = blob_id(target, sha256=sha256)
+                return Content(SYMLINK, oid, oid, target)
+            if stat.S_ISDIR(mode):
+                return NOTHING_THERE
+            if not stat.S_ISREG(mode):
+                raise Odd
+            handle = os.open(leaf, _FILE, dir_fd=parent)
+        except (FileNotFoundError, NotADirectoryError):
+            return NOTHING_THERE
+        except OSError as error:
+            raise Unreadable((error.strerror or str(error)).lower()) from error
+        with os.fdopen(handle, "rb", buffering=0) as file:
+            facts = os.fstat(handle)
+            if not stat.S_ISREG(facts.st_mode):
+                raise Odd
+            if facts.st_size > BIG_FILE_BYTES:
+                digest = hashlib.sha256() if sha256 else hashlib.sha1(usedforsecurity=False)
+                digest.update(b"blob %d\0" % facts.st_size)
+                while chunk := file.read(_READ_BYTES):
+                    digest.update(chunk)
+                return Content(REGULAR, digest.hexdigest())
+            data = file.read(BIG_FILE_BYTES + 1)
+        oid = blob_id(data, sha256=sha256)
+        lf_oid = oid
+        if b"\r\n" in data:
+            lf_oid = blob_id(data.replace(b"\r\n", b"\n"), sha256=sha256)
+        return Content(REGULAR, oid, lf_oid, data if len(data) <= BIG_FILE_BYTES else None)
+
+    def sha256(self, name: bytes) -> str | None:
+        """The SHA-256 of the bytes of the file at `name`; none where there is none to read."""
+        *folders, leaf = name.split(b"/")
+        try:
+            handle = os.open(leaf, _FILE, dir_fd=self._parent(folders))
+        except OSError:
+            return None
+        with os.fdopen(handle, "rb") as file:
+            if not stat.S_ISREG(os.fstat(handle).st_mode):
+                return None
+            return hashlib.file_digest(file, "sha256").hexdigest()
+
+    def _parent(self, folders: list[bytes]) -> int:
+        """The open folder that the path through `folders` leads to."""
+        same = 0
+        while same < min(len(folders), len(self._open)) and self._open[same][0] == folders[same]:
+            same += 1
+        self._close_down_to(same)
+        for folder in folders[same:]:
+            above = self._open[-1][1] if self._open else self._root
+            self._open.append((folder, os.open(folder, _FOLDER, dir_fd=above)))
+        return self._open[-1][1] if self._open else self._root
+
+    def _close_down_to(self, depth: int) -> None:
+        while len(self._open) > depth:
+            os.close(self._open.pop()[1])
+
+
+def blob_id(data: bytes, *, sha256: bool) -> str:
+    """The id that git gives a file with this content."""
+    whole = b"blob %d\0" % len(data) + data
+    if sha256:
+        return hashlib.sha256(whole).hexdigest()
+    return hashlib.sha1(whole, usedforsecurity=False).hexdigest()
+
+
+def write_blob(git_dir: Path, oid: str, data: bytes) -> None:
+    """Put a file's content among the objects of our own repository."""
+    file = git_dir / "objects" / oid[:2] / oid[2:]
+    if not file.exists():
+        file.parent.mkdir(exist_ok=True)
+        file.write_bytes(zlib.compress(b"blob %d\0" % len(data) + data, 1))

@@ -1,0 +1,213 @@
+"""What led up to a change: commits with the files they touched, and what they changed in them.
+
+Bounded in commits, size and time; merges are passed over, renames are not followed.
+"""
+
+import contextlib
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from leadhand.tools.git.process import STREAM_BYTES, checked_id, stream
+from leadhand.tools.text import is_safe_path, path_text, plain_text
+
+_HEADER = re.compile(rb"\x01([0-9a-f]{40}(?:[0-9a-f]{24})?)\Z")
+_HUNK = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+_FORMAT = "--format=%x01%H%x00%cI%x00%s"
+_ESCAPES = {"a": 7, "b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13, '"': 34, "\\": 92}
+_PLAIN = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--no-merges")
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One commit of the history."""
+
+    id: str
+    date: str
+    """When it was committed, RFC 3339 with its own offset."""
+    subject: str
+    """First line of its message; anyone may have written anything there."""
+    files: tuple[str, ...] = ()
+    """The paths it touched, as far as asked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class PatchHunk:
+    """One block of lines that a commit removed and added; line numbers count from 1."""
+
+    old_start: int
+    removed: tuple[str, ...]
+    new_start: int
+    added: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class FilePatch:
+    """What one commit did to one file."""
+
+    commit: Commit
+    """Without `files`."""
+    path: str
+    hunks: tuple[PatchHunk, ...]
+
+
+def log(
+    git_dir: Path,
+    commit: str,
+    *,
+    max_count: int,
+    paths: Sequence[str] = (),
+    timeout_s: float = 30.0,
+) -> list[Commit]:
+    """The last `max_count` commits up to and with `commit`, newest first, with the files touched.
+
+    With `paths` (literal) only commits that touch one of them, and only those files of theirs.
+    """
+    with _log(git_dir, commit, paths, max_count, timeout_s, "-z", "--name-only") as found:
+        return list(_commits(found))
+
+
+def log_patches(
+    git_dir: Path,
+    commit: str,
+    *,
+    max_count: int,
+    paths: Sequence[str] = (),
+    timeout_s: float = 60.0,
+    max_bytes: int = 1 << 28,
+) -> Iterator[FilePatch]:
+    """What the last `max_count` commits up to and with `commit` did to `paths`, newest first.
+
+    Streamed file by file, without context lines; ends early after `max_bytes` of patch text.
+    """
+    with _log(git_dir, commit, paths, max_count, timeout_s, "-p", "-U0") as found:
+        yield from _patches(found, max_bytes)
+
+
+def unquoted(path: bytes) -> bytes:
+    """A path as it stands in a patch header, without git's C-style quotes."""
+    if not (path.startswith(b'"') and path.endswith(b'"') and len(path) > 1):
+        return path
+    return re.sub(
+        rb'\\([0-3][0-7]{2}|[abtnvfr"\\])',
+        lambda match: bytes([_escaped(match[1].decode("ascii"))]),
+        path[1:-1],
+    )
+
+
+def _escaped(code: str) -> int:
+    return _ESCAPES[code] if code in _ESCAPES else int(code, 8)
+
+
+def _log(
+    git_dir: Path,
+    commit: str,
+    paths: Sequence[str],
+    max_count: int,
+    timeout_s: float,
+    *options: str,
+) -> contextlib.AbstractContextManager[IO[bytes]]:
+    # Paths go in by standard input, one a line, since thousands would not fit an argument list.
+    named = [path for path in dict.fromkeys(paths) if is_safe_path(path) and "\n" not in path]
+    if paths and not named:
+        max_count = 0
+    lines = [checked_id(commit), *(("--", *named) if named else ())]
+    return stream(
+        git_dir, "log", *_PLAIN, _FORMAT, f"--max-count={max_count}", *options, "--stdin",
+        given="\n".join(lines).encode("utf-8", errors="replace") + b"\n",
+        timeout_s=timeout_s,
+        extra={"GIT_LITERAL_PATHSPECS": "1"},
+    )  # fmt: skip
+
+
+def _commits(found: IO[bytes]) -> Iterator[Commit]:
+    """Cut what `log -z --name-only` prints: three fields of a header, then paths, NUL ended."""
+    fields = _fields(found)
+    header: list[bytes] = []
+    files: list[str] = []
+    for token in fields:
+        if match := _HEADER.match(token):
+            if header:
+                yield _commit(header, files)
+            header, files = [match[1], next(fields, b""), next(fields, b"")], []
+        elif header and (path := token.removeprefix(b"\n") if not files else token):
+            files.append(path_text(path))
+    if header:
+        yield _commit(header, files)
+
+
+def _fields(found: IO[bytes]) -> Iterator[bytes]:
+    rest = b""
+    while chunk := found.read(STREAM_BYTES):
+        *whole, rest = (rest + chunk).split(b"\0")
+        yield from whole
+    if rest:
+        yield rest
+
+
+def _commit(header: Sequence[bytes], files: Sequence[str] = ()) -> Commit:
+    oid, date, subject = header
+    return Commit(
+        oid.decode("ascii"), date.decode("ascii", "replace"), plain_text(subject), tuple(files)
+    )
+
+
+def _patches(found: IO[bytes], max_bytes: int) -> Iterator[FilePatch]:
+    commit: Commit | None = None
+    path = b""
+    hunks: list[_Block] = []
+    for line in found:
+        max_bytes -= len(line)
+        kind = line[:1]
+        if kind == b"+" and hunks and hunks[-1].wants_added():
+            hunks[-1].added.append(line[1:])
+        elif kind == b"-" and hunks and hunks[-1].wants_removed():
+            hunks[-1].removed.append(line[1:])
+        elif kind == b"@" and (match := _HUNK.match(line)):
+            hunks.append(_Block(*hunk_numbers(match)))
+        elif kind == b"\x01" or line.startswith(b"diff --git "):
+            if commit and path and hunks:
+                yield FilePatch(commit, path_text(path), tuple(block.hunk() for block in hunks))
+            path, hunks = b"", []
+            if max_bytes < 0:
+                return
+            if kind == b"\x01":
+                commit = _commit(line[1:].rstrip(b"\n").split(b"\0", 2))
+        elif line.startswith((b"--- ", b"+++ ")):
+            name = unquoted(line[4:].rstrip(b"\n").removesuffix(b"\t"))
+            path = name[2:] if name != b"/dev/null" else path
+    if commit and path and hunks:
+        yield FilePatch(commit, path_text(path), tuple(block.hunk() for block in hunks))
+
+
+def hunk_numbers(match: re.Match[bytes]) -> tuple[int, int, int, int]:
+    """The four numbers of a hunk header; a count that is not written is 1."""
+    old_start, old_count, new_start, new_count = match.groups(default=b"1")
+    return int(old_start), int(old_count), int(new_start), int(new_count)
+
+
+@dataclass(slots=True)
+class _Block:
+    """A hunk as it is being read: the counts of its header, and the lines seen so far."""
+
+    old_start: int
+    old_count: int
+    new_start: int
+    new_count: int
+    removed: list[bytes] = field(default_factory=list[bytes])
+    added: list[bytes] = field(default_factory=list[bytes])
+
+    def wants_removed(self) -> bool:
+        return len(self.removed) < self.old_count
+
+    def wants_added(self) -> bool:
+        return len(self.added) < self.new_count
+
+    def hunk(self) -> PatchHunk:
+        return PatchHunk(self.old_start, _texts(self.removed), self.new_start, _texts(self.added))
+
+
+def _texts(lines: list[bytes]) -> tuple[str, ...]:
+    return tuple(plain_text(line.removesuffix(b"\n").removesuffix(b"\r")) for line in lines)

@@ -1,0 +1,164 @@
+"""A repository under review, opened at arm's length, and the two ends of what is to be reviewed.
+
+Whatever a user types as a range becomes object ids here; only ids go on from here (row F24).
+"""
+
+import difflib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from leadhand.errors import InputError
+from leadhand.tools.git.borrowed import borrow
+from leadhand.tools.git.found import Found, find
+from leadhand.tools.git.process import missing_objects, output, stream
+from leadhand.tools.git.trees import sizes
+from leadhand.tools.text import path_text, plain_text
+
+EMPTY_TREE = {
+    False: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
+    True: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
+}
+"""The id of a tree with nothing in it, by whether ids are SHA-256."""
+
+_ODD = re.compile(r"^-|[\x00-\x20\x7f:?*\[\\]|@\{|\^\{/|\.\.")
+_MAX_COMMIT_BYTES = 8 << 20
+_MAX_NAMES = 5000
+_MAX_TITLE_CHARS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """What is compared: two trees or commits, by id."""
+
+    title: str
+    base: str
+    head: str
+    history: str | None
+    """The commit whose history leads up to the change; none for a first commit."""
+    skipped: tuple[tuple[str, str], ...] = ()
+    """(path, why) of what could not be read into `head`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A user's repository and the bare one of our own through which its objects are read."""
+
+    found: Found
+    git_dir: Path
+
+    @property
+    def empty_tree(self) -> str:
+        """The id of the tree with nothing in it."""
+        return EMPTY_TREE[self.found.sha256]
+
+    @property
+    def head(self) -> str | None:
+        """The commit id that HEAD stands for; none before the first commit."""
+        content = (self.git_dir / "HEAD").read_text("ascii").strip()
+        return None if content.startswith("ref:") else content
+
+
+def open_repository(folder: Path, scratch: Path) -> Repository:
+    """The repository that `folder` is in; `scratch`, which is made, becomes our own bare one."""
+    found = find(folder)
+    return Repository(found, borrow(found, scratch))
+
+
+def range_ends(repository: Repository, text: str | None = None) -> Ends:
+    """The ends of `A..B`, of `A...B` (from their merge base), or of one commit against its first
+    parent; of HEAD where nothing is given."""
+    asked = text or "HEAD"
+    for dots in ("...", ".."):
+        left, found, right = asked.partition(dots)
+        if found:
+            return _between(repository, asked, dots, left or "HEAD", right or "HEAD")
+    return _commit_ends(repository, _resolve(repository, asked)[0])
+
+
+@dataclass(frozen=True, slots=True)
+class _Commit:
+    id: str
+    parents: tuple[str, ...]
+    subject: str
+
+
+def _between(repository: Repository, asked: str, dots: str, left: str, right: str) -> Ends:
+    start, end = _resolve(repository, left, right)
+    base = start.id
+    if dots == "...":
+        found = output(repository.git_dir, "merge-base", start.id, end.id, ok=(0, 1))
+        base = found.decode("ascii").strip()
+        if not base:
+            raise InputError(f"{left} and {right} have no common ancestor{_shallow(repository)}")
+    if base == end.id:
+        raise InputError(f"{asked} is empty: {right} has nothing that {left} lacks")
+    return Ends(asked, base, end.id, base)
+
+
+def _commit_ends(repository: Repository, commit: _Commit) -> Ends:
+    title = commit.subject[:_MAX_TITLE_CHARS] or commit.id[:12]
+    if not commit.parents:
+        return Ends(title, repository.empty_tree, commit.id, None)
+    parent = commit.parents[0]
+    try:
+        sizes(repository.git_dir, (parent,))
+    except InputError as error:
+        raise InputError(
+            f"the parent of {commit.id[:12]} is not in this repository{_shallow(repository)}"
+        ) from error
+    return Ends(title, parent, commit.id, parent)
+
+
+def _resolve(repository: Repository, *names: str) -> list[_Commit]:
+    """The commits that `names` stand for. They reach git by standard input, so never as options."""
+    for name in names:
+        if _ODD.search(name) or len(name) > 1000:
+            raise InputError(
+                f"{name[:100]!r} is not a revision that leadhand takes: give a commit id, a branch "
+                "or a tag, with ~N or ^N after it where need be, or A..B or A...B"
+            )
+    given = "".join(f"{name}^{{commit}}\n" for name in names).encode("utf-8", "surrogateescape")
+    with stream(repository.git_dir, "cat-file", "--batch", given=given) as answers:
+        return [_read_commit(repository, answers, name) for name in names]
+
+
+def _read_commit(repository: Repository, answers: IO[bytes], name: str) -> _Commit:
+    header = answers.readline().rstrip(b"\n")
+    oid, _, rest = header.partition(b" ")
+    kind, _, size = rest.partition(b" ")
+    if header.endswith(b" ambiguous"):
+        raise InputError(f"{name} could be more than one commit: give more digits of its id")
+    if kind != b"commit" or not size.isdigit():
+        raise _no_such(repository, name)
+    if int(size) > _MAX_COMMIT_BYTES:
+        raise InputError(f"{name} is a commit of {int(size) >> 20} MiB; is it damaged?")
+    content = answers.read(int(size) + 1)
+    head, _, message = content.partition(b"\n\n")
+    parents = (line[7:] for line in head.split(b"\n") if line.startswith(b"parent "))
+    subject = plain_text(message.strip().split(b"\n", 1)[0])
+    return _Commit(
+        oid.decode("ascii"), tuple(parent.decode("ascii", "replace") for parent in parents), subject
+    )
+
+
+def _no_such(repository: Repository, name: str) -> InputError:
+    refs = repository.found.refs()
+    if not refs or (repository.head is None and name.startswith(("HEAD", "@"))):
+        return InputError(
+            f"{repository.found.work_tree or repository.found.git_dir} has no commits yet: commit "
+            "something, or review with --staged or --worktree"
+        )
+    if repository.head is not None and name in ("HEAD", "@", repository.head):
+        return missing_objects(f"the commit that {name} stands for is")
+    short = [path_text(ref).split("/", 2)[-1] for ref in list(refs)[:_MAX_NAMES]]
+    near = difflib.get_close_matches(name, short, n=3)
+    hint = f"; did you mean {' or '.join(near)}?" if near else _shallow(repository)
+    return InputError(f"there is no commit {name!r} in this repository{hint}")
+
+
+def _shallow(repository: Repository) -> str:
+    if not repository.found.shallow():
+        return ""
+    return ": it is a shallow clone, cut off before that; run `git fetch --unshallow` there"

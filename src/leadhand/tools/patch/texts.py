@@ -1,0 +1,143 @@
+"""A unified diff as files with their texts, read piece by piece as it comes.
+
+The diff may be of any size and from anyone: a piece is one file's part of it, held in memory only
+up to a cap. What a piece can't tell (the lines between its hunks) is left blank.
+"""
+
+import io
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import IO
+
+from unidiff.errors import UnidiffParseError
+from unidiff.patch import Hunk, Line, PatchSet
+
+from leadhand.errors import InputError
+from leadhand.tools.patch.names import names
+from leadhand.tools.patch.pieces import COMBINED, Piece, Splitter
+from leadhand.tools.text import ChangedText, Numbers, plain_text, size_text
+
+_MODE_LINES = (b"index ", b"new file mode ", b"deleted file mode ", b"old mode ", b"new mode ")
+_MODES = {b"120000": "symbolic link", b"160000": "submodule"}
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """A file of a patch that has no text to show, and why."""
+
+    path: str
+    why: str
+
+
+def read_patch(
+    source: IO[bytes], *, max_piece_bytes: int = 1 << 20
+) -> Iterator[ChangedText | Unread]:
+    """The files of the patch in `source`, in order; text around them (mails, logs) is passed over.
+
+    Raises `InputError`, which names the line, where the patch is damaged, and where there is none.
+    """
+    count = 0
+    for piece in Splitter(source, max_piece_bytes).pieces():
+        count += 1
+        yield _read(piece, max_piece_bytes)
+    if not count:
+        raise InputError("there is no change in the patch: it is empty, or not a unified diff")
+
+
+def _read(piece: Piece, max_piece_bytes: int) -> ChangedText | Unread:
+    old, new = names(piece.header)
+    path = new or old or f"(a file at line {piece.line:,} of the patch)"
+    why = _unreadable(piece, max_piece_bytes)
+    if why is not None:
+        return Unread(path, why)
+    text = plain_text(b"--- a\n+++ b\n" + b"".join(piece.body))
+    try:
+        # Only "\n" ends a line here, as in git.
+        hunks = list(PatchSet(io.StringIO(text, newline="\n"))[0])
+    except (UnidiffParseError, IndexError) as error:
+        raise InputError(
+            f"the patch is damaged in the part from line {piece.line:,} on: {error}"
+        ) from error
+    blocks = tuple(block for hunk in hunks for block in _blocks(hunk))
+    if not blocks:
+        return Unread(path, "no lines changed")
+    before = _Sparse([line for hunk in hunks for line in hunk.source_lines()], source=True)
+    after = _Sparse([line for hunk in hunks for line in hunk.target_lines()], source=False)
+    if old is None:
+        whole = after.is_whole and not before.lines
+        return ChangedText(path, None, "added", None, after.text(_open_end(hunks)), blocks, whole)
+    if new is None:
+        whole = before.is_whole and not after.lines
+        return ChangedText(
+            path, None, "deleted", before.text(_open_end(hunks)), None, blocks, whole
+        )
+    moved = old if old != new else None
+    status = "renamed" if moved else "modified"
+    return ChangedText(path, moved, status, before.text(False), after.text(False), blocks, False)
+
+
+def _unreadable(piece: Piece, max_piece_bytes: int) -> str | None:
+    if piece.size > max_piece_bytes:
+        return f"its part of the patch is larger than {size_text(max_piece_bytes)}"
+    if piece.header[0].startswith(COMBINED):
+        return "the combined diff of a merge"
+    for line in piece.header:
+        for mode, what in _MODES.items():
+            if line.rstrip().endswith(b" " + mode) and line.startswith(_MODE_LINES):
+                return what
+        if line.startswith((b"Binary files ", b"GIT binary patch")):
+            return "binary"
+    if piece.body:
+        return None
+    kinds = {line.split(b" ", 1)[0] for line in piece.header}
+    if b"rename" in kinds or b"copy" in kinds:
+        return "renamed without a change"
+    return "only its mode changed" if b"old" in kinds else "an empty file"
+
+
+def _blocks(hunk: Hunk) -> Iterator[Numbers]:
+    """The blocks of removed and added lines of a hunk, without its context."""
+    old = hunk.source_start + (hunk.source_length == 0)
+    new = hunk.target_start + (hunk.target_length == 0)
+    for is_context, lines in itertools.groupby(hunk, key=lambda line: line.is_context):
+        run = list(lines)
+        removed = [line.value for line in run if is_context or line.is_removed]
+        added = [line.value for line in run if is_context or line.is_added]
+        # The same text on both sides: only the line ends differed.
+        if removed != added:
+            start = (old if removed else old - 1, new if added else new - 1)
+            yield (start[0], len(removed), start[1], len(added))
+        old, new = old + len(removed), new + len(added)
+
+
+def _open_end(hunks: list[Hunk]) -> bool:
+    """Whether the last line has no line end."""
+    return bool(hunks) and bool(hunks[-1]) and hunks[-1][-1].line_type == "\\"
+
+
+class _Sparse:
+    """One side's lines by number."""
+
+    def __init__(self, lines: list[Line], *, source: bool) -> None:
+        self.lines: dict[int, str] = {}
+        """Line number -> text, in rising order, as hunks never go back."""
+        for line in lines:
+            number = line.source_line_no if source else line.target_line_no
+            if number is not None:
+                self.lines[number] = line.value.removesuffix("\n")
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the lines start at 1 and leave no gap."""
+        return max(self.lines, default=0) == len(self.lines)
+
+    def text(self, open_end: bool) -> str:
+        """All lines up to the last known one; the unknown ones between are blank."""
+        parts: list[str] = []
+        at = 1
+        for number, line in self.lines.items():
+            parts.append("\n" * (number - at) + line + "\n")
+            at = number + 1
+        text = "".join(parts).removeprefix("\ufeff")
+        return text.removesuffix("\n") if open_end else text

@@ -1,0 +1,217 @@
+"""Runs ruff over many files at once, and nothing but the caller decides what it looks for.
+
+The reviewed code has no say: its configuration, ignore files and `noqa` marks are not read, nothing
+is fixed, and a file made to crash ruff costs only itself. No judgement is made here of what a
+diagnostic is worth.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Final, TypedDict, cast
+
+from leadhand.errors import ToolError
+
+UNREADABLE: Final = "unreadable"
+"""The code of the one diagnostic that stands for a file which makes ruff crash."""
+
+MAX_PER_CODE: Final = 200
+"""Diagnostics kept of one code in one file: more is generated code, or an attempt to flood."""
+
+_CHUNK_BYTES: Final = 96_000
+"""Bytes of file names on one command line, well within what any system takes."""
+
+_NO_SETTINGS: Final[Mapping[str, str]] = {}
+
+_MARK = re.compile(
+    r"#\s{0,4}(?:noqa\b(?::[ ]?[A-Z]{1,10}[0-9]{1,5}(?:[, ]{1,3}[A-Z]{1,10}[0-9]{1,5}){0,20})?"
+    r"|ruff:[ ]?(?:noqa|ignore|disable|file-ignore)\b(?:\[[\w, -]{1,80}\])?"
+    r"|type:[ ]?ignore\b(?:\[[\w, -]{1,80}\])?|pyright:[ ]?ignore\b(?:\[[\w, -]{1,80}\])?"
+    r"|pylint:[ ]?disable=[\w, -]{1,80}|nosec\b)",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One thing that ruff says of one file. Lines and columns count from 1."""
+
+    file: Path
+    """As it was handed in."""
+    line: int
+    end_line: int
+    column: int
+    code: str
+    """`F821`, ..., `invalid-syntax` (said whatever is selected), or `UNREADABLE`."""
+    message: str
+
+
+class _Place(TypedDict):
+    row: int
+    column: int
+
+
+class _Row(TypedDict):
+    code: str | None
+    filename: str
+    location: _Place
+    end_location: _Place
+    message: str
+
+
+def check(
+    files: Sequence[Path],
+    *,
+    select: Sequence[str],
+    settings: Mapping[str, str] = _NO_SETTINGS,
+    target: str = "py313",
+    timeout_s: float = 120.0,
+) -> list[Diagnostic]:
+    """What ruff's rules `select` say of `files`, in their order, then by place.
+
+    `settings` are dotted keys of ruff's configuration with TOML values, for example
+    `{"lint.mccabe.max-complexity": "10"}`. Raises `ToolError` where ruff is missing, refuses its
+    arguments, or is not done after `timeout_s` in all.
+    """
+    if not files or not select:
+        return []
+    # Not `resolve`: ruff reports a link under the name that it was given.
+    given = {os.path.abspath(file): file for file in files}
+    command = [
+        _binary(), "check", "--isolated", "--no-cache", "--ignore-noqa", "--no-fix", "--no-preview",
+        "--no-respect-gitignore", "--no-force-exclude", "--quiet", "--output-format", "json-lines",
+        "--target-version", target, "--select", ",".join(select),
+    ]  # fmt: skip
+    for key, value in settings.items():
+        command += ["--config", f"{key} = {value}"]
+    deadline = time.monotonic() + timeout_s
+    found: list[Diagnostic] = []
+    with tempfile.TemporaryDirectory(prefix="leadhand-ruff-") as neutral:
+        for chunk in _chunks(list(given)):
+            found += _run([*command, "--"], chunk, given, Path(neutral), deadline)
+    order = {file: n for n, file in enumerate(given.values())}
+    return sorted(found, key=lambda one: (order[one.file], one.line, one.column, one.code))
+
+
+def suppression(line: str) -> str | None:
+    """The comment in `line` that asks checkers to look away (`# noqa: F821`), or none."""
+    mark = _MARK.search(line) if "#" in line else None
+    return mark.group().rstrip(" ,") if mark else None
+
+
+def _binary() -> str:
+    """The ruff of this environment: beside the interpreter, among its scripts, else on the path."""
+    name = "ruff.exe" if os.name == "nt" else "ruff"
+    scheme = sysconfig.get_preferred_scheme("user")
+    scripts = (sysconfig.get_path("scripts"), sysconfig.get_path("scripts", scheme))
+    for folder in (Path(sys.executable).parent, *map(Path, scripts)):
+        if (folder / name).is_file():
+            return str(folder / name)
+    if (found := shutil.which(name)) is not None:
+        return found
+    raise ToolError(
+        f"ruff was not found beside {sys.executable}; install it there with `pip install ruff`"
+    )
+
+
+def _chunks(names: list[str]) -> Iterator[list[str]]:
+    chunk: list[str] = []
+    size = 0
+    for name in names:
+        length = len(os.fsencode(name)) + 1
+        if chunk and size + length > _CHUNK_BYTES:
+            yield chunk
+            chunk, size = [], 0
+        chunk.append(name)
+        size += length
+    if chunk:
+        yield chunk
+
+
+def _run(
+    command: list[str],
+    names: list[str],
+    given: Mapping[str, Path],
+    neutral: Path,
+    deadline: float,
+) -> list[Diagnostic]:
+    """What ruff says of `names`; where it crashes, halves are tried until the culprit is alone."""
+    waiting = [names]
+    found: list[Diagnostic] = []
+    while waiting:
+        batch = waiting.pop()
+        with (
+            tempfile.TemporaryFile(dir=neutral) as output,
+            tempfile.TemporaryFile(dir=neutral) as complaints,
+        ):
+            status = _call([*command, *batch], output, complaints, neutral, deadline)
+            if status in (0, 1):
+                found += _parse(output, given)
+            elif status == 2:
+                complaints.seek(0)
+                words = complaints.read(2_000).decode("utf-8", "replace").strip()
+                raise ToolError(f"ruff refused to run (exit status 2): {words}")
+            elif len(batch) > 1:
+                waiting += [batch[: len(batch) // 2], batch[len(batch) // 2 :]]
+            else:
+                why = f"ruff crashed on this file (exit status {status})"
+                found.append(Diagnostic(given[batch[0]], 1, 1, 1, UNREADABLE, why))
+    return found
+
+
+def _call(
+    command: list[str],
+    output: IO[bytes],
+    complaints: IO[bytes],
+    neutral: Path,
+    deadline: float,
+) -> int:
+    try:
+        return subprocess.run(
+            command,
+            cwd=neutral,
+            env={"NO_COLOR": "1", "SYSTEMROOT": os.environ.get("SYSTEMROOT", "")},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=complaints,
+            timeout=max(0.1, deadline - time.monotonic()),
+            check=False,
+        ).returncode
+    except subprocess.TimeoutExpired as error:
+        raise ToolError(f"ruff was not done after {error.timeout:.0f} s and was stopped") from error
+    except OSError as error:
+        raise ToolError(f"ruff could not be started: {error}") from error
+
+
+def _parse(output: IO[bytes], given: Mapping[str, Path]) -> Iterator[Diagnostic]:
+    output.seek(0)
+    seen: Counter[tuple[str, str]] = Counter()
+    for text in output:
+        try:
+            row = cast("_Row", json.loads(text))
+        except ValueError as error:
+            raise ToolError(
+                "ruff printed something that is not JSON; is its version at least 0.12?"
+            ) from error
+        code = row["code"] or "invalid-syntax"
+        seen[row["filename"], code] += 1
+        if row["filename"] not in given or seen[row["filename"], code] > MAX_PER_CODE:
+            continue
+        yield Diagnostic(
+            file=given[row["filename"]],
+            line=row["location"]["row"],
+            end_line=row["end_location"]["row"],
+            column=row["location"]["column"],
+            code=code,
+            message=row["message"],
+        )
