@@ -1,0 +1,182 @@
+"""How the parts of a team fit together: what contradicts, and what will not work well.
+
+Reads what was read before; opens no file and imports nothing.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from itertools import combinations
+
+from rapidfuzz import fuzz, utils
+
+from leadhand import graph
+from leadhand.teams.draft import TEAM_FILE, Draft, WorkerDraft
+from leadhand.teams.fields import EntryFields
+from leadhand.teams.notes import Notes, Place, instead
+
+MANY_WORKERS = 7
+"""How many workers a supervisor still tells apart where no template chooses for it."""
+MANY_TOOLS = 12
+"""How many tools a worker still tells apart."""
+OVERLAP = 85
+"""From which likeness, 0 to 100, two descriptions are taken to promise the same."""
+_COMPARED = 500
+"""Characters of a description that are compared; longer ones differ early or not at all."""
+
+
+def check(draft: Draft, notes: Notes) -> None:
+    """Note everything that does not fit together in `draft`."""
+    _names(draft, notes)
+    _fallbacks(draft, notes)
+    _overlaps(draft, notes)
+    for worker in draft.workers:
+        count = len(worker.fields.tools)
+        if count > MANY_TOOLS:
+            notes.warn(
+                worker.document.place("tools"),
+                f"{worker.name!r} has {count} tools and tells about {MANY_TOOLS} apart: split it "
+                "into workers with fewer tools each",
+            )
+    if draft.team is not None:
+        _tools(draft, notes)
+        if draft.team.planner.template:
+            _template(draft, notes)
+            _reach(draft, notes)
+        elif len(draft.names) > MANY_WORKERS:
+            notes.warn(
+                draft.document.place(),
+                f"{len(draft.names)} workers under one supervisor, which tells about "
+                f"{MANY_WORKERS} apart: group them into teams of their own, or let a template "
+                "choose (`planner: {template: [...]}`)",
+            )
+
+
+def _names(draft: Draft, notes: Notes) -> None:
+    files: defaultdict[str, list[WorkerDraft]] = defaultdict(list)
+    for worker in draft.workers:
+        files[worker.name].append(worker)
+    for name, same in files.items():
+        for worker in same[1:]:
+            notes.problem(
+                worker.document.place("name"),
+                f"{name!r} is the name of {same[0].document.file} too: give each its own",
+            )
+
+
+def _fallbacks(draft: Draft, notes: Notes) -> None:
+    for worker in draft.workers:
+        fallback, place = worker.fields.fallback, worker.document.place("fallback")
+        if fallback == worker.name:
+            notes.problem(place, f"{fallback!r} is its own fallback: name another worker, or none")
+        elif fallback is not None and fallback not in draft.names:
+            notes.problem(
+                place,
+                f"{worker.name!r} falls back to {fallback!r}, who is not in the team: "
+                f"{instead(fallback, draft.names)}",
+            )
+
+
+def _tools(draft: Draft, notes: Notes) -> None:
+    shared = draft.team.shared_tools if draft.team else []
+    owners: defaultdict[str, list[WorkerDraft]] = defaultdict(list)
+    for worker in draft.workers:
+        for tool in worker.fields.tools:
+            owners[tool].append(worker)
+    for tool, users in owners.items():
+        for worker in users[1:] if tool not in shared else ():
+            notes.problem(
+                worker.document.place("tools", worker.fields.tools.index(tool)),
+                f"the tool {tool!r} belongs to {users[0].name!r} already: give it to one of them, "
+                f"or list it under `shared_tools` in {TEAM_FILE}",
+            )
+    for index, tool in enumerate(shared):
+        # With a worker unread, it may be the one that has the tool.
+        if len(owners[tool]) < 2 and not draft.unread:
+            who = f"only {owners[tool][0].name!r} has" if owners[tool] else "no worker has"
+            place = draft.document.place("shared_tools", index)
+            notes.warn(place, f"the tool {tool!r} is marked as shared, and {who} it")
+
+
+def _overlaps(draft: Draft, notes: Notes) -> None:
+    plain = [(w, utils.default_process(w.fields.description[:_COMPARED])) for w in draft.workers]
+    for (one, said), (other, too) in combinations(plain, 2):
+        if said and fuzz.token_sort_ratio(said, too) >= OVERLAP:
+            notes.warn(
+                other.document.place("description"),
+                f"the description is nearly that of {one.name!r}: say what only {other.name!r} "
+                "does, or make them one worker",
+            )
+
+
+def _template(draft: Draft, notes: Notes) -> None:
+    ids: dict[str, Place] = {}
+    for place, entry in _entries(draft):
+        if entry.id in ids:
+            where = f"on line {ids[entry.id].line} too"
+            notes.problem(place("id"), f"template entry {entry.id!r} is {where}: rename one")
+        ids.setdefault(entry.id, place("id"))
+    known = sorted(draft.written_in_entries("id"))
+    for place, entry in _entries(draft):
+        if entry.worker not in draft.names:
+            notes.problem(
+                place("worker"),
+                f"template entry {entry.id!r} is for {entry.worker!r}, who is not in the team: "
+                f"{instead(entry.worker, draft.names)}",
+            )
+        for index, needed in enumerate(entry.depends_on):
+            where = place("depends_on", index)
+            if needed == entry.id:
+                notes.problem(
+                    where, f"template entry {entry.id!r} depends on itself: remove {needed!r}"
+                )
+            elif needed not in known:
+                notes.problem(
+                    where,
+                    f"template entry {entry.id!r} depends on {needed!r}, which is no entry: "
+                    f"{instead(needed, known)}",
+                )
+    _cycle(draft, ids, notes)
+
+
+class _At:
+    """Places within one template entry."""
+
+    def __init__(self, draft: Draft, index: int) -> None:
+        self._draft = draft
+        self._index = index
+
+    def __call__(self, *path: str | int) -> Place:
+        return self._draft.document.place("planner", "template", self._index, *path)
+
+
+def _entries(draft: Draft) -> Iterator[tuple[_At, EntryFields]]:
+    entries = draft.team.planner.template if draft.team else []
+    return ((_At(draft, index), entry) for index, entry in enumerate(entries))
+
+
+def _cycle(draft: Draft, ids: dict[str, Place], notes: Notes) -> None:
+    way = graph.cycle({entry.id: entry.depends_on for _, entry in _entries(draft)})
+    if way is not None:
+        notes.problem(
+            ids[way[0]],
+            f"these template entries wait for each other: {' -> '.join(way)}: remove one of these "
+            "dependencies",
+        )
+
+
+def _reach(draft: Draft, notes: Notes) -> None:
+    """Warn of workers that neither a template entry nor a fallback leads to."""
+    fallback = {worker.name: worker.fields.fallback for worker in draft.workers}
+    reached: set[str] = set()
+    for start in draft.written_in_entries("worker"):
+        name: str | None = start
+        while name is not None and name not in reached:
+            reached.add(name)
+            name = fallback.get(name)
+    for worker in draft.workers:
+        if worker.name not in reached:
+            notes.warn(
+                worker.document.place("name"),
+                f"no template entry and no fallback leads to {worker.name!r}: add an entry to "
+                f"{TEAM_FILE}, or remove {worker.document.file}",
+            )

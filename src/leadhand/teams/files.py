@@ -1,0 +1,267 @@
+"""Reads a team's files: YAML, and Markdown with YAML front matter, keeping the line of every value.
+
+Nothing in a file makes an object or runs anything: plain data is all that comes out. Files are
+bounded in size, depth and aliases, so that a hostile one costs no more than its own length.
+"""
+
+import stat
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias, cast
+
+import yaml
+
+from leadhand.teams.notes import Notes, Place
+
+MAX_BYTES = 256 * 1024
+"""How large a file may be."""
+MAX_DEPTH = 20
+"""How deep lists and mappings may stand in each other."""
+MAX_NUMBER = 2**63
+"""Larger whole numbers are taken for text."""
+MAX_ALIASES = 10
+"""How often a file may refer to an anchor (`*name`)."""
+
+Value: TypeAlias = "bool | int | float | str | list[Value] | dict[str, Value] | None"
+Keys = tuple[str | int, ...]
+
+# libyaml is ten times as fast. Its messages differ, so mistakes are looked at with the other one.
+_LOADER = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
+_parse = cast("Callable[..., object]", yaml.parse)  # pyright: ignore[reportUnknownMemberType]
+_compose = cast("Callable[..., object]", yaml.compose)  # pyright: ignore[reportUnknownMemberType]
+_TAG = "tag:yaml.org,2002:"
+_PLAIN_TAGS = frozenset({"!", *(f"{_TAG}{name}" for name in ("str", "int", "float", "bool"))})
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A file as plain data. Keys without a value are left out."""
+
+    file: str
+    """Its name from the team's folder on."""
+    values: dict[str, Value]
+    body: str = ""
+    """What follows the front matter, without blank lines around it."""
+    lines: dict[Keys, int] = field(default_factory=dict[Keys, int])
+    """Where each key and each item of a list stands, by its path, for example `(limits, tier)`."""
+
+    def place(self, *path: str | int) -> Place:
+        """Where `path` stands, or the nearest thing around it that stands anywhere."""
+        while path and path not in self.lines:
+            path = path[:-1]
+        return Place(self.file, self.lines.get(path, 1))
+
+
+def read_yaml(path: Path, file: str, notes: Notes) -> Document | None:
+    """The mapping in a YAML file; none where it can't be read, which `notes` then says."""
+    text = _text(path, file, notes)
+    return None if text is None else _document(text, file, notes)
+
+
+def read_markdown(path: Path, file: str, notes: Notes) -> Document | None:
+    """The front matter of a Markdown file and what follows it; none where it can't be read."""
+    text = _text(path, file, notes)
+    if text is None:
+        return None
+    lines = text.split("\n")
+    if lines[0].rstrip() != "---":
+        notes.problem(
+            Place(file, 1),
+            "has no front matter: begin with a line `---`, then `description: ...` and other "
+            "keys, then `---` again",
+        )
+        return None
+    end = next((n for n, line in enumerate(lines) if n and line.rstrip() == "---"), None)
+    if end is None:
+        notes.problem(Place(file, 1), "the front matter never ends: close it with a line `---`")
+        return None
+    # The blank line stands for the first `---`, so that line numbers are those of the file.
+    front = "\n".join(["", *lines[1:end], ""])
+    return _document(front, file, notes, body="\n".join(lines[end + 1 :]).strip())
+
+
+def _text(path: Path, file: str, notes: Notes) -> str | None:
+    place = Place(file, 0)
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            notes.problem(place, "is not a file")
+            return None
+        with path.open("rb") as stream:
+            raw = stream.read(MAX_BYTES + 1)
+    except OSError as error:
+        notes.problem(place, f"can't be read: {error.strerror or error}")
+        return None
+    if len(raw) > MAX_BYTES:
+        notes.problem(place, f"is larger than {MAX_BYTES // 1024} KiB: shorten it")
+        return None
+    try:
+        return raw.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        line = raw.count(b"\n", 0, error.start) + 1
+        notes.problem(Place(file, line), "is not UTF-8 text here: save the file as UTF-8")
+        return None
+
+
+class _Refused(Exception):
+    """What a file may not hold, at a line counted from 0."""
+
+    def __init__(self, line: int, why: str) -> None:
+        super().__init__(why)
+        self.line = line
+        self.why = why
+
+
+def _document(text: str, file: str, notes: Notes, *, body: str = "") -> Document | None:
+    try:
+        _bound(text)
+        node = cast("yaml.Node | None", _compose(text, Loader=_LOADER))
+        if node is None:
+            return Document(file, {}, body)
+        if not isinstance(node, yaml.MappingNode):
+            raise _Refused(node.start_mark.line, "is not a mapping: write `key: value` lines")
+        reader = _Reader(file, notes)
+        return Document(file, reader.mapping(node, ()), body, reader.lines)
+    except _Refused as error:
+        notes.problem(Place(file, error.line + 1), error.why)
+    except yaml.YAMLError as error:
+        line, why = _mistake(text, error)
+        notes.problem(Place(file, line), why)
+    return None
+
+
+def _bound(text: str) -> None:
+    """Raise `_Refused` for what is too deep, too entangled, or tagged as an object."""
+    depth = aliases = 0
+    with closing(_events(text, _LOADER)) as events:
+        for event in events:
+            match event:
+                case yaml.MappingEndEvent() | yaml.SequenceEndEvent():
+                    depth -= 1
+                case yaml.MappingStartEvent() | yaml.SequenceStartEvent():
+                    depth += 1
+                case yaml.AliasEvent():
+                    aliases += 1
+                case _:
+                    pass
+            tag = cast("str | None", getattr(event, "tag", None))
+            line = cast("yaml.Mark", event.start_mark).line
+            if depth > MAX_DEPTH:
+                raise _Refused(line, f"is nested more than {MAX_DEPTH} deep: keep it flat")
+            if aliases > MAX_ALIASES:
+                why = f"has more than {MAX_ALIASES} aliases (`*name`): write the values out"
+                raise _Refused(line, why)
+            if tag is not None and tag not in _PLAIN_TAGS:
+                shown = f"!!{tag.removeprefix(_TAG)}" if tag.startswith(_TAG) else tag
+                raise _Refused(line, f"the tag {shown!r} is not read: leave it out")
+
+
+def _events(text: str, loader: type) -> Generator[yaml.Event]:
+    yield from cast("Iterator[yaml.Event]", _parse(text, Loader=loader))
+
+
+class _Reader:
+    """Turns YAML nodes into plain data and writes down where everything stands."""
+
+    def __init__(self, file: str, notes: Notes) -> None:
+        self._file = file
+        self._notes = notes
+        self._scalars = yaml.constructor.SafeConstructor()
+        self.lines: dict[Keys, int] = {}
+
+    def mapping(self, node: yaml.MappingNode, path: Keys) -> dict[str, Value]:
+        """The keys and values of `node`, less those without a value."""
+        self.lines.setdefault(path, node.start_mark.line + 1)
+        values: dict[str, Value] = {}
+        seen: dict[str, int] = {}
+        for key_node, value_node in node.value:
+            line = key_node.start_mark.line + 1
+            if not isinstance(key_node, yaml.ScalarNode):
+                raise _Refused(line - 1, "a key must be one word: write `key: value`")
+            key = str(key_node.value)
+            if key in seen:
+                self._notes.problem(
+                    Place(self._file, line),
+                    f"`{key}` is on line {seen[key]} too: keep one of them",
+                )
+                continue
+            seen[key] = line
+            self.lines[*path, key] = line
+            value = self._value(value_node, (*path, key))
+            if value is not None:
+                values[key] = value
+        return values
+
+    def _value(self, node: yaml.Node, path: Keys) -> Value:
+        # An alias inside its own anchor has no end; events alone don't show it.
+        if len(path) > MAX_DEPTH:
+            raise _Refused(node.start_mark.line, "contains itself: write the values out")
+        match node:
+            case yaml.MappingNode():
+                return self.mapping(node, path)
+            case yaml.SequenceNode():
+                items: list[Value] = []
+                for index, item in enumerate(node.value):
+                    self.lines[*path, index] = item.start_mark.line + 1
+                    items.append(self._value(item, (*path, index)))
+                return items
+            case _:
+                return self._scalar(node)
+
+    def _scalar(self, node: yaml.Node) -> Value:
+        """Numbers, truth values and nothing as such; all else, dates too, as it is written."""
+        text = str(node.value)
+        assert isinstance(node, yaml.ScalarNode), "mappings and lists were dealt with"
+        try:
+            match node.tag.removeprefix(_TAG):
+                case "null":
+                    return None
+                case "bool":
+                    return bool(self._scalars.construct_yaml_bool(node))
+                case "int":
+                    number = int(self._scalars.construct_yaml_int(node))
+                    return number if abs(number) <= MAX_NUMBER else text
+                case "float":
+                    return float(self._scalars.construct_yaml_float(node))
+                case _:
+                    return text
+        except (ValueError, KeyError):
+            # `!!int x`, or a number that looks like one only to YAML, such as `0b_`.
+            return text
+
+
+_HINTS = (
+    ("mapping values are not allowed", "put a text that holds `: ` in quotes, and indent evenly"),
+    ("'\\t'", "indent with spaces, not with tabs"),
+    ("cannot start any token", "put a text that begins with a special character in quotes"),
+    ("expected <block end>", "make its indentation match the lines around it"),
+    ("could not find expected ':'", "write `key: value`; is a `:` missing?"),
+    ("found unexpected end of stream", "close the quotes"),
+    ("sequence entries are not allowed", "begin the list on a line of its own"),
+    ("expected ',' or", "close the bracket, and put texts that hold `: ` in quotes"),
+    ("but found '<stream end>'", "close the brackets"),
+    ("undefined alias", "put a text that begins with `*` in quotes"),
+    ("unknown escape character", "use single quotes, where a backslash is just that"),
+    ("but found another document", "keep one document, without a second `---`"),
+)
+
+
+def _mistake(text: str, error: yaml.YAMLError) -> tuple[int, str]:
+    """The line, from 1, and the description of why `text` is not YAML."""
+    try:
+        for _ in _events(text, yaml.SafeLoader):
+            pass
+    except yaml.YAMLError as plain:
+        error = plain
+    if isinstance(error, yaml.MarkedYAMLError):
+        said = str(error.problem)
+        # Where quotes or brackets stay open, what helps is where they were opened.
+        is_open = "end of stream" in said or "expected ',' or" in said
+        mark = (error.context_mark if is_open else None) or error.problem_mark
+        why = next((hint for part, hint in _HINTS if part in said), "mend or quote it")
+        return (mark.line + 1 if mark else 1), f"is not YAML ({said}): {why}"
+    if isinstance(error, yaml.reader.ReaderError):
+        line = text.count("\n", 0, error.position) + 1
+        return line, f"holds the character {error.character!r}, which YAML forbids: remove it"
+    return 1, "is not YAML that can be read"

@@ -1,0 +1,190 @@
+"""Loads teams from folders, the ready-made ones by name. Says all that is wrong with one at once.
+
+my-team/
+  team.yaml              name, description, planner, synthesizer, limits, ladder, shared_tools
+  workers/billing.md     front matter, then the worker's instructions
+"""
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from leadhand.contracts.task import Limits
+from leadhand.contracts.team import RetryRules, TaskTemplate, Team, Worker, WorkFunction
+from leadhand.errors import InputError, TeamError
+from leadhand.teams import consistency, functions
+from leadhand.teams.draft import TEAM_FILE, Draft, WorkerDraft, read
+from leadhand.teams.fields import TeamFields
+from leadhand.teams.notes import Notes, Place, near
+from leadhand.validation import team_problems
+
+
+class Inspection(NamedTuple):
+    """A team and what there is to say of it."""
+
+    team: Team | None
+    """None where there are problems."""
+    problems: tuple[str, ...]
+    """What keeps it from working, each with file and line and how to mend it."""
+    warnings: tuple[str, ...]
+    """What is doubtful, in the same form."""
+
+
+class Summary(NamedTuple):
+    """A team in a line."""
+
+    name: str
+    description: str
+    workers: int
+
+
+def ready_made() -> dict[str, Path]:
+    """The teams that come with leadhand: name -> folder, by name."""
+    home = Path(__file__).parent
+    return {file.parent.name: file.parent for file in sorted(home.glob(f"*/{TEAM_FILE}"))}
+
+
+def load(source: str | Path) -> Team:
+    """The team of that name, or in that folder.
+
+    A plain word is looked for among the ready-made teams first, then as a folder; `./word` and a
+    `Path` are always folders. The modules of a folder's functions are imported, and for that the
+    folder is put at the front of `sys.path`. Raises `TeamError` with every problem, `InputError`
+    where there is no such team.
+    """
+    inspection = inspect(source)
+    if inspection.team is None:
+        raise TeamError(find(source).resolve().name, inspection.problems)
+    return inspection.team
+
+
+def inspect(source: str | Path) -> Inspection:
+    """The team, unless it has problems; every problem; every warning.
+
+    Imports the team's functions as `load` does. Raises `InputError` where there is no such team.
+    """
+    folder = find(source)
+    notes = Notes()
+    draft = read(folder, notes)
+    consistency.check(draft, notes)
+    work = _functions(draft, notes)
+    team = None
+    if draft.team is not None and not notes.problems:
+        team = _team(draft, draft.team, work)
+        # Nothing is left for it to say, unless it learnt of a rule that the files' checks lack.
+        for text in team_problems(team):
+            notes.problem(draft.document.place(), text)
+    return Inspection(None if notes.problems else team, notes.problems, notes.warnings)
+
+
+def summary(source: str | Path) -> Summary:
+    """A team's name, description and number of workers; nothing is checked or imported."""
+    draft = read(find(source), Notes())
+    description = draft.team.description if draft.team is not None else ""
+    return Summary(draft.name, description, len(draft.names))
+
+
+def find(source: str | Path) -> Path:
+    """The folder of a team. Raises `InputError` that says which teams there are."""
+    known = ready_made()
+    if isinstance(source, str) and source in known:
+        return known[source]
+    if source == "":
+        raise InputError(f"no team is named: ready-made are {', '.join(known)}")
+    folder = Path(source)
+    try:
+        if folder.is_dir():
+            if os.access(folder, os.R_OK | os.X_OK):
+                return folder
+            raise InputError(f"team folder {str(source)!r} can't be read: permission denied")
+        there = folder.exists()
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise InputError(f"team {str(source)!r} can't be read: {why}") from error
+    if there:
+        raise InputError(f"{str(source)!r} is not a folder: a team is a folder with {TEAM_FILE}")
+    if isinstance(source, Path) or not _is_word(source):
+        raise InputError(f"there is no folder {str(source)!r}")
+    guess = near(source, known)
+    hint = f"did you mean {guess!r}? " if guess else ""
+    raise InputError(
+        f"there is no team {source!r}: {hint}ready-made are {', '.join(known)}; for one of your "
+        f"own give its folder, which holds {TEAM_FILE}"
+    )
+
+
+def _is_word(source: str) -> bool:
+    return source == Path(source).name
+
+
+def _functions(draft: Draft, notes: Notes) -> dict[str, WorkFunction | None]:
+    if draft.folder not in ready_made().values():
+        hiding = functions.hiding(draft.folder)
+        for name in hiding:
+            notes.problem(Place(name, 0), "hides Python's own module of that name: rename it")
+        if hiding:
+            return {}
+        functions.importable(draft.folder)
+    return {worker.name: _function(worker, draft.folder, notes) for worker in draft.workers}
+
+
+def _function(worker: WorkerDraft, folder: Path, notes: Notes) -> WorkFunction | None:
+    """What the worker does its work with, or none where `notes` says why there is nothing."""
+    offline = worker.fields.offline
+    if offline is None:
+        if "offline" not in worker.written.values:
+            notes.problem(
+                worker.document.place(),
+                f"{worker.name!r} has nothing to do its work with: add "
+                "`offline: module:function`, a function that takes a handoff",
+            )
+        return None
+    found = functions.find(offline, folder, worker.fields.isolate)
+    if isinstance(found, str):
+        notes.problem(worker.document.place("offline"), found)
+        return None
+    return found
+
+
+def _team(draft: Draft, fields: TeamFields, work: dict[str, WorkFunction | None]) -> Team:
+    usual = RetryRules()
+    ladder = fields.ladder
+    return Team(
+        draft.name,
+        fields.description,
+        workers=tuple(_worker(worker, work[worker.name]) for worker in draft.workers),
+        template=tuple(
+            TaskTemplate(
+                entry.id,
+                entry.worker,
+                entry.intent,
+                depends_on=tuple(entry.depends_on),
+                for_each=entry.for_each,
+                done_when=entry.done_when,
+                tolerates_missing=entry.tolerates_missing,
+                limits=Limits(timeout_s=entry.timeout_s),
+            )
+            for entry in fields.planner.template
+        ),
+        synthesis=fields.synthesizer,
+        limits=Limits(**fields.limits.model_dump()),
+        retry=RetryRules(
+            max_attempts=ladder.max_attempts or usual.max_attempts,
+            backoff_s=usual.backoff_s if ladder.backoff_s is None else tuple(ladder.backoff_s),
+        ),
+    )
+
+
+def _worker(draft: WorkerDraft, run: WorkFunction | None) -> Worker:
+    fields = draft.fields
+    return Worker(
+        draft.name,
+        fields.description,
+        run=run,
+        instructions=draft.document.body,
+        tools=tuple(fields.tools),
+        fallback=fields.fallback,
+        isolate=fields.isolate,
+        concurrency=fields.concurrency,
+        limits=Limits(timeout_s=fields.timeout_s, max_steps=fields.max_steps),
+    )

@@ -1,0 +1,73 @@
+"""What is left of a file once its wrong fields are taken out, so that the rest can be checked too.
+
+Nothing salvaged ever runs: a file that needed it has a problem, and so has its team.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import TypeVar
+
+from pydantic import ValidationError
+
+from leadhand.teams.fields import Fields
+from leadhand.teams.files import Document, Keys, Value
+
+M = TypeVar("M", bound=Fields)
+
+_ROUNDS = 5
+"""Taking a field out may leave what holds it wrong, at most once for each level of nesting."""
+_FILLER = "-"
+_FILLED = frozenset({"description", "intent"})
+"""Prose that nothing else refers to: something has to stand there, and it does not matter what."""
+
+
+def salvaged(model: type[M], document: Document) -> tuple[M, Document] | None:
+    """The file without its wrong fields, lines in step; none where too little is left."""
+    for _ in range(_ROUNDS):
+        try:
+            return model.model_validate(document.values), document
+        except ValidationError as error:
+            changes: dict[Keys, Value] = {}
+            for row in error.errors(include_url=False):
+                path = row["loc"]
+                if path and path[-1] in _FILLED:
+                    changes[path] = _FILLER
+                elif row["type"] == "missing":
+                    changes[path[:-1]] = None
+                else:
+                    changes[path] = None
+            if () in changes:
+                return None
+            document = _changed(document, changes)
+    return None
+
+
+def _changed(document: Document, changes: Mapping[Keys, Value]) -> Document:
+    """The document with these values in place of its own, none meaning that it is taken out."""
+    lines: dict[Keys, int] = {}
+
+    def copy(value: Value, old: Keys, new: Keys) -> Value:
+        if old in document.lines:
+            lines[new] = document.lines[old]
+        if isinstance(value, dict):
+            kept = {key: changes.get((*old, key), inner) for key, inner in value.items()}
+            kept |= {path[-1]: v for path, v in changes.items() if path[:-1] == old}
+            return {
+                str(key): copy(inner, (*old, key), (*new, key))
+                for key, inner in kept.items()
+                if inner is not None
+            }
+        if isinstance(value, list):
+            items = (changes.get((*old, n), inner) for n, inner in enumerate(value))
+            return list(_items(items, old, new))
+        return value
+
+    def _items(items: Iterator[Value], old: Keys, new: Keys) -> Iterator[Value]:
+        count = 0
+        for index, inner in enumerate(items):
+            if inner is not None:
+                yield copy(inner, (*old, index), (*new, count))
+                count += 1
+
+    values = copy(document.values, (), ())
+    assert isinstance(values, dict), "a document is a mapping"
+    return Document(document.file, values, document.body, lines)

@@ -1,0 +1,221 @@
+"""`leadhand teams`: what it prints of teams, ready-made and one's own."""
+
+import io
+import json
+import re
+import sys
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from leadhand.cli.teams import check_team, list_teams, show_team
+from leadhand.errors import InputError, TeamError
+from tests.team_folders import WORK, worker, write_team
+
+
+@pytest.fixture(autouse=True)
+def own_import_path(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Folders that a test makes importable are forgotten after it."""
+    monkeypatch.setattr(sys, "path", list(sys.path))
+
+
+class Screen:
+    """A console of a given width that remembers what was printed."""
+
+    def __init__(self, width: int = 80, encoding: str = "utf-8", *, colours: bool = False) -> None:
+        self._bytes = io.BytesIO()
+        self._file = io.TextIOWrapper(self._bytes, encoding=encoding, newline="\n")
+        self.console = Console(
+            file=self._file,
+            width=width,
+            force_terminal=colours,
+            color_system="standard" if colours else None,
+        )
+
+    @property
+    def text(self) -> str:
+        """Everything printed, without blanks at the ends of lines."""
+        self._file.flush()
+        printed = self._bytes.getvalue().decode(self._file.encoding)
+        return "\n".join(line.rstrip() for line in printed.split("\n"))
+
+
+SUPPORT = """\
+name: support
+description: Answers what customers ask.
+planner:
+  template:
+    - {id: reply, worker: writer, intent: Write one reply., depends_on: [bill, tech],
+       tolerates_missing: true}
+    - {id: bill, worker: billing, intent: "Find the invoice that {request} is about."}
+    - {id: tech, worker: technical, intent: "Diagnose {request}.", for_each: logs, timeout_s: 30}
+limits: {timeout_s: 90}
+shared_tools: crm
+"""
+
+
+def support(folder: Path) -> Path:
+    return write_team(
+        folder,
+        SUPPORT,
+        billing=worker("description: Invoices and refunds\ntools: [crm, ledger]"),
+        technical=worker(
+            "description: Diagnosis of errors\ntools: [crm]\nfallback: billing\n"
+            "concurrency: 2\nmax_steps: 7\nisolate: process"
+        ),
+        writer=worker("description: Replies in plain words"),
+    )
+
+
+def test_ready_made_teams_are_listed_with_their_size_and_description() -> None:
+    screen = Screen()
+    list_teams(screen.console)
+    first, *rest = screen.text.splitlines()
+    assert first.startswith("review  8 workers  Reviews a change to a git repository")
+    assert all(line.startswith(" " * 19) for line in rest if line)
+
+
+def test_a_team_is_shown_with_its_workers_plan_and_rules(tmp_path: Path) -> None:
+    screen = Screen()
+    show_team(str(support(tmp_path)), screen.console)
+    assert (
+        screen.text
+        == """\
+support
+Answers what customers ask.
+
+3 workers
+  billing    Invoices and refunds
+             tools: crm, ledger
+  technical  Diagnosis of errors
+             tools: crm · own process · 7 steps · 2 at once · fallback: billing
+  writer     Replies in plain words
+             no tools
+
+plan of 3 entries
+  bill   Find the invoice that {request} is about.
+         by billing
+  tech   Diagnose {request}.
+         by technical · for each: logs · 30 s
+  reply  Write one reply.
+         by writer · after bill, tech · even where one of them gives nothing
+
+rules
+  limits     90 s a task
+  ladder     3 attempts, with 1 s, 2 s between them
+  synthesis  merge
+"""
+    )
+
+
+def test_a_team_without_a_template_is_shown_with_what_happens_then(tmp_path: Path) -> None:
+    screen = Screen()
+    show_team(str(write_team(tmp_path, "name: x\nladder: {max_attempts: 1}\n")), screen.console)
+    assert "plan\n  without a template every worker gets one task, all at once\n" in screen.text
+    assert "  limits     none but the run's own\n  ladder     1 attempt\n" in screen.text
+
+
+@pytest.mark.parametrize("width", [20, 40, 80, 200])
+def test_a_team_fits_the_terminal_and_lines_stay_readable(tmp_path: Path, width: int) -> None:
+    folder = write_team(tmp_path, solo=worker(f"name: {'n' * 90}\ndescription: {'word ' * 80}"))
+    screen = Screen(width)
+    show_team(str(folder), screen.console)
+    assert max(map(len, screen.text.splitlines())) <= min(width, 100)
+    assert "n" * 90 in re.sub(r"(?m)^ +| .*$|\n", "", screen.text)
+
+
+def test_a_team_as_json_has_the_names_that_its_files_use(tmp_path: Path) -> None:
+    screen = Screen(width=20)
+    show_team(str(support(tmp_path)), screen.console, as_json=True)
+    shown = json.loads(screen.text)
+    assert list(shown) == [
+        "name", "description", "workers", "planner", "synthesizer", "limits", "ladder"
+    ]  # fmt: skip
+    assert shown["workers"][1] == {
+        "name": "technical",
+        "description": "Diagnosis of errors",
+        "tools": ["crm"],
+        "fallback": "billing",
+        "isolate": "process",
+        "concurrency": 2,
+        "limits": {"max_steps": 7},
+        "offline": WORK,
+        "instructions": "Do it well.",
+    }
+    assert shown["planner"]["template"][2]["for_each"] == "logs"
+    assert shown["ladder"] == {"max_attempts": 3, "backoff_s": [1.0, 2.0]}
+
+
+def test_a_team_with_problems_is_not_shown(tmp_path: Path) -> None:
+    with pytest.raises(TeamError, match="`timeout_s` is 0 and must be more than 0"):
+        show_team(str(write_team(tmp_path, "limits: {timeout_s: 0}\n")), Screen().console)
+
+
+def test_a_good_folder_passes_its_check(tmp_path: Path) -> None:
+    screen = Screen()
+    assert check_team(support(tmp_path), screen.console)
+    assert screen.text == "team 'support' can be used: 3 workers\n"
+
+
+def test_warnings_are_printed_and_do_not_fail_the_check(tmp_path: Path) -> None:
+    screen = Screen()
+    assert check_team(write_team(tmp_path, "name: mine\nroutes: {}\n"), screen.console)
+    assert screen.text == (
+        "warning  team.yaml:2: `routes` has no effect in this version\n"
+        "team 'mine' can be used: 1 worker, 1 warning\n"
+    )
+
+
+def test_problems_and_warnings_are_one_a_line_however_narrow_the_terminal(tmp_path: Path) -> None:
+    screen = Screen(width=20)
+    folder = write_team(
+        tmp_path,
+        "name: mine\nroutes: {}\nlimits: {timeout_s: 0}\n",
+        solo=worker("fallback: nobody\nisolate: always"),
+    )
+    assert not check_team(folder, screen.console)
+    assert screen.text == (
+        "problem  team.yaml:3: `timeout_s` is 0 and must be more than 0\n"
+        "problem  workers/solo.md:2: 'solo' falls back to 'nobody', who is not in the team: "
+        "it has solo\n"
+        "problem  workers/solo.md:3: `isolate` is 'always' and must be 'none' or 'process'\n"
+        "warning  team.yaml:2: `routes` has no effect in this version\n"
+        "3 problems, 1 warning: this team can't be used yet\n"
+    )
+
+
+def test_checking_what_is_no_folder_is_an_error_of_input(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="there is no folder"):
+        check_team(tmp_path / "gone", Screen().console)
+
+
+def test_f34_nothing_in_a_teams_files_reaches_the_terminal_raw(tmp_path: Path) -> None:
+    """F34, F35: escape sequences, line ends and markup are shown, not obeyed."""
+    evil = "\\e]52;c;eA==\\a[bold red]x[/]\\r\\n\\u202e"
+    team = f'name: "mine[red]"\ndescription: "{evil}"\n"{evil}": 1\n'
+    folder = write_team(tmp_path, team, solo=worker(f'description: "{evil}"\ntools: [a]'))
+    for as_json in (False, True):
+        screen = Screen(200, colours=True)
+        show_team(str(folder), screen.console, as_json)
+        shown = re.sub(r"\x1b\[[0-9;]*m", "", screen.text)
+        assert "mine[red]" in shown
+        assert "[bold red]x[/]" in shown
+        assert not re.search(r"[\x00-\x09\x0b-\x1f\u202e]", shown)
+    screen = Screen(200)
+    (folder / "workers" / "\x1b]0;t\x07.md").write_text("none\n")
+    check_team(folder, screen.console)
+    assert "workers/\\x1b]0;t\\x07.md:1: has no front matter" in screen.text
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\u202e]", screen.text)
+
+
+def test_a_console_without_unicode_is_served_too(tmp_path: Path) -> None:
+    folder = write_team(
+        tmp_path, "name: café\nmenü: 1\n", solo=worker("tools: [a]\nconcurrency: 3")
+    )
+    screen = Screen(encoding="ascii")
+    show_team(str(folder), screen.console)
+    check_team(folder, screen.console)
+    assert "caf\\xe9" in screen.text
+    assert "tools: a - 3 at once" in screen.text
+    assert "`men\\xfc` has no effect" in screen.text
