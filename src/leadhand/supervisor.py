@@ -158,6 +158,8 @@ class Supervisor:
     ) -> None:
         """Plan if need be, check, and record what came of it."""
         asked = request if request is not None else plan.goal if plan is not None else ""
+        # A lone surrogate, from an argument that was no UTF-8 say, could not be kept as JSON.
+        asked = asked.encode("utf-8", "replace").decode()
         recorder.record(
             RunStarted(
                 **recorder.stamp(),

@@ -2,8 +2,8 @@
 
 File names, code, messages and what workers return may hold anything: sequences that recolour or
 retitle the terminal, write the clipboard or forge links, characters that turn the reading order
-round or take no room. None of it is sent on; all of it stays visible, since in a review an invisible
-character is news.
+round or take no room. None of it is sent on; all of it stays visible, since in a review an
+invisible character is news.
 """
 
 import unicodedata

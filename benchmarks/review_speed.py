@@ -1,0 +1,194 @@
+"""How long a review of 1,000 changed Python files takes, beside its own ruff runs and git reads.
+
+    python -m benchmarks.review_speed [--files 1000] [--rounds 3]
+
+The files are the standard library's. Two changes are reviewed: `edited`, in which every file gets a
+new function and a changed one, and `added`, in which every file is new. The floor is what the
+review can't do without: the same ruff runs on the same files, and git writing out the same diff,
+blobs, history and search. Wall time of whole processes, in turn, medians; a 50 MB diff at the end.
+"""
+
+import argparse
+import json
+import os
+import resource
+import statistics
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+EDIT = '''
+
+def added_by_the_benchmark(values, *, limit=10):
+    """The first `limit` values as text."""
+    out = []
+    for number, value in enumerate(values):
+        if number >= limit:
+            break
+        out.append(f"{number}: {value}")
+    return out
+'''
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One change in a repository of its own."""
+
+    name: str
+    repo: Path
+    base: str
+    head: str
+
+
+def standard_library(count: int) -> list[Path]:
+    """`count` of its Python files, tests among them, none of them huge."""
+    root = Path(sysconfig.get_paths()["stdlib"])
+    files = sorted(
+        file
+        for file in root.rglob("*.py")
+        if "site-packages" not in file.parts
+        and "lib2to3" not in file.parts
+        and 200 < file.stat().st_size < 200_000
+    )
+    if len(files) < count:
+        raise SystemExit(f"the standard library has only {len(files)} such files")
+    step = len(files) / count
+    return [files[int(number * step)] for number in range(count)]
+
+
+def prepared(folder: Path, count: int) -> list[Sample]:
+    """Both changes."""
+    texts = [file.read_bytes() for file in standard_library(count)]
+    edited = folder / "edited"
+    for number, text in enumerate(texts):
+        _write(edited, number, text)
+    first = _commit(edited)
+    for number, text in enumerate(texts):
+        lines = text.split(b"\n")
+        middle = next((n for n, x in enumerate(lines) if x.startswith(b"def ")), None)
+        if middle is not None:
+            lines.insert(middle, b"# The benchmark was here.")
+        _write(edited, number, b"\n".join(lines) + EDIT.encode())
+    second = _commit(edited)
+    added = folder / "added"
+    (added / "README").parent.mkdir(parents=True)
+    (added / "README").write_text("before\n")
+    third = _commit(added)
+    for number, text in enumerate(texts):
+        _write(added, number, text)
+    return [
+        Sample("edited", edited, first, second),
+        Sample("added", added, third, _commit(added)),
+    ]
+
+
+def _write(repo: Path, number: int, text: bytes) -> None:
+    file = repo / f"package_{number % 40:02d}" / f"module_{number:04d}.py"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(text)
+
+
+def _commit(repo: Path) -> str:
+    git = ["git", "-C", str(repo), "-c", "user.name=b", "-c", "user.email=b@example.invalid"]
+    if not (repo / ".git").exists():
+        subprocess.run(["git", "init", "--quiet", str(repo)], check=True)
+    subprocess.run([*git, "add", "--all"], check=True)
+    subprocess.run([*git, "commit", "--quiet", "--message", "a step"], check=True)
+    done = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True)
+    return done.stdout.strip()
+
+
+def review_s(sample: Sample, log: Path) -> float:
+    """Wall time of `leadhand review`, which must come to its end."""
+    command = [sys.executable, "-m", "leadhand", "review", f"{sample.base}..{sample.head}"]
+    command += ["--repo", str(sample.repo), "--json", "--quiet", "--fail-on", "never"]
+    started = time.perf_counter()
+    with log.open("wb") as out:
+        subprocess.run(command, check=True, stdout=out)
+    return time.perf_counter() - started
+
+
+def floor_s(sample: Sample, scratch: Path) -> float:
+    """Wall time of the review's ruff runs and git reads, one after the other."""
+    from leadhand.teams.review.lenses.bugs import linter
+
+    git = ["git", "-C", str(sample.repo)]
+    names = _output([*git, "diff", "--name-only", sample.base, sample.head]).split()
+    sides = (sample.base, sample.head)
+    wanted = b"".join(f"{side}:{name.decode()}\n".encode() for name in names for side in sides)
+    files = [str(sample.repo / name.decode()) for name in names if name.endswith(b".py")]
+    codes = ",".join(linter.codes())
+    started = time.perf_counter()
+    _output([*git, "diff-tree", "-r", "-p", "-U0", "-M", "--raw", sample.base, sample.head])
+    _output([*git, "cat-file", "--batch"], wanted)
+    _output([*git, "log", "--name-only", "--max-count=2000", sample.base])
+    ruff = [str(Path(sys.executable).with_name("ruff")), "check", "--isolated", "--no-cache"]
+    ruff += ["--ignore-noqa", "--output-format", "json", "--exit-zero", "--select", codes]
+    _output([*ruff, *files])
+    return time.perf_counter() - started
+
+
+def _output(command: Sequence[str], given: bytes = b"") -> bytes:
+    done = subprocess.run(command, input=given, capture_output=True, env=dict(os.environ))
+    if done.returncode != 0:
+        raise SystemExit(f"{command[:4]} failed: {done.stderr[-500:]!r}")
+    return done.stdout
+
+
+def huge_patch(folder: Path) -> None:
+    """A 50 MB patch: what comes of it, how long it takes, how much memory the process has."""
+    patch = folder / "huge.patch"
+    with patch.open("w", encoding="utf-8") as file:
+        for number in range(100):
+            file.write(f"diff --git a/f{number}.py b/f{number}.py\nnew file mode 100644\n")
+            file.write(f"--- /dev/null\n+++ b/f{number}.py\n@@ -0,0 +1,10000 @@\n")
+            file.writelines(
+                f"+value_{line} = compute({line}, 'some text to fill')\n" for line in range(10_000)
+            )
+    command = [sys.executable, "-m", "leadhand", "review", "--diff", str(patch)]
+    command += ["--json", "--quiet", "--fail-on", "never"]
+    started = time.perf_counter()
+    done = subprocess.run(command, capture_output=True, text=True)
+    took_s = time.perf_counter() - started
+    peak_mb = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    ended = json.loads(done.stdout)["status"] if done.stdout else done.stderr.strip()
+    print(
+        f"{patch.stat().st_size / 1e6:.0f} MB patch: {ended}, {took_s:.1f} s, "
+        f"at most {peak_mb:.0f} MB in any process"
+    )
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--files", type=int, default=1_000)
+    parser.add_argument("--rounds", type=int, default=3)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch)
+        log = folder / "answer.json"
+        for sample in prepared(folder, options.files):
+            pairs: list[tuple[float, float]] = []
+            for _ in range(options.rounds):
+                floor = floor_s(sample, folder)
+                pairs.append((review_s(sample, log), floor))
+            answer = json.loads(log.read_text(encoding="utf-8"))
+            metrics = answer["metrics"]
+            print(
+                f"{sample.name}: {options.files} files, review "
+                f"{statistics.median(a for a, _ in pairs):.2f} s, floor "
+                f"{statistics.median(b for _, b in pairs):.2f} s, ratio "
+                f"{statistics.median(a / b for a, b in pairs):.2f} ({answer['status']}; "
+                f"sequential {metrics['sequential_s']:.1f} s, speed-up {metrics['speedup']:.1f})",
+                flush=True,
+            )
+        huge_patch(folder)
+
+
+if __name__ == "__main__":
+    main()

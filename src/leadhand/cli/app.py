@@ -1,0 +1,194 @@
+"""Commands and options. This module imports typer alone, so that `--help` is quick.
+
+What a command does is in a module of its own, imported when the command runs: the one place where
+leadhand imports inside functions, for weight only.
+"""
+
+import enum
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    name="leadhand",
+    help="A supervisor for teams of workers: plans, runs in parallel, answers, shows its work.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+teams_app = typer.Typer(help="Teams: list the ready-made ones, show one, check your own.")
+app.add_typer(teams_app, name="teams", no_args_is_help=True)
+
+
+class Format(enum.StrEnum):
+    """How a review is printed."""
+
+    text = "text"
+    json = "json"
+    markdown = "markdown"
+    sarif = "sarif"
+    github = "github"
+
+
+class FailOn(enum.StrEnum):
+    """The severity from which findings make the exit status 1."""
+
+    critical = "critical"
+    warning = "warning"
+    info = "info"
+    never = "never"
+
+
+Deadline = Annotated[
+    str | None,
+    typer.Option(help="When the answer is due, from now: 90s, 10m, 1h.", metavar="DURATION"),
+]
+Concurrency = Annotated[int, typer.Option(help="Tasks at once.", min=1, max=10_000)]
+Json = Annotated[bool, typer.Option("--json", help="The answer document as JSON on stdout.")]
+Events = Annotated[
+    str | None,
+    typer.Option(help="Write one JSON event a line, as they happen; - is stdout.", metavar="FILE"),
+]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")]
+
+
+@app.command()
+def review(
+    range: Annotated[
+        str | None,
+        typer.Argument(
+            help="A..B, A...B or a commit. Default: the last commit.",
+            metavar="RANGE",
+            show_default=False,
+        ),
+    ] = None,
+    repo: Annotated[Path, typer.Option(help="The repository.", metavar="DIR")] = Path(),
+    diff: Annotated[
+        str | None,
+        typer.Option(help="Review a patch instead; - is stdin.", metavar="FILE"),
+    ] = None,
+    staged: Annotated[bool, typer.Option("--staged", help="Review what is staged.")] = False,
+    worktree: Annotated[
+        bool, typer.Option("--worktree", help="Review what is not committed yet.")
+    ] = False,
+    format: Annotated[Format, typer.Option(help="How to print the review.")] = Format.text,
+    threshold: Annotated[
+        int, typer.Option(help="Findings below this confidence are suppressed.", min=0, max=100)
+    ] = 80,
+    fail_on: Annotated[
+        FailOn, typer.Option(help="Exit with 1 for findings of this severity or above.")
+    ] = FailOn.critical,
+    baseline: Annotated[
+        Path | None,
+        typer.Option(help="Hide what this earlier JSON report had.", metavar="FILE"),
+    ] = None,
+    past_reviews: Annotated[
+        Path | None,
+        typer.Option(help="GitHub's JSON of pull request comments.", metavar="FILE"),
+    ] = None,
+    plan_only: Annotated[
+        bool, typer.Option("--plan-only", help="Show the plan; review nothing.")
+    ] = False,
+    deadline: Deadline = None,
+    concurrency: Concurrency = 64,
+    json: Json = False,
+    events: Events = None,
+    quiet: Quiet = False,
+) -> None:
+    """Review a change of any git repository, without a model.
+
+    Every finding quotes the changed code and carries a measured confidence.
+    Nothing of the repository is run, and nothing leaves this machine.
+    """
+    from leadhand.cli.review import ReviewOptions, review_command
+
+    options = ReviewOptions(
+        range=range,
+        repo=repo,
+        diff=diff,
+        staged=staged,
+        worktree=worktree,
+        format="json" if json else format.value,
+        threshold=threshold,
+        fail_on=fail_on.value,
+        baseline=baseline,
+        past_reviews=past_reviews,
+        plan_only=plan_only,
+        deadline=deadline,
+        concurrency=concurrency,
+        events=events,
+        quiet=quiet,
+    )
+    raise typer.Exit(review_command(options))
+
+
+@teams_app.command("list")
+def teams_list() -> None:
+    """List the ready-made teams."""
+    from rich.console import Console
+
+    from leadhand.cli.teams import list_teams
+
+    list_teams(Console())
+
+
+@teams_app.command("show")
+def teams_show(
+    name: Annotated[str, typer.Argument(help="A ready-made team, or a folder.")],
+    json: Json = False,
+) -> None:
+    """Show a team: its workers, its plan template and its rules."""
+    from rich.console import Console
+
+    from leadhand.cli.teams import show_team
+
+    show_team(name, Console(), as_json=json)
+
+
+@teams_app.command("check")
+def teams_check(
+    folder: Annotated[Path, typer.Argument(help="A folder that holds team.yaml.")],
+) -> None:
+    """Check a team folder: every problem with its file and line."""
+    from rich.console import Console
+
+    from leadhand.cli.teams import check_team
+
+    raise typer.Exit(0 if check_team(folder, Console()) else 2)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from leadhand import __version__
+
+        typer.echo(f"leadhand {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
+    ] = False,
+) -> None:
+    """A supervisor for teams of workers: plans, runs in parallel, answers, shows its work."""
+
+
+def main() -> None:
+    """Run the program. What is wrong with the input is one line on stderr and exit status 2."""
+    from leadhand.errors import InputError, LeadhandError
+
+    try:
+        app()
+    except LeadhandError as error:
+        from leadhand.cli.terminal import sentence
+
+        sys.stderr.write(f"leadhand: {sentence(str(error))}\n")
+        sys.exit(2 if isinstance(error, InputError) else 3)
+    except BrokenPipeError:
+        # The reader has left (`| head`): nothing to say and nobody to say it to.
+        sys.stderr.close()
+        sys.exit(0)

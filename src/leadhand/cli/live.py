@@ -1,0 +1,175 @@
+"""What a person watches while a run goes on: a live tree on a terminal, plain lines elsewhere.
+
+Both are folds of the run's events and are written to stderr; neither can change the run.
+"""
+
+from collections import Counter
+from types import TracebackType
+
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from leadhand.cli.terminal import safe
+from leadhand.contracts.answer import TaskStatus
+from leadhand.contracts.event import (
+    Event,
+    PlanAccepted,
+    TaskCancelled,
+    TaskCompleted,
+    TaskEscalated,
+    TaskFailed,
+    TaskReassigned,
+    TaskRetried,
+    TaskSkipped,
+    WorkerStuck,
+)
+from leadhand.state import RunState, TaskState, apply
+
+MAX_ROWS = 20
+"""Tasks shown one by one; of a larger plan there is a row for each worker."""
+
+_MARKS: dict[str, tuple[str, str]] = {
+    "pending": ("·", "dim"),
+    "running": ("●", "cyan"),
+    "completed": ("✓", "green"),
+    "escalated": ("▲", "yellow"),
+    "failed": ("✗", "red"),
+    "timed_out": ("✗", "red"),
+    "cancelled": ("✗", "yellow"),
+    "skipped": ("-", "yellow"),
+}
+
+
+class LiveTree:
+    """A tree of the run on a terminal that redraws itself; the last state stays on the screen."""
+
+    def __init__(self, console: Console, title: str) -> None:
+        self._state = RunState()
+        self._title = title
+        self._now_s = 0.0
+        self._live = Live(
+            console=console, get_renderable=self._tree, refresh_per_second=8, transient=False
+        )
+        self._clock = console.get_time
+        self._zero = self._clock()
+
+    def __enter__(self) -> "LiveTree":
+        self._live.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._live.stop()
+
+    def __call__(self, event: Event) -> None:
+        """Take note of an event; the next redraw shows it."""
+        apply(self._state, event)
+        self._zero = self._clock() - event.elapsed_s
+
+    def _tree(self) -> Table:
+        now_s = self._clock() - self._zero
+        tasks = list(self._state.tasks.values())
+        table = Table.grid(padding=(0, 2))
+        table.title = None
+        done = sum(task.ended for task in tasks)
+        head = Text(safe(self._title), style="bold")
+        count = f"{done}/{len(tasks)} tasks" if tasks else self._state.phase
+        table.add_row(head, "", "", Text(count, style="dim"))
+        if len(tasks) <= MAX_ROWS:
+            for position, task in enumerate(tasks, 1):
+                table.add_row(*_task_row(task, now_s, last=position == len(tasks)))
+        else:
+            for row in _worker_rows(tasks):
+                table.add_row(*row)
+        return table
+
+
+def _task_row(task: TaskState, now_s: float, *, last: bool) -> tuple[Text, ...]:
+    mark, style = _MARKS[task.status]
+    branch = "└─ " if last else "├─ "
+    name = Text.assemble((branch, "dim"), (mark, style), " ", safe(task.task.id))
+    again = f" (attempt {task.attempts})" if task.attempts > 1 else ""
+    if task.status == "running":
+        took_s: float | None = now_s - task.dispatched_s
+    else:
+        took_s = task.busy_s if task.attempts else None
+    said = safe(task.error) if task.error and task.status not in ("completed", "running") else ""
+    return (
+        name,
+        Text(safe(task.worker), style="dim") if task.worker != task.task.id else Text(""),
+        Text(f"{took_s:.1f} s" if took_s is not None else "", justify="right"),
+        Text(task.status.replace("_", " ") + again + (f": {said}" if said else ""), style=style),
+    )
+
+
+def _worker_rows(tasks: list[TaskState]) -> list[tuple[Text, ...]]:
+    by_worker: dict[str, Counter[str]] = {}
+    for task in tasks:
+        by_worker.setdefault(task.worker, Counter())[task.status] += 1
+    rows: list[tuple[Text, ...]] = []
+    for position, (worker, counts) in enumerate(by_worker.items(), 1):
+        total = counts.total()
+        ended = total - counts["pending"] - counts["running"]
+        branch = "└─ " if position == len(by_worker) else "├─ "
+        mark, style = _MARKS["completed" if ended == total else "running"]
+        rest = ", ".join(
+            f"{n} {status.replace('_', ' ')}" for status, n in counts.items() if status != "pending"
+        )
+        rows.append(
+            (
+                Text.assemble((branch, "dim"), (mark, style), " ", safe(worker)),
+                Text(""),
+                Text(f"{ended}/{total}", justify="right"),
+                Text(rest, style="dim"),
+            )
+        )
+    return rows
+
+
+class PlainLines:
+    """One line on stderr for the plan and for each task that ends: for logs and pipes."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._state = RunState()
+
+    def __call__(self, event: Event) -> None:
+        """Print the line of an event, where it has one."""
+        apply(self._state, event)
+        line = self._line(event)
+        if line:
+            self._console.print(safe(line), markup=False, highlight=False, soft_wrap=True)
+
+    def _line(self, event: Event) -> str | None:
+        match event:
+            case PlanAccepted():
+                workers = len({task.worker for task in self._state.tasks.values()})
+                return f"plan: {len(self._state.tasks)} tasks for {workers} workers"
+            case TaskCompleted():
+                return self._ended(event.task_id, "completed")
+            case TaskFailed() | TaskEscalated() if event.final:
+                return self._ended(event.task_id, self._state.tasks[event.task_id].status)
+            case TaskSkipped():
+                return self._ended(event.task_id, "skipped")
+            case TaskCancelled():
+                return self._ended(event.task_id, "cancelled")
+            case TaskRetried():
+                return f"{event.task_id}: again in {event.delay_s:g} s: {event.reason}"
+            case TaskReassigned():
+                return f"{event.task_id}: to {event.worker}: {event.reason}"
+            case WorkerStuck():
+                return event.message
+            case _:
+                return None
+
+    def _ended(self, id: str, status: TaskStatus | str) -> str:
+        task = self._state.tasks[id]
+        why = f": {task.error}" if task.error else ""
+        took = f" in {task.busy_s:.1f} s" if task.attempts else ""
+        return f"{id}: {status.replace('_', ' ')}{took}{why}"

@@ -1,0 +1,119 @@
+"""One run on the command line: what is shown while it goes on, and what Ctrl-C does to it."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Generator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from types import FrameType
+from typing import IO
+
+from rich.console import Console
+
+from leadhand.cli.live import LiveTree, PlainLines
+from leadhand.contracts.answer import Answer
+from leadhand.contracts.event import Event, dump
+from leadhand.contracts.task import Plan
+from leadhand.errors import InputError
+from leadhand.ports import Batch
+from leadhand.supervisor import Supervisor
+
+INTERRUPTED = 130
+"""The exit status after Ctrl-C."""
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+
+def run(
+    supervisor: Supervisor,
+    request: str,
+    *,
+    title: str,
+    batches: Mapping[str, Sequence[Batch]] | None = None,
+    plan: Plan | None = None,
+    events: str | None = None,
+    quiet: bool = False,
+) -> Answer:
+    """Run a request to its answer, with progress on stderr and events where they are asked for.
+
+    The first SIGINT or SIGTERM stops the work and keeps what is done; the second ends the process.
+    """
+    with contextlib.ExitStack() as stack:
+        listeners: list[Callable[[Event], None]] = []
+        if events is not None:
+            file = sys.stdout if events == "-" else stack.enter_context(_opened(events))
+            listeners.append(lambda event: _write(file, event))
+        if not quiet:
+            listeners.append(stack.enter_context(_progress(title)))
+
+        def tell(event: Event) -> None:
+            for listener in listeners:
+                listener(event)
+
+        async def main() -> Answer:
+            with _signals(supervisor):
+                return await supervisor.run(request, plan=plan, batches=batches, listener=tell)
+
+        return asyncio.run(main())
+
+
+def error_console() -> Console:
+    """Where progress goes: stderr, so that stdout holds data only."""
+    return Console(stderr=True)
+
+
+@contextlib.contextmanager
+def _progress(title: str) -> Generator[Callable[[Event], None]]:
+    console = error_console()
+    if console.is_terminal and not console.is_dumb_terminal:
+        with LiveTree(console, title) as tree:
+            yield tree
+    else:
+        yield PlainLines(console)
+
+
+@contextlib.contextmanager
+def _opened(events: str) -> Generator[IO[str]]:
+    try:
+        file = Path(events).open("w", encoding="utf-8")  # noqa: SIM115 - only its opening is told
+    except OSError as error:
+        raise InputError(f"can't write events to {events}: {error.strerror}") from error
+    with file:
+        yield file
+
+
+def _write(file: IO[str], event: Event) -> None:
+    # A line at a time and at once: whoever follows the file sees the run as it happens.
+    file.write(dump(event) + "\n")
+    file.flush()
+
+
+@contextlib.contextmanager
+def _signals(supervisor: Supervisor) -> Generator[None]:
+    """While the block runs: the first signal cancels, the second exits.
+
+    Handled by the interpreter, not by the loop: a worker that blocks the loop can't keep a person
+    from leaving.
+    """
+    loop = asyncio.get_running_loop()
+    told = False
+
+    def interrupted(number: int, frame: FrameType | None) -> None:
+        nonlocal told
+        if told:
+            os._exit(INTERRUPTED)
+        told = True
+        loop.call_soon_threadsafe(partial(supervisor.cancel, reason="interrupted"))
+
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may handle signals; the program around us does
+        return
+    before = {number: signal.signal(number, interrupted) for number in _SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

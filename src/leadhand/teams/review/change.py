@@ -1,0 +1,212 @@
+"""The change under review as the lenses see it: files, hunks, text, read from a snapshot folder.
+
+The snapshot is written once a run by `snapshot.py`; lens processes only read it. Nothing here runs
+git or touches the repository under review. Text files are stored under numbers, never under the
+names that the repository gave them, so a hostile path can't reach the file system.
+"""
+
+import ast
+import functools
+import json
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, cast
+
+Status = Literal["added", "modified", "deleted", "renamed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Hunk:
+    """One block of removed and added lines without context. Line numbers count from 1.
+
+    Where a side is empty (`old_count` or `new_count` 0) its start is the line *after* which the
+    block stands, as in a `-U0` diff.
+    """
+
+    old_start: int
+    old_count: int
+    new_start: int
+    new_count: int
+
+    @property
+    def new_line(self) -> int:
+        """The first line of the new file that this hunk touches or, if it only removes, follows."""
+        return max(1, self.new_start)
+
+
+@dataclass(frozen=True, eq=False)
+class ChangedFile:
+    """One changed text file. `head` and `base` are its text after and before, `\\n` line ends."""
+
+    folder: Path
+    index: int
+    path: str
+    old_path: str | None
+    """The path before, where it differs (a rename); none for an added file."""
+    status: Status
+    language: str
+    """`python`, `javascript`, ... by ending, else `text`."""
+    hunks: tuple[Hunk, ...]
+    complete: bool
+    """False where only a patch was handed in: lines outside the hunks are then blank."""
+
+    @property
+    def head_file(self) -> Path:
+        """Where the new text lies on disk, for analysers that take a file; may not exist."""
+        return self.folder / "head" / f"{self.index:06d}{suffix(self.path)}"
+
+    @property
+    def base_file(self) -> Path:
+        """Where the old text lies on disk; may not exist."""
+        return self.folder / "base" / f"{self.index:06d}{suffix(self.path)}"
+
+    @functools.cached_property
+    def head(self) -> str:
+        """The whole new text; empty for a deleted file."""
+        return _read(self.head_file)
+
+    @functools.cached_property
+    def base(self) -> str:
+        """The whole old text; empty for an added file."""
+        return _read(self.base_file)
+
+    @functools.cached_property
+    def head_lines(self) -> list[str]:
+        """The new text by line, without line ends; line n is at `[n - 1]`."""
+        return self.head.split("\n")
+
+    @functools.cached_property
+    def base_lines(self) -> list[str]:
+        """The old text by line, without line ends; line n is at `[n - 1]`."""
+        return self.base.split("\n")
+
+    @functools.cached_property
+    def added(self) -> dict[int, str]:
+        """Line number in the new file -> text, for every line that the change adds."""
+        lines = self.head_lines
+        return {
+            n: lines[n - 1]
+            for hunk in self.hunks
+            for n in range(hunk.new_start, hunk.new_start + hunk.new_count)
+            if n <= len(lines)
+        }
+
+    @functools.cached_property
+    def removed(self) -> dict[int, str]:
+        """Line number in the old file -> text, for every line that the change removes."""
+        lines = self.base_lines
+        return {
+            n: lines[n - 1]
+            for hunk in self.hunks
+            for n in range(hunk.old_start, hunk.old_start + hunk.old_count)
+            if n <= len(lines)
+        }
+
+    def touches(self, line: int, end_line: int | None = None) -> bool:
+        """Whether the change adds a line in `line..end_line` of the new file."""
+        last = end_line if end_line is not None else line
+        if last == line:
+            return line in self.added
+        return any(
+            hunk.new_count and hunk.new_start <= last and line < hunk.new_start + hunk.new_count
+            for hunk in self.hunks
+        )
+
+    def removed_in(self, hunk: Hunk) -> list[str]:
+        """The lines that `hunk` removes, in order."""
+        return self.base_lines[hunk.old_start - 1 : hunk.old_start - 1 + hunk.old_count]
+
+    def added_in(self, hunk: Hunk) -> list[str]:
+        """The lines that `hunk` adds, in order."""
+        return self.head_lines[hunk.new_start - 1 : hunk.new_start - 1 + hunk.new_count]
+
+    @functools.cached_property
+    def head_tree(self) -> ast.Module | None:
+        """The new text parsed as Python; none where it is not Python or does not parse."""
+        return parse_python(self.head) if self.language == "python" and self.complete else None
+
+    @functools.cached_property
+    def base_tree(self) -> ast.Module | None:
+        """The old text parsed as Python; none where it is not Python or does not parse."""
+        return parse_python(self.base) if self.language == "python" and self.complete else None
+
+
+@dataclass(frozen=True)
+class Change:
+    """A whole change: what it is called, its ends, and its files."""
+
+    folder: Path
+    title: str
+    """The commit's subject, or what was asked for, for example `HEAD~1..HEAD`."""
+    base: str | None
+    """Tree or commit id before; none where only a patch was handed in."""
+    head: str | None
+    """Tree or commit id after; none where only a patch was handed in."""
+    history: str | None
+    """Commit id whose history leads up to the change; none for a patch or a first commit."""
+    git_dir: Path | None
+    """leadhand's own empty bare repository that borrows the reviewed one's objects, or none."""
+    files: tuple[ChangedFile, ...]
+    skipped: tuple[tuple[str, str], ...]
+    """(path, why) of what has no text to review: binary, submodule, too large, mode only."""
+    by_path: dict[str, ChangedFile] = field(repr=False)
+
+    @staticmethod
+    @functools.lru_cache(maxsize=4)
+    def load(folder: str) -> "Change":
+        """The change in a snapshot folder; kept while the process lives: lenses share parses."""
+        root = Path(folder)
+        raw = json.loads((root / "change.json").read_text(encoding="utf-8"))
+        files = tuple(_files(root, raw["files"]))
+        return Change(
+            folder=root,
+            title=raw["title"],
+            base=raw["base"],
+            head=raw["head"],
+            history=raw["history"],
+            git_dir=Path(raw["git_dir"]) if raw["git_dir"] else None,
+            files=files,
+            skipped=tuple((path, why) for path, why in raw["skipped"]),
+            by_path={file.path: file for file in files},
+        )
+
+
+def _files(root: Path, rows: list[dict[str, object]]) -> Iterator[ChangedFile]:
+    for index, row in enumerate(rows):
+        yield ChangedFile(
+            folder=root,
+            index=index,
+            path=cast("str", row["path"]),
+            old_path=cast("str | None", row["old_path"]),
+            status=cast("Status", row["status"]),
+            language=cast("str", row["language"]),
+            hunks=tuple(Hunk(*numbers) for numbers in cast("list[list[int]]", row["hunks"])),
+            complete=cast("bool", row["complete"]),
+        )
+
+
+def parse_python(text: str) -> ast.Module | None:
+    """The syntax tree of `text`, or none where Python can't parse it (syntax, depth, size)."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def suffix(path: str) -> str:
+    """A safe file ending for `path`: `.py` and `.pyi` are kept, all else is `.txt`."""
+    for ending in (".py", ".pyi"):
+        if path.endswith(ending):
+            return ending
+    return ".txt"
+
+
+def _read(file: Path) -> str:
+    try:
+        return file.read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        return ""

@@ -1,0 +1,79 @@
+"""What a lens is: a generator over changed files, made into a worker function by `@lens`.
+
+A lens sees a `Change` and the files of its task, and yields what it found and what it could not
+look at. It knows nothing of the plan, of other lenses, or of confidence.
+"""
+
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from leadhand.contracts.finding import Finding, LensReport, NotAssessed, Severity
+from leadhand.contracts.outcome import Handoff
+from leadhand.teams.review.change import Change, ChangedFile
+
+Seen = Finding | NotAssessed
+Look = Callable[[Change, Sequence[ChangedFile]], Iterator[Seen]]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One kind of problem that a lens knows."""
+
+    id: str
+    """`lens/name`, kebab case."""
+    family: str
+    """`lens/family`: rules that work alike share one, and its measured precision where they
+    have too few labelled hits of their own."""
+    severity: Severity
+    why: str
+    """Why it matters, one sentence without the names of this very change."""
+    fix: str
+    """What to do, one sentence."""
+
+    def finding(
+        self,
+        file: ChangedFile,
+        line: int,
+        *,
+        message: str,
+        evidence: str,
+        end_line: int | None = None,
+        suggestion: str | None = None,
+        severity: Severity | None = None,
+    ) -> Finding:
+        """A finding of this rule in `file`; `message` says what is wrong here, `why` follows it."""
+        return Finding(
+            path=file.path,
+            line=max(1, line),
+            end_line=max(1, line, end_line or 0),
+            severity=severity or self.severity,
+            category=self.id.split("/", 1)[0],
+            rule=self.id,
+            message=f"{message} {self.why}".strip(),
+            suggestion=self.fix if suggestion is None else suggestion,
+            evidence=evidence,
+        )
+
+
+class LensWorker(Protocol):
+    """A worker function that runs one lens over the files of a handoff."""
+
+    def __call__(self, handoff: Handoff, *, change: str) -> LensReport: ...
+
+
+def lens(look: Look) -> LensWorker:
+    """Make a lens into a worker function: artifacts are paths, `change` is the snapshot folder."""
+
+    @functools.wraps(look)
+    def work(handoff: Handoff, *, change: str) -> LensReport:
+        whole = Change.load(change)
+        files = [whole.by_path[path] for path in handoff.artifacts if path in whole.by_path]
+        seen = list(look(whole, files))
+        return LensReport(
+            findings=tuple(item for item in seen if isinstance(item, Finding)),
+            not_assessed=tuple(item for item in seen if isinstance(item, NotAssessed)),
+        )
+
+    return work

@@ -1,0 +1,78 @@
+"""The bugs lens: what fails or does something else than it says, on lines that the change adds.
+
+One run of the linter over all files of the task, and checks of its own where the linter has none or
+can't see across files.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from leadhand.contracts.finding import NotAssessed
+from leadhand.errors import ToolError
+from leadhand.teams.review.change import Change, ChangedFile
+from leadhand.teams.review.lens import Rule, Seen, lens
+from leadhand.teams.review.lenses.bugs import (
+    coroutines,
+    crossfile,
+    handlers,
+    linter,
+    loops,
+    references,
+)
+from leadhand.teams.review.lenses.bugs.hits import expected, finding, tested
+from leadhand.teams.review.lenses.bugs.trees import Tree
+
+__all__ = ["RULES", "review"]
+
+_OWN = (coroutines, loops, handlers, references)
+RULES: tuple[Rule, ...] = (
+    *linter.RULES,
+    *crossfile.RULES,
+    *(one.RULE for one in _OWN),
+)
+
+
+@lens
+def review(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
+    """Bugs in the Python files of a task."""
+    yield from _others(files)
+    python = [file for file in files if file.language == "python" and file.status != "deleted"]
+    whole = [file for file in python if file.complete]
+    for file in python:
+        if not file.complete:
+            yield NotAssessed(
+                lens="bugs", path=file.path, why="only a patch was given, not the whole file"
+            )
+    yield from linter.look(whole)
+    for file in whole:
+        yield from _own(change, file)
+    before = [file for file in files if file.language == "python" and file.complete]
+    try:
+        yield from list(crossfile.look(change, before))
+    except (ToolError, RecursionError) as error:
+        why = f"uses in other files could not be looked for: {error}"
+        yield NotAssessed(lens="bugs", why=why)
+
+
+def _others(files: Sequence[ChangedFile]) -> Iterator[NotAssessed]:
+    """One note for all files in other languages."""
+    paths = [file.path for file in files if file.language != "python"]
+    if paths:
+        shown = ", ".join(paths[:3]) + (", ..." if len(paths) > 3 else "")
+        noun = "file is" if len(paths) == 1 else "files are"
+        yield NotAssessed(lens="bugs", why=f"{len(paths)} {noun} not Python: {shown}")
+
+
+def _own(change: Change, file: ChangedFile) -> Iterator[Seen]:
+    """What the lens's own checks see in one file; the tree is made only where one asks for it."""
+    asking = [one for one in _OWN if one.wanted(change, file)]
+    if not asking or file.head_tree is None:
+        return
+    try:
+        tree = Tree(file.head_tree)
+        for one in asking:
+            for node, message in one.look(change, file, tree):
+                if not (tested(file.path) and expected(tree, node)):
+                    first, last = getattr(node, "lineno", 1), getattr(node, "end_lineno", 1)
+                    yield finding(one.RULE, file, first, last, message)
+    except RecursionError:
+        yield NotAssessed(lens="bugs", path=file.path, why="its code is nested too deeply")

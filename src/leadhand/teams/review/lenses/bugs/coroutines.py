@@ -1,0 +1,206 @@
+"""Coroutines that are made and never awaited.
+
+Only calls of functions that are known to be `async def`: in the same file, in another changed file
+that this one imports from, or in asyncio itself.
+"""
+
+import ast
+import functools
+import re
+from collections.abc import Iterator
+
+from leadhand.teams.review.change import Change, ChangedFile
+from leadhand.teams.review.lens import Rule
+from leadhand.teams.review.lenses.bugs.modules import Modules, imports
+from leadhand.teams.review.lenses.bugs.trees import (
+    FUNCTIONS,
+    SCOPES,
+    Function,
+    Tree,
+    arguments,
+    children,
+    dotted,
+    within,
+    words,
+)
+
+RULE = Rule(
+    id="bugs/coroutine-not-awaited",
+    family="bugs/async",
+    severity="critical",
+    why="Calling a coroutine function only makes a coroutine; without `await` nothing runs.",
+    fix="Put `await` in front of the call.",
+)
+
+_BARE = re.compile(r"^[ \t]+(?:self\.|cls\.)?(\w+)\(", re.MULTILINE)
+_ASYNC_DEF = re.compile(r"^[ \t]*async[ \t]+def[ \t]+(\w+)", re.MULTILINE)
+_PUBLIC = re.compile(r"^async[ \t]+def[ \t]+(\w+)", re.MULTILINE)
+_IMPORTED = re.compile(
+    r"^[ \t]*from[ \t]+[\w.]+[ \t]+import[ \t]+(\([^)]{0,4000}\)|[^\n]{0,400})", re.MULTILINE
+)
+_WORD = re.compile(r"\w+")
+_LIBRARY = re.compile(r"^[ \t]+(?:asyncio|anyio)\.\w+\(")
+_KNOWN = words(
+    "asyncio.sleep asyncio.wait asyncio.wait_for asyncio.to_thread asyncio.open_connection "
+    "asyncio.start_server asyncio.create_subprocess_exec asyncio.create_subprocess_shell "
+    "anyio.sleep anyio.sleep_until anyio.sleep_forever anyio.run_process anyio.open_file"
+)
+_HARMLESS = frozenset({"staticmethod", "classmethod", "override", "abstractmethod", "final"})
+
+
+def wanted(change: Change, file: ChangedFile) -> bool:
+    """Whether the added lines can hold such a call, judged by their text."""
+    return any(_LIBRARY.match(text) for text in file.added.values()) or bool(
+        _candidates(change, file)
+    )
+
+
+def _candidates(change: Change, file: ChangedFile) -> set[str]:
+    """Names called as statements of their own that may be coroutine functions."""
+    bare = {found.group(1) for text in file.added.values() if (found := _BARE.match(text))}
+    if not bare:
+        return set()
+    known = set(_ASYNC_DEF.findall(file.head))
+    elsewhere = (bare - known) & _public(str(change.folder))
+    if elsewhere:
+        for line in _IMPORTED.findall(file.head):
+            known |= elsewhere.intersection(_WORD.findall(line))
+    return bare & known
+
+
+@functools.lru_cache(maxsize=4)
+def _public(folder: str) -> frozenset[str]:
+    """Names of the module-level coroutine functions in all files of the change."""
+    files = (file for file in Change.load(folder).files if file.language == "python")
+    return frozenset(name for file in files for name in _PUBLIC.findall(file.head))
+
+
+@functools.lru_cache(maxsize=4)
+def _modules(folder: str) -> Modules:
+    """The modules among the files of the change."""
+    return Modules(file.path for file in Change.load(folder).files)
+
+
+def look(change: Change, file: ChangedFile, tree: Tree) -> Iterator[tuple[ast.AST, str]]:
+    """The calls on added lines whose coroutine is dropped, and what to say of each."""
+    candidates = _candidates(change, file)
+    for node in tree.of(ast.Expr):
+        if not isinstance(node.value, ast.Call) or not file.touches(node.lineno, node.end_lineno):
+            continue
+        name = dotted(node.value.func)
+        if name is None or (name not in _KNOWN and name.rsplit(".", 1)[-1] not in candidates):
+            continue
+        place = _place(change, file, tree, node, name)
+        if place is not None:
+            yield node, f"`{name}` is a coroutine function ({place}), and its call is not awaited."
+
+
+def _place(change: Change, file: ChangedFile, tree: Tree, node: ast.Expr, name: str) -> str | None:
+    """Where the called coroutine function is from; none where it is not known to be one."""
+    if name in _KNOWN:
+        top = name.split(".", 1)[0]
+        return (
+            f"of {top}"
+            if any(one.local == top == one.module for one in imports(ast.walk(tree.module)))
+            else None
+        )
+    owner, _, method = name.rpartition(".")
+    if owner in ("self", "cls"):
+        found = _method(tree, node, method)
+        return f"line {found.lineno}" if found is not None else None
+    if owner:
+        return None
+    return _function(change, file, tree, node, name)
+
+
+def _method(tree: Tree, node: ast.AST, name: str) -> Function | None:
+    owner = _class_of(tree, node)
+    if owner is None or owner.decorator_list or owner.keywords:
+        return None
+    return _only_coroutine(owner, name)
+
+
+def _class_of(tree: Tree, node: ast.AST) -> ast.ClassDef | None:
+    """The class whose method `node` runs in, with `self` not taken by an inner function."""
+    for up in tree.above(node):
+        if isinstance(up, ast.ClassDef):
+            return up
+        if isinstance(up, (*FUNCTIONS, ast.Lambda)):
+            parent = tree.parent(up)
+            names = [argument.arg for argument in arguments(up)]
+            if not isinstance(parent, ast.ClassDef) and {"self", "cls"} & set(names):
+                return None
+    return None
+
+
+def _only_coroutine(scope: ast.AST, name: str) -> Function | None:
+    """The one definition of `name` in a scope, if it is a plain `async def`."""
+    found: list[ast.AST] = []
+    for node in within(children(scope)):
+        if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+            if node.name == name:
+                found.append(node)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            if node.id == name:
+                return None
+        elif isinstance(node, ast.alias) and (node.asname or node.name) == name:
+            return None
+    if len(found) != 1 or not isinstance(found[0], ast.AsyncFunctionDef):
+        return None
+    plain = all(
+        (dotted(one) or "?").rsplit(".", 1)[-1] in _HARMLESS for one in found[0].decorator_list
+    )
+    return found[0] if plain else None
+
+
+def _function(
+    change: Change, file: ChangedFile, tree: Tree, node: ast.Expr, name: str
+) -> str | None:
+    for up in [*tree.above(node)]:
+        if isinstance(up, ast.ClassDef) or not isinstance(up, (*SCOPES, ast.Module)):
+            continue
+        if isinstance(up, ast.Lambda):
+            return None
+        if isinstance(up, FUNCTIONS) and name in {argument.arg for argument in arguments(up)}:
+            return None
+        if not _bound(up, name):
+            continue
+        found = _only_coroutine(up, name)
+        if found is not None:
+            return f"line {found.lineno}"
+        return _imported(change, file, up, name)
+    return None
+
+
+def _bound(scope: ast.AST, name: str) -> bool:
+    for node in within(children(scope)):
+        if isinstance(node, (*FUNCTIONS, ast.ClassDef)) and node.name == name:
+            return True
+        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store):
+            return True
+        if isinstance(node, ast.alias) and (node.asname or node.name) == name:
+            return True
+    return False
+
+
+def _imported(change: Change, file: ChangedFile, scope: ast.AST, name: str) -> str | None:
+    """The other changed file that `name` is imported from, if it is an `async def` there."""
+    sources = [one for one in imports(ast.walk(scope)) if one.local == name]
+    if len(sources) != 1:
+        return None
+    source, wanted_name = sources[0], sources[0].name
+    if wanted_name is None:
+        return None
+    modules = _modules(str(change.folder))
+    ending = f"/{source.module.replace('.', '/')}" if source.module else ""
+    for other in change.files:
+        stem = other.path.removesuffix(".py").removesuffix("/__init__")
+        if other.language != "python" or not f"/{stem}".endswith(ending):
+            continue
+        if not modules.refers(file.path, source.module, source.level, other.path):
+            continue
+        if f"async def {wanted_name}(" in other.head and other.head_tree is not None:
+            found = _only_coroutine(other.head_tree, wanted_name)
+            if found is not None:
+                return f"{other.path}:{found.lineno}"
+    return None

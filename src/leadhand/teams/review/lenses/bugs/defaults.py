@@ -1,0 +1,139 @@
+"""Mutable defaults that really leak from one call into the next.
+
+A default that is only read is harmless and left alone. One that the function changes, hands out
+or stores is shared by all calls.
+"""
+
+import ast
+
+from leadhand.teams.review.lenses.bugs.checks import check
+from leadhand.teams.review.lenses.bugs.hits import Hit
+from leadhand.teams.review.lenses.bugs.trees import (
+    FUNCTIONS,
+    Function,
+    Tree,
+    dotted,
+    line_of,
+    within,
+    words,
+)
+
+_CHANGES = words(
+    "append extend insert remove pop clear sort reverse add discard update setdefault "
+    "popitem appendleft extendleft popleft difference_update intersection_update"
+)
+_MAKES = frozenset({"list", "dict", "set", "deque", "OrderedDict"})
+_CACHES = ("cache", "memo", "seen", "_", "visited", "counter", "state")
+
+
+def leaking(hit: Hit) -> str | None:
+    """What to say of a mutable default that is changed, returned or stored; else none."""
+    byte = len(hit.text[: hit.found.column - 1].encode())
+    default = hit.tree.starting(hit.found.line, byte, ast.expr)
+    function = _owner(hit.tree, default) if default is not None else None
+    if default is None or function is None or not _empty(default):
+        return None
+    # An inner function is made anew, and its default with it, each time the outer one runs.
+    if not isinstance(hit.tree.scope(function), ast.ClassDef | ast.Module):
+        return None
+    name = _parameter(function, default)
+    # `def f(x, _cache={})` is the usual way to keep something between calls on purpose.
+    if name is None or name.lower().startswith(_CACHES) or name.lower().endswith("cache"):
+        return None
+    body = list(within(function.body))
+    if any(_rebinds(node, name) for node in body):
+        return None
+    leaks = [(line_of(node), how) for node in body if (how := _leak(hit.tree, node, name))]
+    if not leaks:
+        return None
+    line, how = min(leaks)
+    shown = ast.unparse(default)
+    return f"`{function.name}` {how} its default `{name}={shown}` (line {line})."
+    for node in sorted(body, key=lambda one: getattr(one, "lineno", 0)):
+        how = _leak(hit.tree, node, name)
+        if how is not None:
+            shown = ast.unparse(default)
+            return f"`{function.name}` {how} its default `{name}={shown}` (line {node.lineno})."  # pyright: ignore[reportAttributeAccessIssue]
+    return None
+
+
+def _owner(tree: Tree, default: ast.AST) -> Function | None:
+    for up in tree.above(default):
+        if isinstance(up, FUNCTIONS):
+            return up
+        if not isinstance(up, ast.arguments):
+            return None
+    return None
+
+
+def _empty(default: ast.expr) -> bool:
+    """Whether the default is an empty collection; `n=[0]` keeps a state on purpose."""
+    if isinstance(default, ast.Call):
+        name = dotted(default.func) or ""
+        return name.rsplit(".", 1)[-1] in _MAKES and not default.args and not default.keywords
+    if isinstance(default, ast.Dict):
+        return not default.keys
+    return isinstance(default, ast.List) and not default.elts
+
+
+def _parameter(function: Function, default: ast.expr) -> str | None:
+    found = function.args
+    positional = [*found.posonlyargs, *found.args]
+    pairs = [
+        *zip(positional[len(positional) - len(found.defaults) :], found.defaults, strict=True),
+        *zip(found.kwonlyargs, found.kw_defaults, strict=True),
+    ]
+    return next((argument.arg for argument, value in pairs if value is default), None)
+
+
+def _rebinds(node: ast.AST, name: str) -> bool:
+    """Whether the function gives `name` another value: then what it changes may be a copy."""
+    return (
+        isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store | ast.Del)
+    )
+
+
+def _leak(tree: Tree, node: ast.AST, name: str) -> str | None:
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return "changes" if _is(node.func.value, name) and node.func.attr in _CHANGES else None
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del):
+        return "changes" if _is(node.value, name) else None
+    if isinstance(node, ast.Return) and node.value is not None:
+        return "returns" if _is(node.value, name) else None
+    if isinstance(node, ast.Assign) and _is(node.value, name):
+        stored = next((t for t in node.targets if isinstance(t, ast.Attribute)), None)
+        return "stores" if stored is not None and _changed_later(tree, stored) else None
+    return None
+
+
+def _changed_later(tree: Tree, stored: ast.Attribute) -> bool:
+    """Whether some method of the class changes what is kept under `self.name`."""
+    owner = next((up for up in tree.above(stored) if isinstance(up, ast.ClassDef)), None)
+    if owner is None:
+        return False
+    wanted = dotted(stored)
+    return wanted is not None and any(_changes(node, wanted) for node in ast.walk(owner))
+
+
+def _changes(node: ast.AST, wanted: str) -> bool:
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return node.func.attr in _CHANGES and dotted(node.func.value) == wanted
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del):
+        return dotted(node.value) == wanted
+    return isinstance(node, ast.AugAssign) and dotted(node.target) == wanted
+
+
+def _is(node: ast.AST, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
+
+
+CHECKS = (
+    check(
+        "shared-mutable-default",
+        "B006",
+        "The default is made once, so what one call puts there shows up in the next.",
+        "Take `None` as the default and make the object inside the function.",
+        in_tests=False,
+        judge=leaking,
+    ),
+)

@@ -1,0 +1,92 @@
+"""Runs the linter once over the files of a task and turns its hits into findings."""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+
+from leadhand.contracts.finding import NotAssessed
+from leadhand.teams.review.change import ChangedFile
+from leadhand.teams.review.lens import Rule, Seen
+from leadhand.teams.review.lenses.bugs import (
+    closures,
+    defaults,
+    expressions,
+    names,
+    statements,
+    syntax,
+)
+from leadhand.teams.review.lenses.bugs.checks import Check
+from leadhand.teams.review.lenses.bugs.hits import Hit, finding, tested
+from leadhand.teams.review.lenses.bugs.trees import Tree
+from leadhand.tools.ruff import UNREADABLE, Diagnostic, check
+
+_CHECKS = (*expressions.CHECKS, *statements.CHECKS, *closures.CHECKS, *defaults.CHECKS)
+RULES: tuple[Rule, ...] = (*names.RULES, *syntax.RULES, *(one.rule for one in _CHECKS))
+
+_TARGET = "py314"
+"""The newest syntax and builtins, so that new code is not taken for wrong code."""
+
+
+def look(files: Sequence[ChangedFile]) -> Iterator[Seen]:
+    """What the linter's checks find on the lines that the change adds to these Python files."""
+    by_file = {file.head_file: file for file in files}
+    found = [
+        (by_file[one.file], one) for one in check(list(by_file), select=codes(), target=_TARGET)
+    ]
+    undefined = names.Undefined(found)
+    checks = _by_code(undefined)
+    grouped: defaultdict[str, list[Diagnostic]] = defaultdict(list)
+    broken: defaultdict[str, list[Diagnostic]] = defaultdict(list)
+    for file, one in found:
+        if one.code in ("invalid-syntax", UNREADABLE):
+            broken[file.path].append(one)
+        elif one.code in checks and file.touches(one.line, one.end_line):
+            grouped[file.path].append(one)
+    for file in files:
+        if file.path in broken:
+            yield from syntax.look(file, broken[file.path])
+        elif file.path in grouped:
+            try:
+                yield from list(_judged(file, grouped[file.path], checks))
+            except RecursionError:
+                yield NotAssessed(lens="bugs", path=file.path, why="its code is nested too deeply")
+
+
+def codes() -> list[str]:
+    """The rules of ruff that this lens asks for."""
+    return ["F821", "F822", "F823", *{code: None for one in _CHECKS for code in one.codes}]
+
+
+def _by_code(undefined: names.Undefined) -> dict[str, list[Check]]:
+    checks: defaultdict[str, list[Check]] = defaultdict(list)
+    checks["F821"].append(Check(names.UNDEFINED, ("F821",), undefined.judge))
+    checks["F822"].append(Check(names.UNDEFINED_EXPORT, ("F822",), names.export))
+    checks["F823"].append(Check(names.UNBOUND, ("F823",), names.unbound))
+    for one in _CHECKS:
+        for code in one.codes:
+            checks[code].append(one)
+    return checks
+
+
+def _judged(
+    file: ChangedFile, found: Sequence[Diagnostic], checks: dict[str, list[Check]]
+) -> Iterator[Seen]:
+    if file.head_tree is None:
+        yield NotAssessed(
+            lens="bugs",
+            path=file.path,
+            why="its syntax is newer than the Python that runs leadhand; hits were not judged",
+        )
+        return
+    tree = Tree(file.head_tree)
+    in_test = tested(file.path)
+    said: set[tuple[str, int, str]] = set()
+    for one in found:
+        hit = Hit(file, tree, one)
+        for candidate in checks[one.code]:
+            if in_test and (not candidate.in_tests or hit.expected()):
+                continue
+            message = candidate.judge(hit)
+            key = (candidate.rule.id, one.line, hit.name if one.code == "F821" else "")
+            if message is not None and key not in said:
+                said.add(key)
+                yield finding(candidate.rule, file, one.line, one.end_line, message)

@@ -1,0 +1,144 @@
+"""Collections that a loop shrinks while it goes through them."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from leadhand.teams.review.change import Change, ChangedFile
+from leadhand.teams.review.lens import Rule
+from leadhand.teams.review.lenses.bugs.trees import SCOPES, Tree, dotted, within
+
+RULE = Rule(
+    id="bugs/changed-while-iterated",
+    family="bugs/loops",
+    severity="warning",
+    why="A list then skips the element after each removed one; a dict or set raises an error.",
+    fix="Go through a copy, as in `for x in list(xs)`, or build a new collection.",
+)
+
+MAX_LINES = 100
+"""Bodies of loops are searched this far."""
+
+_SHRINKS = frozenset({"remove", "pop", "popitem", "clear", "discard"})
+_TRIGGER = re.compile(
+    r"(?<![\w.])([\w.]{1,100})\.(?:remove|pop|popitem|clear|discard)\(|\bdel[ \t]+([\w.]{1,100})\["
+)
+_LOOP = re.compile(
+    r"\bfor\b[^\n]{1,200}?\bin[ \t]+(?:enumerate\()?([\w.]{1,100}?)"
+    r"(?:\.(?:items|keys|values)\(\))?\)?:"
+)
+_VIEWS = frozenset({"items", "keys", "values"})
+_LEAVES = (ast.Return, ast.Break, ast.Raise)
+
+
+def wanted(change: Change, file: ChangedFile) -> bool:
+    """Whether the added lines can hold such a loop, judged by their text."""
+    return bool(_candidates(file))
+
+
+def _candidates(file: ChangedFile) -> set[str]:
+    """What added lines shrink, indented below a loop over it."""
+    shrunk: dict[str, list[int]] = {}
+    for line, text in file.added.items():
+        for one, other in _TRIGGER.findall(text):
+            shrunk.setdefault(one or other, []).append(line)
+    found: set[str] = set()
+    if shrunk:
+        for number, text in enumerate(file.head_lines, start=1):
+            loop = _LOOP.search(text) if "for" in text else None
+            lines = shrunk.get(loop.group(1), ()) if loop else ()
+            if any(number < n <= number + MAX_LINES and _deeper(file, n, number) for n in lines):
+                found.add(loop.group(1) if loop else "")
+    return found
+
+
+def _deeper(file: ChangedFile, line: int, than: int) -> bool:
+    """Whether all lines from `than` to `line` are indented deeper than `than`."""
+    first = file.head_lines[than - 1]
+    indent = len(first) - len(first.lstrip())
+    between = file.head_lines[than:line]
+    return all(len(text) - len(text.lstrip()) > indent for text in between if text.strip())
+
+
+def look(change: Change, file: ChangedFile, tree: Tree) -> Iterator[tuple[ast.AST, str]]:
+    """The statements on added lines that shrink what the loop around them goes through."""
+    candidates = _candidates(file) - {"self", "cls"}
+    for node in (*tree.of(ast.Call), *tree.of(ast.Subscript)):
+        name = _shrunk(node)
+        if name not in candidates or (not _removes(node) and not _known(file, name)):
+            continue
+        statement = tree.statement(node)
+        if (
+            statement is None
+            or isinstance(statement, ast.Return)
+            or not file.touches(statement.lineno, statement.end_lineno)
+        ):
+            continue
+        loop = _loop(tree, statement, name)
+        if loop is not None:
+            where = f"the loop in line {loop.lineno} goes through it"
+            yield statement, f"`{name}` shrinks here while {where}."
+
+
+def _shrunk(node: ast.AST) -> str | None:
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return dotted(node.func.value) if node.func.attr in _SHRINKS else None
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Del):
+        return dotted(node.value)
+    return None
+
+
+def _removes(node: ast.AST) -> bool:
+    """Whether `node` is `x.remove(...)`: what has that method is a list, a set or alike."""
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr == "remove"
+    )
+
+
+def _known(file: ChangedFile, name: str) -> bool:
+    """Whether the file makes `name` a builtin collection; other classes may allow the change."""
+    made = r"\s{0,3}(?::[^=\n]{1,80})?=\s{0,3}(?:[\[{]|(?:dict|list|set|defaultdict)\()"
+    return re.search(rf"(?<![\w.]){re.escape(name)}{made}", file.head) is not None
+
+
+def _loop(tree: Tree, statement: ast.stmt, name: str) -> ast.For | None:
+    """The loop over `name` that goes on after `statement`, or none."""
+    below: ast.AST = statement
+    for up in [*tree.above(statement)]:
+        if isinstance(below, ast.stmt):
+            block = tree.block(below)
+            after = block[next(n for n, one in enumerate(block) if one is below) + 1 :]
+            if any(isinstance(one, _LEAVES) for one in after):
+                return None
+        if isinstance(up, SCOPES):
+            return None
+        if isinstance(up, ast.For) and below in up.body and _over(up.iter, name):
+            return None if _rebound(up, name) else up
+        if isinstance(up, ast.For | ast.AsyncFor | ast.While) and isinstance(up, ast.While):
+            return None
+        below = up
+    return None
+
+
+def _over(iterated: ast.expr, name: str) -> bool:
+    if isinstance(iterated, ast.Call) and not iterated.keywords:
+        function = iterated.func
+        if isinstance(function, ast.Attribute) and not iterated.args:
+            return function.attr in _VIEWS and dotted(function.value) == name
+        if dotted(function) == "enumerate" and len(iterated.args) == 1:
+            return dotted(iterated.args[0]) == name
+        return False
+    return dotted(iterated) == name
+
+
+def _rebound(loop: ast.For, name: str) -> bool:
+    """Whether the loop gives the name another value, or counts with it."""
+    first = name.split(".", 1)[0]
+    return any(
+        isinstance(node, ast.Name | ast.Attribute)
+        and isinstance(node.ctx, ast.Store)
+        and dotted(node) in (name, first)
+        for node in within([loop.target, *loop.body])
+    )

@@ -1,0 +1,69 @@
+"""Functions and methods that a statement names and forgets to call."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from leadhand.teams.review.change import Change, ChangedFile
+from leadhand.teams.review.lens import Rule
+from leadhand.teams.review.lenses.bugs.trees import FUNCTIONS, Tree, children, within
+
+RULE = Rule(
+    id="bugs/function-not-called",
+    family="bugs/calls",
+    severity="warning",
+    why="Naming a function does not run it.",
+    fix="Add the parentheses.",
+)
+
+_BARE = re.compile(r"^[ \t]+(?:self\.)?([A-Za-z_]\w*)[ \t]*(?:#.*)?$")
+
+
+def wanted(change: Change, file: ChangedFile) -> bool:
+    """Whether an added line is nothing but the name of a function of the same file."""
+    return any(
+        (bare := _BARE.match(text)) is not None
+        and f"def {bare.group(1)}(" in file.head
+        and not _continued(file, line)
+        for line, text in file.added.items()
+    )
+
+
+def _continued(file: ChangedFile, line: int) -> bool:
+    """Whether the lines around look like one expression over several lines."""
+    before = file.head_lines[line - 2].rstrip() if line > 1 else ""
+    after = file.head_lines[line].lstrip() if line < len(file.head_lines) else ""
+    return before.endswith((",", "(", "[", "{", "\\")) or after.startswith((")", "]", "}", "."))
+
+
+def look(change: Change, file: ChangedFile, tree: Tree) -> Iterator[tuple[ast.AST, str]]:
+    """The statements on added lines that only name a function."""
+    for node in tree.of(ast.Expr):
+        if not file.touches(node.lineno):
+            continue
+        if any(isinstance(up, ast.Try | ast.With | ast.AsyncWith) for up in tree.above(node)):
+            continue
+        value = node.value
+        if isinstance(value, ast.Name):
+            scope: ast.AST | None = tree.module
+            name = value.id
+        elif isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name):
+            name = value.attr
+            own = value.value.id == "self"
+            scope = next((up for up in tree.above(node) if isinstance(up, ast.ClassDef)), None)
+            scope = scope if own else None
+        else:
+            continue
+        if scope is not None and _plain(scope, name):
+            yield node, f"`{ast.unparse(value)}` is a function, and this line does not call it."
+
+
+def _plain(scope: ast.AST, name: str) -> bool:
+    """Whether all that `name` is in a scope is one undecorated function."""
+    found: list[ast.AST] = []
+    for node in within(children(scope)):
+        if isinstance(node, (*FUNCTIONS, ast.ClassDef)) and node.name == name:
+            found.append(node)
+        elif isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store):
+            return False
+    return len(found) == 1 and isinstance(found[0], FUNCTIONS) and not found[0].decorator_list

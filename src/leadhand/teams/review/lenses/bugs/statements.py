@@ -1,0 +1,147 @@
+"""The linter's checks that are bugs wherever they fire: exceptions, classes, definitions and tasks.
+
+What is style, taste or a matter of context is not in here. Checks whose hits need a closer look
+have judges in the module beside.
+"""
+
+from leadhand.teams.review.lenses.bugs import judges
+from leadhand.teams.review.lenses.bugs.checks import check
+
+_EXCEPTIONS = (
+    check(
+        "exception-not-raised",
+        "PLW0133",
+        "It is only made, so the code goes on as if nothing had happened.",
+        "Put `raise` in front.",
+    ),
+    check(
+        "raises-no-exception",
+        "B016 F901",
+        "Python raises a TypeError in place of what was meant.",
+        "Raise an exception class or an instance of one.",
+        in_tests=False,
+    ),
+    check(
+        "catches-nothing",
+        "B025 B029 B030 PLW0711",
+        "The handler never runs, or fails itself when an exception arrives.",
+        "Name exception classes, several in a tuple, each in one handler only.",
+        in_tests=False,
+    ),
+    check(
+        "jump-in-finally",
+        "B012",
+        "It drops an exception that is on its way, KeyboardInterrupt included, without a trace.",
+        "Leave the `finally` block without jumping; return after it.",
+        judge=judges.jump_in_finally,
+        in_tests=False,
+    ),
+    check(
+        "logged-outside-handler",
+        "LOG004",
+        "There is no exception to show here, so the log ends in `NoneType: None`.",
+        "Use `error`, or log where the exception is caught.",
+        judge=judges.logged_outside_handler,
+        in_tests=False,
+    ),
+)
+_CLASSES = (
+    check(
+        "init-returns",
+        "PLE0100 PLE0101",
+        "Making an instance raises a TypeError.",
+        "Set attributes in `__init__`; give a value from a class method.",
+        judge=judges.init_returns,
+        in_tests=False,
+    ),
+    check(
+        "special-method-signature",
+        "PLE0302",
+        "Python calls it with other arguments and gets a TypeError.",
+        "Take the parameters that the method has in the language.",
+        judge=judges.special_method,
+        in_tests=False,
+    ),
+    check(
+        "special-method-return",
+        "PLE0303 PLE0307",
+        "Python checks the type and raises a TypeError.",
+        "Return the type that the method promises.",
+        in_tests=False,
+    ),
+    check(
+        "not-in-slots",
+        "PLE0237",
+        "The assignment raises an AttributeError.",
+        "Add the attribute to `__slots__`.",
+        judge=judges.slots,
+        in_tests=False,
+    ),
+    check(
+        "duplicate-base",
+        "PLE0241",
+        "Defining the class raises a TypeError.",
+        "Name each base once.",
+    ),
+    check(
+        "mutable-dataclass-default",
+        "RUF008",
+        "Defining the class raises a ValueError.",
+        "Use `field(default_factory=...)`.",
+    ),
+    check(
+        "dataclass-enum",
+        "RUF049",
+        "The two conflict: members lose their identity or can't be made.",
+        "Drop `@dataclass`.",
+    ),
+    check(
+        "dispatch-decorator",
+        "PLE1519 PLE1520",
+        "It dispatches on the wrong argument.",
+        "Use `singledispatchmethod` for methods and `singledispatch` for functions.",
+    ),
+    check(
+        "redefined",
+        "F811",
+        "The later definition replaces the earlier one, which nothing has used by then.",
+        "Rename one of them, or remove the one that is not wanted.",
+        judge=judges.redefined,
+    ),
+    check(
+        "test-never-runs",
+        "F811",
+        "The later definition replaces the earlier one, so the earlier test never runs.",
+        "Give the tests different names.",
+        judge=judges.redefined_test,
+    ),
+    check(
+        "docstring-not-kept",
+        "B021",
+        "An f-string is evaluated and dropped; the docstring stays empty.",
+        "Drop the `f`, or set `__doc__`.",
+        in_tests=False,
+    ),
+)
+_ASYNC = (
+    check(
+        "dangling-task",
+        "RUF006",
+        "The event loop keeps only a weak reference, so the task may vanish before it is done, and "
+        "its exceptions with it.",
+        "Keep the task in a variable or a set until it is done.",
+        family="async",
+        judge=judges.dangling_task,
+        in_tests=False,
+    ),
+    check(
+        "trio-call-not-awaited",
+        "ASYNC105",
+        "Without `await` nothing happens.",
+        "Put `await` in front.",
+        family="async",
+    ),
+)
+
+
+CHECKS = (*_EXCEPTIONS, *_CLASSES, *_ASYNC)

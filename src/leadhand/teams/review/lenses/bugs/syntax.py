@@ -1,0 +1,106 @@
+"""Changed files that Python can't read any more.
+
+Python 2, templates and files that are broken on purpose, as test data, are not bugs: they are named
+as not assessed.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from leadhand.contracts.finding import NotAssessed
+from leadhand.teams.review.change import ChangedFile
+from leadhand.teams.review.lens import Rule, Seen
+from leadhand.tools.ruff import UNREADABLE, Diagnostic
+
+SYNTAX_ERROR = Rule(
+    id="bugs/syntax-error",
+    family="bugs/syntax",
+    severity="critical",
+    why="The file can't be imported or run.",
+    fix="Correct the syntax.",
+)
+CONFLICT = Rule(
+    id="bugs/conflict-marker",
+    family="bugs/syntax",
+    severity="critical",
+    why="A merge was left half done, and the file can't be imported or run.",
+    fix="Choose between the two sides and remove the markers.",
+)
+RULES = (SYNTAX_ERROR, CONFLICT)
+
+_OLD = re.compile(
+    r"""^[ \t]*(?:print[ \t]+["'\w]|exec[ \t]+["'\w]|raise[ \t]+\w+,[ \t]"""
+    r"""|except[ \t]+[\w.]+,[ \t]*\w+:)|<>|\bur["']|\b0[0-7]+\b(?![.\w])|\b\d+L\b|\.has_key\(""",
+    re.MULTILINE,
+)
+_TEMPLATE = re.compile(r"\{\{[ \w]|\{%[- \w]|<%|\$\{\w|@@\w+@@|^[ \t]*[%!]\w", re.MULTILINE)
+_DATA = re.compile(
+    r"(?:^|/)(?:[^/]*(?:data|fixtures?|samples?|examples?|snippets?|templates?|invalid|broken|bad|"
+    r"cookiecutter|skeleton|resources|corpus|cases|input|golden|snapshots?|py2)[^/]*)/",
+    re.IGNORECASE,
+)
+_BAD_NAME = re.compile(r"bad|broken|invalid|syntax_?err|nonparse|py2", re.IGNORECASE)
+_MARKER = re.compile(r"^(?:<{7} |>{7} |={7}$)")
+
+
+def look(file: ChangedFile, found: Sequence[Diagnostic]) -> Iterator[Seen]:
+    """One finding for a file that parsed before, or is new and meant for today's Python."""
+    if any(one.code == UNREADABLE for one in found):
+        yield _skipped(file, "the linter can't read it (nested too deeply, or damaged)")
+        return
+    if file.head_tree is not None:
+        # It parses; what is wrong shows only when it is compiled, or is a matter of versions.
+        yield _skipped(file, f"the linter does not accept it: {_words(found[0])}")
+        return
+    marker = next((n for n, text in file.added.items() if _MARKER.match(text)), None)
+    if marker is not None and any(text.startswith("<<<<<<<") for text in file.added.values()):
+        yield CONFLICT.finding(
+            file,
+            marker,
+            message="A conflict marker of git stands in the code.",
+            evidence=file.head_lines[marker - 1],
+        )
+        return
+    why = _meant(file)
+    line = _place(file, found[0])
+    if why is not None or line is None:
+        yield _skipped(file, f"it does not parse as Python 3 ({why or _words(found[0])})")
+        return
+    before = " It did before this change." if file.status != "added" else ""
+    yield SYNTAX_ERROR.finding(
+        file,
+        line,
+        message=f"This does not parse: {_words(found[0])} (line {found[0].line}).{before}",
+        evidence=file.head_lines[line - 1].strip(),
+    )
+
+
+def _words(one: Diagnostic) -> str:
+    words = one.message.splitlines()[0][:160]
+    return words[:1].lower() + words[1:]
+
+
+def _skipped(file: ChangedFile, why: str) -> NotAssessed:
+    return NotAssessed(lens="bugs", path=file.path, why=why)
+
+
+def _meant(file: ChangedFile) -> str | None:
+    """Why the file may be as it should, or none."""
+    if file.status != "added":
+        return None if file.base_tree is not None else "nor did it before the change"
+    name = file.path.rsplit("/", 1)[-1]
+    if _OLD.search(file.head):
+        return "it looks like Python 2"
+    if _TEMPLATE.search(file.head) or "{" in file.path:
+        return "it looks like a template or a notebook"
+    if _DATA.search(file.path) or _BAD_NAME.search(name):
+        return "it looks like data for tests"
+    return None
+
+
+def _place(file: ChangedFile, one: Diagnostic) -> int | None:
+    """The added line with words on it that is nearest to the error, at most 50 lines before it."""
+    for line in range(one.line, max(0, one.line - 50), -1):
+        if file.touches(line) and file.head_lines[line - 1].strip():
+            return line
+    return next((n for n, text in sorted(file.added.items()) if text.strip()), None)

@@ -1,0 +1,229 @@
+"""Docstrings that no longer agree with the signature that the change gave a function.
+
+Only what this very change made untrue: parameters it removed, added, or gave another default.
+Docstrings that were wrong before are none of its business.
+"""
+
+import ast
+import bisect
+import re
+from collections.abc import Iterator
+
+from leadhand.contracts.finding import Finding, NotAssessed
+from leadhand.teams.review.change import ChangedFile
+from leadhand.teams.review.lens import Rule, Seen
+from leadhand.teams.review.lenses.comments.docfields import Entry
+from leadhand.teams.review.lenses.comments.signatures import Function, functions
+
+PARAMETER_GONE = Rule(
+    id="comments/documented-parameter-gone",
+    family="comments/parameters",
+    severity="warning",
+    why="Callers who follow the documentation get a TypeError.",
+    fix="Take the parameter out of the docstring, or rename its entry.",
+)
+PARAMETER_UNDOCUMENTED = Rule(
+    id="comments/parameter-undocumented",
+    family="comments/parameters",
+    severity="info",
+    why="Every other parameter of the function is documented.",
+    fix="Say in the docstring what the parameter does.",
+)
+STALE_DEFAULT = Rule(
+    id="comments/stale-default",
+    family="comments/parameters",
+    severity="warning",
+    why="Callers who rely on the documented default get another one.",
+    fix="Bring the default in the docstring up to date.",
+)
+
+_DOCUMENTS = re.compile(
+    r":(?:param|parameter|arg|argument|key|keyword|kwarg)\s|@(?:param|keyword|kwarg)\s"
+    r"|\b(?:Arg|Param|Parameter|Argument)s\b",
+    re.IGNORECASE,
+)
+_DEF = re.compile(r"(?:async\s+)?def\s")
+_SIGNATURE_LINES = 80
+_TEST_PATH = re.compile(r"(?:^|/)(?:tests?|testing)/|(?:^|/)(?:test_|conftest)|_test\.py$")
+_RETIRED = re.compile(r"deprecat|removed|no longer|ignored|unused|obsolete", re.IGNORECASE)
+
+
+def stale_docstrings(file: ChangedFile) -> Iterator[Seen]:
+    """Findings for docstrings in `file` that the change left behind its signatures."""
+    if file.language != "python" or not file.hunks or not _DOCUMENTS.search(file.head):
+        return
+    points = _points(file)
+    if not any(_in_signature(file.head_lines, point) for point in points):
+        return
+    if file.head_tree is None:
+        why = "it does not parse as Python" if file.complete else "only a patch was handed in"
+        yield NotAssessed(lens="comments", path=file.path, why=f"docstrings not compared: {why}")
+        return
+    touched = [
+        function
+        for function in functions(file.head_tree).values()
+        if _touched(points, function.first, function.last)
+    ]
+    if not touched:
+        return
+    earlier = functions(file.base_tree) if file.base_tree is not None else {}
+    for function in touched:
+        before = earlier.get(function.name)
+        if before is not None:
+            yield from _compare(file, function, before)
+        elif file.base_tree is not None or file.status == "added":
+            yield from _forgotten(file, function)
+
+
+def _points(file: ChangedFile) -> list[int]:
+    """Line numbers of the new file where the change did something, in order."""
+    points: list[int] = []
+    for hunk in file.hunks:
+        end = hunk.new_start + hunk.new_count if hunk.new_count else hunk.new_start + 2
+        points.extend(range(hunk.new_start, end))
+    return sorted(points)
+
+
+def _in_signature(lines: list[str], point: int) -> bool:
+    """Whether line `point` may belong to a signature: a cheap look before anything is parsed."""
+    for number in range(min(point, len(lines)), max(0, point - _SIGNATURE_LINES), -1):
+        text = lines[number - 1].strip()
+        over = number < point and (not text or text.endswith(":"))
+        if _DEF.match(text):
+            return not over
+        if over:
+            return False
+    return False
+
+
+def _touched(points: list[int], first: int, last: int) -> bool:
+    at = bisect.bisect_left(points, first)
+    return at < len(points) and points[at] <= last
+
+
+def _compare(file: ChangedFile, function: Function, before: Function) -> Iterator[Finding]:
+    now, was = function.parameters, before.parameters
+    gone = [name for name in was if name not in now]
+    new = [name for name in now if name not in was]
+    entries = function.entries(file.head_lines)
+    if not entries:
+        return
+    renamed = _renamed(function, before, gone, new)
+    for name in gone:
+        entry = entries.get(name)
+        if entry and not function.open_ended and not _RETIRED.search(entry.text):
+            yield from _gone(file, function, before, name, entry, renamed)
+    others = [name for name in now if name in was and not name.startswith("_")]
+    if (
+        not _TEST_PATH.search(file.path)
+        and others
+        and all(name in entries for name in others)
+        and not renamed
+    ):
+        for name in new:
+            yield from _undocumented(file, function, name, entries)
+    for name, value in function.defaults.items():
+        yield from _default(file, function, name, before.defaults.get(name), value, entries)
+
+
+def _renamed(function: Function, before: Function, gone: list[str], new: list[str]) -> str | None:
+    """The new name of the one parameter that changed its name and kept its place."""
+    if len(gone) != 1 or len(new) != 1:
+        return None
+    same = list(before.parameters).index(gone[0]) == list(function.parameters).index(new[0])
+    return new[0] if same else None
+
+
+def _gone(
+    file: ChangedFile,
+    function: Function,
+    before: Function,
+    name: str,
+    entry: Entry,
+    renamed: str | None,
+) -> Iterator[Finding]:
+    place = _removal(file, before, name)
+    if place is None:
+        return
+    instead = f"; it is `{renamed}` now" if renamed else ""
+    yield PARAMETER_GONE.finding(
+        file,
+        place[0],
+        message=f"`{function.name}` no longer takes `{name}`{instead}, but line {entry.line} of "
+        "its docstring still documents it.",
+        evidence=place[1],
+    )
+
+
+def _removal(file: ChangedFile, before: Function, name: str) -> tuple[int, str] | None:
+    """Where in the new file the line stood that had `name` in the old signature, and that line."""
+    word = re.compile(rf"\b{re.escape(name)}\b")
+    for hunk in file.hunks:
+        for line, text in enumerate(file.removed_in(hunk), start=hunk.old_start):
+            if before.first <= line <= before.last and word.search(text):
+                return hunk.new_line, text.strip()
+    return None
+
+
+def _undocumented(
+    file: ChangedFile, function: Function, name: str, entries: dict[str, Entry]
+) -> Iterator[Finding]:
+    line = function.parameters[name].lineno
+    if name in entries or name.startswith("_") or line not in file.added:
+        return
+    if re.search(rf"\b{re.escape(name)}\b", function.prose()):
+        return
+    yield PARAMETER_UNDOCUMENTED.finding(
+        file,
+        line,
+        message=f"The new parameter `{name}` of `{function.name}` is not in its docstring.",
+        evidence=file.head_lines[line - 1].strip(),
+    )
+
+
+def _forgotten(file: ChangedFile, function: Function) -> Iterator[Finding]:
+    """The one parameter of a new function that its docstring leaves out."""
+    names = [name for name in function.parameters if not name.startswith("_")]
+    if len(names) < 4 or _TEST_PATH.search(file.path):
+        return
+    entries = function.entries(file.head_lines)
+    missing = [name for name in names if name not in entries]
+    if len(missing) == 1:
+        yield from _undocumented(file, function, missing[0], entries)
+
+
+def _default(
+    file: ChangedFile,
+    function: Function,
+    name: str,
+    was: ast.expr | None,
+    now: ast.expr,
+    entries: dict[str, Entry],
+) -> Iterator[Finding]:
+    entry = entries.get(name)
+    if entry is None or not isinstance(was, ast.Constant) or not isinstance(now, ast.Constant):
+        return
+    # None often stands for a default that the body fills in, which is what docstrings then state.
+    if repr(was.value) == repr(now.value) or now.value is None or now.lineno not in file.added:
+        return
+    if _states(entry.text, was.value) and not _mentions(entry.text, now.value):
+        yield STALE_DEFAULT.finding(
+            file,
+            now.lineno,
+            message=f"The default of `{name}` in `{function.name}` went from {was.value!r} to "
+            f"{now.value!r}, but line {entry.line} of its docstring still states the old one.",
+            evidence=file.head_lines[now.lineno - 1].strip(),
+        )
+
+
+def _states(text: str, value: object) -> bool:
+    if value == "":
+        return False
+    shown, marks = re.escape(str(value)), r"[`'\"*]{0,3}"
+    before = r"\b[Dd]efault(?:s|ing)?(?: value)?(?: is| to| of)?\s?[:=]?\s?"
+    after = r"(?: by default|,? \(?(?:the )?default\b)"
+    return bool(re.search(rf"{before}{marks}{shown}(?!\w|\.\w)|(?<!\w){shown}{marks}{after}", text))
+
+
+def _mentions(text: str, value: object) -> bool:
+    return bool(re.search(rf"(?<!\w){re.escape(str(value))}(?!\w)", text))

@@ -1,0 +1,123 @@
+"""The functions of a Python file with their parameters and what their docstrings say of these.
+
+Reads syntax trees that others parsed; compares nothing and judges nothing.
+"""
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from leadhand.teams.review.lenses.comments.docfields import Entry, documented
+
+Definition = ast.FunctionDef | ast.AsyncFunctionDef
+
+_BOUND = ("self", "cls", "mcs", "mcls", "metacls")
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """One function: where it stands, and what surrounds it."""
+
+    name: str
+    """Qualified by its classes and functions: `Client.get`."""
+    node: Definition
+    owner: ast.ClassDef | None
+    """The class of a method."""
+
+    @property
+    def first(self) -> int:
+        """The first line of the signature."""
+        return self.node.lineno
+
+    @property
+    def last(self) -> int:
+        """The last line of the signature, or of a docstring that starts on it."""
+        return max(self.node.lineno, self.node.body[0].lineno - 1)
+
+    @property
+    def parameters(self) -> dict[str, ast.arg]:
+        """Name -> node, in order, without `self`, `*args` and `**kwargs`."""
+        arguments = self.node.args
+        listed = [*arguments.posonlyargs, *arguments.args]
+        if self.owner is not None and listed and listed[0].arg in _BOUND:
+            listed = listed[1:]
+        return {node.arg: node for node in (*listed, *arguments.kwonlyargs)}
+
+    @property
+    def defaults(self) -> dict[str, ast.expr]:
+        """Parameter name -> default, where there is one."""
+        arguments = self.node.args
+        listed = [*arguments.posonlyargs, *arguments.args]
+        named = zip(reversed(listed), reversed(arguments.defaults), strict=False)
+        keyed = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
+        return {node.arg: value for node, value in (*named, *keyed) if value is not None}
+
+    @property
+    def open_ended(self) -> bool:
+        """Whether it takes any keyword, so that a name outside the signature may be right."""
+        return self.node.args.kwarg is not None
+
+    def entries(self, lines: Sequence[str]) -> dict[str, Entry]:
+        """What its docstring (for `__init__` also the class's) says of parameters."""
+        own = _entries(self.node, lines)
+        if not own and self.owner is not None and self.node.name == "__init__":
+            return _entries(self.owner, lines)
+        return own
+
+    def prose(self) -> str:
+        """All that its docstring (for `__init__` also the class's) says."""
+        own = ast.get_docstring(self.node, clean=False) or ""
+        if self.owner is not None and self.node.name == "__init__":
+            own += ast.get_docstring(self.owner, clean=False) or ""
+        return own
+
+
+def _entries(node: Definition | ast.ClassDef, lines: Sequence[str]) -> dict[str, Entry]:
+    first = node.body[0]
+    if not (
+        isinstance(first, ast.Expr)
+        and isinstance(first.value, ast.Constant)
+        and isinstance(first.value.value, str)
+    ):
+        return {}
+    text = list(lines[first.lineno - 1 : first.end_lineno])
+    text[0] = " " * first.col_offset + text[0].strip().lstrip("rRuUbB").lstrip("\"'")
+    text[-1] = text[-1].rstrip().rstrip("\"'")
+    return documented(text, first.lineno)
+
+
+def functions(tree: ast.Module) -> dict[str, Function]:
+    """Qualified name -> function; names that are defined more than once are left out."""
+    found: dict[str, Function] = {}
+    twice: set[str] = set()
+    for function in _walk(tree):
+        if function.name in found:
+            twice.add(function.name)
+        found[function.name] = function
+    return {name: function for name, function in found.items() if name not in twice}
+
+
+def _walk(tree: ast.Module) -> Iterator[Function]:
+    stack: list[tuple[ast.stmt, str, ast.ClassDef | None]] = [
+        (node, "", None) for node in reversed(tree.body)
+    ]
+    while stack:
+        node, prefix, owner = stack.pop()
+        inner, inner_prefix, inner_owner = _blocks(node), prefix, owner
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield Function(f"{prefix}{node.name}", node, owner)
+            inner_prefix, inner_owner = f"{prefix}{node.name}.", None
+        elif isinstance(node, ast.ClassDef):
+            inner_prefix, inner_owner = f"{prefix}{node.name}.", node
+        stack.extend((child, inner_prefix, inner_owner) for child in reversed(inner))
+
+
+def _blocks(node: ast.stmt) -> list[ast.stmt]:
+    """The statements directly inside `node`, whatever kind of block they are in."""
+    found: list[ast.stmt] = []
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt):
+            found.append(child)
+        elif isinstance(child, ast.ExceptHandler | ast.match_case):
+            found.extend(child.body)
+    return found

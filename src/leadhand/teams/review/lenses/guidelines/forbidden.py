@@ -1,0 +1,171 @@
+"""Guidelines that ban names and imports: where code that the change adds uses them."""
+
+import ast
+import builtins
+import re
+from collections.abc import Iterator, Sequence
+
+from leadhand.teams.review.change import ChangedFile
+from leadhand.teams.review.lenses.guidelines.documents import Project
+from leadhand.teams.review.lenses.guidelines.guideline import Guideline
+from leadhand.teams.review.lenses.guidelines.hit import Hit, generated, in_tests, nodes
+
+_KEYWORDS: dict[str, type[ast.AST]] = {
+    "assert": ast.Assert, "global": ast.Global, "nonlocal": ast.Nonlocal, "lambda": ast.Lambda,
+}  # fmt: skip
+_LOOKED_AT = (
+    ast.Name, ast.Attribute, ast.Call, ast.Assert, ast.Global, ast.Nonlocal, ast.Lambda,
+)  # fmt: skip
+_JS = ("javascript", "typescript")
+
+
+def banned_names(project: Project, file: ChangedFile, found: Sequence[Guideline]) -> Iterator[Hit]:
+    """Uses of a banned name on lines that the change adds."""
+    if generated(file.path):
+        return
+    asked: list[tuple[Guideline, str]] = []
+    for one in found:
+        name = one.value.split("(", 1)[0]
+        last = name.rsplit(".", 1)[-1]
+        if (name == "assert" and in_tests(file.path)) or last not in file.head:
+            continue
+        if name.startswith("#"):
+            yield from _comments(file, one)
+        elif any(last in text for text in file.added.values()):
+            asked.append((one, name))
+    if asked and file.language == "python":
+        yield from _in_python(file, asked)
+    elif asked and file.language in _JS:
+        for one, name in asked:
+            if "." in name.strip("."):
+                yield from _in_text(file, one, name)
+
+
+def banned_imports(
+    project: Project, file: ChangedFile, found: Sequence[Guideline]
+) -> Iterator[Hit]:
+    """Imports of a banned module on lines that the change adds, where the ban holds."""
+    if file.language != "python" or not any("import" in text for text in file.added.values()):
+        return
+    asked: list[tuple[Guideline, str]] = []
+    for one in found:
+        module, _, where = one.value.partition("|")
+        if not where or _below(file.path, where):
+            asked.append((one, module))
+    for node in nodes(file.head_tree) if asked and file.head_tree else ():
+        if isinstance(node, ast.Import | ast.ImportFrom) and node.lineno in file.added:
+            names = list(_imported(node, file.path))
+            for one, module in asked:
+                name = next((n for n in names if n == module or n.startswith(f"{module}.")), "")
+                if name:
+                    last = node.end_lineno or node.lineno
+                    yield Hit(one, node.lineno, last, f"`{name}` is imported")
+
+
+def _in_python(file: ChangedFile, asked: Sequence[tuple[Guideline, str]]) -> Iterator[Hit]:
+    if file.head_tree is None:
+        return
+    added = [
+        node for node in nodes(file.head_tree)
+        if isinstance(node, _LOOKED_AT) and getattr(node, "lineno", 0) in file.added
+    ]  # fmt: skip
+    names = _Names(file.head_tree)
+    for node in added:
+        line = node.lineno
+        for one, name in asked:
+            if _uses(node, names, one.value, name):
+                yield Hit(one, line, line, f"`{one.value}` is used")
+
+
+def _uses(node: ast.stmt | ast.expr, names: "_Names", value: str, name: str) -> bool:
+    """Whether `node` is a use of what the rule calls `value`; `name` is that without brackets."""
+    if name in _KEYWORDS:
+        return isinstance(node, _KEYWORDS[name])
+    if isinstance(node, ast.Call):
+        if name.startswith("."):
+            return isinstance(node.func, ast.Attribute) and node.func.attr == name[1:]
+        return value.endswith(")") and names.full(node.func) == name
+    if isinstance(node, ast.Name | ast.Attribute):
+        return not value.endswith(")") and not name.startswith(".") and names.means(node, name)
+    return False
+
+
+class _Names:
+    """What names stand for in a module, by its imports."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self.aliases: dict[str, str] = {}
+        self.bound: set[str] = set()
+        for node in nodes(tree):
+            if isinstance(node, ast.Import):
+                for alias in node.names:
+                    if alias.asname:
+                        self.aliases[alias.asname] = alias.name
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                for alias in node.names:
+                    self.aliases[alias.asname or alias.name] = f"{node.module}.{alias.name}"
+            elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                self.bound.add(node.name)
+
+    def full(self, node: ast.expr) -> str:
+        """The dotted name that `node` stands for; empty for what is no name."""
+        parts: list[str] = []
+        while isinstance(node, ast.Attribute):
+            parts.append(node.attr)
+            node = node.value
+        if not isinstance(node, ast.Name):
+            return ""
+        root = self.aliases.get(node.id, node.id)
+        if root in self.bound and not parts:
+            return ""
+        return ".".join([root, *reversed(parts)])
+
+    def means(self, node: ast.expr, name: str) -> bool:
+        """Whether `node` is the thing called `name`: a dotted name, a builtin, or an import."""
+        full = self.full(node)
+        if "." in name:
+            return full == name
+        if hasattr(builtins, name):
+            return full == name
+        return full.rsplit(".", 1)[-1] == name and "." in full and full.split(".", 1)[0] != "self"
+
+
+def _in_text(file: ChangedFile, one: Guideline, name: str) -> Iterator[Hit]:
+    use = re.compile(rf"(?<![\w.$'\"`]){re.escape(name)}\b")
+    for number, text in file.added.items():
+        code = text[:2000].split("//", 1)[0]
+        if use.search(code) and not code.lstrip().startswith(("*", "/*")):
+            yield Hit(one, number, number, f"`{one.value}` is used")
+
+
+def _comments(file: ChangedFile, one: Guideline) -> Iterator[Hit]:
+    if file.language == "python":
+        for number, text in file.added.items():
+            at = text.find(one.value)
+            if at >= 0 and text[:at].count('"') % 2 == 0 and text[:at].count("'") % 2 == 0:
+                yield Hit(one, number, number, f"`{one.value}` is used")
+
+
+def _imported(node: ast.Import | ast.ImportFrom, path: str) -> Iterator[str]:
+    """The full names that an import statement brings in, relative ones resolved by `path`."""
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+        return
+    base = node.module or ""
+    if node.level:
+        package = path.split("/")[: -node.level]
+        base = ".".join(
+            [*(part for part in package if part not in ("src", "lib")), *([base] if base else [])]
+        )
+    yield from (f"{base}.{alias.name}" for alias in node.names)
+
+
+def _below(path: str, where: str) -> bool:
+    """Whether the file at `path` is in the folder or module that a rule names."""
+    spot = where.replace(".", "/") if "/" not in where and not where.endswith(".py") else where
+    return (
+        f"/{spot}/" in f"/{path}"
+        or path == spot
+        or path.endswith((f"/{spot}", f"/{spot}.py"))
+        or path == f"{spot}.py"
+    )

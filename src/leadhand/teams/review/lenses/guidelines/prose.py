@@ -1,0 +1,178 @@
+"""Cuts a guideline document, Markdown or reStructuredText, into sentences with their place.
+
+Code blocks, tables, comments and sections that are not about code (commits, releases, how to talk)
+are left out. What is read is data: nothing here follows it.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+_MAX_LINES = 5_000
+_MAX_LINE = 2_000
+_MAX_SENTENCE = 400
+_MAX_QUOTE = 140
+
+_FENCE = re.compile(r"\s{0,12}(```|~~~)")
+_HEADING = re.compile(r"\s{0,3}(#{1,6})\s+(.{1,200})$")
+_UNDERLINE = re.compile(r"([=\-~^\"'*+#])\1{2,}\s*$")
+_BULLET = re.compile(r"(\s{0,20})(?:[-*+•]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?(.*)$")
+_DIRECTIVE = re.compile(r"\s*\.\. ")
+_BREAK = re.compile(r"(?<=[.!?])\s+(?=[A-Z`❌✅])|;\s+|\s+[—–]\s+|\s+--?\s+")
+_LABEL = re.compile(r"([A-Z][\w /&,.()'’-]{0,50}?):\s+(?=\S)")
+_NOT_CODE = re.compile(
+    r"\bcommit|pull request|\bprs?\b|branch|\bgit(?:hub|lab)?\b|releas|\bissues?\b|communicat"
+    r"|conduct|command|workflow|getting started|set ?up|install|quick ?start|deploy|example"
+    r"|\bbad\b|wrong|incorrect|history|roadmap|to-?do|table of contents|troubleshoot|faq"
+    r"|licen[cs]e|writing doc|translat|security polic"
+)
+_OTHER_LANGUAGE = re.compile(
+    r"javascript|typescript|\bts\b|\bjs\b|front-?end|react|\bvue\b|svelte|angular|\brust\b"
+    r"|\bgolang\b|\bgo (?:code|style|conventions|rules)|(?:^|/ )go(?= /|$)|c\+\+|\bc#"
+    r"|\bjava\b|kotlin|swift"
+    r"|\bshell\b|\bbash\b|\bsql\b|\bcss\b|html|\bphp\b|\bruby\b|elixir|terraform|docker|yaml"
+)
+_FORBIDS = re.compile(
+    r"^\W*(?:don['’]?ts?|do not|never|avoid|forbidden|banned|prohibited|not allowed"
+    r"|what not to do)\b[\w ]{0,20}$"
+)
+_EMPHASIS = re.compile(r"\*{1,3}|(?<!\w)__(?=\w)|(?<=\w)__(?!\w)")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where a guideline is written."""
+
+    path: str
+    line: int
+    quote: str
+
+    @property
+    def cite(self) -> str:
+        """`AGENTS.md:12 "Use logging instead of print"`."""
+        return f'{self.path}:{self.line} "{self.quote}"'
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """One sentence or clause of a document."""
+
+    source: Source
+    text: str
+    """Without emphasis; code spans keep their backticks."""
+    context: str
+    """The headings above it and the label before it, in lower case."""
+    forbids: bool
+    """Whether it stands under a heading like "Don't", which negates a bare item."""
+
+
+def sentences(path: str, text: str) -> Iterator[Sentence]:
+    """The sentences of a document that may say something of code."""
+    for line, headings, block in _blocks(text):
+        context = " / ".join(headings).lower()
+        if _NOT_CODE.search(context) or (
+            _OTHER_LANGUAGE.search(context) and "python" not in context
+        ):
+            continue
+        forbids = bool(headings) and _FORBIDS.match(headings[-1].lower()) is not None
+        for part in _BREAK.split(_plain(block)):
+            sentence = " ".join(part.split())
+            if not 4 < len(sentence) <= _MAX_SENTENCE:
+                continue
+            source = Source(path, line, _quote(sentence))
+            yield Sentence(source, sentence.rstrip(" ."), context, forbids)
+            label = _LABEL.match(sentence)
+            if label:
+                rest, said = sentence[label.end() :].rstrip(" ."), label[1].lower()
+                if not _NOT_CODE.search(said) and not (
+                    _OTHER_LANGUAGE.search(said) and "python" not in said
+                ):
+                    yield Sentence(source, rest, f"{context} / {said}", forbids)
+
+
+def _plain(block: str) -> str:
+    """`block` without emphasis, but for what stands in code spans."""
+    parts = block.split("`")
+    return "`".join(part if n % 2 else _EMPHASIS.sub("", part) for n, part in enumerate(parts))
+
+
+def _quote(sentence: str) -> str:
+    plain = "".join(c if c.isprintable() else " " for c in sentence).replace('"', "'")
+    return plain if len(plain) <= _MAX_QUOTE else plain[: _MAX_QUOTE - 1].rstrip() + "…"
+
+
+def _blocks(text: str) -> Iterator[tuple[int, tuple[str, ...], str]]:
+    """(line, headings above, text) of each paragraph and each item of a list, on one line."""
+    lines = [line[:_MAX_LINE] for line in text.split("\n", _MAX_LINES)[:_MAX_LINES]]
+    stack: list[tuple[int, str]] = []
+    underlines: list[str] = []
+    pending: list[str] = []
+    start = 0
+    fence = ""
+    literal = -1  # the indentation that a literal block must exceed, or -1 outside one
+    comment = False
+
+    def flush() -> Iterator[tuple[int, tuple[str, ...], str]]:
+        if pending:
+            yield start, tuple(title for _, title in stack), " ".join(pending)
+            pending.clear()
+
+    for number, line in enumerate(lines, start=1):
+        stripped = line.strip()
+        if fence:
+            fence = "" if stripped.startswith(fence) else fence
+            continue
+        if opened := _FENCE.match(line):
+            yield from flush()
+            fence = opened[1]
+            continue
+        if comment or stripped.startswith("<!--"):
+            comment = "-->" not in stripped
+            continue
+        indent = len(line) - len(line.lstrip())
+        if literal >= 0:
+            if not stripped or indent > literal:
+                continue
+            literal = -1
+        if not stripped:
+            yield from flush()
+            continue
+        if heading := _HEADING.match(line):
+            yield from flush()
+            _push(stack, len(heading[1]), heading[2].strip("# "))
+            continue
+        if (
+            len(pending) == 1
+            and _UNDERLINE.match(stripped)
+            and len(stripped) >= min(len(pending[0]), 4) - 1
+        ):
+            mark = stripped[0]
+            if mark not in underlines:
+                underlines.append(mark)
+            _push(stack, underlines.index(mark) + 1, pending.pop())
+            continue
+        if stripped.startswith("|") or _UNDERLINE.match(stripped) or _DIRECTIVE.match(line):
+            yield from flush()
+            literal = indent if _DIRECTIVE.match(line) else -1
+            continue
+        if bullet := _BULLET.match(line):
+            yield from flush()
+            start, stripped = number, bullet[2]
+        elif not pending:
+            if indent >= 4:
+                continue  # an indented code block
+            start = number
+        pending.append(stripped.lstrip("> "))
+        if stripped.endswith("::"):
+            yield from flush()
+            literal = indent
+    yield from flush()
+
+
+def _push(stack: list[tuple[int, str]], level: int, title: str) -> None:
+    """Open a section. The title of the document itself does not limit what its sections say."""
+    if not stack and level == 1 and _NOT_CODE.search(title.lower()):
+        title = ""
+    while stack and stack[-1][0] >= level:
+        stack.pop()
+    stack.append((level, title))

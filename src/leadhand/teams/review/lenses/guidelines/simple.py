@@ -1,0 +1,134 @@
+"""Sentences of the catalogue that one pattern each can tell: what they ask for is fixed."""
+
+import re
+from collections.abc import Iterator
+
+from leadhand.teams.review.lenses.guidelines.guideline import Kind
+from leadhand.teams.review.lenses.guidelines.phrases import END, NO, START
+
+_LOGGING = r"\b(?:logg(?:ing|ers?)|structlog|loguru)\b"
+_NOT = r"(?:instead of|over|not|rather than|never)"
+_INDENT = r"[- ]spaces?(?: (?:for )?indent\w*| per indent\w*| tabs?)?"
+_STRINGS = r"[- ]quote[sd]?(?: strings?| for (?:all )?strings?)?"
+_FUTURE = r"`from __future__ import annotations`"
+_EACH_FILE = (
+    r"every (?:python )?(?:file|module) (?:must |should )?"
+    r"(?:starts? with|includes?|has|have|begins? with)"
+)
+_DOCSTRING_IN = r"docstrings?(?: are| must be| should be| use| follow| in|:)(?: in| the)*"
+_LOG_FILE = r"(?:changelog|changes|history|news)(?:\.(?:md|rst|txt))?"
+_TESTS = r"tests?(?: files?)?"
+_FOLDER = r"(?:in|under|into|inside) (?:the )?`[\w./-]+/?`"
+
+_PATTERNS: tuple[tuple[Kind, str, str], ...] = (
+    ("print", "", rf"(?:{NO}|remove) `?print(?:\(\))?`?(?: statements?| calls?)?{END}"),
+    (
+        "print",
+        "",
+        rf"(?:use|prefer) (?:a |an |the )?[`\w. ()/-]{{0,40}}{_LOGGING}[`\w. ()/,-]{{0,40}}"
+        rf"\b{_NOT} `?print\b",
+    ),
+    ("relative-import", "", rf"{NO} relative imports?{END}"),
+    (
+        "relative-import",
+        "",
+        r"(?:use |prefer )?(?:only )?absolute imports?(?: only| everywhere| throughout"
+        rf"| instead of relative\b.*|,? (?:not|over|never|no) relative\b.*| must be used)?{END}",
+    ),
+    (
+        "wildcard-import",
+        "",
+        rf"{NO} (?:`?(?:wildcard|star|\*)`? imports?|`from \S{{1,40}} import \*`|`import \*`){END}",
+    ),
+    (
+        "bare-except",
+        "",
+        rf"{NO} (?:bare `?except:?`?s?(?: clauses?| blocks?| statements?| handlers?)?|`except:`)"
+        rf"{END}",
+    ),
+    (
+        "os-path",
+        "",
+        r"(?:use|prefer) `?pathlib(?:\.Path)?`?(?:\.?`?Path`?)?[\w ]{0,30},? "
+        rf"{_NOT} (?:string |raw )?`?os\.path\b",
+    ),
+    ("os-path", "", rf"{NO} `os\.path(?:\.\*)?`{END}"),
+    ("quotes", "double", rf"(?:use |prefer )?double{_STRINGS}{END}"),
+    ("quotes", "single", rf"(?:use |prefer )?single{_STRINGS}{END}"),
+    ("indentation", "4", rf"(?:use |indent with )?(?:4|four){_INDENT}{END}"),
+    ("indentation", "2", rf"(?:use |indent with )?(?:2|two){_INDENT}{END}"),
+    (
+        "import-placement",
+        "",
+        r"(?:place |put |keep )?(?:all )?imports? (?:must |should )?(?:be |go |stay |belong )?"
+        r"(?:placed )?at (?:the )?top(?: of \w+)?",
+    ),
+    (
+        "import-placement",
+        "",
+        rf"{NO} (?:inline|local|function-level|in-function|nested|lazy|function-local) imports?"
+        rf"{END}",
+    ),
+    (
+        "import-placement",
+        "",
+        r"(?:never|do not|don['’]t|avoid) import(?:ing)? (?:modules )?(?:inside|within|in) (?:a )?"
+        rf"functions?{END}",
+    ),
+    (
+        "required-import",
+        "annotations",
+        rf"(?:use|add|include|start (?:every|each) (?:file|module) with|{_EACH_FILE}) {_FUTURE}"
+        r"(?: (?:at the top of|in|to|as the first import in) (?:every|each|all)\b.*| everywhere)?$",
+    ),
+    *(
+        ("docstring-style", style, rf"(?:use |write |follow )?(?:the )?{name}{form}")
+        for style, name in (("google", "google"), ("numpy", "numpy(?:doc)?"))
+        for form in (rf"[- ](?:style )?docstrings?{END}",)
+    ),
+    ("docstring-style", "google", rf"{_DOCSTRING_IN} google[- ](?:style|format|convention)\b"),
+    (
+        "docstring-style",
+        "numpy",
+        rf"{_DOCSTRING_IN} numpy(?:doc)?[- ](?:style|format|convention)\b",
+    ),
+    (
+        "changelog",
+        "",
+        r"(?:add|include|put|write|create) (?:an? |the )?(?:\w+ )?(?:entry|line|note|item)"
+        rf"[\w ]{{0,40}} (?:to|in|into) (?:the )?[`\[*]*(?:docs/)?{_LOG_FILE}\b",
+    ),
+    (
+        "changelog",
+        "",
+        rf"(?:update|document (?:your |all )?changes in) (?:the )?[`\[*]*{_LOG_FILE}[`\])*]*{END}",
+    ),
+    (
+        "changelog",
+        "",
+        r"(?:every|all|each) (?:pull requests?|prs?|changes?) (?:must|should|needs?|requires?)"
+        r"[\w ]{0,30} (?:changelog|`?CHANGE(?:S|LOG)\.(?:md|rst)`?)",
+    ),
+    (
+        "test-location",
+        "",
+        rf"(?:put|place|keep|add|write) (?:all |new |your |unit |the )*{_TESTS} {_FOLDER}",
+    ),
+    (
+        "test-location",
+        "",
+        rf"(?:all |new |unit )*{_TESTS} (?:go|goes|lives?|belongs?|must (?:be|live|go)"
+        r"|should (?:be|live|go)|are (?:placed|located|kept|stored))(?: placed| located)? "
+        rf"{_FOLDER}",
+    ),
+)
+_COMPILED: tuple[tuple[Kind, str, re.Pattern[str]], ...] = tuple(
+    (kind, value, re.compile(START + text, re.IGNORECASE)) for kind, value, text in _PATTERNS
+)
+
+
+def simple(text: str) -> Iterator[tuple[Kind, str]]:
+    """The rules that a sentence states by one of the fixed patterns."""
+    for kind, value, pattern in _COMPILED:
+        if pattern.match(text):
+            yield kind, text.split("`")[1] if kind == "test-location" else value

@@ -1,0 +1,170 @@
+"""Files that have nearly always changed together, of which this change has only one.
+
+Counts commits, reads no file. One `git log` of bounded length serves every file of a task.
+"""
+
+import functools
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from leadhand.contracts.finding import Finding
+from leadhand.teams.review.change import Change, ChangedFile
+from leadhand.teams.review.lens import Rule
+from leadhand.teams.review.lenses.history.paths import is_test
+from leadhand.tools import git
+
+MISSING_COMPANION = Rule(
+    id="history/missing-companion",
+    family="history/companion",
+    severity="info",
+    why="What always changed together often has to.",
+    fix="Check whether the other file needs a change, too.",
+)
+
+MAX_COMMITS = 2_000
+MIN_COMMITS = 10
+MIN_SHARE = 0.8
+HUGE_COMMIT = 50
+"""Commits that touch more files than this say nothing of which belong together."""
+_SMALL_COMMIT = 5
+_CLOSELY = 5
+"""Sweeps over many files tie everything to everything; so many small commits must agree."""
+_LIFT = 3.0
+_MECHANICAL = re.compile(
+    r"\W*(?:bump|release|releasing|start|prepare|prep|version|v?\d+\.\d+|update dependenc|"
+    r"update requirements|upgrade dependenc|pin |pre-commit|\[pre-commit|(?:chore|build|ci)\(deps"
+    r"|deps?:|dependabot|renovate|lock file)",
+    re.IGNORECASE,
+)
+"""Releases and upgrades touch the same files each time, whatever the code does."""
+_RECENT = 5
+_RECENT_TOGETHER = 4
+_TIMEOUT_S = 8.0
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Companion:
+    """A file that went along with another in `together` of its `commits`."""
+
+    path: str
+    together: int
+    commits: int
+
+
+def missing_companions(change: Change, files: Sequence[ChangedFile]) -> list[Finding]:
+    """A finding for each changed file whose companions were left out; `GitTimeout` may come."""
+    if change.git_dir is None or change.history is None or len(change.files) > HUGE_COMMIT:
+        return []
+    wanted = [
+        file
+        for file in files
+        # A test that changes alone asks for nothing else.
+        if file.status in ("modified", "renamed") and file.hunks and not is_test(file.path)
+    ]
+    if not wanted:
+        return []
+    commits = _recent_commits(str(change.git_dir), change.history)
+    changed = {path for path, _ in change.skipped}
+    for file in change.files:
+        changed |= {file.path, file.old_path or file.path}
+    left_out = {file.path: _companions(file, commits, changed) for file in wanted}
+    named = {companion.path for found in left_out.values() for companion in found}
+    there = _existing(change, named)
+    # A companion that several changed files point to is said once, where the tie is closest.
+    closest: dict[str, tuple[float, str]] = {}
+    for path, found in left_out.items():
+        for companion in found:
+            share = companion.together / companion.commits
+            if companion.path in there and share > closest.get(companion.path, (0.0, ""))[0]:
+                closest[companion.path] = (share, path)
+    findings: list[Finding] = []
+    for file in wanted:
+        kept = [
+            companion
+            for companion in left_out[file.path]
+            if closest.get(companion.path, (0.0, ""))[1] == file.path
+        ]
+        line, quote = _place(file)
+        if kept and quote:
+            findings.append(_finding(file, kept, line=line, quote=quote))
+    return findings
+
+
+def _companions(
+    file: ChangedFile, commits: Sequence[git.Commit], changed: set[str]
+) -> list[Companion]:
+    names = {file.path, file.old_path or file.path}
+    own = [set(commit.files) for commit in commits if not names.isdisjoint(commit.files)]
+    if len(own) < MIN_COMMITS:
+        return []
+    small = [touched for touched in own if len(touched) <= _SMALL_COMMIT]
+    together, recently, closely = (
+        Counter(path for touched in some for path in touched if path not in changed)
+        for some in (own, own[:_RECENT], small)
+    )
+    return [
+        Companion(path, count, len(own))
+        for path, count in together.most_common(20)
+        if count >= MIN_SHARE * len(own)
+        and recently[path] >= _RECENT_TOGETHER
+        and closely[path] >= max(_CLOSELY, MIN_SHARE * len(small))
+        and _is_special(path, share=count / len(own), commits=commits)
+    ]
+
+
+def _is_special(path: str, *, share: float, commits: Sequence[git.Commit]) -> bool:
+    """Whether `path` goes along far more often than it changes anyway, unlike a changelog."""
+    anyway = sum(path in commit.files for commit in commits) / len(commits)
+    return share >= _LIFT * anyway
+
+
+@functools.lru_cache(maxsize=2)
+def _recent_commits(git_dir: str, commit: str) -> tuple[git.Commit, ...]:
+    found = git.log(Path(git_dir), commit, max_count=MAX_COMMITS, timeout_s=_TIMEOUT_S)
+    return tuple(
+        commit
+        for commit in found
+        if len(commit.files) <= HUGE_COMMIT and not _MECHANICAL.match(commit.subject)
+    )
+
+
+def _existing(change: Change, paths: set[str]) -> set[str]:
+    if not paths or change.git_dir is None or change.head is None:
+        return set()
+    return paths.intersection(_tree(str(change.git_dir), change.head))
+
+
+@functools.lru_cache(maxsize=2)
+def _tree(git_dir: str, tree: str) -> frozenset[str]:
+    return frozenset(git.list_tree(Path(git_dir), tree))
+
+
+def _place(file: ChangedFile) -> tuple[int, str]:
+    """The first line with words that the change adds, else removes, and where it stands."""
+    for line, text in file.added.items():
+        if text.strip():
+            return line, text.strip()
+    for hunk in file.hunks:
+        for text in file.removed_in(hunk):
+            if text.strip():
+                return hunk.new_line, text.strip()
+    return 1, ""
+
+
+def _finding(
+    file: ChangedFile, companions: Sequence[Companion], *, line: int, quote: str
+) -> Finding:
+    told = "; ".join(
+        f"`{companion.path}` in {companion.together} of {companion.commits} commits"
+        for companion in companions[:_SHOWN]
+    )
+    return MISSING_COMPANION.finding(
+        file,
+        line,
+        message=f"`{file.path}` changed together with {told}; this change leaves that alone.",
+        evidence=quote,
+    )

@@ -1,0 +1,221 @@
+"""Lines that an earlier fix took out of a function and that this change puts back in.
+
+Streams the patches of the changed files, newest first: what happened last to a line decides. Only
+lines that say enough to be recognised count, and only where they return to the same function.
+"""
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from leadhand.contracts.finding import Finding
+from leadhand.teams.review.change import Change, ChangedFile
+from leadhand.teams.review.lens import Rule
+from leadhand.teams.review.lenses.history.paths import is_code
+from leadhand.teams.review.lenses.history.scopes import enclosing, enclosing_in
+from leadhand.tools import git
+
+REINTRODUCED = Rule(
+    id="history/reintroduced",
+    family="history/reintroduced",
+    severity="warning",
+    why="The problem that the earlier commit fixed may be back.",
+    fix="Read that commit; if the line is right after all, say why in a comment or the message.",
+)
+
+MAX_COMMITS = 2_000
+_TIMEOUT_S = 10.0
+_MAX_BYTES = 64 << 20
+_MAX_CANDIDATES = 5_000
+_MIN_CHARS, _MAX_CHARS = 20, 400
+
+_FIX = re.compile(
+    r"\b(?:fix(?:e[sd]|ing)?|bug(?:s|fix(?:es)?)?|hotfix|security|secure|cve|vulnerab\w*|"
+    r"regress\w*|reverts?|reverted|crash(?:es|ed|ing)?|leak(?:s|ed|ing)?|deadlocks?|race|overflow|"
+    r"injection|xss|csrf|ssrf|corrupt\w*|incorrect(?:ly)?|wrong(?:ly)?|broken|infinite|hangs?)\b",
+    re.IGNORECASE,
+)
+_NO_FIX = re.compile(
+    r"\b(?:typos?|lint\w*|flake8?|mypy|pyright|typing|types?|hints?|annotations?|docs?|"
+    r"documentation|docstrings?|comments?|format\w*|style|whitespace|isort|black|ruff|pylint|pep8|"
+    r"pep-8|warnings?|spelling|grammar|changelog|readme|ci|workflows?|tests?|indent\w*|imports?|"
+    r"merge|conflicts?|lints?|naming|rename[sd]?|refactor\w*|clean\w*|dead|unused|"
+    r"deprecat\w*)\b",
+    re.IGNORECASE,
+)
+_UNDO = re.compile(
+    r"\b(?:revert(?:s|ed)?|re-?appl(?:y|ies)|re-?lands?|restores?|roll(?:s|ed)? ?back|undo)\b",
+    re.IGNORECASE,
+)
+_COMMON = re.compile(
+    r"(?:import|from|include|using|package|use|require|export)\s|(?:#|//|/?\*|--|<!--|;|\"\"\"|'''|@|:)"
+    r"|(?:(?:async\s+)?def|class)\s|raise NotImplementedError|except \w+(?: as \w+)?:$"
+)
+_WORD = re.compile(r"[A-Za-z_]\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Deletion:
+    """The commit that took a line out, and where in the file after it the line had been."""
+
+    commit: git.Commit
+    path: str
+    line: int
+
+
+def reintroduced(change: Change, files: Sequence[ChangedFile]) -> Iterator[Finding]:
+    """Findings for lines that `files` get back; `GitTimeout` may come, after what was found."""
+    if change.git_dir is None or change.history is None:
+        return
+    candidates = {file.path: _candidates(change, file) for file in files}
+    wanted: defaultdict[str, set[str]] = defaultdict(set)
+    for file in files:
+        for path in {file.path, file.old_path or file.path}:
+            if candidates[file.path]:
+                wanted[path] |= candidates[file.path].keys()
+    if not wanted:
+        return
+    deletions: dict[tuple[str, str], Deletion] = {}
+    late: git.GitTimeout | None = None
+    try:
+        for path, text, deletion in _deletions(change, wanted):
+            deletions.setdefault((path, text), deletion)
+    except git.GitTimeout as timeout:
+        late = timeout
+    for file in files:
+        yield from _judge(change, file, candidates[file.path], deletions)
+    if late is not None:
+        raise late
+
+
+def _candidates(change: Change, file: ChangedFile) -> dict[str, int]:
+    """Stripped line -> its number, for what `file` gets that says enough and is nowhere before."""
+    if file.status not in ("modified", "renamed") or not is_code(file.path):
+        return {}
+    found = {
+        text.strip(): line for line, text in file.added.items() if _is_distinctive(text.strip())
+    }
+    if not found or len(found) > _MAX_CANDIDATES:
+        return {}
+    for line in file.base_lines:
+        found.pop(line.strip(), None)
+    for other in change.files if found else ():
+        for line in other.removed.values():
+            found.pop(line.strip(), None)
+    return found
+
+
+def _is_distinctive(text: str) -> bool:
+    if not _MIN_CHARS <= len(text) <= _MAX_CHARS or _COMMON.match(text):
+        return False
+    words = set(_WORD.findall(text))
+    return len(words) >= 3 and any(len(word) >= 5 for word in words)
+
+
+def _is_fix(commit: git.Commit) -> bool:
+    return bool(_FIX.search(commit.subject)) and not _NO_FIX.search(commit.subject)
+
+
+def _deletions(change: Change, wanted: dict[str, set[str]]) -> Iterator[tuple[str, str, Deletion]]:
+    """(path, line, deletion) where the last that happened to a wanted line is a deletion by a fix.
+
+    Takes out of `wanted` what it has settled.
+    """
+    assert change.git_dir is not None
+    assert change.history is not None
+    patches = git.log_patches(
+        change.git_dir,
+        change.history,
+        max_count=MAX_COMMITS,
+        paths=sorted(wanted),
+        timeout_s=_TIMEOUT_S,
+        max_bytes=_MAX_BYTES,
+    )
+    for patch in patches:
+        open_lines = wanted.get(patch.path)
+        if not open_lines:
+            continue
+        added = {line.strip() for hunk in patch.hunks for line in hunk.added} & open_lines
+        removed = {
+            text: hunk.new_start
+            for hunk in patch.hunks
+            for text in open_lines.intersection(line.strip() for line in hunk.removed)
+        }
+        open_lines -= added ^ removed.keys()
+        if removed and _is_fix(patch.commit):
+            for text, line in removed.items():
+                if text not in added:
+                    yield patch.path, text, Deletion(patch.commit, patch.path, line)
+        if not any(wanted.values()):
+            return
+
+
+def _judge(
+    change: Change,
+    file: ChangedFile,
+    candidates: dict[str, int],
+    deletions: dict[tuple[str, str], Deletion],
+) -> Iterator[Finding]:
+    said: set[tuple[str, str]] = set()
+    for text, line in candidates.items():
+        deletion = deletions.get((file.path, text)) or deletions.get((file.old_path or "", text))
+        if deletion is None:
+            continue
+        function = (
+            enclosing_in(file.head_tree, line)
+            if file.head_tree is not None
+            else enclosing(file.path, file.head_lines, line)
+        )
+        if function is None or (deletion.commit.id, function) in said or _in_string(file, line):
+            continue
+        if _was_in(change, deletion, function):
+            said.add((deletion.commit.id, function))
+            yield _finding(change, file, line, function, deletion)
+
+
+def _in_string(file: ChangedFile, line: int) -> bool:
+    """Whether `line` is inside a string over several lines, such as a docstring."""
+    return file.head_tree is not None and any(
+        isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and node.lineno <= line <= (node.end_lineno or 0) != node.lineno
+        for node in ast.walk(file.head_tree)
+    )
+
+
+def _was_in(change: Change, deletion: Deletion, function: str) -> bool:
+    """Whether the line was taken out of `function`, by the file as the fix left it."""
+    assert change.git_dir is not None
+    text = git.read_blob(change.git_dir, deletion.commit.id, deletion.path)
+    if text is None:
+        return False
+    lines = text.split("\n")
+    # A block that only removes stands after its line, so the function may start or end there.
+    return function in {
+        enclosing(deletion.path, lines, line) for line in (deletion.line, deletion.line + 1)
+    }
+
+
+def _finding(
+    change: Change, file: ChangedFile, line: int, function: str, deletion: Deletion
+) -> Finding:
+    commit = deletion.commit
+    quote = file.head_lines[line - 1].strip()
+    told = f'{commit.id[:9]} ({commit.date[:10]}, "{_plain(commit.subject)}")'
+    message = f"`{quote[:120]}` in `{function}` is back: {told} took it out."
+    undo = _UNDO.search(change.title)
+    if undo:
+        message = f"{message} The title says {undo[0]!r}, so this may be on purpose."
+    return REINTRODUCED.finding(
+        file,
+        line,
+        message=message,
+        evidence=quote,
+        severity="info" if undo or _UNDO.search(commit.subject) else None,
+    )
+
+
+def _plain(subject: str) -> str:
+    return "".join(char if char.isprintable() else " " for char in subject)[:100]

@@ -1,0 +1,189 @@
+"""Review comments from an export that the user hands over, checked piece by piece.
+
+The export is what GitHub's REST API gives for pull request review comments: an array, arrays one
+after another (`gh api --paginate`), one object a line, or an object that holds the list. All of it
+is data of unknown origin: nothing in it is followed, run or shown as it came.
+"""
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+from urllib.parse import urlsplit
+
+from leadhand.errors import InputError
+
+MAX_BYTES = 256 << 20
+MAX_COMMENTS = 200_000
+_FORM = "expected the JSON that GitHub gives for pull request review comments"
+_SPACE = re.compile(r"[ \t\r\n]*")
+_LINK = re.compile(r"https?://[A-Za-z0-9.-]{1,200}(?::\d{1,5})?/[A-Za-z0-9._~/@%+-]{0,300}")
+_BODY_CHARS = 2_000
+
+
+@dataclass(frozen=True, slots=True)
+class PastComment:
+    """One review comment of the past. Texts are plain: one line, nothing a terminal acts on."""
+
+    path: str
+    """The file it was about, as it was called then."""
+    lines: tuple[str, ...]
+    """The code at the end of its hunk, added and kept lines, the commented ones last."""
+    commented: int
+    """How many of `lines`, from the end, the comment was put on."""
+    body: str
+    author: str
+    url: str
+    """Empty where the export has none that is a plain web address."""
+    date: str
+    """`YYYY-MM-DD`, or empty."""
+
+
+def load_export(path: str | Path) -> tuple[PastComment, ...]:
+    """The comments in the export at `path` that are about code; `InputError` where it is broken.
+
+    Replies, comments on removed lines and comments on whole files are left out.
+    """
+    file = Path(path)
+    try:
+        with file.open("rb") as opened:
+            data = opened.read(MAX_BYTES + 1)
+        text = data.decode("utf-8-sig")
+    except OSError as error:
+        raise InputError(f"can't read {_name(file)}: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise InputError(f"{_name(file)} is not UTF-8 text: {_FORM}") from error
+    if len(data) > MAX_BYTES:
+        raise InputError(f"{_name(file)} is larger than {MAX_BYTES >> 20} MiB: split it")
+    found: list[PastComment] = []
+    for number, item in enumerate(_items(text, _name(file)), start=1):
+        if number > MAX_COMMENTS:
+            raise InputError(f"{_name(file)} has more than {MAX_COMMENTS:,} comments: split it")
+        comment = _comment(item, f"{_name(file)}, comment {number}")
+        if comment is not None:
+            found.append(comment)
+    return tuple(found)
+
+
+def plain(text: str, limit: int) -> str:
+    """`text` on one line, without control, format and surrogate characters, cut to `limit`."""
+    kept = "".join(
+        " " if char.isspace() else char
+        for char in text[: limit * 4]
+        if char.isspace() or unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Co", "Cn")
+    )
+    words = " ".join(kept.split())
+    return words if len(words) <= limit else f"{words[: limit - 1].rstrip()}…"
+
+
+def _name(file: Path) -> str:
+    return plain(file.name, 80)
+
+
+def _items(text: str, name: str) -> Iterator[object]:
+    """The comments of every JSON value in `text`, one value after another."""
+    decoder = json.JSONDecoder()
+    at = cast("re.Match[str]", _SPACE.match(text)).end()
+    if at == len(text):
+        raise InputError(f"{name} is empty: {_FORM}")
+    while at < len(text):
+        try:
+            value, at = decoder.raw_decode(text, at)
+        except RecursionError as error:
+            raise InputError(f"{name} is nested too deeply: {_FORM}") from error
+        except json.JSONDecodeError as error:
+            where = f"line {error.lineno}, column {error.colno}"
+            raise InputError(f"{name} is not JSON at {where} ({error.msg}): {_FORM}") from error
+        except ValueError as error:
+            raise InputError(f"{name} holds a number that is too long: {_FORM}") from error
+        yield from _listed(cast("object", value), name)
+        at = cast("re.Match[str]", _SPACE.match(text, at)).end()
+
+
+def _listed(value: object, name: str) -> Iterator[object]:
+    if isinstance(value, list):
+        for item in cast("list[object]", value):
+            if isinstance(item, list):
+                yield from cast("list[object]", item)
+            else:
+                yield item
+        return
+    if not isinstance(value, dict):
+        raise InputError(f"{name} holds a {type(value).__name__}, not comments: {_FORM}")
+    fields = cast("dict[str, object]", value)
+    if "diff_hunk" in fields:
+        yield fields
+        return
+    lists = [cast("list[object]", held) for held in fields.values() if isinstance(held, list)]
+    if not lists:
+        said = fields.get("message")
+        told = f' (it says "{plain(said, 80)}")' if isinstance(said, str) else ""
+        raise InputError(f"{name} has no list of comments in it{told}: {_FORM}")
+    for held in lists:
+        yield from held
+
+
+def _comment(item: object, where: str) -> PastComment | None:
+    if not isinstance(item, dict):
+        raise InputError(f"{where} is a {type(item).__name__}, not an object: {_FORM}")
+    fields = cast("dict[str, object]", item)
+    for key in ("path", "diff_hunk", "body"):
+        if key not in fields:
+            raise InputError(f"{where} has no {key!r}: {_FORM}")
+        if not isinstance(fields[key], str | None):
+            raise InputError(f"{where}: {key!r} is not text: {_FORM}")
+    hunk, body = fields["diff_hunk"], fields["body"]
+    if not isinstance(hunk, str) or not isinstance(body, str) or fields.get("in_reply_to_id"):
+        return None
+    rows = hunk[-20_000:].split("\n")
+    if len(rows) < 2 or rows[-1].startswith("-") or fields.get("side") == "LEFT":
+        return None
+    lines = tuple(row[1:] for row in rows[1:] if row[:1] in ("+", " "))[-_TAIL:]
+    user = fields.get("user")
+    author = cast("dict[str, object]", user) if isinstance(user, dict) else {}
+    login = author.get("login")
+    if author.get("type") == "Bot":
+        return None
+    return PastComment(
+        path=plain(str(fields["path"] or ""), 300),
+        lines=lines,
+        commented=min(len(lines), _span(fields)),
+        body=plain(body, _BODY_CHARS),
+        author=plain(login, 60) if isinstance(login, str) and login else "someone",
+        url=_link(fields.get("html_url")),
+        date=_date(fields.get("created_at")),
+    )
+
+
+_TAIL = 12
+"""How many lines at the end of a hunk are kept."""
+
+
+def _span(fields: dict[str, object]) -> int:
+    """How many lines a comment was put on."""
+    for first, last in (("original_start_line", "original_line"), ("start_line", "line")):
+        start, end = fields.get(first), fields.get(last)
+        if isinstance(start, int) and isinstance(end, int) and start <= end:
+            return min(end - start + 1, _TAIL)
+    return 1
+
+
+def _link(value: object) -> str:
+    if not isinstance(value, str) or len(value) > 500:
+        return ""
+    try:
+        parts = urlsplit(value)
+    except ValueError:
+        return ""
+    # What a link asks for may carry a token; where it points within a page may not.
+    bare = f"{parts.scheme}://{parts.netloc}{parts.path}"
+    anchor = f"#{parts.fragment}" if re.fullmatch(r"[\w-]{1,60}", parts.fragment) else ""
+    return f"{bare}{anchor}" if _LINK.fullmatch(bare) else ""
+
+
+def _date(value: object) -> str:
+    found = re.match(r"\d{4}-\d{2}-\d{2}", value) if isinstance(value, str) else None
+    return found[0] if found else ""

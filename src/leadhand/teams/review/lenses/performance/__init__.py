@@ -1,0 +1,59 @@
+"""The performance lens: what blocks, repeats or grows with the square, on lines the change adds.
+
+It reasons from the code of one file; nothing is measured and nothing is run. Tests are left alone.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from leadhand.contracts.finding import Finding, NotAssessed
+from leadhand.teams.review.change import Change, ChangedFile
+from leadhand.teams.review.lens import Rule, Seen, lens
+from leadhand.teams.review.lenses.bugs.hits import finding, tested
+from leadhand.teams.review.lenses.bugs.trees import Tree, line_of
+from leadhand.teams.review.lenses.performance import blocking, invariants, quadratic
+
+__all__ = ["RULES", "review"]
+
+_CHECKS = (blocking, invariants, quadratic)
+RULES: tuple[Rule, ...] = (*blocking.RULES, *invariants.RULES, *quadratic.RULES)
+
+
+@lens
+def review(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
+    """Slow work in the Python files of a task."""
+    others = [file.path for file in files if file.language != "python"]
+    if others:
+        shown = ", ".join(others[:3]) + (", ..." if len(others) > 3 else "")
+        noun = "file is" if len(others) == 1 else "files are"
+        yield NotAssessed(lens="performance", why=f"{len(others)} {noun} not Python: {shown}")
+    for file in files:
+        if file.language != "python" or file.status == "deleted" or tested(file.path):
+            continue
+        if not file.complete:
+            why = "only a patch was given, not the whole file"
+            yield NotAssessed(lens="performance", path=file.path, why=why)
+            continue
+        yield from _seen(file)
+
+
+def _seen(file: ChangedFile) -> Iterator[Seen]:
+    """What the checks see in one file; the tree is made only where one asks for it."""
+    asking = [check for check in _CHECKS if check.wanted(file)]
+    if not asking:
+        return
+    if file.head_tree is None:
+        yield NotAssessed(lens="performance", path=file.path, why="it does not parse as Python")
+        return
+    found: list[Finding] = []
+    try:
+        tree = Tree(file.head_tree)
+        for check in asking:
+            for rule, node, message, instead in check.look(file, tree):
+                line = line_of(node)
+                one = finding(rule, file, line, line, message)
+                found.append(
+                    one if instead is None else one.model_copy(update={"suggestion": instead})
+                )
+    except RecursionError:
+        yield NotAssessed(lens="performance", path=file.path, why="its code is nested too deeply")
+    yield from sorted(found, key=lambda one: (one.line, one.rule))

@@ -1,0 +1,111 @@
+"""Calls that stop the whole event loop while they wait.
+
+Only functions that are known by their import to wait for the network, a process, a clock or a
+person, called right in an `async def`. Reading a file is left alone: it is seldom what hurts.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from leadhand.teams.review.change import ChangedFile
+from leadhand.teams.review.lens import Rule
+from leadhand.teams.review.lenses.bugs.trees import Tree, dotted, words
+from leadhand.teams.review.lenses.performance.scopes import local_value, origins, resolved
+
+RULE = Rule(
+    id="performance/blocking-call-in-async",
+    family="performance/async-blocking",
+    severity="warning",
+    why="While it waits, nothing else on the event loop makes progress.",
+    fix="Await an asynchronous counterpart, or run it with `asyncio.to_thread`.",
+)
+RULES = (RULE,)
+
+_INSTEAD = {
+    "time.sleep": "Use `await asyncio.sleep(...)`.",
+    "subprocess": "Use `await asyncio.create_subprocess_exec(...)`, or `asyncio.to_thread`.",
+    "requests": "Use an asynchronous client, or run it with `asyncio.to_thread`.",
+    "httpx": "Use `httpx.AsyncClient`.",
+}
+_VERBS = words("get post put patch delete head options request")
+_BLOCKING = words(
+    "time.sleep urllib.request.urlopen urllib.request.urlretrieve "
+    "subprocess.run subprocess.call subprocess.check_call subprocess.check_output "
+    "subprocess.getoutput subprocess.getstatusoutput os.system os.wait os.waitpid "
+    "socket.create_connection socket.getaddrinfo socket.gethostbyname socket.gethostbyaddr "
+    "psycopg2.connect pymysql.connect MySQLdb.connect mysql.connector.connect psycopg.connect "
+    "smtplib.SMTP smtplib.SMTP_SSL ftplib.FTP telnetlib.Telnet"
+) | {f"{client}.{verb}" for client in ("requests", "httpx") for verb in _VERBS}
+_SESSIONS = words("requests.Session requests.session httpx.Client")
+_TRIGGER = re.compile(
+    r"\b(?:sleep|urlopen|urlretrieve|subprocess|run|call|check_call|check_output|getoutput|system|"
+    r"waitpid|create_connection|getaddrinfo|gethostbyname|connect|SMTP|SMTP_SSL|FTP|Telnet|input|"
+    r"get|post|put|patch|delete|head|options|request)\("
+)
+
+_RENAMED = re.compile(
+    r"^[ \t]*from[ \t]+(?:time|requests|subprocess|os|socket|httpx|urllib\.request)[ \t]+"
+    r"import[^\n]{0,200}[ \t]as[ \t]",
+    re.MULTILINE,
+)
+
+
+def wanted(file: ChangedFile) -> bool:
+    """Whether the added lines can hold such a call, judged by their text."""
+    if "async def" not in file.head:
+        return False
+    return any(map(_TRIGGER.search, file.added.values())) or bool(_RENAMED.search(file.head))
+
+
+def look(file: ChangedFile, tree: Tree) -> Iterator[tuple[Rule, ast.AST, str, str | None]]:
+    """The blocking calls on added lines: rule, node, what to say, what to do instead."""
+    known = origins(tree)
+    defined = {node.name for node in tree.of(ast.FunctionDef)}
+    for node in tree.of(ast.Call):
+        if not file.touches(node.lineno) or not _in_coroutine(tree, node):
+            continue
+        name = _blocking(tree, node, known)
+        if name is None and dotted(node.func) == "input" and not {"input"} & (defined | set(known)):
+            function = tree.function(node)
+            name = "input" if getattr(function, "name", "") != "main" else None
+        if name is None:
+            continue
+        function = tree.function(node)
+        instead = next((fix for start, fix in _INSTEAD.items() if name.startswith(start)), None)
+        where = getattr(function, "name", "")
+        yield RULE, node, f"`{name}` blocks inside the coroutine function `{where}`.", instead
+
+
+def _in_coroutine(tree: Tree, node: ast.Call) -> bool:
+    """Whether the call runs right in an `async def`, and is not awaited."""
+    return isinstance(tree.function(node), ast.AsyncFunctionDef) and not isinstance(
+        tree.parent(node), ast.Await
+    )
+
+
+def _blocking(tree: Tree, node: ast.Call, known: dict[str, str]) -> str | None:
+    """The full name of the blocking function that is called, or none."""
+    name = resolved(dotted(node.func), known)
+    if name in _BLOCKING:
+        brief = node.args[0] if node.args else None
+        short = isinstance(brief, ast.Constant) and brief.value == 0
+        return None if name == "time.sleep" and short else name
+    if isinstance(node.func, ast.Attribute) and node.func.attr in _VERBS:
+        owner = node.func.value
+        if isinstance(owner, ast.Name):
+            made = local_value(tree, node, owner.id) or _entered(tree, node, owner.id)
+            kind = resolved(dotted(made.func), known) if isinstance(made, ast.Call) else None
+            if kind in _SESSIONS:
+                return f"{kind}().{node.func.attr}"
+    return None
+
+
+def _entered(tree: Tree, node: ast.AST, name: str) -> ast.expr | None:
+    """What `with ... as name` around `node` enters."""
+    for up in tree.above(node):
+        if isinstance(up, ast.With):
+            for item in up.items:
+                if isinstance(item.optional_vars, ast.Name) and item.optional_vars.id == name:
+                    return item.context_expr
+    return None

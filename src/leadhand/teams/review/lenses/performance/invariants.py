@@ -1,0 +1,171 @@
+"""Work in a loop that gives the same in every round, and queries made one by one.
+
+Only calls that are known to be slow: connections, requests, whole files, queries. Compiling a
+constant pattern is left alone, since `re` keeps compiled patterns. Loops that repeat on purpose
+(retries, polls, measurements) are left alone, too.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from leadhand.teams.review.change import ChangedFile
+from leadhand.teams.review.lens import Rule
+from leadhand.teams.review.lenses.bugs.trees import FUNCTIONS, Tree, children, dotted, within, words
+from leadhand.teams.review.lenses.performance.scopes import (
+    local_value,
+    loop_around,
+    origins,
+    resolved,
+    small,
+    stored,
+)
+
+REPEATED = Rule(
+    id="performance/same-call-every-round",
+    family="performance/loop-invariant",
+    severity="warning",
+    why="Nothing in it depends on the loop, so the same slow work is done again in every round.",
+    fix="Do it once before the loop.",
+)
+PER_ROW = Rule(
+    id="performance/query-per-row",
+    family="performance/loop-invariant",
+    severity="warning",
+    why="The number of queries grows with the number of rows.",
+    fix="Fetch all of them with one query before the loop, or join.",
+)
+RULES = (REPEATED, PER_ROW)
+
+_SLOW = words(
+    "boto3.client boto3.resource boto3.Session boto3.session.Session sqlalchemy.create_engine "
+    "ssl.create_default_context pymongo.MongoClient psycopg2.connect psycopg.connect "
+    "pymysql.connect MySQLdb.connect sqlite3.connect redis.Redis redis.from_url "
+    "requests.Session requests.session httpx.Client requests.get httpx.get "
+    "urllib.request.urlopen jinja2.Environment smtplib.SMTP smtplib.SMTP_SSL "
+    "pandas.read_csv pandas.read_excel pandas.read_parquet pandas.read_json pandas.read_sql "
+    "numpy.load numpy.loadtxt numpy.genfromtxt joblib.load torch.load spacy.load "
+    "subprocess.check_output"
+)
+_WRITES = re.compile(
+    r"^(?:save|create|bulk_create|update|delete|insert|commit|write|writelines|add|execute|"
+    r"executemany|post|put|patch|sleep|wait|flush|send|recv|get_or_create|update_or_create)$"
+)
+_TRIGGER = re.compile(
+    r"\b(?:client|resource|Session|session|create_engine|create_default_context|MongoClient|connect|"
+    r"Redis|from_url|Client|get|urlopen|Environment|SMTP|SMTP_SSL|read_\w{1,10}|load|loadtxt|"
+    r"genfromtxt|check_output|open|execute|count|exists|first)\("
+)
+_FINAL = words("get first last count exists latest earliest aggregate")
+
+
+def wanted(file: ChangedFile) -> bool:
+    """Whether the added lines can hold such a call, judged by their text."""
+    return "for " in file.head and any(map(_TRIGGER.search, file.added.values()))
+
+
+def look(file: ChangedFile, tree: Tree) -> Iterator[tuple[Rule, ast.AST, str, str | None]]:
+    """The calls on added lines: rule, node, what to say, and no other advice than the rule's."""
+    known = origins(tree)
+    for node in tree.of(ast.Call):
+        if not file.touches(node.lineno):
+            continue
+        name = _slow(node, known)
+        query = _query(node)
+        if name is None and query is None:
+            continue
+        loop = loop_around(tree, node)
+        if not isinstance(loop, ast.For) or small(loop.iter):
+            continue
+        if name is not None and _invariant(tree, node, loop):
+            message = f"`{name}` is called in every round of the loop in line {loop.lineno}."
+            yield REPEATED, node, message, None
+        elif query is not None and _per_row(tree, node, loop):
+            message = f"`{query}` runs a query for each row of the loop in line {loop.lineno}."
+            yield PER_ROW, node, message, None
+
+
+def _slow(node: ast.Call, known: dict[str, str]) -> str | None:
+    name = dotted(node.func)
+    if name == "open" and "open" not in known:
+        return "open" if _reads(node) else None
+    full = resolved(name, known)
+    return full if full in _SLOW else None
+
+
+def _reads(node: ast.Call) -> bool:
+    modes = [*node.args[1:2], *(one.value for one in node.keywords if one.arg == "mode")]
+    return bool(node.args) and all(
+        isinstance(mode, ast.Constant)
+        and isinstance(mode.value, str)
+        and set(mode.value) <= set("rbtU")
+        for mode in modes
+    )
+
+
+def _invariant(tree: Tree, node: ast.Call, loop: ast.For) -> bool:
+    """Whether the call gives the same in every round, and the rounds are not repeats on purpose."""
+    changing = stored(loop)
+    first = {name.split(".", 1)[0] for name in changing}
+    for below in within([*node.args, *(one.value for one in node.keywords)]):
+        if isinstance(below, ast.Call | ast.Await | ast.Yield | ast.NamedExpr | ast.Starred):
+            return False
+        if isinstance(below, ast.Name) and below.id in first:
+            return False
+    names = {one.id for one in within(loop.target) if isinstance(one, ast.Name)}
+    used = any(
+        isinstance(one, ast.Name) and one.id in names and isinstance(one.ctx, ast.Load)
+        for one in within(loop.body)
+    )
+    return used and not _purposeful(tree, node, loop)
+
+
+def _purposeful(tree: Tree, node: ast.AST, loop: ast.For) -> bool:
+    """Whether the loop retries, polls, ends early, or changes what the call looks at."""
+    for up in tree.above(node):
+        if up is loop:
+            break
+        if isinstance(up, ast.If | ast.Try | ast.IfExp | ast.BoolOp):
+            return True
+    for one in within(loop.body):
+        if isinstance(one, ast.Break | ast.Return | ast.Yield | ast.YieldFrom | ast.Await):
+            return True
+        if isinstance(one, ast.Call) and one is not node:
+            name = one.func.attr if isinstance(one.func, ast.Attribute) else dotted(one.func) or ""
+            if _WRITES.match(name):
+                return True
+    return False
+
+
+def _query(node: ast.Call) -> str | None:
+    """The words of a call that runs a Django query at once, as in `Book.objects.get`, or none."""
+    if not isinstance(node.func, ast.Attribute) or node.func.attr not in _FINAL:
+        return None
+    inner: ast.AST = node.func.value
+    while isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute):
+        inner = inner.func.value
+    name = dotted(inner)
+    if name is None or not name.endswith(".objects") or not name[0].isupper():
+        return None
+    return f"{name}.{node.func.attr}"
+
+
+def _per_row(tree: Tree, node: ast.Call, loop: ast.For) -> bool:
+    """Whether the loop goes through the rows of a query and the call depends on the row."""
+    names = {one.id for one in within(loop.target) if isinstance(one, ast.Name)}
+    depends = any(isinstance(one, ast.Name) and one.id in names for one in ast.walk(node))
+    if not depends or any(isinstance(one, ast.Break | ast.Return) for one in within(loop.body)):
+        return False
+    rows: ast.expr | None = loop.iter
+    if isinstance(rows, ast.Name):
+        rows = local_value(tree, loop, rows.id)
+    scope = tree.scope(loop)
+    if rows is None or not isinstance(scope, FUNCTIONS):
+        return False
+    return any(
+        isinstance(one, ast.Attribute) and one.attr == "objects"
+        for one in (rows, *within(children(rows)))
+    ) and not any(
+        isinstance(one, ast.Subscript) and isinstance(one.slice, ast.Slice)
+        for one in ast.walk(rows)
+    )

@@ -1,0 +1,80 @@
+"""Work that grows with the square of the data, where the change brings it in.
+
+What was as slow before the change is left out, moved and indented code too.
+"""
+
+import ast
+import re
+from collections import Counter
+from collections.abc import Iterator
+
+from leadhand.teams.review.change import ChangedFile
+from leadhand.teams.review.lens import Rule
+from leadhand.teams.review.lenses.bugs.trees import Tree
+from leadhand.teams.review.lenses.performance import copies, lists
+from leadhand.teams.review.lenses.performance.growth import Hit
+from leadhand.teams.review.lenses.performance.source import Source
+
+RULES: tuple[Rule, ...] = (*lists.RULES, *copies.RULES)
+
+_GROWN = re.compile(r"\b(\w+)(?:\.(?:append|extend|insert)\(| \+= )")
+_TESTED = re.compile(
+    r"\b(?:if|elif|while|and|or|assert|return|=)[ (][^\n]{0,160}? in (\w+)\b(?![.\[(])"
+)
+_SORTED = re.compile(r"\bsorted\((\w+)[,)]")
+_SHIFTED = re.compile(r"\b(\w+)\.(?:pop\(0\)|sort\()")
+_WORD = re.compile(r"\w+")
+_COPIED = re.compile(
+    r"^[ \t]{0,99}(\w+) = (?:\1 \+ |[\[{]\s{0,80}\*{1,2}\1\b"
+    r"|[\w.]{0,30}(?:concat|append|concatenate|[hvd]stack)\(\s{0,80}[\[(]?\s{0,80}(?:\w+, )?\1\b)",
+    re.MULTILINE,
+)
+_SUMMED = re.compile(r",\s{0,80}(?:\[\]|\(\)),?\s{0,80}\)")
+
+
+def wanted(file: ChangedFile) -> bool:
+    """Whether the text of a file may have something for the check, near what the change adds."""
+    text, added = file.head, "\n".join(file.added.values())
+    if "sum(" in text and _SUMMED.search(added):
+        return True
+    if "for " not in text and "while " not in text:
+        return False
+    if _COPIED.search(added):
+        return True
+    names = set(_TESTED.findall(text))
+    if ".pop(0)" in text or ".sort(" in text:
+        names.update(_SHIFTED.findall(text))
+    if "sorted(" in text:
+        names.update(_SORTED.findall(text))
+    if names:
+        names &= set(_GROWN.findall(text))
+    return bool(names) and not names.isdisjoint(_WORD.findall(added))
+
+
+def look(file: ChangedFile, tree: Tree) -> Iterator[tuple[Rule, ast.AST, str, str | None]]:
+    """What the change makes quadratic: rule, node, what to say, and no other advice."""
+    found = list(_hits(Source(tree)))
+    placed = [(hit, at) for hit in found if (at := _place(file, hit)) is not None]
+    if not placed:
+        return
+    before = Counter[tuple[str, str]]()
+    if file.base_tree is not None:
+        before.update(hit.key for hit in _hits(Source(Tree(file.base_tree))))
+        before.subtract(hit.key for hit in found if _place(file, hit) is None)
+    for hit, node in placed:
+        before[hit.key] -= 1
+        if before[hit.key] < 0:
+            yield hit.rule, node, hit.message, None
+
+
+def _place(file: ChangedFile, hit: Hit) -> ast.AST | None:
+    """The part of a hit that the change adds, or none."""
+    return next(
+        (one for one in (hit.node, hit.growth) if one and file.touches(one.lineno)),
+        None,
+    )
+
+
+def _hits(source: Source) -> Iterator[Hit]:
+    yield from lists.hits(source)
+    yield from copies.hits(source)

@@ -1,0 +1,83 @@
+"""The names of one version of a file: where each is bound, to what, and who mentions it.
+
+Only reads the tree, and only as far as somebody asks for a name.
+"""
+
+import ast
+import functools
+from collections import defaultdict
+from collections.abc import Iterator
+
+from leadhand.teams.review.lenses.bugs.trees import FUNCTIONS, Tree, dotted
+from leadhand.teams.review.lenses.performance.scopes import origins, resolved
+
+
+class Source:
+    """A syntax tree with an index of its names."""
+
+    def __init__(self, tree: Tree) -> None:
+        self.tree = tree
+
+    def imported(self, node: ast.expr) -> str | None:
+        """The full dotted name of what a call's function is, where an import binds it."""
+        return resolved(dotted(node), self._origins)
+
+    def values(self, name: str, scope: ast.AST) -> list[ast.expr | None]:
+        """What `name` is bound to in `scope` itself; none for a binding without an expression.
+
+        `name += more` is a change of the value, not a binding.
+        """
+        stores = (use for use in self._mentions[name] if isinstance(use.ctx, ast.Store))
+        found = [
+            self._bound(use)
+            for use in stores
+            if self.tree.scope(use) is scope
+            and not isinstance(self.tree.parent(use), ast.AugAssign)
+        ]
+        others = (one for one in self._others[name] if self.tree.scope(one) is scope)
+        return [*found, *(None for _ in others)]
+
+    def uses(self, name: str, scope: ast.AST) -> Iterator[ast.Name]:
+        """Every mention of `name` in `scope` or in scopes below."""
+        for node in self._mentions[name]:
+            if scope is self.tree.module or any(up is scope for up in self.tree.above(node)):
+                yield node
+
+    @functools.cached_property
+    def _origins(self) -> dict[str, str]:
+        return origins(self.tree)
+
+    @functools.cached_property
+    def _mentions(self) -> defaultdict[str, list[ast.Name]]:
+        mentions: defaultdict[str, list[ast.Name]] = defaultdict(list)
+        for node in self.tree.of(ast.Name):
+            mentions[node.id].append(node)
+        return mentions
+
+    @functools.cached_property
+    def _others(self) -> defaultdict[str, list[ast.AST]]:
+        """Parameters, functions and classes by name."""
+        others: defaultdict[str, list[ast.AST]] = defaultdict(list)
+        for argument in self.tree.of(ast.arg):
+            others[argument.arg].append(argument)
+        for kind in (*FUNCTIONS, ast.ClassDef):
+            for node in self.tree.of(kind):
+                others[node.name].append(node)
+        for outer in (*self.tree.of(ast.Global), *self.tree.of(ast.Nonlocal)):
+            for name in outer.names:
+                others[name].append(outer)
+        return others
+
+    def _bound(self, target: ast.expr) -> ast.expr | None:
+        """The expression whose whole value a target gets, or none."""
+        match self.tree.parent(target):
+            case ast.Assign(targets=targets, value=value) if any(one is target for one in targets):
+                return value
+            case ast.AnnAssign(target=of, value=value) if of is target:
+                return value
+            case ast.NamedExpr(target=of, value=value) if of is target:
+                return value
+            case ast.withitem(context_expr=value):
+                return value
+            case _:
+                return None

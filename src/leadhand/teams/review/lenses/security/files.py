@@ -1,0 +1,163 @@
+"""Rules on paths that a client chooses, archives that write anywhere, and open permissions."""
+
+import ast
+from collections.abc import Iterator
+
+from leadhand.teams.review.lens import Rule
+from leadhand.teams.review.lenses.security.events import Call, Event, Hit, Topic, flows
+from leadhand.teams.review.lenses.security.hints import CALL
+from leadhand.teams.review.lenses.security.names import listed
+from leadhand.teams.review.lenses.security.results import MEMBER as ARCHIVE_MEMBER
+from leadhand.teams.review.lenses.security.values import Trust
+
+_FAMILY = "security/files"
+PATH = Rule(
+    "security/path-traversal", "security/untrusted-input", "critical",
+    "With `..` or an absolute path the client reaches any file that the server can.",
+    "Resolve the path and check that it is inside the folder meant, or use `safe_join`.",
+)  # fmt: skip
+ARCHIVE = Rule(
+    "security/archive-extraction", _FAMILY, "warning",
+    "Before Python 3.14 a member named `../x`, a link or a device is written where it says.",
+    "Pass `filter='data'`.",
+)  # fmt: skip
+MEMBER = Rule(
+    "security/archive-member-path", _FAMILY, "critical",
+    "A member named `../x` is written outside the folder.",
+    "Resolve the joined path and check that it is inside the folder, or use `extract`.",
+)  # fmt: skip
+PERMISSIONS = Rule(
+    "security/world-writable", _FAMILY, "warning",
+    "Every user of the machine can change it.",
+    "Give the owner alone the right to write.",
+)  # fmt: skip
+MKTEMP = Rule(
+    "security/mktemp", _FAMILY, "warning",
+    "Someone else can create that file, or a link, between the call and the use.",
+    "Use `tempfile.NamedTemporaryFile` or `tempfile.mkstemp`.",
+)  # fmt: skip
+BIND = Rule(
+    "security/bind-all-interfaces", _FAMILY, "info",
+    "Everyone who can reach the machine can connect.",
+    "Bind to the loopback address unless the service is meant for the network.",
+)  # fmt: skip
+
+_ANY = listed(
+    "open io.open codecs.open os.open os.remove os.unlink os.rmdir os.removedirs os.listdir"
+    " os.scandir os.mkdir os.makedirs shutil.rmtree shutil.copy shutil.copyfile shutil.copy2"
+    " shutil.move os.rename os.replace flask.send_file aiofiles.open zipfile.ZipFile tarfile.open"
+    " starlette.responses.FileResponse fastapi.responses.FileResponse django.http.FileResponse"
+    " os.stat os.chmod os.symlink os.walk"
+)
+_METHODS = listed("read_text read_bytes write_text write_bytes unlink rmdir mkdir touch iterdir")
+
+
+def look(event: Event) -> Iterator[Hit]:
+    """What is wrong with `event`, if anything."""
+    if not isinstance(event, Call):
+        return
+    name, last, where = event.name, event.last, event.scope.title
+    if name in ("tempfile.mktemp", "os.tempnam", "os.tmpnam"):
+        yield Hit(MKTEMP, event.node, f"`{name}` in {where} only makes up a name.")
+    elif last in ("chmod", "fchmod", "lchmod"):
+        yield from _chmod(event)
+    elif last == "bind":
+        yield from _bind(event)
+    elif last in ("extractall", "unpack_archive"):
+        yield from _extract(event)
+    if name in _ANY or last in _METHODS or (last == "save" and len(event.args) == 1):
+        yield from _path(event)
+
+
+def _path(event: Call) -> Iterator[Hit]:
+    where = event.scope.title
+    method = event.last in _METHODS and event.name not in _ANY
+    paths = (event.receiver,) if method else (*event.args[:2], *event.keywords.values())
+    if method and not event.receiver.made_by.startswith("pathlib."):
+        return
+    if not method and event.name.endswith("open"):
+        paths = (event.arg(0, "file", "name", "path"),)
+    for path in paths:
+        piece = path.worst("path")
+        if piece.trust is Trust.REMOTE:
+            message = (
+                f"`{piece.origin}` decides which file `{event.name}` in {event.scope.title} takes."
+            )
+            yield Hit(PATH, event.node, message, flows(path, piece))
+            return
+        members = [part for part in path.pieces if part.made_by == ARCHIVE_MEMBER]
+        member = next((part for part in members if part.trust > Trust.CLEAN), None)
+        if member is not None and path.built and "path" not in member.safe:
+            mode = event.arg(1, "mode").constant or ""
+            if event.last != "open" or set(mode) & set("wxa"):
+                message = f"A member's own name decides where `{event.name}` in {where} writes."
+                yield Hit(MEMBER, event.node, message, flows(path, member))
+                return
+
+
+def _extract(event: Call) -> Iterator[Hit]:
+    if event.spread or "filter" in event.keywords or "members" in event.keywords:
+        return
+    if event.last == "unpack_archive":
+        archive = event.arg(0, "filename")
+        kind = event.arg(2, "format").constant or archive.text
+        if event.name != "shutil.unpack_archive" or "zip" in kind:
+            return
+    else:
+        archive = event.receiver
+        if archive.made_by not in ("tarfile.open", "tarfile.TarFile", "tarfile.TarFile.open"):
+            return
+    if archive.trust <= Trust.CLEAN:
+        return
+    message = f"`{event.name}` in {event.scope.title} extracts every member as it is named."
+    yield Hit(ARCHIVE, event.node, message, archive.steps)
+
+
+def _chmod(event: Call) -> Iterator[Hit]:
+    index = 1 if event.name in ("os.chmod", "os.fchmod", "os.lchmod") else 0
+    mode = event.arg(index, "mode").constant or ""
+    node = event.node.args[index] if index < len(event.node.args) else event.keyword("mode")
+    if mode.isdecimal() and len(mode) < 8 and int(mode) & 0o002 and not int(mode) & 0o1000:
+        message = f"`{event.name}` in {event.scope.title} sets mode {int(mode):#o}."
+        yield Hit(PERMISSIONS, event.node, message)
+    elif isinstance(node, ast.BinOp | ast.Attribute):
+        flags = {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
+        if flags & {"S_IWOTH", "S_IRWXO"} and not any(
+            isinstance(part, ast.Invert) for part in ast.walk(node)
+        ):
+            message = f"`{event.name}` in {event.scope.title} lets others write."
+            yield Hit(PERMISSIONS, event.node, message)
+
+
+def _bind(event: Call) -> Iterator[Hit]:
+    address = event.node.args[0] if event.node.args else None
+    if not isinstance(address, ast.Tuple) or len(address.elts) != 2:
+        return
+    host = address.elts[0]
+    if not isinstance(host, ast.Constant) or host.value not in ("0.0.0.0", "::"):
+        return
+    if event.receiver.made_by in ("socket.socket", "socket.socket()", "socket.create_server"):
+        yield Hit(BIND, event.node, f"`{event.name}` in {event.scope.title} binds `{host.value}`.")
+
+
+TOPIC = Topic(
+    rules=(PATH, ARCHIVE, MEMBER, PERMISSIONS, MKTEMP, BIND),
+    calls=frozenset(
+        {name.rsplit(".", 1)[-1] for name in _ANY}
+        | _METHODS
+        | set(
+            listed("mktemp tempnam tmpnam chmod fchmod lchmod bind extractall unpack_archive save")
+        )
+    ),
+    look=look,
+    hints={
+        **dict.fromkeys(
+            listed(
+                "mktemp tempnam tmpnam chmod fchmod lchmod extractall unpack_archive namelist"
+                " infolist getmembers getnames"
+            ),
+            CALL,
+        ),
+        "bind": ("((",),
+    },
+)

@@ -1,0 +1,280 @@
+"""Data flow through the functions of one module: statements in order, branches merged.
+
+Gives events (calls, stores, returns, comparisons) with the values that reach them. Within one
+function only: what another function does with a value is not followed. Nothing is run.
+"""
+
+import ast
+from collections.abc import Callable
+
+from leadhand.teams.review.lenses.security import sources, values
+from leadhand.teams.review.lenses.security.events import Event, Function, Return, Scope, Store
+from leadhand.teams.review.lenses.security.expressions import Env, Reader, bind, clean
+from leadhand.teams.review.lenses.security.guards import checked, guard_words
+from leadhand.teams.review.lenses.security.names import Names, plain
+from leadhand.teams.review.lenses.security.results import as_hole
+from leadhand.teams.review.lenses.security.values import UNKNOWN, Trust, Value
+
+Wanted = Callable[[int, int], bool]
+
+
+class Flow:
+    """Reads a module, its own code first and then each function that is wanted."""
+
+    def __init__(self, names: Names, wanted: Wanted, record: Callable[[Event], None]) -> None:
+        self._names = names
+        self._wanted = wanted
+        self._record = record
+        self._modules = frozenset(names.modules)
+
+    def read(self, tree: ast.Module) -> None:
+        """Report every event of `tree`'s own code and of the functions wanted."""
+        scope = Scope("", None, (), handler=False, modules=self._modules)
+        self._scope(scope, tree.body, {}, {})
+
+    def _scope(self, scope: Scope, body: list[ast.stmt], env: Env, outer: Env) -> None:
+        """Read one scope, then the functions defined in it, which see what it left behind."""
+        reader = Reader(self._names, scope, self._record, outer)
+        later: list[tuple[Function, tuple[str, ...], str]] = []
+        left = _Statements(reader, later).block(body, env)
+        seen = {**outer, **(env if left is None else left)} if later else {}
+        for function, bases, prefix in later:
+            first = min((part.lineno for part in function.decorator_list), default=function.lineno)
+            if self._wanted(first, function.end_lineno or function.lineno):
+                name = ".".join(part for part in (scope.name, prefix, function.name) if part)
+                handler, variables = sources.url_variables(function)
+                inner = Scope(name, function, bases, handler, self._modules)
+                self._scope(inner, function.body, _parameters(function, variables), seen)
+
+
+class _Statements:
+    """Reads the statements of one scope."""
+
+    def __init__(self, reader: Reader, later: list[tuple[Function, tuple[str, ...], str]]) -> None:
+        self._reader = reader
+        self._later = later
+        self._bases: tuple[str, ...] = reader.scope.bases
+        self._prefix = ""
+
+    def block(self, body: list[ast.stmt], env: Env) -> Env | None:
+        """What names hold after `body`; none where its end is never reached."""
+        current: Env | None = env
+        before = self._reader.guarded
+        for statement in body:
+            if current is None:
+                break
+            current = self._statement(statement, current)
+        self._reader.guarded = before
+        return current
+
+    def _statement(self, node: ast.stmt, env: Env) -> Env | None:
+        read = self._reader.value
+        match node:
+            case ast.Expr():
+                read(node.value, env)
+            case ast.Assign() | ast.AnnAssign() | ast.AugAssign():
+                self._assign(node, env)
+            case ast.Return():
+                if node.value is not None:
+                    value = read(node.value, env)
+                    self._reader.record(
+                        Return(node, value, self._reader.scope, self._reader.guarded)
+                    )
+                return None
+            case ast.Raise():
+                read(node.exc, env)
+                return None
+            case ast.Continue() | ast.Break():
+                return None
+            case ast.If():
+                return self._if(node, env)
+            case ast.For() | ast.AsyncFor():
+                inside = dict(env)
+                bind(node.target, as_hole(read(node.iter, env)).at(node.lineno), inside)
+                return _joined(env, self.block(node.body, inside), self.block(node.orelse, env))
+            case ast.While():
+                read(node.test, env)
+                inside = clean(dict(env), checked(node.test))
+                return _joined(env, self.block(node.body, inside), self.block(node.orelse, env))
+            case ast.With() | ast.AsyncWith():
+                for item in node.items:
+                    value = read(item.context_expr, env)
+                    if item.optional_vars is not None:
+                        bind(item.optional_vars, value.at(node.lineno), env)
+                return self.block(node.body, env)
+            case ast.Try() | ast.TryStar():
+                return self._try(node, env)
+            case ast.Assert():
+                read(node.test, env)
+                return clean(env, checked(node.test))
+            case ast.Match():
+                read(node.subject, env)
+                return _joined(*(self.block(case.body, dict(env)) for case in node.cases), env)
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                for decorator in node.decorator_list:
+                    read(decorator, env)
+                self._later.append((node, self._bases, self._prefix))
+                env[node.name] = Value(Trust.UNKNOWN, node.name, made_by=f"here.{node.name}")
+            case ast.ClassDef():
+                self._class(node, env)
+            case ast.Delete():
+                for target in node.targets:
+                    env.pop(plain(target), None)
+            case _:
+                pass
+        return env
+
+    def _assign(self, node: ast.Assign | ast.AnnAssign | ast.AugAssign, env: Env) -> None:
+        if node.value is None:
+            return
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        reader = self._reader
+        reader.target = _target_name(targets[0])
+        if len(targets) == 1 and _pairs(targets[0], node.value):
+            found = [reader.value(part, env) for part in _elements(node.value)]
+            for target, value in zip(_elements(targets[0]), found, strict=True):
+                bind(target, value.at(node.lineno), env)
+            reader.target = ""
+            return
+        value = reader.value(node.value, env)
+        reader.target = ""
+        if isinstance(node, ast.AugAssign):
+            before = reader.value(node.target, env)
+            is_text = isinstance(node.op, ast.Add)
+            value = values.concat([before, value]) if is_text else values.merge([before, value])
+        for target in targets:
+            self._store(node, target, node.value, value, env)
+            bind(target, value.at(node.lineno), env)
+
+    def _store(
+        self, node: ast.stmt, target: ast.expr, expression: ast.expr, value: Value, env: Env
+    ) -> None:
+        reader = self._reader
+        owner = UNKNOWN
+        if isinstance(target, ast.Attribute):
+            owner, key = reader.value(target.value, env), target.attr
+        elif isinstance(target, ast.Subscript):
+            owner = reader.value(target.value, env)
+            key = reader.value(target.slice, env).constant or ""
+            held = plain(target.value)
+            if held in env and value.trust > env[held].trust:
+                env[held] = env[held]._replace(trust=min(value.trust, Trust.UNKNOWN))
+        elif isinstance(target, ast.Name):
+            key = target.id
+        else:
+            return
+        name = reader.names.dotted(target)
+        reader.record(
+            Store(node, target, name, key, expression, value, owner, reader.scope, reader.guarded)
+        )
+
+    def _if(self, node: ast.If, env: Env) -> Env | None:
+        reader = self._reader
+        reader.value(node.test, env)
+        inside = clean(env, checked(node.test))
+        before = reader.guarded
+        reader.guarded = before | guard_words(node.test)
+        body = self.block(node.body, dict(inside))
+        orelse = self.block(node.orelse, dict(inside))
+        if body is not None and orelse is not None:
+            reader.guarded = before
+        return _joined(body, orelse)
+
+    def _try(self, node: ast.Try | ast.TryStar, env: Env) -> Env | None:
+        body = self.block(node.body, dict(env))
+        if body is not None:
+            body = self.block(node.orelse, body)
+        start = _joined(env, body) or env
+        handled: list[Env | None] = []
+        for handler in node.handlers:
+            inside = dict(start)
+            if handler.name:
+                inside[handler.name] = Value(Trust.UNKNOWN, handler.name, made_by="exception")
+            handled.append(self.block(handler.body, inside))
+        after = _joined(body, *handled)
+        left = self.block(node.finalbody, start if after is None else after)
+        return None if after is None else left
+
+    def _class(self, node: ast.ClassDef, env: Env) -> None:
+        for decorator in node.decorator_list:
+            self._reader.value(decorator, env)
+        before = (self._bases, self._prefix)
+        self._bases = tuple(self._reader.names.dotted(base) for base in node.bases)
+        self._prefix = f"{self._prefix}.{node.name}" if self._prefix else node.name
+        self.block(node.body, dict(env))
+        self._bases, self._prefix = before
+        env[node.name] = Value(Trust.UNKNOWN, node.name, made_by=f"here.{node.name}")
+
+
+def _parameters(function: Function, variables: dict[str, frozenset[str]]) -> Env:
+    """What names hold as `function` begins."""
+    env: Env = {}
+    every = [*function.args.posonlyargs, *function.args.args]
+    defaults: dict[str, ast.expr | None] = {
+        arg.arg: default
+        for arg, default in zip(reversed(every), reversed(function.args.defaults), strict=False)
+    }
+    for arg, default in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True):
+        defaults[arg.arg] = default
+    is_lambda_handler = [arg.arg for arg in every[:2]] == ["event", "context"]
+    for index, arg in enumerate([*every, *function.args.kwonlyargs]):
+        default = defaults.get(arg.arg)
+        number = isinstance(default, ast.Constant) and isinstance(default.value, int | float)
+        trust = Trust.PARAMETER
+        safe: frozenset[str] = frozenset()
+        if index == 0 and arg.arg in ("self", "cls", "mcs"):
+            trust = Trust.UNKNOWN
+        elif number or sources.number_annotation(arg.annotation):
+            trust = Trust.CLEAN
+        elif arg.arg in variables and sources.text_annotation(arg.annotation):
+            trust, safe = Trust.REMOTE, variables[arg.arg]
+        elif is_lambda_handler and index == 0:
+            trust = Trust.REMOTE
+        env[arg.arg] = Value(trust, arg.arg, safe=safe)
+    for rest in (function.args.vararg, function.args.kwarg):
+        if rest is not None:
+            env[rest.arg] = Value(Trust.PARAMETER, rest.arg)
+    return env
+
+
+def _joined(*branches: Env | None) -> Env | None:
+    """What names may hold after one of several branches; none where none of them ends."""
+    reached = [branch for branch in branches if branch is not None]
+    if not reached:
+        return None
+    found = reached[0]
+    for other in reached[1:]:
+        if other is found:
+            continue
+        fresh = dict(found)
+        for name, value in other.items():
+            held = fresh.get(name)
+            if held is None:
+                fresh[name] = value
+            elif held is not value:
+                fresh[name] = values.merge([held, value])
+        found = fresh
+    return found
+
+
+def _target_name(target: ast.expr) -> str:
+    if isinstance(target, ast.Subscript):
+        inner = target.slice
+        if isinstance(inner, ast.Constant) and isinstance(inner.value, str):
+            return inner.value
+        return plain(target.value)
+    return plain(target)
+
+
+def _elements(node: ast.expr) -> list[ast.expr]:
+    return node.elts if isinstance(node, ast.Tuple | ast.List) else []
+
+
+def _pairs(target: ast.expr, value: ast.expr) -> bool:
+    """Whether `a, b = x, y` assigns one to one."""
+    left, right = _elements(target), _elements(value)
+    return (
+        len(left) == len(right) > 0
+        and not any(isinstance(part, ast.Starred) for part in (*left, *right))
+        and not any(isinstance(part, ast.Attribute | ast.Subscript) for part in left)
+    )

@@ -1,0 +1,266 @@
+"""Rules on text that is run as a command, code, a query, a template or a pattern.
+
+A rule fires where data that someone else decides reaches an interpreter as part of its text; never
+for constants, for checked values, or for values passed beside the text.
+"""
+
+import re
+from collections.abc import Iterator
+
+from leadhand.teams.review.lens import Rule
+from leadhand.teams.review.lenses.security.events import Call, Event, Hit, Topic, flows
+from leadhand.teams.review.lenses.security.hints import CALL, TRUE
+from leadhand.teams.review.lenses.security.names import listed
+from leadhand.teams.review.lenses.security.values import HOLE, Trust, Value
+
+_FAMILY = "security/untrusted-input"
+SHELL = Rule(
+    "security/shell-injection", _FAMILY, "critical",
+    "Whoever controls that text can run any command.",
+    "Pass a list of arguments without `shell=True`, or quote each part with `shlex.quote`.",
+)  # fmt: skip
+CODE = Rule(
+    "security/code-injection", _FAMILY, "critical",
+    "Whoever controls that text runs code of their choice in this process.",
+    "Parse the input instead (`ast.literal_eval`, `json.loads`, a table of allowed names).",
+)  # fmt: skip
+SQL = Rule(
+    "security/sql-injection", _FAMILY, "critical",
+    "A quote in the value changes the statement.",
+    "Pass values as parameters (`execute(sql, params)`), never as part of the text.",
+)  # fmt: skip
+TEMPLATE = Rule(
+    "security/template-injection", _FAMILY, "critical",
+    "Template syntax in the input is evaluated on the server.",
+    "Keep the template constant and pass the input as a variable.",
+)  # fmt: skip
+LDAP = Rule(
+    "security/ldap-injection", _FAMILY, "critical",
+    "Characters such as `*` and `)` in the value change what the search matches.",
+    "Escape values with `ldap.filter.escape_filter_chars` and `ldap.dn.escape_dn_chars`.",
+)  # fmt: skip
+XPATH = Rule(
+    "security/xpath-injection", _FAMILY, "critical",
+    "A quote in the value changes what the expression selects.",
+    "Pass the value as an XPath variable: `tree.xpath('...[@id=$id]', id=value)`.",
+)  # fmt: skip
+NOSQL = Rule(
+    "security/nosql-injection", _FAMILY, "critical",
+    "The value can change the condition itself.",
+    "Keep the expression constant and pass values by placeholder.",
+)  # fmt: skip
+REGEX = Rule(
+    "security/regex-injection", _FAMILY, "warning",
+    "A crafted pattern takes exponential time, and special characters match what was not meant.",
+    "Escape the input with `re.escape`, or match it as plain text.",
+)  # fmt: skip
+HOST_PATTERN = Rule(
+    "security/host-pattern", "security/web", "warning",
+    "A dot that is not escaped matches any character, so other hosts pass the check.",
+    "Escape the dots and anchor the pattern, or compare `urlsplit(url).hostname`.",
+)  # fmt: skip
+TAG_FILTER = Rule(
+    "security/html-filter", "security/web", "warning",
+    "Browsers accept forms of the tag that the pattern does not match.",
+    "Escape the text, or clean it with an HTML sanitizer.",
+)  # fmt: skip
+LOG = Rule(
+    "security/log-injection", "security/logging", "info",
+    "Line breaks in the input forge log records.",
+    "Log it with `%r`, or take line breaks out first.",
+)  # fmt: skip
+
+_SHELL = listed(
+    "os.system os.popen subprocess.getoutput subprocess.getstatusoutput"
+    " asyncio.create_subprocess_shell commands.getoutput commands.getstatusoutput"
+    " popen2.popen2 popen2.popen3"
+)
+_RUNNERS = frozenset(
+    f"subprocess.{name}" for name in ("run", "call", "Popen", "check_call", "check_output")
+)
+_CODE = frozenset(("eval", "exec", "compile", "builtins.eval", "builtins.exec", "code.interact"))
+_EXECUTORS = frozenset(
+    ("execute", "executemany", "executescript", "raw", "read_sql", "read_sql_query")
+)
+_TEMPLATES = listed(
+    "flask.render_template_string jinja2.Template jinja2.environment.Template"
+    " mako.template.Template django.template.Template tornado.template.Template"
+)
+_LDAP = listed("search_s search_ext_s search_st search_ext search paged_search")
+_REGEX = frozenset(
+    f"re.{name}"
+    for name in listed("compile search match fullmatch sub subn split findall finditer")
+)
+_LOGGERS = listed("info warning warn error critical exception log")
+
+_SQL_TEXT = re.compile(
+    r"^\s*(?:--[^\n]*\n\s*)*(?:select\s.{1,2000}?\sfrom\s|insert\s+(?:or\s+\w+\s+)?into\s|"
+    r"update\s.{1,400}?\sset\s|delete\s+from\s|with\s.{1,2000}?\sselect\s|replace\s+into\s|"
+    r"drop\s+(?:table|database)\s|call\s|exec(?:ute)?\s)",
+    re.IGNORECASE | re.DOTALL,
+)
+_SQL_VALUE = re.compile(
+    r"(?:(?:['\"]|['\"]%|[=<>]\s*|\blike\s+|\bvalues\s*\(\s*)$)"
+    r"|(?:\bvalues\s*\([^()]{0,300},\s*)$",
+    re.IGNORECASE,
+)
+_SQL_IDENTIFIER = re.compile(r"(?:\bfrom|\binto|\btable|\bjoin|\bupdate|\bset)\s+['\"`]?$", re.I)
+_LDAP_VALUE = re.compile(r"\([\w.;-]{1,60}[~<>]?=\*?$")
+_LOOSE_HOST = re.compile(r"\w\.(?:com|org|net|io|edu|gov|co|dev)(?![\w])", re.IGNORECASE)
+_MAPPING = re.compile(
+    r"\.(?:args|form|values|headers|cookies|json|META|GET|POST|query_params|data)$"
+)
+"""What is shown with its quotes, and so with its line breaks escaped."""
+_QUOTE = re.compile(r"=\s*['\"]$|,\s*['\"]$")
+
+
+def look(event: Event) -> Iterator[Hit]:
+    """What is wrong with `event`, if anything."""
+    if not isinstance(event, Call):
+        return
+    last = event.last
+    if event.name in _SHELL or (event.name in _RUNNERS and event.is_true("shell")):
+        yield from _shell(event)
+    elif event.name in _CODE:
+        yield from _code(event)
+    elif last in _EXECUTORS or event.name in ("sqlalchemy.text", "sqlalchemy.sql.text"):
+        yield from _sql(event)
+    elif event.name in _TEMPLATES or (last == "from_string" and "jinja2" in event.scope.modules):
+        yield from _template(event)
+    elif last in _LDAP and event.scope.modules & {"ldap", "ldap3"}:
+        yield from _ldap(event)
+    elif last in ("xpath", "XPath"):
+        yield from _xpath(event)
+    elif event.name in _REGEX or last in ("match", "search", "fullmatch"):
+        yield from _regex(event)
+    elif last in _LOGGERS:
+        yield from _log(event)
+    yield from _nosql(event)
+
+
+def _shell(event: Call) -> Iterator[Hit]:
+    command = event.arg(0, "args", "cmd", "command")
+    piece = command.worst("shell")
+    decided = piece.trust >= Trust.LOCAL or (piece.trust is Trust.PARAMETER and command.built)
+    if decided:
+        yield _hit(SHELL, event, command, piece, "goes unquoted into the shell command of")
+
+
+def _code(event: Call) -> Iterator[Hit]:
+    source = event.arg(0, "source")
+    piece = source.worst("code")
+    if piece.trust is Trust.REMOTE or piece.made_by == "input":
+        yield _hit(CODE, event, source, piece, "is run as Python by")
+
+
+def _sql(event: Call) -> Iterator[Hit]:
+    statement = event.arg(0, "sql", "query", "statement", "operation", "raw_query")
+    if not statement.built or not _SQL_TEXT.match(statement.text):
+        return
+    before = ""
+    for part, piece in zip(statement.text.split(HOLE), statement.pieces, strict=False):
+        before += part
+        if "sql" in piece.safe or piece.trust < Trust.UNKNOWN:
+            before += "0"
+            continue
+        as_value = bool(_SQL_VALUE.search(before[-400:])) and not _SQL_IDENTIFIER.search(
+            before[-40:]
+        )
+        enough = Trust.PARAMETER if as_value else Trust.LOCAL
+        if piece.trust >= enough:
+            yield _hit(SQL, event, statement, piece, "is pasted into the SQL text given to")
+            return
+        before += "0"
+
+
+def _template(event: Call) -> Iterator[Hit]:
+    source = event.arg(0, "source", "template_string", "text")
+    piece = source.worst("template")
+    if piece.trust >= Trust.LOCAL:
+        yield _hit(TEMPLATE, event, source, piece, "becomes part of the template given to")
+
+
+def _ldap(event: Call) -> Iterator[Hit]:
+    for value in (*event.args, *event.keywords.values()):
+        piece = value.worst("ldap")
+        shaped = any(_LDAP_VALUE.search(part[-80:]) for part in value.text.split(HOLE)[:-1])
+        if piece.trust is Trust.REMOTE or (piece.trust >= Trust.PARAMETER and shaped):
+            yield _hit(LDAP, event, value, piece, "goes unescaped into the LDAP search of")
+            return
+
+
+def _xpath(event: Call) -> Iterator[Hit]:
+    expression = event.arg(0, "path", "query")
+    piece = expression.worst("xpath")
+    shaped = any(_QUOTE.search(part[-20:]) for part in expression.text.split(HOLE)[:-1])
+    if piece.trust is Trust.REMOTE or (piece.trust >= Trust.LOCAL and shaped):
+        yield _hit(XPATH, event, expression, piece, "is pasted into the XPath expression of")
+
+
+def _nosql(event: Call) -> Iterator[Hit]:
+    for name in ("FilterExpression", "KeyConditionExpression", "ConditionExpression"):
+        value = event.keywords.get(name)
+        piece = value.worst("nosql") if value else None
+        if value and piece and value.built and piece.trust >= Trust.PARAMETER:
+            yield _hit(NOSQL, event, value, piece, f"is pasted into the {name} of")
+
+
+def _regex(event: Call) -> Iterator[Hit]:
+    compiled = event.receiver.made_by == "re.compile"
+    if event.name not in _REGEX and not compiled:
+        return
+    pattern = event.receiver if compiled else event.arg(0, "pattern")
+    subject = event.arg(0 if compiled else 1, "string")
+    piece = pattern.worst("regex")
+    if event.last == "sub" and "<script" in pattern.text.lower():
+        message = f"`{event.name}` in {event.scope.title} takes `<script>` out with a pattern."
+        yield Hit(TAG_FILTER, event.node, message)
+    elif subject.worst("url").trust is Trust.REMOTE and _LOOSE_HOST.search(pattern.text):
+        message = (
+            f"The pattern in {event.scope.title} has dots that are not escaped in a host name."
+        )
+        yield Hit(HOST_PATTERN, event.node, message, pattern.steps)
+    elif piece.trust is Trust.REMOTE and not compiled:
+        yield _hit(REGEX, event, pattern, piece, "is used as a regular expression by")
+
+
+def _log(event: Call) -> Iterator[Hit]:
+    if "log" not in event.receiver.origin.lower():
+        return
+    index = 1 if event.last == "log" else 0
+    if index < len(event.args) and "%r" in event.args[index].text:
+        return
+    for value in event.args[index:]:
+        piece = value.worst("log")
+        if piece.trust is Trust.REMOTE and not _MAPPING.search(piece.made_by):
+            yield _hit(LOG, event, value, piece, "is written as it came by")
+            return
+
+
+def _hit(rule: Rule, event: Call, value: Value, piece: Value, what: str) -> Hit:
+    origin = f"`{piece.origin}`" if piece.origin else "a value that is not constant"
+    message = f"{origin} {what} `{event.name}` in {event.scope.title}."
+    return Hit(rule, event.node, message[:1].upper() + message[1:], flows(value, piece))
+
+
+TOPIC = Topic(
+    rules=(SHELL, CODE, SQL, TEMPLATE, LDAP, XPATH, NOSQL, REGEX, HOST_PATTERN, TAG_FILTER, LOG),
+    calls=frozenset(
+        {name.rsplit(".", 1)[-1] for name in _SHELL | _RUNNERS | _CODE | _TEMPLATES | _REGEX}
+        | _EXECUTORS | _LDAP | _LOGGERS
+        | {"text", "from_string", "xpath", "XPath", "scan", "query", "put_item", "update_item"}
+    ),
+    look=look,
+    hints={
+        "shell": TRUE,
+        **dict.fromkeys(
+            listed("system popen getoutput getstatusoutput create_subprocess_shell execute"
+            " executemany executescript raw read_sql read_sql_query text search_s search_st"
+            " search_ext search_ext_s paged_search"),
+            CALL,
+        ),
+        **dict.fromkeys(
+            ("FilterExpression", "KeyConditionExpression", "ConditionExpression", "script"), ()
+        ),
+    },
+)  # fmt: skip

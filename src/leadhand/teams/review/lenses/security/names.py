@@ -1,0 +1,154 @@
+"""What the names of a Python module stand for: import aliases resolved to full dotted names.
+
+Only reads the tree: nothing is imported, and a name that the module makes itself stays as written.
+"""
+
+import ast
+from collections.abc import Iterator
+
+_CANONICAL = {
+    "_pickle": "pickle",
+    "cPickle": "pickle",
+    "six.moves.cPickle": "pickle",
+    "Cryptodome": "Crypto",
+    "xml.etree.cElementTree": "xml.etree.ElementTree",
+    "MySQLdb.connections": "MySQLdb",
+    "simplejson": "json",
+    "pipes": "shlex",
+    "quart": "flask",
+}
+_WEB = frozenset(
+    (
+        "flask",
+        "django",
+        "fastapi",
+        "starlette",
+        "aiohttp",
+        "bottle",
+        "tornado",
+        "sanic",
+        "pyramid",
+        "falcon",
+        "werkzeug",
+        "rest_framework",
+        "webob",
+        "cherrypy",
+        "litestar",
+    )
+)
+_LONGEST_CHAIN = 40
+
+
+class Names:
+    """The imports of one module, wherever in it they stand."""
+
+    def __init__(self, tree: ast.Module) -> None:
+        self._known: dict[str, str] = {}
+        self._stars: list[str] = []
+        self.modules: set[str] = set()
+        for statement in statements(tree.body):
+            self._add(statement)
+        self.web = bool(self.modules & _WEB)
+        """Whether the module imports a web framework."""
+
+    def _add(self, statement: ast.stmt) -> None:
+        if isinstance(statement, ast.Import):
+            for alias in statement.names:
+                root = alias.name.split(".", 1)[0]
+                self.modules.add(root)
+                name = alias.asname or root
+                self._known[name] = _canonical(alias.name if alias.asname else root)
+        elif isinstance(statement, ast.ImportFrom):
+            module = "." * statement.level + (statement.module or "")
+            self.modules.add(module.split(".", 1)[0])
+            for alias in statement.names:
+                if alias.name == "*":
+                    self._stars.append(_canonical(module))
+                else:
+                    full = f"{module}.{alias.name}"
+                    self._known[alias.asname or alias.name] = _canonical(full)
+
+    def resolve(self, name: str) -> str:
+        """The full dotted name behind a plain name; the name itself where nothing imports it."""
+        found = self._known.get(name)
+        if found is None and len(self._stars) == 1 and name[:1].isupper():
+            return f"{self._stars[0]}.{name}"
+        return found or name
+
+    def dotted(self, node: ast.expr) -> str:
+        """`np.load` as `numpy.load`; a call within the chain as `f().attr`; else empty."""
+        parts: list[str] = []
+        current = node
+        for _ in range(_LONGEST_CHAIN):
+            if isinstance(current, ast.Attribute):
+                parts.append(f".{current.attr}")
+                current = current.value
+            elif isinstance(current, ast.Call):
+                parts.append("()")
+                current = current.func
+            elif isinstance(current, ast.Subscript):
+                parts.append("[]")
+                current = current.value
+            elif isinstance(current, ast.Await):
+                current = current.value
+            elif isinstance(current, ast.Name):
+                whole = self.resolve(current.id) + "".join(reversed(parts))
+                return _canonical(whole) if parts else whole
+            else:
+                return "?" + "".join(reversed(parts)) if parts else ""
+        return ""
+
+
+def plain(node: ast.expr) -> str:
+    """`name` or `self.name.other` as written; empty for anything else."""
+    parts: list[str] = []
+    current = node
+    while isinstance(current, ast.Attribute) and len(parts) < _LONGEST_CHAIN:
+        parts.append(current.attr)
+        current = current.value
+    if not isinstance(current, ast.Name):
+        return ""
+    parts.append(current.id)
+    return ".".join(reversed(parts))
+
+
+def statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """Every statement in `body` and below, in no promised order, without looking at expressions."""
+    waiting = list(body)
+    while waiting:
+        statement = waiting.pop()
+        yield statement
+        for part in ("body", "orelse", "finalbody"):
+            waiting.extend(getattr(statement, part, ()))
+        if isinstance(statement, ast.Try | ast.TryStar):
+            for handler in statement.handlers:
+                waiting.extend(handler.body)
+        elif isinstance(statement, ast.Match):
+            for case in statement.cases:
+                waiting.extend(case.body)
+
+
+def words(name: str) -> list[str]:
+    """The lower-case words of an identifier: `resetToken_2` gives `reset`, `token`, `2`."""
+    split: list[str] = []
+    word = ""
+    for before, char in zip(f" {name}", name, strict=False):
+        if not char.isalnum() or (char.isupper() and before.islower()):
+            if word:
+                split.append(word.lower())
+            word = char if char.isalnum() else ""
+        else:
+            word += char
+    return [*split, word.lower()] if word else split
+
+
+def listed(text: str) -> frozenset[str]:
+    """The words of `text`, which stand apart by spaces: a long table on few lines."""
+    return frozenset(text.split())
+
+
+def _canonical(name: str) -> str:
+    for old, new in _CANONICAL.items():
+        if name == old or name.startswith(f"{old}."):
+            return new + name[len(old) :]
+    return name

@@ -1,0 +1,185 @@
+"""Secrets with a shape that gives them away, in the added lines of any text file.
+
+Only formats that issuers document: nothing is guessed from how random a text looks. What is found
+is never quoted whole, here or in any finding on the same line.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from leadhand.contracts.finding import Finding
+from leadhand.teams.review.change import ChangedFile
+from leadhand.teams.review.lens import Rule
+from leadhand.teams.review.lenses.security.hints import lines_at
+from leadhand.teams.review.lenses.security.names import listed
+
+_FAMILY = "security/secrets"
+TOKEN = Rule(
+    "security/secret-token", _FAMILY, "critical",
+    "Everyone who can read the repository, now or later, can use it.",
+    "Revoke it, and read its successor from the environment or a secret store.",
+)  # fmt: skip
+PRIVATE_KEY = Rule(
+    "security/private-key", _FAMILY, "critical",
+    "Everyone who can read the repository can act in its owner's name.",
+    "Replace the key pair, and keep the private part out of the repository.",
+)  # fmt: skip
+URL = Rule(
+    "security/url-credentials", _FAMILY, "critical",
+    "Everyone who can read the repository can log in with it.",
+    "Change the password, and read the URL from the environment.",
+)  # fmt: skip
+RULES = (TOKEN, PRIVATE_KEY, URL)
+
+_LONGEST_LINE = 20_000
+_HINTS = tuple(
+    listed(
+        "AKIA ASIA ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- xoxb- xoxa- xoxp- xoxr- xoxs-"
+        " hooks.slack.com sk_live_ rk_live_ AIza npm_ pypi-AgEI SG. sk-ant- T3BlbkFJ hf_ dop_v1_"
+        " eyJ"
+    )
+)
+_KEY_HINT = "PRIVATE KEY"
+_TOKENS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
+    (name, re.compile(pattern))
+    for name, pattern in (
+        ("an AWS access key", r"(?<![A-Za-z0-9/+])(?:AKIA|ASIA)[A-Z2-7]{16}(?![A-Za-z0-9/+=])"),
+        ("a GitHub token", r"\bgh[pousr]_[A-Za-z0-9]{36,255}\b"),
+        ("a GitHub token", r"\bgithub_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}\b"),
+        ("a GitLab token", r"\bglpat-[A-Za-z0-9_-]{20,64}\b"),
+        ("a Slack token", r"\bxox[baprs]-\d{8,14}-[A-Za-z0-9-]{16,200}"),
+        (
+            "a Slack webhook",
+            r"hooks\.slack\.com/services/T[A-Z0-9]{7,12}/B[A-Z0-9]{7,12}/\w{20,30}",
+        ),
+        ("a Stripe key", r"\b[sr]k_live_[A-Za-z0-9]{24,247}\b"),
+        ("a Google API key", r"\bAIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])"),
+        ("an npm token", r"\bnpm_[A-Za-z0-9]{36}\b"),
+        ("a PyPI token", r"\bpypi-AgEI[A-Za-z0-9_-]{50,300}"),
+        ("a SendGrid key", r"\bSG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}\b"),
+        ("an Anthropic key", r"\bsk-ant-[a-z0-9]{3,8}-[A-Za-z0-9_-]{60,120}"),
+        ("an OpenAI key", r"\bsk-(?:proj-)?[A-Za-z0-9_-]{20,90}T3BlbkFJ[A-Za-z0-9_-]{20,90}"),
+        ("a Hugging Face token", r"\bhf_[A-Za-z]{34}\b"),
+        ("a DigitalOcean token", r"\bdop_v1_[a-f0-9]{64}\b"),
+        ("a signed JWT", r"\beyJ[A-Za-z0-9_-]{12,400}\.eyJ[A-Za-z0-9_-]{12,3000}\.[\w-]{40,1000}"),
+    )
+)
+_URL = re.compile(
+    r"\b[a-z][a-z0-9+.-]{1,20}://([^\s/:@'\"<>{}$%]{1,80}):([^\s/@'\"<>{}$%\\]{3,120})@([\w.-]{1,120})"
+)
+_KEY_BEGIN = re.compile(r"-----BEGIN (?:[A-Z]+ ){0,2}PRIVATE KEY(?: BLOCK)?-----")
+_KEY_BODY = re.compile(r"[A-Za-z0-9+/]{40,}={0,2}")
+_ASSIGNED = re.compile(
+    r"(?i)(?:passw(?:or)?d|passwd|pwd|passphrase|secret|token|api_?key|access_?key|\bkey)\w{0,20}['\"\]]{0,2}"
+    r"\s{0,4}(?::|=|,|==)\s{0,4}[bru]?(['\"])([^'\"\n]{3,400})\1"
+)
+_FAKE = re.compile(
+    r"example|sample|dummy|fake|placeholder|your|change_?me|redacted|secret|passw|xxx|\*\*\*|\.\.\."
+    r"|1234|abcd|0000|aaaa|todo|insert|test|foo|bar\b|user|hunter2|pass\b|pwd|token|my[-_]",
+    re.IGNORECASE,
+)
+_LOCAL_HOST = re.compile(
+    r"^(?:localhost|127\.[\d.]+|0\.0\.0\.0|db|host|hostname|server|proxy|redis|postgres|mysql|mongo"
+    r"|rabbitmq)$|example|\.(?:test|local|invalid)$|^[a-z]$|foo|bar|domain",
+    re.IGNORECASE,
+)
+
+
+class Secret(NamedTuple):
+    """Where in a line a secret stands."""
+
+    start: int
+    end: int
+
+
+def find(file: ChangedFile, *, fixture: bool) -> Iterator[Finding]:
+    """Secrets in the lines that `file` adds; in a `fixture` (tests) only issued tokens."""
+    added = file.added
+    for number in _lines(file.head):
+        line = added.get(number)
+        if line is None:
+            continue
+        text = line[:_LONGEST_LINE]
+        for what, start, _ in _tokens(text):
+            shown = quote(line[: start + 4])
+            yield TOKEN.finding(
+                file, number, message=f"The text `{line[start : start + 4]}...` is {what}.",
+                evidence=shown,
+            )  # fmt: skip
+        if fixture:
+            continue
+        key = _KEY_BEGIN.search(text)
+        if key and _has_body(file, number, text[key.end() :]):
+            message = f"A private key is part of `{file.path}`."
+            yield PRIVATE_KEY.finding(file, number, message=message, evidence=key[0])
+        for match in _URL.finditer(text):
+            named = match[2].isalpha() and match[2].islower()
+            if named or _FAKE.search(match[2]) or _LOCAL_HOST.search(match[3]):
+                continue
+            message = f"The URL of `{match[3]}` carries the password of `{match[1]}`."
+            shown = line[match.start() : match.start(2)]
+            yield URL.finding(file, number, message=message, evidence=shown)
+
+
+def _lines(text: str) -> list[int]:
+    """The lines of `text` that a secret may stand on: looked at as a whole, before line by line."""
+    places: set[int] = set()
+    for hint in (*_HINTS, _KEY_HINT, "://"):
+        start = text.find(hint)
+        while start != -1:
+            if hint != "://" or text.find("@", start, start + 300) != -1:
+                places.add(start)
+            start = text.find(hint, start + len(hint))
+    return lines_at(text, places)
+
+
+def quote(line: str) -> str:
+    """A verbatim part of `line` without any secret in it, at most 300 characters."""
+    text = line[:_LONGEST_LINE]
+    best, start = "", 0
+    for span in (*sorted(spans_of(text)), Secret(len(text), len(text))):
+        part = text[start : span.start].strip()
+        best = part if len(part) > len(best) else best
+        start = max(start, span.end)
+    return best[:300].strip()
+
+
+def masked(text: str) -> str:
+    """`text` with stars in place of every secret in it."""
+    for span in sorted(spans_of(text), reverse=True):
+        text = f"{text[: span.start]}***{text[span.end :]}"
+    return text
+
+
+def spans_of(line: str) -> tuple[Secret, ...]:
+    """Where in `line` secrets, or what is assigned to a name for one, stand."""
+    text = line[:_LONGEST_LINE]
+    found = (
+        [Secret(start + 4, end) for _, start, end in _tokens(text)]
+        if any(map(text.__contains__, _HINTS))
+        else []
+    )
+    found.extend(Secret(match.start(2), match.end(2)) for match in _URL.finditer(text))
+    found.extend(Secret(match.start(2), match.end(2)) for match in _ASSIGNED.finditer(text))
+    return tuple(found)
+
+
+def _tokens(text: str) -> Iterator[tuple[str, int, int]]:
+    for what, pattern in _TOKENS:
+        for match in pattern.finditer(text):
+            if not _FAKE_TOKEN.search(match[0]) and len(set(match[0])) >= 10:
+                yield what, match.start(), match.end()
+
+
+_FAKE_TOKEN = re.compile(
+    r"EXAMPLE|example|xxxx|XXXX|123456|abcdef|ABCDEF|aaaa|0000|fake|FAKE|dummy|placeholder|your"
+)
+
+
+def _has_body(file: ChangedFile, number: int, rest: str) -> bool:
+    """Whether key material follows the line that begins a private key."""
+    if _KEY_BODY.search(rest):
+        return True
+    following = file.head_lines[number : number + 6]
+    return any(_KEY_BODY.search(line[:200]) for line in following)

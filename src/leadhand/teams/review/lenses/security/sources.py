@@ -1,0 +1,229 @@
+"""Where untrusted data comes from, and what makes it harmless: tables and the few rules over them.
+
+Knows names only, no flow. A wrong entry here is a wrong finding everywhere, so an entry needs a
+documented meaning in the standard library or a framework.
+"""
+
+import ast
+import re
+
+from leadhand.teams.review.lenses.security.names import Names, listed
+from leadhand.teams.review.lenses.security.values import Trust
+
+EVERY_USE = listed(
+    "shell code sql path html url template log regex ldap xpath header pickle xml nosql"
+)
+_NOT_FROM_A_SERVICE = EVERY_USE - {"shell", "code", "pickle"}
+
+_REQUEST = listed(
+    "GET POST FILES COOKIES META args form values files query_params path_params match_info"
+    " get_json get_data"
+)
+_REQUEST_IN_WEB = listed(
+    "json data cookies headers body query query_string stream url full_path referrer params"
+    " text content post read"
+)
+_REQUEST_ROOTS = frozenset(("flask.request", "bottle.request", "request", "req", "self.request"))
+_HANDLER_ATTRIBUTES = frozenset(("self.rfile", "self.path", "self.headers"))
+_LOCAL_ATTRIBUTES = frozenset(("sys.argv", "os.environ", "sys.stdin"))
+_LOCAL_CALLS = frozenset(
+    ("input", "raw_input", "os.getenv", "sys.stdin.read", "sys.stdin.readline")
+)
+_RECEIVED = frozenset(("recv", "recvfrom", "recv_into"))
+_TORNADO = frozenset(
+    ("self.get_argument", "self.get_query_argument", "self.get_body_argument", "self.get_arguments")
+)
+_FETCHED = re.compile(r"^(?:requests|httpx)\.(?:get|post|request)$|^urllib\.request\.urlopen$")
+
+_ROUTES = listed("route get post put delete patch api_route websocket")
+_URL_VARIABLE = re.compile(r"[<{](?:(\w+)(?:\([^)]*\))?:)?(\w+)(?::(\w+))?[>}]")
+_TEXT_TYPES = frozenset(("", "str", "bytes", "Optional", "Annotated", "AnyStr"))
+
+_HARMLESS_CALLS = listed(
+    "int float bool len ord hash id isinstance hasattr callable any all sum abs round complex"
+    " uuid.UUID uuid.uuid4 ipaddress.ip_address datetime.datetime.strptime flask.jsonify jsonify"
+    " decimal.Decimal ldap.filter.escape_filter_chars ast.literal_eval time.time os.getpid"
+    " os.getcwd tempfile.mkdtemp tempfile.mkstemp secrets.token_hex os.urandom"
+)
+_HARMLESS_WORDS = re.compile(
+    r"escap|sanit|safe|valid|allow|whitelist|clean|slugify|strip_tags|encrypt|verify|quote_ident"
+    r"|quote_name|adapt|mogrify|Identifier|Literal|digest|authenticate",
+    re.IGNORECASE,
+)
+_HARMLESS_FOR: dict[str, frozenset[str]] = {
+    "shlex.quote": frozenset(("shell",)),
+    "shlex.join": frozenset(("shell",)),
+    "subprocess.list2cmdline": frozenset(("shell",)),
+    "os.path.basename": frozenset(("path",)),
+    "ntpath.basename": frozenset(("path",)),
+    "posixpath.basename": frozenset(("path",)),
+    "urllib.parse.quote": frozenset(("url", "html", "path", "header", "log", "shell")),
+    "urllib.parse.quote_plus": frozenset(("url", "html", "path", "header", "log", "shell")),
+    "urllib.parse.urlencode": frozenset(("url", "html", "path", "header", "log", "shell")),
+    "repr": frozenset(("log",)),
+    "json.dumps": frozenset(("log", "code")),
+    "base64.b64encode": frozenset(EVERY_USE),
+}
+_PASSED_ON = listed(
+    "str bytes bytearray list tuple dict set frozenset sorted reversed iter next zip map filter"
+    " enumerate unicode repr max min typing.cast cast"
+    " os.path.join os.path.abspath os.path.normpath os.path.realpath os.path.expanduser"
+    " os.path.expandvars os.fspath os.fsdecode os.fsencode os.path.splitext os.path.dirname"
+    " pathlib.Path pathlib.PurePath pathlib.PosixPath pathlib.PurePosixPath"
+    " urllib.parse.urljoin urllib.parse.unquote urllib.parse.unquote_plus urllib.parse.urlparse"
+    " urllib.parse.urlsplit urllib.parse.parse_qs urllib.parse.parse_qsl json.loads json.load"
+    " base64.b64decode base64.urlsafe_b64decode base64.standard_b64decode base64.decodebytes"
+    " binascii.unhexlify binascii.a2b_base64 bytes.fromhex zlib.decompress gzip.decompress"
+    " io.StringIO io.BytesIO codecs.decode codecs.encode textwrap.dedent copy.copy copy.deepcopy"
+    " sqlalchemy.text sqlalchemy.sql.text sqlalchemy.sql.expression.text json.dumps"
+    " asyncio.wait_for"
+)
+_PASSED_ON_METHODS = listed(
+    "strip lstrip rstrip lower upper title casefold capitalize swapcase encode decode replace"
+    " split rsplit partition rpartition splitlines expandtabs zfill ljust rjust center translate"
+    " removeprefix removesuffix get getlist get_all pop setdefault items keys values copy read"
+    " readline readlines readall getvalue json text form body data group groups groupdict popitem"
+    " as_posix joinpath resolve absolute expanduser with_suffix with_name to_dict __getitem__"
+    " get_json get_data post"
+)
+
+
+def attribute_trust(name: str, names: Names) -> Trust | None:
+    """How far to trust the attribute `name` (dotted, resolved); none: no known source."""
+    if name in _LOCAL_ATTRIBUTES:
+        return Trust.LOCAL
+    root, _, attribute = name.rpartition(".")
+    if root in _REQUEST_ROOTS:
+        if attribute in _REQUEST:
+            return Trust.REMOTE
+        if attribute in _REQUEST_IN_WEB and (names.web or "flask" in root or "bottle" in root):
+            return Trust.REMOTE
+    return None
+
+
+def handler_attribute(name: str, bases: tuple[str, ...]) -> bool:
+    """Whether `name` is what a client sent, in a class with these bases."""
+    return name in _HANDLER_ATTRIBUTES and any("HTTPRequestHandler" in base for base in bases)
+
+
+def call_trust(name: str, names: Names, receiver: str) -> Trust | None:
+    """How far to trust what the call `name` returns; none where it is no known source."""
+    if name in _LOCAL_CALLS:
+        return Trust.LOCAL
+    last = name.rsplit(".", 1)[-1]
+    if last in _RECEIVED and "." in name:
+        return Trust.REMOTE if "socket" in names.modules or "sock" in receiver else None
+    if name in _TORNADO and "tornado" in names.modules:
+        return Trust.REMOTE
+    if _FETCHED.match(name):
+        return Trust.REMOTE
+    return attribute_trust(name, names)
+
+
+def call_safe_for(name: str) -> frozenset[str]:
+    """What the source `name` is harmless for all the same: a service's answer is no user's text."""
+    return _NOT_FROM_A_SERVICE if _FETCHED.match(name) else frozenset()
+
+
+def harmless_for(name: str) -> frozenset[str] | None:
+    """The kinds of use that a call of `name` makes its argument harmless for; none: it does not."""
+    if name in _HARMLESS_CALLS:
+        return EVERY_USE
+    known = _HARMLESS_FOR.get(name)
+    if known is not None:
+        return known
+    last = name.rsplit(".", 1)[-1]
+    if last == "secure_filename":
+        return frozenset(("path", "shell"))
+    return EVERY_USE if _HARMLESS_WORDS.search(last) and last != "unescape" else None
+
+
+def passes_on(name: str) -> bool:
+    """Whether the function `name` gives its argument on as it came."""
+    return name in _PASSED_ON
+
+
+def method_passes_on(last: str) -> bool:
+    """Whether a method of this name gives its object, or a part of it, on as it came."""
+    return last in _PASSED_ON_METHODS
+
+
+def url_variables(
+    function: ast.FunctionDef | ast.AsyncFunctionDef,
+) -> tuple[bool, dict[str, frozenset[str]]]:
+    """(is it a web handler, URL variable -> uses that its converter makes harmless)."""
+    handler = False
+    found: dict[str, frozenset[str]] = {}
+    for decorator in function.decorator_list:
+        if not isinstance(decorator, ast.Call) or not isinstance(decorator.func, ast.Attribute):
+            continue
+        if decorator.func.attr not in _ROUTES or not decorator.args:
+            continue
+        path = decorator.args[0]
+        if not isinstance(path, ast.Constant) or not isinstance(path.value, str):
+            continue
+        handler = handler or "/" in path.value or decorator.func.attr == "route"
+        for before, name, after in _URL_VARIABLE.findall(path.value[:500]):
+            name, kind = (name, before) if before and not after else (name, after)
+            if kind in ("", "string", "str"):
+                found[name] = frozenset(("path", "url"))
+            elif kind == "path":
+                found[name] = frozenset()
+    return handler, found
+
+
+def text_annotation(annotation: ast.expr | None) -> bool:
+    """Whether a parameter so annotated may carry text that someone else wrote."""
+    if annotation is None:
+        return True
+    node = annotation
+    if isinstance(node, ast.Constant):
+        if node.value is None:
+            return True
+        return isinstance(node.value, str) and "str" in node.value
+    if isinstance(node, ast.BinOp):
+        return text_annotation(node.left) or text_annotation(node.right)
+    if isinstance(node, ast.Subscript):
+        node = node.value
+    last = (
+        node.attr
+        if isinstance(node, ast.Attribute)
+        else node.id
+        if isinstance(node, ast.Name)
+        else ""
+    )
+    return last in _TEXT_TYPES
+
+
+_NUMBERS = listed(
+    "int float bool complex Decimal datetime date timedelta UUID Literal Enum IPv4Address"
+    " Type type Callable"
+)
+
+
+def number_annotation(annotation: ast.expr | None) -> bool:
+    """Whether a parameter so annotated can't carry free text."""
+    if annotation is None:
+        return False
+    node = annotation
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return node.value in _NUMBERS
+    if isinstance(node, ast.BinOp):
+        sides = (node.left, node.right)
+        return all(number_annotation(side) or _is_none(side) for side in sides)
+    if isinstance(node, ast.Subscript):
+        if isinstance(node.value, ast.Name) and node.value.id == "Optional":
+            return number_annotation(node.slice)
+        node = node.value
+    last = (
+        node.attr
+        if isinstance(node, ast.Attribute)
+        else node.id
+        if isinstance(node, ast.Name)
+        else ""
+    )
+    return last in _NUMBERS
+
+
+def _is_none(node: ast.expr) -> bool:
+    return isinstance(node, ast.Constant) and node.value is None

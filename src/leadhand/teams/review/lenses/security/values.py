@@ -1,0 +1,156 @@
+"""What the data flow knows of a value: how far to trust it, where it is from, what it looks like.
+
+A text keeps its shape: constant parts as they are, every other part a `HOLE`, with what fills the
+holes beside it, in order. Pure data and the few ways in which values combine.
+"""
+
+import re
+from enum import IntEnum
+from typing import NamedTuple
+
+HOLE = "\x00"
+_LONGEST_TEXT = 4_000
+_MOST_HOLES = 24
+_MOST_STEPS = 6
+_PERCENT = re.compile(r"%(?:%|(?:\(([^()]*)\))?[-+ #0]*[\d*]*(?:\.[\d*]+)?([a-zA-Z]))")
+_BRACES = re.compile(r"\{\{|\}\}|\{([^{}]*)\}")
+_NUMBER_SPEC = re.compile(r"[dxXobfFeEgGn%]$")
+
+
+class Trust(IntEnum):
+    """Who decides what the value is, from the author of the code to anyone on the network."""
+
+    CONSTANT = 0
+    CLEAN = 1
+    """Checked, escaped for every use, or of a type that can't carry text."""
+    UNKNOWN = 2
+    PARAMETER = 3
+    """A parameter of the function at hand: its callers decide."""
+    LOCAL = 4
+    """Whoever starts the program: arguments, standard input, environment."""
+    REMOTE = 5
+    """Whoever sends the request or the packet."""
+
+
+class Value(NamedTuple):
+    """One value, as far as it is known."""
+
+    trust: Trust
+    origin: str = ""
+    """The words of the code it came from, for messages."""
+    text: str = HOLE
+    holes: tuple["Value", ...] = ()
+    """What fills the holes of `text`, in order; empty for a value that is one hole itself."""
+    made_by: str = ""
+    """Dotted name of the call or import that made it, where known."""
+    safe: frozenset[str] = frozenset()
+    """Kinds of use (`shell`, `path`, `html`, ...) that it was made harmless for."""
+    steps: tuple[int, ...] = ()
+    """Lines on which it was assigned on its way here, oldest first."""
+
+    @property
+    def pieces(self) -> tuple["Value", ...]:
+        """What fills the holes; the value itself where it is one hole."""
+        return self.holes or ((self,) if HOLE in self.text else ())
+
+    @property
+    def built(self) -> bool:
+        """Whether it was put together from constant text and something else."""
+        return HOLE in self.text and self.text != HOLE
+
+    @property
+    def constant(self) -> str | None:
+        """The text, where it is a constant."""
+        return self.text if self.trust is Trust.CONSTANT and HOLE not in self.text else None
+
+    def worst(self, kind: str) -> "Value":
+        """The least trusted piece that nothing made harmless for `kind` of use."""
+        found = NOTHING
+        for piece in self.pieces:
+            if kind not in piece.safe and kind not in self.safe and piece.trust > found.trust:
+                found = piece
+        return found
+
+    def at(self, line: int) -> "Value":
+        """The same value after an assignment on `line`."""
+        if self.trust <= Trust.CLEAN:
+            return self
+        return self._replace(steps=(*self.steps[-_MOST_STEPS:], line))
+
+
+NOTHING = Value(Trust.CONSTANT, text="")
+CLEAN = Value(Trust.CLEAN)
+UNKNOWN = Value(Trust.UNKNOWN)
+
+
+def merge(values: list[Value]) -> Value:
+    """One of several values, as after two branches: the least trusted stands for all."""
+    found = values[0] if values else NOTHING
+    for value in values[1:]:
+        if value.trust > found.trust or (value.trust == found.trust and value.built):
+            found = value
+    return found
+
+
+def concat(values: list[Value]) -> Value:
+    """The text of `values` one after the other."""
+    text = "".join(value.text for value in values)
+    holes = tuple(piece for value in values for piece in value.pieces)
+    least = merge(values)
+    if len(text) > _LONGEST_TEXT or len(holes) > _MOST_HOLES:
+        return least._replace(text=f"{text[:200]}{HOLE}", holes=(merge(list(holes)),))
+    steps = tuple(dict.fromkeys(step for value in values for step in value.steps))
+    return Value(
+        least.trust, least.origin, text, holes,
+        made_by=values[0].made_by if values else "", steps=steps,
+    )  # fmt: skip
+
+
+def percent(template: Value, args: list[Value], named: dict[str, Value]) -> Value:
+    """`template % args`, where the template's constant parts keep their shape."""
+    if HOLE in template.text:
+        return concat([template, *args, *named.values()])
+    rest = iter(args)
+    parts: list[Value] = []
+    end = 0
+    for match in _PERCENT.finditer(template.text):
+        parts.append(literal(template.text[end : match.start()]))
+        end = match.end()
+        if match[0] == "%%":
+            parts.append(literal("%"))
+        elif match[1] is not None:
+            parts.append(named.get(match[1]) or (args[0] if args else UNKNOWN))
+        else:
+            value = next(rest, UNKNOWN)
+            parts.append(literal("0") if match[2] in "dixXof" else value)
+    return concat([*parts, literal(template.text[end:])])
+
+
+def braces(template: Value, args: list[Value], named: dict[str, Value]) -> Value:
+    """`template.format(...)`, where the template's constant parts keep their shape."""
+    if HOLE in template.text:
+        return concat([template, *args, *named.values()])
+    count = 0
+    parts: list[Value] = []
+    end = 0
+    for match in _BRACES.finditer(template.text):
+        parts.append(literal(template.text[end : match.start()]))
+        end = match.end()
+        if match[1] is None:
+            parts.append(literal(match[0][0]))
+            continue
+        field, _, spec = match[1].partition(":")
+        name = re.split(r"[.\[!]", field, maxsplit=1)[0]
+        if name in named:
+            value = named[name]
+        else:
+            index = int(name) if name.isdecimal() and len(name) < 4 else count
+            count += 1
+            value = args[index] if index < len(args) else UNKNOWN
+        parts.append(literal("0") if _NUMBER_SPEC.search(spec) else value)
+    return concat([*parts, literal(template.text[end:])])
+
+
+def literal(text: str) -> Value:
+    """A constant."""
+    return Value(Trust.CONSTANT, text=text)

@@ -1,0 +1,296 @@
+"""Rules on what a web application sends back, where it sends people, and what it fetches for them.
+
+Most need data that provably comes from a request; the rest read the application's own switches.
+"""
+
+import re
+from collections.abc import Iterator
+
+from leadhand.teams.review.lens import Rule
+from leadhand.teams.review.lenses.security.events import (
+    Call,
+    Event,
+    Hit,
+    Return,
+    Scope,
+    Store,
+    Topic,
+    flows,
+)  # fmt: skip
+from leadhand.teams.review.lenses.security.hints import CALL, TRUE
+from leadhand.teams.review.lenses.security.names import listed, words
+from leadhand.teams.review.lenses.security.values import HOLE, Trust, Value
+
+_FAMILY = "security/untrusted-input"
+_SWITCH = "security/web-settings"
+XSS = Rule(
+    "security/cross-site-scripting", _FAMILY, "critical",
+    "Script in the input runs in the browser of whoever opens the page.",
+    "Render a template with autoescaping, or escape the value with `markupsafe.escape`.",
+)  # fmt: skip
+MARKUP = Rule(
+    "security/unescaped-markup", _FAMILY, "warning",
+    "The value is marked as safe HTML without being escaped.",
+    "Keep the markup constant and let `format_html` or `Markup.format` escape the values.",
+)  # fmt: skip
+REDIRECT = Rule(
+    "security/open-redirect", _FAMILY, "warning",
+    "A link to this site can lead anywhere, which phishing lives on.",
+    "Redirect to paths of this site only, or check the host against a list.",
+)  # fmt: skip
+SSRF = Rule(
+    "security/request-forgery", _FAMILY, "critical",
+    "The client decides what this server fetches, inner services included.",
+    "Check the host against a list of those it may reach.",
+)  # fmt: skip
+URL_PART = Rule(
+    "security/request-path", _FAMILY, "warning",
+    "With `..`, `?` or `#` the client reaches other addresses of that service.",
+    "Quote it: `urllib.parse.quote(value, safe='')`.",
+)  # fmt: skip
+HEADER = Rule(
+    "security/response-header", _FAMILY, "warning",
+    "The client decides how browsers treat the response.",
+    "Choose the value from a fixed set.",
+)  # fmt: skip
+ERROR = Rule(
+    "security/error-details", _FAMILY, "warning",
+    "Stack traces tell an attacker how the program is made.",
+    "Log the details and send a plain message.",
+)  # fmt: skip
+DEBUG = Rule(
+    "security/debug-mode", _SWITCH, "critical",
+    "The debugger lets any visitor run code on the server.",
+    "Take it from the environment, and leave it off by default.",
+)  # fmt: skip
+COOKIE = Rule(
+    "security/insecure-cookie", _SWITCH, "warning",
+    "The session can be read by scripts, or on an unencrypted connection.",
+    "Set `secure=True, httponly=True, samesite='Lax'`.",
+)  # fmt: skip
+CSRF = Rule(
+    "security/csrf-off", _SWITCH, "warning",
+    "Other sites can then make a visitor's browser submit forms.",
+    "Leave the protection on, and exempt single views that verify a signature.",
+)  # fmt: skip
+CORS = Rule(
+    "security/cors-any-origin", _SWITCH, "warning",
+    "Any site can act with a visitor's credentials.",
+    "List the origins that may send credentials.",
+)  # fmt: skip
+AUTOESCAPE = Rule(
+    "security/autoescape-off", _SWITCH, "warning",
+    "Values are put into HTML unescaped.",
+    "Pass `autoescape=select_autoescape()`.",
+)  # fmt: skip
+
+_RULES = (
+    XSS, MARKUP, REDIRECT, SSRF, URL_PART, HEADER, ERROR, DEBUG, COOKIE, CSRF, CORS, AUTOESCAPE,
+)  # fmt: skip
+
+_FETCHES = re.compile(
+    r"^(?:requests|httpx)\.(?:get|post|put|patch|delete|head|options|request|stream)$"
+    r"|^urllib\.request\.(?:urlopen|urlretrieve|Request)$|^(?:aiohttp|requests|httpx)\.\w+\(\)\.\w+$"
+    r"|^http\.client\.HTTPS?Connection$|^urllib2\.urlopen$"
+)
+_REDIRECTS = listed(
+    "redirect HttpResponseRedirect HttpResponsePermanentRedirect RedirectResponse HTTPFound"
+    " HTTPSeeOther"
+)
+_RESPONSES = listed(
+    "flask.make_response flask.Response django.http.HttpResponse django.http.response.HttpResponse"
+    " starlette.responses.HTMLResponse fastapi.responses.HTMLResponse flask.wrappers.Response"
+    " werkzeug.Response werkzeug.wrappers.Response"
+)
+_MARKUPS = listed(
+    "markupsafe.Markup flask.Markup jinja2.Markup django.utils.safestring.mark_safe"
+    " django.utils.safestring.SafeString django.utils.html.format_html"
+)
+_SESSION_WORDS = listed("session sessionid sid auth token jwt login")
+_APPS = frozenset(("flask.Flask", "flask.Flask()"))
+_COOKIE_SETTINGS = listed("SESSION_COOKIE_SECURE SESSION_COOKIE_HTTPONLY CSRF_COOKIE_SECURE")
+_CSRF_SETTINGS = frozenset(("WTF_CSRF_ENABLED", "CSRF_ENABLED", "WTF_CSRF_CHECK_DEFAULT"))
+_SCHEME = re.compile(r"^https?://(?=\x00)|^//", re.IGNORECASE)
+
+
+def look(event: Event) -> Iterator[Hit]:
+    """What is wrong with `event`, if anything."""
+    match event:
+        case Call():
+            yield from _call(event)
+            yield from _settings(event)
+        case Return():
+            yield from _return(event)
+        case Store():
+            yield from _store(event)
+        case _:
+            return
+
+
+def _call(event: Call) -> Iterator[Hit]:
+    name, last = event.name, event.last
+    if name in _RESPONSES:
+        kind = event.arg(-1, "content_type", "mimetype", "headers", "media_type")
+        if kind.text and "html" not in kind.text:
+            return
+        yield from _xss(event, event.arg(0, "response", "content"), f"`{name}`")
+    elif name in _MARKUPS:
+        yield from _markup(event)
+    elif last in _REDIRECTS:
+        target = event.arg(0, "location", "redirect_to", "url", "to")
+        yield from _redirect(event, target, f"`{name}`")
+    elif _FETCHES.match(name) or (last in ("get", "post") and _client(event)):
+        index = 1 if last in ("request", "stream") else 0
+        url = event.arg(index, "url", "host")
+        piece = url.worst("url")
+        if piece.trust is not Trust.REMOTE:
+            return
+        if _leads(url):
+            message = f"`{piece.origin}` decides what `{name}` in {event.scope.title} fetches."
+            yield Hit(SSRF, event.node, message, flows(url, piece))
+        elif "?" not in url.text.split(HOLE, 1)[0]:
+            message = (
+                f"`{piece.origin}` goes unquoted into the URL of `{name}` in {event.scope.title}."
+            )
+            yield Hit(URL_PART, event.node, message, flows(url, piece))
+
+
+def _client(event: Call) -> bool:
+    made = event.receiver.made_by
+    return made in ("requests.Session", "requests.session", "httpx.Client", "httpx.AsyncClient")
+
+
+def _leads(url: Value) -> bool:
+    """Whether the client's part of `url` stands where its host is decided."""
+    start = _SCHEME.sub("", url.text)
+    return start.startswith(HOLE) and bool(url.pieces) and url.pieces[0].trust is Trust.REMOTE
+
+
+def _markup(event: Call) -> Iterator[Hit]:
+    text = event.arg(0, "s", "base", "format_string")
+    piece = text.worst("html")
+    named = piece.trust is Trust.PARAMETER and "." not in piece.origin
+    tagged = text.built and "<" in text.text and (named or piece.trust is Trust.LOCAL)
+    if tagged or piece.trust is Trust.REMOTE:
+        message = f"`{event.name}` in {event.scope.title} trusts `{piece.origin}` inside markup."
+        yield Hit(MARKUP, event.node, message, flows(text, piece))
+
+
+def _xss(event: Call | Return, body: Value, where: str) -> Iterator[Hit]:
+    piece = body.worst("html")
+    if piece.trust is Trust.REMOTE:
+        message = (
+            f"`{piece.origin}` goes into the page by {where} in {event.scope.title} as it came."
+        )
+        yield Hit(XSS, event.node, message, flows(body, piece))
+    elif "traceback.format_exc" in piece.made_by:
+        message = (
+            f"{where.capitalize()} in {event.scope.title} sends the stack trace to the client."
+        )
+        yield Hit(ERROR, event.node, message)
+
+
+def _redirect(event: Call | Store, target: Value, where: str) -> Iterator[Hit]:
+    piece = target.worst("url")
+    if piece.trust is Trust.REMOTE and _leads(target):
+        message = f"`{piece.origin}` decides where {where} in {event.scope.title} leads."
+        yield Hit(REDIRECT, event.node, message, flows(target, piece))
+
+
+def _return(event: Return) -> Iterator[Hit]:
+    scope = event.scope
+    if scope.handler and "flask" in scope.modules and not scope.modules & {"fastapi"}:
+        yield from _xss(event, event.value, "`return`")
+
+
+def _store(event: Store) -> Iterator[Hit]:
+    key = event.key.lower()
+    off = event.value.constant == "False"
+    where = event.scope.title
+    if event.key in _COOKIE_SETTINGS and off:
+        yield Hit(COOKIE, event.node, f"`{event.key}` is switched off.")
+    elif event.key in _CSRF_SETTINGS and off:
+        yield Hit(CSRF, event.node, f"`{event.key}` is switched off.")
+    elif event.key == "debug" and event.value.constant == "True" and event.owner.made_by in _APPS:
+        yield Hit(DEBUG, event.node, f"`{event.name}` is switched on in {where}.")
+    elif key == "location" and "headers" in event.name:
+        yield from _redirect(event, event.value, "the `Location` header")
+    elif key == "content-type" and "headers" in event.name:
+        piece = event.value.worst("header")
+        if piece.trust is Trust.REMOTE:
+            message = f"`{piece.origin}` decides the content type that {where} answers with."
+            yield Hit(HEADER, event.node, message, flows(event.value, piece))
+
+
+def _settings(event: Call) -> Iterator[Hit]:
+    last, where = event.last, event.scope.title
+    if last == "run" and event.is_true("debug") and event.receiver.made_by in _APPS:
+        yield Hit(DEBUG, event.node, f"`{event.name}(debug=True)` starts the debugger.")
+    elif last == "set_cookie":
+        yield from _cookie(event)
+    elif last == "CORS" or event.arg(0).made_by.endswith("CORSMiddleware"):
+        origins = event.arg(-1, "origins", "allow_origins", "resources")
+        credentials = event.is_true("supports_credentials") or event.is_true("allow_credentials")
+        if credentials and origins.constant == "*":
+            yield Hit(CORS, event.node, f"`{last}` in {where} allows any origin with credentials.")
+    elif event.name in ("jinja2.Environment", "jinja2.environment.Environment"):
+        yield from _environment(event)
+    elif last == "get_template" and event.receiver.made_by == "jinja2.Environment":
+        page = event.arg(0).text.endswith((".html", ".htm", ".xhtml"))
+        if page and not event.scope.facts.get("escapes"):
+            message = f"The Jinja environment in {where} renders `{event.arg(0).text}` unescaped."
+            yield Hit(AUTOESCAPE, event.node, message, event.receiver.steps)
+
+
+def _cookie(event: Call) -> Iterator[Hit]:
+    if event.spread:
+        return
+    name = event.arg(0, "key").constant
+    if not name or not _SESSION_WORDS & set(words(name)) or "csrf" in name.lower():
+        return
+    age = event.arg(2, "max_age").constant
+    missing = [
+        flag
+        for flag in ("secure", "httponly")
+        if event.is_false(flag) or (flag not in event.keywords and len(event.args) < 7)
+    ]
+    if missing and age != "0":
+        message = f"The cookie `{name}` is set without {' and '.join(missing)}."
+        yield Hit(COOKIE, event.node, message)
+
+
+def _environment(event: Call) -> Iterator[Hit]:
+    if event.spread or "autoescape" in event.keywords:
+        event.scope.facts["escapes"] = not event.is_false("autoescape")
+    if event.is_false("autoescape") and _serves(event.scope):
+        yield Hit(AUTOESCAPE, event.node, f"`autoescape=False` in {event.scope.title}.")
+
+
+def _serves(scope: Scope) -> bool:
+    return bool(scope.modules & {"flask", "fastapi", "starlette", "aiohttp", "bottle", "tornado"})
+
+
+TOPIC = Topic(
+    rules=_RULES,
+    calls=_REDIRECTS
+    | frozenset(name.rsplit(".", 1)[-1] for name in _RESPONSES | _MARKUPS)
+    | listed(
+        "get post put patch delete head options request stream urlopen urlretrieve Request"
+        " HTTPConnection HTTPSConnection run set_cookie CORS add_middleware Environment"
+        " get_template Middleware"
+    ),
+    look=look,
+    hints={
+        **dict.fromkeys(
+            listed(
+                "Markup mark_safe SafeString format_html set_cookie CORS CORSMiddleware"
+                " autoescape format_exc get_template"
+            ),
+            (),
+        ),
+        "debug": TRUE,
+        "Environment": CALL,
+        **dict.fromkeys(_COOKIE_SETTINGS | _CSRF_SETTINGS, ()),
+    },
+    others=frozenset((Return, Store)),
+)

@@ -1,0 +1,95 @@
+"""Checks a finding's evidence against the change: is it there, word for word, and on which side.
+
+This is what stands between a lens that is wrong about the code and the person who reads the
+review. It looks only near the place that the finding names.
+"""
+
+import bisect
+from collections.abc import Iterable, Iterator, Sequence
+
+from leadhand.contracts.finding import Finding
+from leadhand.synthesis.findings import Quote
+from leadhand.teams.review.change import Change, ChangedFile, Hunk
+
+
+class ChangeQuotes:
+    """The quotes that a change can back; a `Quotes` of the synthesizer."""
+
+    def __init__(self, change: Change) -> None:
+        self._change = change
+        self._ends: dict[str, list[int]] = {}
+
+    def quoted(self, finding: Finding) -> Quote | None:
+        """Where the change has the evidence, or none.
+
+        Added lines count from `line` to `end_line` and in every hunk that has one of these;
+        removed lines in hunks that stand there or right beside. Each line of the evidence must be
+        contained in one such line, in order; blank lines and indentation don't count.
+        """
+        file = self._change.by_path.get(finding.path)
+        wanted = [line.strip() for line in finding.evidence.split("\n") if line.strip()]
+        if file is None or not wanted:
+            return None
+        near = list(self._near(file, finding))
+        if all(line in file.head for line in wanted):
+            at = [hunk for hunk in near if _overlaps(hunk, finding)]
+            for numbered in (_spanned(file, at, finding), _added(file, at)):
+                lines = _find(wanted, numbered)
+                if lines is not None:
+                    return Quote(side="added", lines=lines)
+        if all(line in file.base for line in wanted):
+            lines = _find(wanted, _removed(file, near))
+            if lines is not None:
+                return Quote(side="removed", lines=lines)
+        return None
+
+    def _near(self, file: ChangedFile, finding: Finding) -> Iterator[Hunk]:
+        """The hunks whose new lines, widened by one either way, meet the finding's."""
+        if file.path not in self._ends:
+            self._ends[file.path] = [_last(hunk) for hunk in file.hunks]
+        first = bisect.bisect_left(self._ends[file.path], finding.line - 1)
+        for hunk in file.hunks[first:]:
+            if hunk.new_start - 1 > finding.end_line:
+                return
+            yield hunk
+
+
+def _last(hunk: Hunk) -> int:
+    """The last new line of a hunk; one that only removes counts as the line it follows."""
+    return hunk.new_start + max(hunk.new_count, 1) - 1
+
+
+def _overlaps(hunk: Hunk, finding: Finding) -> bool:
+    return hunk.new_count > 0 and hunk.new_start <= finding.end_line and finding.line <= _last(hunk)
+
+
+def _find(wanted: Sequence[str], numbered: Iterable[tuple[int, str]]) -> tuple[int, ...] | None:
+    """Numbers of the lines that hold the wanted ones, each after the one before; none if not."""
+    lines: list[int] = []
+    for number, text in numbered:
+        if wanted[len(lines)] in text:
+            lines.append(number)
+            if len(lines) == len(wanted):
+                return tuple(lines)
+    return None
+
+
+def _spanned(
+    file: ChangedFile, hunks: Sequence[Hunk], finding: Finding
+) -> Iterator[tuple[int, str]]:
+    for hunk in hunks:
+        first = max(hunk.new_start, finding.line)
+        last = min(_last(hunk), finding.end_line, len(file.head_lines))
+        for number in range(first, last + 1):
+            yield number, file.head_lines[number - 1]
+
+
+def _added(file: ChangedFile, hunks: Sequence[Hunk]) -> Iterator[tuple[int, str]]:
+    for hunk in hunks:
+        yield from enumerate(file.added_in(hunk), hunk.new_start)
+
+
+def _removed(file: ChangedFile, hunks: Sequence[Hunk]) -> Iterator[tuple[int, str]]:
+    for hunk in hunks:
+        if hunk.old_count:
+            yield from enumerate(file.removed_in(hunk), hunk.old_start)

@@ -1,0 +1,157 @@
+"""Writes the snapshot of a change that the lenses read; see `change.py` for what it holds.
+
+The one place where a review touches the repository or the patch under review. Whatever has no text
+to review, or is over a cap, is listed with the reason; nothing is left out silently.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+from leadhand.errors import ToolError
+from leadhand.teams.review.change import Change, Status
+from leadhand.teams.review.folder import Caps, SnapshotFolder
+from leadhand.tools.git import (
+    NOTHING,
+    SUBMODULE,
+    SYMLINK,
+    Bounds,
+    Difference,
+    Ends,
+    Repository,
+    compare,
+    objects,
+    open_repository,
+    range_ends,
+    sizes,
+    staged_ends,
+    worktree_ends,
+)
+from leadhand.tools.patch import Unread, read_patch
+from leadhand.tools.text import ChangedText, is_binary, plain_text
+
+DEFAULT_CAPS = Caps()
+
+
+def write_snapshot(
+    folder: Path,
+    *,
+    repo: Path | None = None,
+    revision: str | None = None,
+    staged: bool = False,
+    worktree: bool = False,
+    patch: IO[bytes] | None = None,
+    patch_name: str = "a patch",
+    caps: Caps = DEFAULT_CAPS,
+) -> Change:
+    """The change that was asked for, written into `folder`, which is made and must be new.
+
+    From a repository (the one that `repo`, or the current folder, is in): `revision` is `A..B`,
+    `A...B` or a commit, by default HEAD; or what is `staged`, or in the `worktree`, against HEAD.
+    Or from a `patch`. Raises `InputError` where there is nothing to review, and
+    `ToolError` where git is missing or fails, or nothing can be written; each is one line.
+    """
+    folder = Path(os.path.abspath(folder))
+    try:
+        target = SnapshotFolder(folder, caps)
+        if patch is not None:
+            _write_patch(target, patch)
+            return target.finish(patch_name)
+        repository = open_repository(repo or Path(), folder / "git")
+        if staged:
+            ends = staged_ends(repository)
+        elif worktree:
+            ends = worktree_ends(repository)
+        else:
+            ends = range_ends(repository, revision)
+        _write_ends(target, repository, ends)
+        return target.finish(ends.title, ends, repository.git_dir)
+    except OSError as error:
+        raise ToolError(
+            f"can't take a snapshot in {folder}: {(error.strerror or str(error)).lower()}; "
+            "make room there, or name another folder with TMPDIR"
+        ) from error
+
+
+def _write_ends(target: SnapshotFolder, repository: Repository, ends: Ends) -> None:
+    for path, why in ends.skipped:
+        target.skip(path, why)
+    for text in _texts(repository, ends, target):
+        target.add(text)
+
+
+def _write_patch(target: SnapshotFolder, patch: IO[bytes]) -> None:
+    for item in read_patch(patch, max_piece_bytes=target.caps.file_bytes):
+        if isinstance(item, Unread):
+            target.skip(item.path, item.why)
+            continue
+        sides = [side for side in (item.base, item.head) if side is not None]
+        # Characters, not bytes: near enough for a cap, and nothing is encoded twice.
+        why = target.refusal(item.path, *(len(side) for side in sides))
+        if why is None:
+            target.add(item)
+        else:
+            target.skip(item.path, why)
+
+
+def _texts(repository: Repository, ends: Ends, target: SnapshotFolder) -> Iterator[ChangedText]:
+    """The texts that differ between the ends, from three git processes for any number of files."""
+    bounds = Bounds(files=target.caps.files, hunks=target.caps.hunks)
+    differences, more = compare(repository.git_dir, ends.base, ends.head, bounds=bounds)
+    target.skip_unnamed(more)
+    regular = [item for item in differences if not _is_link(item)]
+    size = sizes(repository.git_dir, {oid for item in regular for oid in item.ids})
+    wanted: list[Difference] = []
+    for item in differences:
+        why = _why_no_text(item, size, target)
+        if why is None:
+            wanted.append(item)
+        else:
+            target.skip(item.path, why)
+    contents = objects(repository.git_dir, [oid for item in wanted for oid in item.ids])
+    for item in wanted:
+        old = next(contents)[1] if item.old_mode != NOTHING else None
+        new = next(contents)[1] if item.new_mode != NOTHING else None
+        if is_binary(old or b"") or is_binary(new or b""):
+            target.skip(item.path, "binary")
+        else:
+            yield ChangedText(
+                path=item.path,
+                old_path=item.old_path,
+                status=_status(item),
+                base=None if old is None else plain_text(old),
+                head=None if new is None else plain_text(new),
+                hunks=tuple(item.hunks),
+                complete=True,
+            )
+
+
+def _is_link(item: Difference) -> bool:
+    return SYMLINK in (item.old_mode, item.new_mode) or SUBMODULE in (item.old_mode, item.new_mode)
+
+
+def _status(item: Difference) -> Status:
+    if item.old_mode == NOTHING:
+        return "added"
+    if item.new_mode == NOTHING:
+        return "deleted"
+    return "renamed" if item.old_path else "modified"
+
+
+def _why_no_text(item: Difference, size: dict[str, int], target: SnapshotFolder) -> str | None:
+    """Why `item` has no text to review; none where it has, and then `target` counts it."""
+    if SUBMODULE in (item.old_mode, item.new_mode):
+        return "submodule"
+    if SYMLINK in (item.old_mode, item.new_mode):
+        return "symbolic link"
+    both = [size[oid] for oid in item.ids]
+    if item.binary and max(both) <= target.caps.file_bytes:
+        return "binary"
+    if item.too_many_hunks:
+        return "changed in too many places"
+    if not item.hunks and not item.binary:
+        if item.old_id == item.new_id:
+            return "renamed without a change" if item.old_path else "only its mode changed"
+        return "only its line ends changed" if any(both) else "an empty file"
+    return target.refusal(item.path, *both)

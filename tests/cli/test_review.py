@@ -1,0 +1,213 @@
+"""`leadhand review` as a person runs it: on real repositories, through the whole engine."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from leadhand.contracts.event import parse
+from leadhand.state import fold
+from tests.cli.program import leadhand
+from tests.repositories import Repo
+
+BEFORE = """\
+import subprocess
+
+
+def run(command: str, timeout: float = 5.0) -> str:
+    if not command:
+        raise ValueError("empty command")
+    return subprocess.run(command.split(), timeout=timeout, text=True).stdout
+"""
+AFTER = """\
+import pickle
+import subprocess
+
+from flask import request
+
+
+def run() -> str:
+    return subprocess.run(request.args["command"], shell=True, text=True).stdout
+
+
+def load() -> object:
+    return decode(pickle.loads(request.data))
+"""
+LENSES = {
+    "security", "bugs", "performance", "history", "comments", "guidelines", "past_reviews", "tests",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def repo(tmp_path_factory: pytest.TempPathFactory) -> Repo:
+    """A repository whose last commit is careless."""
+    made = Repo(tmp_path_factory.mktemp("careless"))
+    made.write("app.py", BEFORE)
+    made.commit("Run commands")
+    made.write("app.py", AFTER)
+    made.commit("Let the browser say what to run")
+    return made
+
+
+def test_the_last_commit_is_reviewed_from_git_to_the_screen(repo: Repo) -> None:
+    ended = leadhand("review", "--threshold", "0", folder=repo.folder)
+    assert ended.status == 1
+    assert "app.py:8" in ended.out
+    assert 'subprocess.run(request.args["command"], shell=True' in ended.out
+    assert "security/shell-injection" in ended.out
+    assert "bugs/undefined-name" in ended.out
+    assert "speed-up" in ended.out
+    assert "engine: deterministic" in ended.out
+    assert "past_reviews: no export of earlier reviews was handed over" in " ".join(
+        ended.out.split()
+    )
+    assert "plan: 8 tasks for 8 workers" in ended.err
+
+
+def test_json_is_the_answer_document_and_nothing_else_is_on_stdout(repo: Repo) -> None:
+    ended = leadhand("review", "--json", "--threshold", "0", "--quiet", folder=repo.folder)
+    document = json.loads(ended.out)
+    assert ended.err == ""
+    assert document["status"] == "complete"
+    assert document["engine"] == "deterministic"
+    assert document["team"] == "review"
+    assert {task["worker"] for task in document["tasks"]} == LENSES
+    assert {task["status"] for task in document["tasks"]} == {"completed"}
+    assert document["metrics"]["makespan_s"] > 0
+    output = document["output"]
+    assert set(output) >= {"findings", "suppressed", "not_assessed"}
+    finding = next(one for one in output["findings"] if one["rule"] == "security/shell-injection")
+    assert set(finding) >= {
+        "id", "path", "line", "end_line", "severity", "category", "rule", "message", "suggestion",
+        "evidence", "confidence", "lenses",
+    }  # fmt: skip
+    assert finding["evidence"] in AFTER
+    assert finding["lenses"] == ["security"]
+
+
+def test_a_repository_elsewhere_and_a_range_can_be_named(repo: Repo, tmp_path: Path) -> None:
+    ended = leadhand(
+        "review", "HEAD~1..HEAD", "--repo", str(repo.folder), "--fail-on", "never", folder=tmp_path
+    )
+    assert ended.status == 0
+    assert "1 file" in ended.out
+
+
+def test_the_plan_can_be_seen_before_any_work_is_done(repo: Repo) -> None:
+    ended = leadhand("review", "--plan-only", "--json", folder=repo.folder)
+    plan = json.loads(ended.out)
+    assert ended.status == 0
+    assert {task["worker"] for task in plan["tasks"]} == LENSES
+    assert all(task["artifacts"] == ["app.py"] for task in plan["tasks"])
+    shown = leadhand("review", "--plan-only", folder=repo.folder)
+    assert "8 tasks for 8 workers" in shown.out
+    assert str(repo.folder) not in shown.out
+
+
+def test_events_are_written_as_they_happen_and_fold_to_the_run(repo: Repo, tmp_path: Path) -> None:
+    log = tmp_path / "events.jsonl"
+    ended = leadhand("review", "--events", str(log), "--json", folder=repo.folder)
+    state = fold(parse(line) for line in log.read_text(encoding="utf-8").splitlines())
+    assert state.answer is not None
+    assert json.loads(state.answer.model_dump_json()) == json.loads(ended.out)
+
+
+def test_a_finding_keeps_its_id_when_lines_shift_and_a_baseline_hides_it(tmp_path: Path) -> None:
+    made = Repo(tmp_path / "r")
+    made.write("a.py", "x = 1\n")
+    made.commit("Start")
+    made.write("b.py", "def f():\n    return undefined_thing\n")
+    made.commit("Use a thing")
+    first = leadhand("review", "--json", "--threshold", "0", folder=made.folder)
+    report = tmp_path / "report.json"
+    report.write_text(first.out, encoding="utf-8")
+    made.git("reset", "--soft", "HEAD~1")
+    made.write("b.py", "import os\n\nprint(os.sep)\n\n\ndef f():\n    return undefined_thing\n")
+    made.commit("Use a thing, again")
+    again = json.loads(leadhand("review", "--json", "--threshold", "0", folder=made.folder).out)
+    before = {one["id"] for one in json.loads(first.out)["output"]["findings"]}
+    assert before & {one["id"] for one in again["output"]["findings"]} == before
+    hidden = leadhand(
+        "review", "--json", "--threshold", "0", "--baseline", str(report), folder=made.folder
+    )
+    output = json.loads(hidden.out)["output"]
+    assert before.isdisjoint(one["id"] for one in output["findings"])
+    assert before == set(output["hidden_by_baseline"])
+
+
+def test_a_clean_change_is_said_to_be_clean(tmp_path: Path) -> None:
+    made = Repo(tmp_path)
+    made.write("a.py", '"""A module."""\n')
+    made.commit("Start")
+    made.write("a.py", '"""A module of its own."""\n')
+    made.commit("Say more")
+    ended = leadhand("review", folder=made.folder)
+    assert ended.status == 0
+    assert "Clean: nothing to report." in ended.out
+
+
+def test_a_patch_on_stdin_is_reviewed_without_a_repository(repo: Repo, tmp_path: Path) -> None:
+    patch = repo.git("diff", "HEAD~1", "HEAD") + "\n"
+    ended = leadhand(
+        "review", "--diff", "-", "--json", "--threshold", "0", folder=tmp_path, given=patch
+    )
+    document = json.loads(ended.out)
+    assert document["status"] == "complete"
+    assert any("history" in one["lens"] for one in document["output"]["not_assessed"])
+
+
+def test_staged_and_uncommitted_changes_are_reviewed(tmp_path: Path) -> None:
+    made = Repo(tmp_path)
+    made.write("a.py", "x = 1\n")
+    made.commit("Start")
+    made.write("a.py", "x = undefined_one\n")
+    made.git("add", "a.py")
+    made.write("b.py", "y = undefined_two\n")
+    staged = leadhand("review", "--staged", "--threshold", "0", folder=made.folder)
+    assert "undefined_one" in staged.out
+    assert "undefined_two" not in staged.out
+    both = leadhand("review", "--worktree", "--threshold", "0", folder=made.folder)
+    assert "undefined_one" in both.out
+    assert "undefined_two" in both.out
+
+
+def test_a_deadline_that_is_too_short_still_gives_a_report_and_status_4_or_3(repo: Repo) -> None:
+    ended = leadhand("review", "--deadline", "10ms", "--json", folder=repo.folder)
+    document = json.loads(ended.out)
+    assert ended.status in (3, 4)
+    assert document["status"] in ("partial", "failed")
+    assert "deadline of 0.01 s" in document["gaps"][0]["why"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("nope..HEAD",), "nope"),
+        (("--output=/tmp/x",), "No such option"),
+        (("HEAD", "--staged"), "exclude each other"),
+        (("--deadline", "soon"), "'soon' is no duration"),
+        (("--baseline", "missing.json"), "missing.json"),
+        (("--diff", "missing.patch"), "can't read the patch missing.patch"),
+        (("--format", "pdf"), "pdf"),
+        (("--past-reviews", "missing.json"), "missing.json"),
+        (("--repo", "no/such/folder"), "no/such/folder"),
+    ],
+)
+def test_bad_input_is_one_clear_line_and_status_2(
+    repo: Repo, arguments: tuple[str, ...], said: str
+) -> None:
+    ended = leadhand("review", *arguments, folder=repo.folder)
+    assert ended.status == 2
+    assert said in ended.err
+    assert "Traceback" not in ended.err
+    assert ended.out == ""
+
+
+def test_a_folder_that_is_no_repository_and_one_without_commits_are_named(tmp_path: Path) -> None:
+    ended = leadhand("review", folder=tmp_path)
+    assert (ended.status, ended.err.count("\n")) == (2, 1)
+    assert "is not in a git repository" in ended.err
+    Repo(tmp_path / "empty")
+    ended = leadhand("review", folder=tmp_path / "empty")
+    assert (ended.status, ended.err.count("\n")) == (2, 1)
+    assert "no commits" in ended.err or "no commit" in ended.err

@@ -1,0 +1,117 @@
+"""A run on the command line: progress, and what a signal does to it."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from leadhand.cli.duration import parse_duration
+from leadhand.errors import InputError
+from tests.cli.program import leadhand
+
+PROGRAM = """
+import asyncio
+import sys
+import time
+from leadhand import Handoff, Plan, Supervisor, Task, Team, Worker
+from leadhand.cli import session
+
+
+async def quick(handoff: Handoff) -> str:
+    return "done"
+
+
+async def forever(handoff: Handoff) -> str:
+    print("begun", flush=True)
+    while True:
+        try:
+            await asyncio.sleep(3600)
+        except asyncio.CancelledError:
+            if {obedient}:
+                raise
+            if {blocks_s}:
+                print("blocking", flush=True)
+            time.sleep({blocks_s})
+
+
+team = Team("t", workers=[Worker("quick", "d", run=quick), Worker("forever", "d", run=forever)])
+tasks = [
+    Task(id="a", worker="quick", intent="be quick"),
+    Task(id="b", worker="forever", intent="take for ever", depends_on=["a"]),
+]
+answer = session.run(
+    Supervisor(team), "go", title="a run", plan=Plan(goal="go", tasks=tasks), quiet=True
+)
+print(answer.status, answer.output, flush=True)
+sys.exit(7)
+"""
+
+
+def started(*, obedient: bool, blocks_s: float = 0.0) -> "subprocess.Popen[str]":
+    """The program, once its second task has begun."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", PROGRAM.format(obedient=obedient, blocks_s=blocks_s)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == "begun\n"
+    return process
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_one_signal_stops_the_work_and_keeps_what_is_done(number: signal.Signals) -> None:
+    """F37"""
+    process = started(obedient=True)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=30)
+    assert out == "cancelled {'a': 'done'}\n"
+    assert (process.returncode, err) == (7, "")
+
+
+def test_one_signal_is_enough_for_a_worker_that_ignores_its_cancellation() -> None:
+    """F37, F38"""
+    process = started(obedient=False)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=30)
+    assert out == "cancelled {'a': 'done'}\n"
+    assert process.returncode == 7
+
+
+def test_a_second_signal_ends_the_process_even_while_the_loop_is_blocked() -> None:
+    """F37"""
+    process = started(obedient=False, blocks_s=60.0)
+    assert process.stdout is not None
+    process.send_signal(signal.SIGINT)
+    assert process.stdout.readline() == "blocking\n"
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=30)
+    assert process.returncode == 130
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("90s", 90), ("10m", 600), ("1h30m", 5_400), ("250ms", 0.25), ("5", 5), ("1.5h", 5_400)],
+)
+def test_durations_are_read_as_people_type_them(text: str, seconds: float) -> None:
+    assert parse_duration(text) == pytest.approx(seconds)
+
+
+@pytest.mark.parametrize("text", ["", "soon", "-5s", "0", "10 m", "5x", "1m soon", "1e9", "nan"])
+def test_what_is_no_duration_is_refused(text: str) -> None:
+    with pytest.raises(InputError):
+        parse_duration(text)
+
+
+def test_events_that_cannot_be_written_are_one_clear_line(tmp_path: Path) -> None:
+    ended = leadhand(
+        "review", "--diff", "-", "--events", "no/such/folder/e.jsonl", folder=tmp_path,
+        given="--- /dev/null\n+++ b/a.py\n@@ -0,0 +1 @@\n+x = 1\n",
+    )  # fmt: skip
+    assert ended.status == 2
+    assert "can't write events to no/such/folder/e.jsonl" in ended.err

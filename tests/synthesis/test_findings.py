@@ -1,0 +1,253 @@
+"""Many lenses' reports become one review: nothing invented, nothing lost, what matters first."""
+
+import random
+from collections.abc import Callable
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leadhand.contracts.finding import Finding, LensReport, NotAssessed, Severity
+from leadhand.synthesis import Quote, Review, synthesize
+from leadhand.synthesis.fingerprint import fingerprint, fingerprints
+
+Reports = list[tuple[str, LensReport]]
+
+
+class Everywhere:
+    """Quotes that are all real, but for those with the word `invented`."""
+
+    def quoted(self, finding: Finding) -> Quote | None:
+        if "invented" in finding.evidence:
+            return None
+        return Quote(side="added", lines=(finding.line,))
+
+
+def seen(
+    rule: str = "bugs/x",
+    *,
+    path: str = "a.py",
+    line: int = 1,
+    end_line: int | None = None,
+    severity: Severity = "warning",
+    message: str = "The name is wrong here.",
+    evidence: str = "x = 1",
+    confidence: int = 0,
+) -> Finding:
+    return Finding(
+        path=path, line=line, end_line=line if end_line is None else end_line, severity=severity,
+        category=rule.split("/", 1)[0], rule=rule, message=message, evidence=evidence,
+        confidence=confidence,
+    )  # fmt: skip
+
+
+def of(lens: str, *items: Finding | NotAssessed) -> tuple[str, LensReport]:
+    """What `lens` reports."""
+    return lens, LensReport(
+        findings=tuple(item for item in items if isinstance(item, Finding)),
+        not_assessed=tuple(item for item in items if isinstance(item, NotAssessed)),
+    )
+
+
+def rated(**confidence: int) -> Callable[[str], int]:
+    """90 for every rule but those whose name after the slash is given."""
+    return lambda rule: confidence.get(rule.rsplit("/", 1)[-1], 90)
+
+
+def review(
+    *reports: tuple[str, LensReport],
+    confidence: Callable[[str], int] | None = None,
+    threshold: int = 80,
+    baseline: frozenset[str] = frozenset(),
+    equivalent: tuple[frozenset[str], ...] = (),
+    weights: dict[str, int] | None = None,
+) -> Review:
+    return synthesize(
+        reports, quotes=Everywhere(), confidence=confidence or rated(), threshold=threshold,
+        baseline=baseline, equivalent=equivalent, weights=weights,
+    )  # fmt: skip
+
+
+def places(findings: tuple[Finding, ...]) -> list[tuple[str, int]]:
+    return [(finding.path, finding.line) for finding in findings]
+
+
+def test_a_finding_whose_quote_is_not_in_the_change_is_dropped_and_counted() -> None:
+    made = review(of("bugs", seen(), seen(line=9, evidence="invented()")))
+    assert places(made.findings) == [("a.py", 1)]
+    assert [(row.rule, row.path, row.line) for row in made.dropped] == [("bugs/x", "a.py", 9)]
+
+
+def test_confidence_is_measured_and_never_taken_from_the_lens() -> None:
+    made = review(of("bugs", seen(confidence=100)), confidence=rated(x=41))
+    assert made.findings == ()
+    assert [finding.confidence for finding in made.suppressed] == [41]
+
+
+def test_the_threshold_divides_and_is_itself_enough() -> None:
+    made = review(
+        of("bugs", seen("bugs/at"), seen("bugs/under", line=5)), confidence=rated(at=80, under=79)
+    )
+    assert [finding.rule for finding in made.findings] == ["bugs/at"]
+    assert [finding.rule for finding in made.suppressed] == ["bugs/under"]
+
+
+def test_what_two_lenses_say_of_the_same_quote_is_one_finding_that_names_both() -> None:
+    made = review(
+        of("bugs", seen("bugs/x", message="`run` is called without a timeout here")),
+        of(
+            "security",
+            seen(
+                "security/y",
+                message="`run` is called here without a timeout",
+                evidence="x  =  1",
+                severity="critical",
+            ),
+        ),
+        confidence=rated(x=95, y=85),
+    )
+    (only,) = made.findings
+    assert (only.rule, only.severity, only.confidence) == ("bugs/x", "critical", 95)
+    assert only.lenses == ("bugs", "security")
+
+
+def test_different_problems_on_one_line_stay_apart() -> None:
+    made = review(
+        of("bugs", seen("bugs/x", message="The loop variable is captured late.")),
+        of("security", seen("security/y", message="A password is written to the log.")),
+        of("performance", seen("performance/z", message="The loop variable is captured late.",
+                               evidence="y = 2")),
+    )  # fmt: skip
+    assert len(made.findings) == 3
+
+
+def test_rules_that_mean_the_same_are_one_finding_whatever_their_words() -> None:
+    same = frozenset({"bugs/x", "security/y"})
+    reports = (
+        of("bugs", seen("bugs/x", message="one", end_line=3)),
+        of("security", seen("security/y", message="completely different", line=3)),
+    )
+    assert len(review(*reports, equivalent=(same,)).findings) == 1
+    assert len(review(*reports).findings) == 2
+
+
+def test_one_lens_may_say_two_things_of_overlapping_lines() -> None:
+    made = review(of("bugs", seen(end_line=5), seen(line=3), seen(line=3)))
+    assert places(made.findings) == [("a.py", 1), ("a.py", 3)]
+
+
+def test_ids_stay_when_lines_shift_and_indentation_changes() -> None:
+    (before,) = review(of("bugs", seen(line=3, evidence="  x = 1"))).findings
+    (after,) = review(of("bugs", seen(line=90, end_line=91, evidence="x  =\t1"))).findings
+    assert before.id == after.id
+    assert len(before.id) == 16
+    assert before.id != fingerprint("b.py", "bugs/x", "x = 1", 0)
+
+
+def test_twins_in_one_file_have_ids_of_their_own_counted_down_the_file() -> None:
+    rows = [seen(line=9), seen(line=2)]
+    names = fingerprints(rows, same_rule=str)
+    assert names == [fingerprint("a.py", "bugs/x", "x = 1", n) for n in (1, 0)]
+
+
+def test_ids_hold_text_that_no_encoding_takes() -> None:
+    """F07."""
+    assert len(fingerprint("\ud800", "bugs/x", "\0\udfff", 0)) == 16
+
+
+def test_a_baseline_hides_what_it_has_and_is_kept_for_the_next_one() -> None:
+    first = review(of("bugs", seen(), seen(line=9)))
+    known = frozenset({first.findings[0].id, "gone"})
+    second = review(of("bugs", seen(), seen(line=9)), baseline=known)
+    assert [finding.id for finding in second.findings] == [first.findings[1].id]
+    assert second.hidden_by_baseline == (first.findings[0].id,)
+
+
+def test_severity_then_confidence_then_lenses_then_weight_decide_the_order() -> None:
+    shared = "The very same words about it."
+    made = review(
+        of("style", seen("style/light", line=10), seen("style/both", line=20, message=shared)),
+        of("bugs", seen("bugs/heavy", line=30), seen("bugs/both", line=20, message=shared)),
+        of("bugs", seen("bugs/sure", line=40), seen("bugs/worst", line=50, severity="critical")),
+        of("bugs", seen("bugs/least", line=60, severity="info")),
+        confidence=rated(sure=99, worst=81, least=100),
+        weights={"bugs": 2},
+    )
+    assert [finding.line for finding in made.findings] == [50, 40, 20, 30, 10, 60]
+
+
+def test_rules_take_turns_so_that_a_frequent_one_does_not_bury_the_others() -> None:
+    often = [seen("bugs/often", line=line) for line in range(1, 30)]
+    made = review(of("bugs", *often, seen("bugs/rare", path="z.py")))
+    assert [finding.rule for finding in made.findings[:3]] == [
+        "bugs/often", "bugs/rare", "bugs/often",
+    ]  # fmt: skip
+
+
+def test_a_reason_that_holds_for_many_files_is_said_once() -> None:
+    def notes(number: int) -> list[NotAssessed]:
+        return [NotAssessed(lens="bugs", path=f"{n:02}.py", why="too large") for n in range(number)]
+
+    whole = NotAssessed(lens="history", why="no history")
+    made = review(of("bugs", *notes(21), *notes(3), whole), of("history", whole))
+    assert [(note.lens, note.path, note.why) for note in made.not_assessed] == [
+        ("bugs", None, "too large (21 files)"),
+        ("history", None, "no history"),
+    ]
+    assert len(review(of("bugs", *notes(20))).not_assessed) == 20
+
+
+def test_where_quotes_stand_is_kept_for_every_finding_by_its_id() -> None:
+    made = review(of("bugs", seen(line=7), seen("bugs/low", line=8)), confidence=rated(low=5))
+    assert {made.quotes[one.id].lines for one in (*made.findings, *made.suppressed)} == {(7,), (8,)}
+    assert Review.model_validate(made.model_dump(mode="json")) == made
+
+
+FINDINGS = st.builds(
+    seen,
+    st.sampled_from(["bugs/x", "bugs/y", "security/x", "security/z"]),
+    path=st.sampled_from(["a.py", "b.py"]),
+    line=st.integers(1, 6),
+    end_line=st.integers(1, 300),
+    severity=st.sampled_from(["critical", "warning", "info"]),
+    message=st.sampled_from(["The name is wrong.", "A name is wrong.", "Nothing to do with it."]),
+    evidence=st.sampled_from(["x = 1", "x  = 1", "y = 2", "invented"]),
+)
+
+
+def reported(lens: str, findings: list[Finding]) -> tuple[str, LensReport]:
+    return of(lens, *findings)
+
+
+REPORTS = st.lists(
+    st.builds(
+        reported,
+        st.sampled_from(["bugs", "security"]),
+        st.lists(FINDINGS, max_size=6),
+    ),
+    max_size=4,
+)
+
+
+@given(REPORTS, st.randoms(use_true_random=False))
+def test_the_order_in_which_tasks_end_never_matters(
+    reports: Reports, chance: random.Random
+) -> None:
+    shuffled = list(reports)
+    chance.shuffle(shuffled)
+    confidence = rated(x=85, y=85, z=60)
+    made = review(*reports, confidence=confidence)
+    assert review(*shuffled, confidence=confidence) == made
+    every = [*made.findings, *made.suppressed]
+    assert len({finding.id for finding in every}) == len(every)
+    given_findings = [one for _, report in reports for one in report.findings]
+    invented = [one for one in given_findings if one.evidence == "invented"]
+    assert len(made.dropped) == len(invented)
+    assert bool(every) == (len(given_findings) > len(invented))
+
+
+@given(REPORTS)
+def test_what_a_baseline_hides_is_all_that_differs(reports: Reports) -> None:
+    made = review(*reports)
+    again = review(*reports, baseline=frozenset(finding.id for finding in made.findings))
+    assert again.findings == ()
+    assert set(again.hidden_by_baseline) == {finding.id for finding in made.findings}

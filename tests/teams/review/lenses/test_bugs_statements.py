@@ -1,0 +1,143 @@
+"""The bugs lens: its own checks of coroutines, loops, handlers and functions not called."""
+
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.teams.review.changes import make_change
+from tests.teams.review.lenses.bugs_reports import findings, report, rules
+
+
+def _text(text: str) -> str:
+    return textwrap.dedent(text).lstrip("\n")
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        (4, "async def g(): ...\n\nasync def f():\n    g()\n"),
+        (4, "class A:\n    async def g(self): ...\n    def f(self):\n        self.g()\n"),
+        (3, "import asyncio\nasync def f():\n    asyncio.sleep(1)\n"),
+    ],
+)
+def test_a_coroutine_that_is_not_awaited_is_found(tmp_path: Path, line: int, text: str) -> None:
+    assert rules(tmp_path, text) == [("coroutine-not-awaited", line)]
+
+
+def test_a_coroutine_of_another_changed_file_is_known(tmp_path: Path) -> None:
+    texts = {
+        "src/pkg/jobs.py": "async def start(): ...\n",
+        "src/pkg/app.py": "from pkg.jobs import start\n\ndef main():\n    start()\n",
+        "src/pkg/cli.py": "from .jobs import start\n\ndef main():\n    start()\n",
+    }
+    seen = report(make_change(tmp_path, texts))
+    assert [(one.path, one.line) for one in seen.findings] == [
+        ("src/pkg/app.py", 4),
+        ("src/pkg/cli.py", 4),
+    ]
+    assert "src/pkg/jobs.py:1" in seen.findings[0].message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "async def g(): ...\nasync def f():\n    await g()\n    x = g()\n    await x\n",
+        "def run(x): ...\n@run\nasync def g(): ...\ndef f():\n    g()\n",
+        "async def g(): ...\ndef f(g):\n    g()\n",
+        "async def g(): ...\ng = print\ndef f():\n    g()\n",
+        "class A:\n    async def g(self): ...\nclass B:\n    def f(self):\n        self.g()\n",
+        "async def f():\n    def g(): ...\n    g()\nasync def g(): ...\n",
+        "from b import sleep\nasync def f():\n    sleep(1)\n",
+    ],
+)
+def test_a_call_that_may_be_something_else_is_left_alone(tmp_path: Path, text: str) -> None:
+    assert rules(tmp_path, text) == []
+
+
+def test_a_list_that_shrinks_under_its_loop_is_found(tmp_path: Path) -> None:
+    text = "def f(self):\n    for x in self.xs:\n        if x:\n            self.xs.remove(x)\n"
+    assert rules(tmp_path, text) == [("changed-while-iterated", 4)]
+    text = "d = {'a': 1}\ndef f():\n    for k in d.keys():\n        del d[k]\n"
+    assert rules(tmp_path / "dict", text) == [("changed-while-iterated", 4)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f(xs):\n    for x in list(xs):\n        xs.remove(x)\n",
+        "def f(xs):\n    for x in xs:\n        if x:\n          xs.remove(x)\n          break\n",
+        "def f(xs):\n    for i, x in enumerate(xs):\n        if x:\n            return xs.pop(i)\n",
+        "def f(xs, ys):\n    for x in xs:\n        ys.remove(x)\n",
+        "def f(headers):\n    for k in headers.keys():\n        del headers[k]\n",
+        "class A(dict):\n    def f(self):\n        for k in self.keys():\n"
+        "            self.pop(k)\n",
+        "def f(xs):\n    for x in xs:\n        xs = xs[:]\n        xs.remove(x)\n",
+    ],
+)
+def test_a_loop_that_ends_or_has_a_copy_is_left_alone(tmp_path: Path, text: str) -> None:
+    assert rules(tmp_path, text) == []
+
+
+def test_a_handler_after_a_broader_one_is_found(tmp_path: Path) -> None:
+    text = _text("""
+        try:
+            print()
+        except Exception:
+            print(1)
+        except (ValueError, KeyError):
+            print(2)
+        """)
+    (one,) = findings(tmp_path, text)
+    assert (one.rule, one.line) == ("bugs/unreachable-except", 5)
+    assert "(line 3)" in one.message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "try:\n    print()\nexcept ValueError:\n    print(1)\nexcept Exception:\n    print(2)\n",
+        "from c import TimeoutError\ntry:\n    print()\nexcept OSError:\n    print(1)\n"
+        "except TimeoutError:\n    print(2)\n",
+        "try:\n    print()\nexcept OSError:\n    print(1)\n"
+        "except (TimeoutError, ValueError):\n    print(2)\n",
+    ],
+)
+def test_a_handler_that_has_something_left_to_do_is_left_alone(tmp_path: Path, text: str) -> None:
+    assert rules(tmp_path, text) == []
+
+
+def test_a_method_that_is_named_and_not_called_is_found(tmp_path: Path) -> None:
+    text = "class A:\n    def close(self): ...\n    def __exit__(self, *_):\n        self.close\n"
+    assert rules(tmp_path, text) == [("function-not-called", 4)]
+
+
+def test_a_property_that_is_read_for_its_effect_is_left_alone(tmp_path: Path) -> None:
+    text = (
+        "class A:\n    @property\n    def ready(self): ...\n    def f(self):\n        self.ready\n"
+    )
+    assert rules(tmp_path, text) == []
+    text = "def f(): ...\ndef g():\n    return [\n        f\n    ]\n"
+    assert rules(tmp_path / "list", text) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "a" * 500_000,
+        "for " + "in " * 100_000,
+        ".remove(" * 60_000,
+        "a." * 200_000 + "remove",
+        "from a import (" * 40_000,
+        "except " * 80_000,
+        " " * 500_000 + "x",
+    ],
+    ids=["word", "loop", "call", "chain", "import", "handler", "indent"],
+)
+def test_a_line_made_to_exhaust_the_patterns_is_read_in_no_time(tmp_path: Path, line: str) -> None:
+    text = f'async def f(): ...\nx = """\n{line}\n"""\n'
+    change = make_change(tmp_path, {"a.py": text})
+    started = time.process_time()
+    assert report(change).findings == ()
+    assert time.process_time() - started < 5

@@ -1,0 +1,313 @@
+"""What the history lens says of lines that come back and of files left out, with real git."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from leadhand.contracts.finding import Finding, LensReport
+from leadhand.contracts.outcome import Handoff
+from leadhand.teams.review.change import Change
+from leadhand.teams.review.lenses.history import RULES, review
+from leadhand.tools.git import open_repository
+from tests.repositories import Repo
+from tests.teams.review.changes import make_change
+
+LOGIN = """\
+class Login:
+    def check(self, user, password):
+        stored = self.store.find(user)
+{extra}        return stored.matches(password)
+
+    def reset(self, user):
+        self.store.forget(user)
+"""
+BYPASS = "        if password == self.settings.master_password: return True\n"
+
+
+class Past:
+    """A repository with a past, and changes on top of it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.repo = Repo(folder / "reviewed")
+        self._folder = folder
+        self._count = 0
+
+    def commit(self, message: str, files: dict[str, str]) -> str:
+        for path, text in files.items():
+            self.repo.write(path, text)
+        return self.repo.commit(message)
+
+    def review(
+        self,
+        after: dict[str, str],
+        *,
+        before: dict[str, str] | None = None,
+        renamed: dict[str, str] | None = None,
+        title: str = "a change",
+    ) -> LensReport:
+        """What the lens says of a commit that writes `after`, on top of everything so far."""
+        history = self.repo.git("rev-parse", "HEAD")
+        sources = {path: (renamed or {}).get(path, path) for path in after}
+        old = {
+            source: (self.repo.folder / source).read_text()
+            for source in sources.values()
+            if (self.repo.folder / source).exists()
+        }
+        for path in (renamed or {}).values():
+            (self.repo.folder / path).unlink()
+        head = self.commit(title, after)
+        self._count += 1
+        folder = self._folder / f"snapshot{self._count}"
+        folder.mkdir()
+        own = open_repository(self.repo.folder, self._folder / f"own{self._count}.git")
+        change = make_change(
+            folder,
+            after,
+            before or old,
+            renamed=renamed,
+            git_dir=own.git_dir,
+            base=history,
+            head=head,
+            history=history,
+        )
+        return run([file.path for file in titled(change, title).files], folder)
+
+
+def titled(change: Change, title: str) -> Change:
+    """The same snapshot under another title."""
+    file = change.folder / "change.json"
+    file.write_text(json.dumps(json.loads(file.read_text()) | {"title": title}))
+    Change.load.cache_clear()
+    return Change.load(str(change.folder))
+
+
+def run(paths: list[str], folder: Path) -> LensReport:
+    handoff = Handoff(
+        run_id="r",
+        task_id="history",
+        attempt=1,
+        from_agent="supervisor",
+        to_agent="history",
+        intent="Look at the past.",
+        artifacts=tuple(paths),
+        return_to="supervisor",
+    )
+    return review(handoff, change=str(folder))
+
+
+def only(report: LensReport) -> Finding:
+    assert len(report.findings) == 1, report
+    return report.findings[0]
+
+
+@pytest.fixture
+def past(tmp_path: Path) -> Past:
+    return Past(tmp_path)
+
+
+def grown(past: Past, subject: str = "Fix login with the master password") -> str:
+    """A past in which the commit `subject` took the bypass out of `Login.check`."""
+    past.commit("Add login", {"app/login.py": LOGIN.format(extra=BYPASS)})
+    fix = past.commit(subject, {"app/login.py": LOGIN.format(extra="")})
+    past.commit("Say more", {"README.md": "Login.\n"})
+    return fix
+
+
+class TestReintroduced:
+    def test_a_line_that_a_fix_deleted_and_that_returns_to_its_function_is_found(
+        self, past: Past
+    ) -> None:
+        fix = grown(past)
+        found = only(past.review({"app/login.py": LOGIN.format(extra=BYPASS)}))
+        assert found.rule == "history/reintroduced"
+        assert (found.path, found.line) == ("app/login.py", 4)
+        assert found.evidence == BYPASS.strip()
+        assert fix[:9] in found.message
+        assert "2024-01-02" in found.message
+        assert "Fix login with the master password" in found.message
+        assert "`Login.check`" in found.message
+        assert found.severity == "warning"
+
+    def test_it_is_found_in_a_file_that_the_change_renames(self, past: Past) -> None:
+        grown(past)
+        report = past.review(
+            {"app/auth.py": LOGIN.format(extra=BYPASS)}, renamed={"app/auth.py": "app/login.py"}
+        )
+        assert only(report).path == "app/auth.py"
+
+    @pytest.mark.parametrize(
+        "subject", ["Tidy up login", "Fix typo in login", "Fix dead code", "Add a fixture"]
+    )
+    def test_a_line_that_went_for_other_reasons_may_return(self, past: Past, subject: str) -> None:
+        grown(past, subject)
+        assert past.review({"app/login.py": LOGIN.format(extra=BYPASS)}).findings == ()
+
+    def test_the_same_line_in_another_function_is_another_matter(self, past: Past) -> None:
+        grown(past)
+        text = LOGIN.format(extra="").replace("user):\n", f"user):\n{BYPASS}")
+        assert past.review({"app/login.py": text}).findings == ()
+
+    def test_a_line_that_stood_elsewhere_in_the_file_was_only_moved(self, past: Past) -> None:
+        grown(past)
+        other = f"\n    def other(self, password):\n{BYPASS}"
+        past.commit("More", {"app/login.py": LOGIN.format(extra="") + other})
+        report = past.review({"app/login.py": LOGIN.format(extra=BYPASS) + other})
+        assert report.findings == ()
+
+    def test_a_line_that_was_put_back_and_removed_again_since_is_settled(self, past: Past) -> None:
+        grown(past)
+        past.commit("Bring it back on purpose", {"app/login.py": LOGIN.format(extra=BYPASS)})
+        past.commit("Simplify", {"app/login.py": LOGIN.format(extra="")})
+        assert past.review({"app/login.py": LOGIN.format(extra=BYPASS)}).findings == ()
+
+    def test_a_fix_that_only_moves_a_line_does_not_delete_it(self, past: Past) -> None:
+        past.commit("Add login", {"app/login.py": LOGIN.format(extra=BYPASS)})
+        moved = LOGIN.format(extra="") + f"\n    def other(self, password):\n{BYPASS}"
+        past.commit("Fix a crash", {"app/login.py": moved})
+        past.commit("Drop other", {"app/login.py": LOGIN.format(extra="")})
+        assert past.review({"app/login.py": LOGIN.format(extra=BYPASS)}).findings == ()
+
+    @pytest.mark.parametrize(
+        "line", ["        return stored\n", "        import secrets_of_many\n"]
+    )
+    def test_common_lines_say_nothing(self, past: Past, line: str) -> None:
+        past.commit("Add login", {"app/login.py": LOGIN.format(extra=line)})
+        past.commit("Fix a crash", {"app/login.py": LOGIN.format(extra="")})
+        assert past.review({"app/login.py": LOGIN.format(extra=line)}).findings == ()
+
+    def test_lines_of_a_docstring_are_no_code(self, past: Past) -> None:
+        text = (
+            '        """First line.\n\n        Every user is looked up by name here.\n        """\n'
+        )
+        short = '        """First line.\n\n        """\n'
+        past.commit("Add login", {"app/login.py": LOGIN.format(extra=text)})
+        past.commit("Fix a crash", {"app/login.py": LOGIN.format(extra=short)})
+        assert past.review({"app/login.py": LOGIN.format(extra=text)}).findings == ()
+
+    def test_a_change_that_says_it_reverts_is_told_softly(self, past: Past) -> None:
+        grown(past)
+        report = past.review({"app/login.py": LOGIN.format(extra=BYPASS)}, title="Revert a fix")
+        assert only(report).severity == "info"
+        assert "may be on purpose" in only(report).message
+
+    def test_what_a_revert_took_out_is_only_worth_a_note(self, past: Past) -> None:
+        grown(past, 'Revert "Add the master password"')
+        found = only(past.review({"app/login.py": LOGIN.format(extra=BYPASS)}))
+        assert found.severity == "info"
+
+    def test_it_works_in_languages_that_are_not_parsed(self, past: Past) -> None:
+        shape = "package a\n\nfunc Serve(port int) error {{\n{extra}\treturn listen(port)\n}}\n"
+        line = "\tconn.SetDeadline(timeZero, foreverMore)\n"
+        past.commit("Add", {"serve.go": shape.format(extra=line)})
+        past.commit("fix: connections leak", {"serve.go": shape.format(extra="")})
+        found = only(past.review({"serve.go": shape.format(extra=line)}))
+        assert "`Serve`" in found.message
+
+    def test_f34_a_hostile_subject_can_not_reach_the_terminal(self, past: Past) -> None:
+        grown(past, "Fix \x1b[31mred\x07 \u202elogin")
+        found = only(past.review({"app/login.py": LOGIN.format(extra=BYPASS)}))
+        assert found.message.isprintable()
+
+
+class TestMissingCompanion:
+    def pair(self, past: Past, *, together: int, alone: int) -> None:
+        for number in range(alone):
+            past.commit("Alone", {"src/limits.py": f"LIMIT = -{number}\n"})
+        for number in range(together):
+            text = f"LIMIT = {number}\n"
+            past.commit("Both", {"src/limits.py": text, "docs/limits.md": text})
+        for number in range(3 * together):
+            past.commit("Other", {"src/other.py": f"OTHER = {number}\n"})
+
+    def test_a_file_left_out_against_all_habit_is_named_with_its_figures(self, past: Past) -> None:
+        self.pair(past, together=10, alone=2)
+        found = only(past.review({"src/limits.py": "LIMIT = 99\n"}))
+        assert found.rule == "history/missing-companion"
+        assert found.severity == "info"
+        assert "`docs/limits.md` in 10 of 12 commits" in found.message
+        assert found.evidence == "LIMIT = 99"
+
+    @pytest.mark.parametrize(("together", "alone"), [(9, 0), (10, 3)])
+    def test_too_few_commits_or_too_small_a_share_is_no_habit(
+        self, past: Past, together: int, alone: int
+    ) -> None:
+        self.pair(past, together=together, alone=alone)
+        assert past.review({"src/limits.py": "LIMIT = 99\n"}).findings == ()
+
+    def test_nothing_is_missing_where_both_change(self, past: Past) -> None:
+        self.pair(past, together=12, alone=0)
+        after = {"src/limits.py": "LIMIT = 99\n", "docs/limits.md": "LIMIT = 99\n"}
+        assert past.review(after).findings == ()
+
+    def test_a_companion_that_is_gone_is_not_missed(self, past: Past) -> None:
+        self.pair(past, together=12, alone=0)
+        (past.repo.folder / "docs/limits.md").unlink()
+        past.commit("No docs", {})
+        assert past.review({"src/limits.py": "LIMIT = 99\n"}).findings == ()
+
+    def test_what_changes_in_nearly_every_commit_is_nobodys_companion(self, past: Past) -> None:
+        for number in range(20):
+            files = {"CHANGES": f"{number}\n", "src/limits.py": f"LIMIT = {number}\n"}
+            past.commit("Both", files)
+        assert past.review({"src/limits.py": "LIMIT = 99\n"}).findings == ()
+
+    def test_a_test_that_changes_alone_asks_for_nothing(self, past: Past) -> None:
+        for number in range(12):
+            text = f"LIMIT = {number}\n"
+            past.commit("Both", {"tests/test_limits.py": text, "src/limits.py": text})
+        for number in range(36):
+            past.commit("Other", {"src/other.py": f"OTHER = {number}\n"})
+        assert past.review({"tests/test_limits.py": "LIMIT = 99\n"}).findings == ()
+        assert only(past.review({"src/limits.py": "LIMIT = 98\n"}))
+
+    def test_releases_and_upgrades_tie_nothing_together(self, past: Past) -> None:
+        for number in range(12):
+            text = f"VERSION = {number}\n"
+            past.commit(f"Release 1.{number}", {"a.py": text, "b.py": text})
+        for number in range(36):
+            past.commit("Other", {"src/other.py": f"OTHER = {number}\n"})
+        assert past.review({"a.py": "VERSION = 99\n"}).findings == ()
+
+    def test_sweeps_over_many_files_tie_nothing_together(self, past: Past) -> None:
+        for number in range(12):
+            past.commit("Sweep", {f"src/m{at}.py": f"V = {number}\n" for at in range(12)})
+        for number in range(40):
+            past.commit("Other", {"other.py": f"OTHER = {number}\n"})
+        assert past.review({"src/m1.py": "V = 99\n"}).findings == ()
+
+
+class TestWithoutHistory:
+    @pytest.mark.parametrize(
+        ("head", "why"), [(None, "only a patch was handed in"), ("a" * 40, "a first commit")]
+    )
+    def test_it_says_once_that_there_is_none(
+        self, tmp_path: Path, head: str | None, why: str
+    ) -> None:
+        git_dir = tmp_path / "own.git" if head else None
+        make_change(tmp_path, {"a.py": "a = 1\n", "b.py": "b = 1\n"}, head=head, git_dir=git_dir)
+        report = run(["a.py", "b.py"], tmp_path)
+        assert report.findings == ()
+        assert len(report.not_assessed) == 1
+        assert report.not_assessed[0].lens == "history"
+        assert why in report.not_assessed[0].why
+
+    def test_f28_a_shallow_clone_is_said_to_be_one(self, past: Past, tmp_path: Path) -> None:
+        grown(past)
+        clone = Repo(tmp_path / "shallow")
+        clone.git("fetch", "-q", "--depth=1", past.repo.folder.as_uri(), "main")
+        head = clone.git("rev-parse", "FETCH_HEAD")
+        clone.git("update-ref", "refs/heads/main", head)
+        own = open_repository(clone.folder, tmp_path / "own.git")
+        folder = tmp_path / "snapshot"
+        folder.mkdir()
+        make_change(
+            folder, {"a.py": "a = 1\n"}, {"a.py": "a = 0\n"},
+            git_dir=own.git_dir, base=head, head=head, history=head,
+        )  # fmt: skip
+        assert "shallow clone" in run(["a.py"], folder).not_assessed[0].why
+
+
+def test_every_rule_is_named_for_the_lens() -> None:
+    assert [rule.id for rule in RULES] == ["history/reintroduced", "history/missing-companion"]
+    assert {rule.family for rule in RULES} == {"history/reintroduced", "history/companion"}

@@ -1,0 +1,184 @@
+"""What the security lens says of switches, cryptography and secrets in the text."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.teams.review.lenses.security_reports import look, rules
+
+TOKEN = "ghp_" + "aZ3kQ9xW2mB7nR5tY8uL1cV6eD4fG0hJsKpQ"
+PASSWORD = "S3cr" + "3tWord9"
+
+
+BAD = {
+    "requests without verification": (
+        "tls-verification-off",
+        "import requests\nrequests.get('https://x.org', verify=False)\n",
+    ),
+    "a context that checks nothing": (
+        "tls-verification-off",
+        "import ssl\ndef f():\n    c = ssl.create_default_context()\n"
+        "    c.check_hostname = False\n    c.verify_mode = ssl.CERT_NONE\n    return c\n",
+    ),
+    "the whole process without verification": (
+        "tls-verification-off",
+        "import ssl\nssl._create_default_https_context = ssl._create_unverified_context\n",
+    ),
+    "an unverified token": (
+        "token-not-verified",
+        "import jwt\ndef f(t):\n    return jwt.decode(t, options={'verify_signature': False})\n",
+    ),
+    "any host key": (
+        "ssh-host-key-off",
+        "import paramiko\ndef f():\n    c = paramiko.SSHClient()\n"
+        "    c.set_missing_host_key_policy(paramiko.AutoAddPolicy())\n",
+    ),
+    "MD5 of a password": (
+        "weak-hash",
+        "import hashlib\ndef f(password):\n    return hashlib.md5(password.encode()).hexdigest()\n",
+    ),
+    "SHA-256 of a password alone": (
+        "fast-password-hash",
+        "import hashlib\ndef f(password):\n    return hashlib.sha256(password.encode()).digest()\n",
+    ),
+    "a constant salt": (
+        "constant-salt",
+        "import hashlib\ndef f(p):\n    return hashlib.pbkdf2_hmac('sha256', p, b'sal', 600_000)\n",
+    ),
+    "DES": ("weak-cipher", "from Crypto.Cipher import DES\ndef f(k):\n    return DES.new(k)\n"),
+    "a constant vector": (
+        "constant-iv",
+        "from Crypto.Cipher import AES\ndef f(k):\n    iv = b'0' * 16\n"
+        "    return AES.new(k, AES.MODE_CBC, iv)\n",
+    ),
+    "a short key": (
+        "weak-key",
+        "from Crypto.PublicKey import RSA\ndef f():\n    return RSA.generate(1024)\n",
+    ),
+    "a password from random": (
+        "predictable-secret",
+        "import random\ndef f():\n    password = str(random.randint(0, 9))\n    return password\n",
+    ),
+    "an HMAC compared with ==": (
+        "timing-comparison",
+        "import hmac\ndef f(k, m, s):\n    return hmac.new(k, m, 'sha256').hexdigest() == s\n",
+    ),
+    "the debugger": (
+        "debug-mode",
+        "from flask import Flask\napp = Flask(__name__)\napp.run(debug=True)\n",
+    ),
+    "a session cookie for scripts to read": (
+        "insecure-cookie",
+        "def f(response, s):\n    response.set_cookie('session_id', s)\n",
+    ),
+    "any origin with credentials": (
+        "cors-any-origin",
+        "from flask_cors import CORS\ndef f(app):\n"
+        "    CORS(app, origins='*', supports_credentials=True)\n",
+    ),
+    "resolved entities": (
+        "xml-external-entities",
+        "from lxml import etree\np = etree.XMLParser(resolve_entities=True)\n",
+    ),
+    "a world-writable file": ("world-writable", "import os\nos.chmod('/x', 0o777)\n"),
+    "a made-up file name": ("mktemp", "import tempfile\nname = tempfile.mktemp()\n"),
+    "a password in a call": (
+        "hard-coded-credential",
+        "import psycopg2\ndef f():\n    return psycopg2.connect(user='a', password='b1')\n",
+    ),
+    "a database without a password": (
+        "empty-database-password",
+        "import pymysql\ndef f():\n    return pymysql.connect(user='root', password='')\n",
+    ),
+}
+
+GOOD = {
+    "the caller's own switch": (
+        "import ssl\ndef f(verify):\n    c = ssl.create_default_context()\n    if not verify:\n"
+        "        c.check_hostname = False\n        c.verify_mode = ssl.CERT_NONE\n    return c\n"
+    ),
+    "an early return for the verified case": (
+        "import ssl\ndef f(verified):\n    if verified:\n"
+        "        return ssl.create_default_context()\n"
+        "    c = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)\n"
+        "    c.check_hostname = False\n    return c\n"
+    ),
+    "MD5 of a cache key": (
+        "import hashlib\ndef f(url):\n    return hashlib.md5(url.encode()).hexdigest()\n"
+    ),
+    "MD5 said not to protect": (
+        "import hashlib\ndef f(password):\n"
+        "    return hashlib.md5(password.encode(), usedforsecurity=False).hexdigest()\n"
+    ),
+    "a fresh vector": (
+        "import os\nfrom Crypto.Cipher import AES\ndef f(k):\n"
+        "    return AES.new(k, AES.MODE_CBC, os.urandom(16))\n"
+    ),
+    "random for a game": "import random\ndef roll():\n    return random.randint(1, 6)\n",
+    "a random token of a text": "import random\ndef f(tokens):\n    return random.choice(tokens)\n",
+    "a cookie of no account": "def f(response):\n    response.set_cookie('theme', 'dark')\n",
+    "a placeholder": "password = 'changeme'\napi_key = 'your-api-key-here'\n",
+    "the name of a setting": "PASSWORD_FIELD = 'user_password1'\ntoken_url = 'https://x.org/t1'\n",
+    "a key from the environment": "import os\napi_key = os.environ['API_KEY_V2']\n",
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_a_weak_setting_is_found(tmp_path: Path, case: str) -> None:
+    rule, code = BAD[case]
+    assert rule in rules(tmp_path, code)
+
+
+@pytest.mark.parametrize("case", GOOD)
+def test_what_protects_nothing_or_is_the_callers_choice_is_left_alone(
+    tmp_path: Path, case: str
+) -> None:
+    assert rules(tmp_path, GOOD[case]) == set()
+
+
+@pytest.mark.parametrize("path", ["config.yml", "main.go", "deploy.sh", "app.py"])
+def test_an_issued_token_is_found_in_any_text_and_never_shown_whole(
+    tmp_path: Path, path: str
+) -> None:
+    """F36: neither the message nor the quote carries the token."""
+    [finding] = look(tmp_path, {path: f'token = "{TOKEN}"\n'}).findings
+    assert finding.rule == "security/secret-token"
+    assert finding.evidence in f'token = "{TOKEN}"'
+    assert TOKEN[:8] not in finding.model_dump_json()
+
+
+def test_another_finding_on_the_line_of_a_secret_does_not_show_it(tmp_path: Path) -> None:
+    """F36: the quote is a part of the line that the secret is not in."""
+    line = f"requests.get('https://x.org', password='{PASSWORD}', verify=False)"
+    report = look(tmp_path, {"app.py": f"import requests\n{line}\n"})
+    assert {one.rule for one in report.findings} >= {"security/tls-verification-off"}
+    assert all(one.evidence and one.evidence in line for one in report.findings)
+    assert all(PASSWORD not in one.model_dump_json() for one in report.findings)
+
+
+def test_a_url_with_a_password_is_found_and_the_password_not_shown(tmp_path: Path) -> None:
+    """F36."""
+    url = f"postgres://admin:{PASSWORD}@db7.corp.net/main"
+    [finding] = look(tmp_path, {"settings.ini": f"dsn = {url}\n"}).findings
+    assert finding.rule == "security/url-credentials"
+    assert PASSWORD not in finding.model_dump_json()
+
+
+def test_a_private_key_is_found_by_its_body(tmp_path: Path) -> None:
+    begin = "-----BEGIN RSA " + "PRIVATE KEY-----"
+    body = "MIIEpAIBAAKCAQEA7bq2mPq1lX0dV9kq3Zr8yT5uWc4fGh6jKs9dLw2nBv8xCz3a"
+    report = look(tmp_path, {"id": f"{begin}\n{body}\n", "parse.py": f"HEAD = '{begin}'\n"})
+    assert [(one.path, one.rule) for one in report.findings] == [("id", "security/private-key")]
+
+
+def test_obvious_placeholders_are_no_secrets(tmp_path: Path) -> None:
+    text = (
+        "a = AKIAIOSFODNN7EXAMPLE\nb = ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n"
+        "c = https://user:password@example.com/\nd = redis://:p4ss@localhost/0\n"
+    )
+    assert look(tmp_path, {"docs.md": text}).findings == ()
+
+
+def test_a_line_of_hostile_length_takes_no_time(tmp_path: Path) -> None:
+    text = "x = '" + "-eyJ" * 200_000 + "'\n" + "a://" * 100_000 + "@\n"
+    assert look(tmp_path, {"big.txt": text}).findings == ()
