@@ -1,6 +1,11 @@
 """`leadhand review` as a person runs it: on real repositories, through the whole engine."""
 
+import contextlib
 import json
+import os
+import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -201,6 +206,31 @@ def test_bad_input_is_one_clear_line_and_status_2(
     assert said in ended.err
     assert "Traceback" not in ended.err
     assert ended.out == ""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals on Windows")
+def test_on_a_terminal_a_tree_shows_each_task_and_the_review_follows(repo: Repo) -> None:
+    pty = pytest.importorskip("pty")
+    parent, child = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, "-m", "leadhand", "review", "--threshold", "0"],
+        cwd=repo.folder, stdin=child, stdout=child, stderr=child,
+        env={**os.environ, "TERM": "xterm-256color", "COLUMNS": "100", "LINES": "60"},
+    )  # fmt: skip
+    os.close(child)
+    written = b""
+    # Reading from the terminal of a process that has ended is an error on Linux.
+    with contextlib.suppress(OSError):
+        while block := os.read(parent, 65_536):
+            written += block
+    os.close(parent)
+    shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", written.decode())
+    assert process.wait(timeout=60) == 1
+    assert "Traceback" not in shown
+    assert "8/8 tasks" in shown
+    for lens in LENSES:
+        assert re.search(rf"[├└]─ . {lens} +[\d.]+ s +completed", shown)
+    assert "app.py:8" in shown
 
 
 def test_a_folder_that_is_no_repository_and_one_without_commits_are_named(tmp_path: Path) -> None:

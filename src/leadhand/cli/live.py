@@ -48,12 +48,12 @@ class LiveTree:
     def __init__(self, console: Console, title: str) -> None:
         self._state = RunState()
         self._title = title
-        self._now_s = 0.0
+        self._console = console
+        self._clock = console.get_time
+        self._zero = self._clock()
         self._live = Live(
             console=console, get_renderable=self._tree, refresh_per_second=8, transient=False
         )
-        self._clock = console.get_time
-        self._zero = self._clock()
 
     def __enter__(self) -> "LiveTree":
         self._live.start()
@@ -66,6 +66,7 @@ class LiveTree:
         traceback: TracebackType | None,
     ) -> None:
         self._live.stop()
+        self._console.print()
 
     def __call__(self, event: Event) -> None:
         """Take note of an event; the next redraw shows it."""

@@ -21,12 +21,17 @@ class TemplatePlanner:
         )
         batches = {entry.id: _batches(entry, request) for entry in template}
         ids = {entry.id: _ids(entry, batches[entry.id]) for entry in template}
+        # Batch by batch: who works on the same batch does so at about the same time, and what one
+        # has read or parsed of it is still at hand for the next.
+        numbered = sorted(
+            (number, place)
+            for place, entry in enumerate(template)
+            for number in range(len(batches[entry.id]))
+        )
         return Plan(
             goal=request.text,
             tasks=tuple(
-                _task(entry, id, batch, request, ids, len(batches[entry.id]))
-                for entry in template
-                for id, batch in zip(ids[entry.id], batches[entry.id], strict=True)
+                _task(template[place], number, batches, ids, request) for number, place in numbered
             ),
             synthesis=team.synthesis,
         )
@@ -44,22 +49,22 @@ def _ids(entry: TaskTemplate, batches: Sequence[Batch]) -> list[str]:
 
 def _task(
     entry: TaskTemplate,
-    id: str,
-    batch: Batch,
-    request: Request,
+    number: int,
+    batches: dict[str, Sequence[Batch]],
     ids: dict[str, list[str]],
-    count: int,
+    request: Request,
 ) -> Task:
+    batch = batches[entry.id][number]
     shown = ", ".join(batch.artifacts[:3]) + (", ..." if len(batch.artifacts) > 3 else "")
     fields = {
         "{request}": request.text,
         "{batch}": batch.name,
         "{count}": str(len(batch.artifacts)),
-        "{batches}": str(count),
+        "{batches}": str(len(batches[entry.id])),
         "{names}": shown,
     }
     return Task(
-        id=id,
+        id=ids[entry.id][number],
         worker=entry.worker,
         intent=_fill(entry.intent, fields),
         # A dependency that made no tasks (an empty cut) leaves nothing to wait for.

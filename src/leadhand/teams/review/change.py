@@ -122,15 +122,15 @@ class ChangedFile:
         """The lines that `hunk` adds, in order."""
         return self.head_lines[hunk.new_start - 1 : hunk.new_start - 1 + hunk.new_count]
 
-    @functools.cached_property
+    @property
     def head_tree(self) -> ast.Module | None:
         """The new text parsed as Python; none where it is not Python or does not parse."""
-        return parse_python(self.head) if self.language == "python" and self.complete else None
+        return _TREES.of(self.head) if self.language == "python" and self.complete else None
 
-    @functools.cached_property
+    @property
     def base_tree(self) -> ast.Module | None:
         """The old text parsed as Python; none where it is not Python or does not parse."""
-        return parse_python(self.base) if self.language == "python" and self.complete else None
+        return _TREES.of(self.base) if self.language == "python" and self.complete else None
 
 
 @dataclass(frozen=True)
@@ -195,6 +195,32 @@ def parse_python(text: str) -> ast.Module | None:
             return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+
+
+class _Trees:
+    """The trees parsed last. Lenses that look at the same files share them; memory is bounded."""
+
+    def __init__(self, max_chars: int) -> None:
+        """`max_chars` is how much source it holds; a tree takes some 50 times as much memory."""
+        self._max_chars = max_chars
+        self._chars = 0
+        self._trees: dict[str, ast.Module | None] = {}
+
+    def of(self, text: str) -> ast.Module | None:
+        """The tree of `text`, parsed unless it was among the last."""
+        if text in self._trees:
+            self._trees[text] = tree = self._trees.pop(text)
+            return tree
+        self._trees[text] = tree = parse_python(text)
+        self._chars += len(text)
+        while self._chars > self._max_chars and len(self._trees) > 1:
+            oldest = next(iter(self._trees))
+            del self._trees[oldest]
+            self._chars -= len(oldest)
+        return tree
+
+
+_TREES = _Trees(max_chars=6 << 20)
 
 
 def suffix(path: str) -> str:

@@ -5,6 +5,7 @@ look at. It knows nothing of the plan, of other lenses, or of confidence.
 """
 
 import functools
+import gc
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -70,7 +71,13 @@ def lens(look: Look) -> LensWorker:
     def work(handoff: Handoff, *, change: str) -> LensReport:
         whole = Change.load(change)
         files = [whole.by_path[path] for path in handoff.artifacts if path in whole.by_path]
-        seen = list(look(whole, files))
+        # Syntax trees are many objects and no cycles: walking them for garbage would take as long
+        # as the analysis itself.
+        gc.disable()
+        try:
+            seen = list(look(whole, files))
+        finally:
+            gc.enable()
         return LensReport(
             findings=tuple(item for item in seen if isinstance(item, Finding)),
             not_assessed=tuple(item for item in seen if isinstance(item, NotAssessed)),

@@ -12,11 +12,11 @@ _FLASK = "from flask import *\nfrom flask import Flask, request, redirect\napp =
 
 BAD: dict[str, tuple[str, str]] = {
     "a command with a parameter pasted in": (
-        "shell-injection",
+        "shell-unquoted",
         "import os\ndef f(name):\n    os.system('ls ' + name)\n",
     ),
     "a command by an alias, built by an f-string over two lines": (
-        "shell-injection",
+        "shell-unquoted",
         "import subprocess as sp\ndef f(name):\n    c = f'ls {name}'\n    sp.run(c, shell=True)\n",
     ),
     "typed input as code": ("code-injection", "def f():\n    return eval(input())\n"),
@@ -191,7 +191,7 @@ def test_a_changed_line_that_feeds_an_old_sink_is_reported_where_it_stands(tmp_p
     new = old.replace("shlex.quote(n)", "n")
     report = look(tmp_path, {"a.py": new}, {"a.py": old})
     [finding] = report.findings
-    assert (finding.rule, finding.line) == ("security/shell-injection", 3)
+    assert (finding.rule, finding.line) == ("security/shell-unquoted", 3)
     assert finding.evidence == "c = 'ls ' + n"
 
 

@@ -19,6 +19,11 @@ SHELL = Rule(
     "Whoever controls that text can run any command.",
     "Pass a list of arguments without `shell=True`, or quote each part with `shlex.quote`.",
 )  # fmt: skip
+LOCAL_SHELL = Rule(
+    "security/shell-unquoted", "security/local-input", "warning",
+    "A space or a quote in that text changes what is run.",
+    "Pass a list of arguments without `shell=True`, or quote each part with `shlex.quote`.",
+)  # fmt: skip
 CODE = Rule(
     "security/code-injection", _FAMILY, "critical",
     "Whoever controls that text runs code of their choice in this process.",
@@ -78,7 +83,7 @@ _SHELL = listed(
 _RUNNERS = frozenset(
     f"subprocess.{name}" for name in ("run", "call", "Popen", "check_call", "check_output")
 )
-_CODE = frozenset(("eval", "exec", "compile", "builtins.eval", "builtins.exec", "code.interact"))
+_CODE = frozenset(("eval", "exec", "builtins.eval", "builtins.exec", "code.interact"))
 _EXECUTORS = frozenset(
     ("execute", "executemany", "executescript", "raw", "read_sql", "read_sql_query")
 )
@@ -143,7 +148,9 @@ def _shell(event: Call) -> Iterator[Hit]:
     piece = command.worst("shell")
     decided = piece.trust >= Trust.LOCAL or (piece.trust is Trust.PARAMETER and command.built)
     if decided:
-        yield _hit(SHELL, event, command, piece, "goes unquoted into the shell command of")
+        # The user of a program may run commands anyway; whoever sends a request may not.
+        rule = SHELL if piece.trust is Trust.REMOTE else LOCAL_SHELL
+        yield _hit(rule, event, command, piece, "goes unquoted into the shell command of")
 
 
 def _code(event: Call) -> Iterator[Hit]:
@@ -244,7 +251,10 @@ def _hit(rule: Rule, event: Call, value: Value, piece: Value, what: str) -> Hit:
 
 
 TOPIC = Topic(
-    rules=(SHELL, CODE, SQL, TEMPLATE, LDAP, XPATH, NOSQL, REGEX, HOST_PATTERN, TAG_FILTER, LOG),
+    rules=(
+        *(SHELL, LOCAL_SHELL, CODE, SQL, TEMPLATE, LDAP),
+        *(XPATH, NOSQL, REGEX, HOST_PATTERN, TAG_FILTER, LOG),
+    ),
     calls=frozenset(
         {name.rsplit(".", 1)[-1] for name in _SHELL | _RUNNERS | _CODE | _TEMPLATES | _REGEX}
         | _EXECUTORS | _LDAP | _LOGGERS

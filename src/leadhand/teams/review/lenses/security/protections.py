@@ -25,7 +25,7 @@ ESCAPES = re.compile(
     r"|^shlex\.quote$|^(?:urllib\.parse\.)?quote(?:_plus)?$|^bleach\.clean$|^conditional_escape$"
 )
 VERIFIES = re.compile(
-    r"^(?:compare_digest|constant_time_compare|verify\w*|_?check_\w+|_?validate\w*|_?ensure_\w+"
+    r"^(?:compare_digest|constant_time_compare|verify\w*|_?check_\w+|_?validate\w*|_?ensure_(?:valid|auth|perm|allow|access|safe|csrf|log)\w*"
     r"|authenticate\w*|authorize\w*|has_perm\w*|is_authenticated|require_\w+|full_clean|is_valid"
     r"|raise_for_status|is_safe_url|url_has_allowed_host_and_scheme|safe_join)$"
 )
