@@ -176,10 +176,10 @@ def test_staged_and_uncommitted_changes_are_reviewed(tmp_path: Path) -> None:
     assert "undefined_two" in both.out
 
 
-def test_a_deadline_that_is_too_short_still_gives_a_report_and_status_4_or_3(repo: Repo) -> None:
+def test_a_deadline_that_is_too_short_still_gives_a_report_and_status_4(repo: Repo) -> None:
     ended = leadhand("review", "--deadline", "10ms", "--json", folder=repo.folder)
     document = json.loads(ended.out)
-    assert ended.status in (3, 4)
+    assert ended.status == 4
     assert document["status"] in ("partial", "failed")
     assert "deadline of 0.01 s" in document["gaps"][0]["why"]
 
@@ -188,6 +188,7 @@ def test_a_deadline_that_is_too_short_still_gives_a_report_and_status_4_or_3(rep
     ("arguments", "said"),
     [
         (("nope..HEAD",), "nope"),
+        (("",), "the range is empty"),
         (("--output=/tmp/x",), "No such option"),
         (("HEAD", "--staged"), "exclude each other"),
         (("--deadline", "soon"), "'soon' is no duration"),
@@ -206,6 +207,39 @@ def test_bad_input_is_one_clear_line_and_status_2(
     assert said in ended.err
     assert "Traceback" not in ended.err
     assert ended.out == ""
+
+
+@pytest.mark.parametrize(
+    ("command", "status"),
+    [
+        ("leadhand review -q --threshold 0 | true", 1),
+        ("leadhand review -q --threshold 100 | true", 0),
+        ("leadhand review -q --threshold 0 --events - | true", 1),
+        ("leadhand review -q > /dev/full", 3),
+        ("leadhand review -q --json > /dev/full", 3),
+        ("leadhand review -q --events /dev/full", 3),
+        ("leadhand review --plan-only > /dev/full", 3),
+        ("leadhand teams list > /dev/full", 3),
+        ("leadhand review -q --threshold 0 >&-", 1),
+        ("leadhand review -q --diff - <&-", 2),
+    ],
+)
+def test_output_that_nobody_takes_changes_no_status_and_a_full_disk_is_one_line(
+    repo: Repo, command: str, status: int
+) -> None:
+    """F31"""
+    program = f"{sys.executable} -m leadhand"
+    done = subprocess.run(
+        ["bash", "-c", command.replace("leadhand", program, 1) + "; exit ${PIPESTATUS[0]}"],
+        cwd=repo.folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+    assert done.returncode == status, done.stderr
+    assert done.stderr.count("\n") == (1 if status > 1 else 0)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals on Windows")

@@ -127,11 +127,10 @@ def review(
 @teams_app.command("list")
 def teams_list() -> None:
     """List the ready-made teams."""
-    from rich.console import Console
-
+    from leadhand.cli.console import Output
     from leadhand.cli.teams import list_teams
 
-    list_teams(Console())
+    list_teams(Output())
 
 
 @teams_app.command("show")
@@ -140,11 +139,10 @@ def teams_show(
     json: Json = False,
 ) -> None:
     """Show a team: its workers, its plan template and its rules."""
-    from rich.console import Console
-
+    from leadhand.cli.console import Output
     from leadhand.cli.teams import show_team
 
-    show_team(name, Console(), as_json=json)
+    show_team(name, Output(), as_json=json)
 
 
 @teams_app.command("check")
@@ -152,11 +150,10 @@ def teams_check(
     folder: Annotated[Path, typer.Argument(help="A folder that holds team.yaml.")],
 ) -> None:
     """Check a team folder: every problem with its file and line."""
-    from rich.console import Console
-
+    from leadhand.cli.console import Output
     from leadhand.cli.teams import check_team
 
-    raise typer.Exit(0 if check_team(folder, Console()) else 2)
+    raise typer.Exit(0 if check_team(folder, Output()) else 2)
 
 
 def _version(asked: bool) -> None:
@@ -179,16 +176,15 @@ def options(
 
 def main() -> None:
     """Run the program. What is wrong with the input is one line on stderr and exit status 2."""
+    from leadhand.cli.output import prepare, written
     from leadhand.errors import InputError, LeadhandError
 
+    prepare()
     try:
-        app()
+        with written():
+            app()
     except LeadhandError as error:
         from leadhand.cli.terminal import sentence
 
         sys.stderr.write(f"leadhand: {sentence(str(error))}\n")
         sys.exit(2 if isinstance(error, InputError) else 3)
-    except BrokenPipeError:
-        # The reader has left (`| head`): nothing to say and nobody to say it to.
-        sys.stderr.close()
-        sys.exit(0)

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
-from rich.console import Console
-
 from leadhand.cli import session
+from leadhand.cli.console import Output
 from leadhand.cli.duration import parse_duration
+from leadhand.cli.output import written
 from leadhand.cli.plan import show_plan
 from leadhand.cli.review_baseline import load_baseline
 from leadhand.cli.review_report import FailOn, ReviewReport, Subject, exit_status
@@ -76,7 +76,8 @@ def review_command(options: ReviewOptions) -> int:
             lenses=tuple(sorted({task.worker for task in answer.tasks})),
             rules=rules(),
         )
-        show(report, options.format)
+        with written():
+            show(report, options.format)
         return _status(answer, review, options.fail_on)
 
 
@@ -100,6 +101,8 @@ def _one_subject(options: ReviewOptions) -> None:
         "--staged": options.staged,
         "--worktree": options.worktree,
     }
+    if options.range == "":
+        raise InputError("the range is empty: give A..B or a commit, or leave it out")
     named = [name for name, there in given.items() if there]
     if len(named) > 1:
         raise InputError(f"{' and '.join(named)} exclude each other: give one of them")
@@ -142,10 +145,11 @@ def _past_reviews(export: Path | None, scratch: Path) -> Path | None:
 
 def _show_plan(supervisor: Supervisor, request: str, change: Change, options: ReviewOptions) -> int:
     plan = asyncio.run(supervisor.plan(request, batches=cuts(change)))
-    if options.format == "json":
-        sys.stdout.write(plan.model_dump_json(indent=2) + "\n")
-    else:
-        show_plan(plan, Console())
+    with written():
+        if options.format == "json":
+            sys.stdout.write(plan.model_dump_json(indent=2) + "\n")
+        else:
+            show_plan(plan, Output())
     return 0
 
 
@@ -153,6 +157,5 @@ def _status(answer: Answer, review: Review, fail_on: FailOn) -> int:
     if answer.status == "cancelled":
         return session.INTERRUPTED
     if answer.status != "complete":
-        late = any("deadline" in gap.why for gap in answer.gaps)
-        return 4 if late and answer.status == "partial" else 3
+        return 4 if any("deadline" in gap.why for gap in answer.gaps) else 3
     return exit_status(review, fail_on)

@@ -6,8 +6,7 @@ import sys
 from pathlib import Path
 from typing import Literal
 
-from rich.console import Console
-
+from leadhand.cli.console import Output
 from leadhand.cli.github import annotate
 from leadhand.cli.review_markdown import markdown
 from leadhand.cli.review_report import ReviewReport
@@ -21,7 +20,7 @@ def show(report: ReviewReport, format: Format) -> None:
     """Print `report` on stdout; `github` also appends to the file that the runner names."""
     match format:
         case "text":
-            show_review(report, Console())
+            show_review(report, Output())
         case "json":
             _write(_json(report.answer.model_dump(mode="json")))
         case "markdown":

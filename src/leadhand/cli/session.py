@@ -10,7 +10,6 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import IO
 
 from rich.console import Console
 
@@ -18,13 +17,13 @@ from leadhand.cli.live import LiveTree, PlainLines
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.event import Event, dump
 from leadhand.contracts.task import Plan
-from leadhand.errors import InputError
+from leadhand.errors import InputError, ToolError
 from leadhand.ports import Batch
 from leadhand.supervisor import Supervisor
 
 INTERRUPTED = 130
 """The exit status after Ctrl-C."""
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def run(
@@ -44,8 +43,7 @@ def run(
     with contextlib.ExitStack() as stack:
         listeners: list[Callable[[Event], None]] = []
         if events is not None:
-            file = sys.stdout if events == "-" else stack.enter_context(_opened(events))
-            listeners.append(lambda event: _write(file, event))
+            listeners.append(stack.enter_context(_event_lines(events)))
         if not quiet:
             listeners.append(stack.enter_context(_progress(title)))
 
@@ -76,19 +74,31 @@ def _progress(title: str) -> Generator[Callable[[Event], None]]:
 
 
 @contextlib.contextmanager
-def _opened(events: str) -> Generator[IO[str]]:
+def _event_lines(events: str) -> Generator[Callable[[Event], None]]:
+    """What writes each event as a line to the file of that name; `-` is stdout."""
     try:
-        file = Path(events).open("w", encoding="utf-8")  # noqa: SIM115 - only its opening is told
+        # Not closed with the block where it is stdout, which others write to as well.
+        file = sys.stdout if events == "-" else Path(events).open("w", encoding="utf-8")  # noqa: SIM115
     except OSError as error:
         raise InputError(f"can't write events to {events}: {error.strerror}") from error
-    with file:
-        yield file
+    failed: list[OSError] = []
 
+    def write(event: Event) -> None:
+        if not failed:
+            try:
+                # A line at a time and at once: whoever follows the file sees the run as it happens.
+                file.write(dump(event) + "\n")
+                file.flush()
+            except OSError as error:
+                failed.append(error)
 
-def _write(file: IO[str], event: Event) -> None:
-    # A line at a time and at once: whoever follows the file sees the run as it happens.
-    file.write(dump(event) + "\n")
-    file.flush()
+    yield write
+    if file is not sys.stdout:
+        with contextlib.suppress(OSError):
+            file.close()
+    # A reader that has left has seen what it wanted.
+    if failed and not isinstance(failed[0], BrokenPipeError):
+        raise ToolError(f"can't write events to {events}: {failed[0].strerror}")
 
 
 @contextlib.contextmanager

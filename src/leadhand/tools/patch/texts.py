@@ -93,7 +93,13 @@ def _unreadable(piece: Piece, max_piece_bytes: int) -> str | None:
     kinds = {line.split(b" ", 1)[0] for line in piece.header}
     if b"rename" in kinds or b"copy" in kinds:
         return "renamed without a change"
-    return "only its mode changed" if b"old" in kinds else "an empty file"
+    if b"old" in kinds:
+        return "only its mode changed"
+    if b"new" in kinds or b"deleted" in kinds:
+        return "an empty file"
+    raise InputError(
+        f"the patch is damaged in the part from line {piece.line:,} on: it ends within its header"
+    )
 
 
 def _blocks(hunk: Hunk) -> Iterator[Numbers]:

@@ -53,7 +53,9 @@ def load_export(path: str | Path) -> tuple[PastComment, ...]:
             data = opened.read(MAX_BYTES + 1)
         text = data.decode("utf-8-sig")
     except OSError as error:
-        raise InputError(f"can't read {_name(file)}: {error.strerror or error}") from error
+        raise InputError(
+            f"can't read {plain(str(file), 300)}: {error.strerror or error}"
+        ) from error
     except UnicodeDecodeError as error:
         raise InputError(f"{_name(file)} is not UTF-8 text: {_FORM}") from error
     if len(data) > MAX_BYTES:

@@ -1,0 +1,50 @@
+"""The program's ends: what becomes of stdin, stdout and signals that are not as one would wish."""
+
+import contextlib
+import os
+import signal
+import sys
+import threading
+from collections.abc import Generator
+from types import FrameType
+
+from leadhand.errors import ToolError
+
+
+@contextlib.contextmanager
+def written() -> Generator[None]:
+    """While the block writes to stdout: a reader that has left is no error, a full disk is one.
+
+    Raises `ToolError` where the output can't be written. The block's own exit status stands either
+    way: `| head` doesn't turn findings into success, nor a clean review into a failure.
+    """
+    try:
+        yield
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _discard()
+    except OSError as error:
+        _discard()
+        raise ToolError(f"can't write the output: {error.strerror}") from error
+
+
+def _discard() -> None:
+    """Send what is still to be written nowhere, so that flushing it at exit can't fail."""
+    with contextlib.suppress(OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
+def prepare() -> None:
+    """Open what the caller closed, and let a request to end run the clean-up that Ctrl-C runs."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
+    if threading.current_thread() is threading.main_thread():
+        for number in (signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, _interrupt)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
