@@ -66,12 +66,14 @@ def stale_docstrings(file: ChangedFile) -> Iterator[Seen]:
     ]
     if not touched:
         return
-    earlier = functions(file.base_tree) if file.base_tree is not None else {}
+    # The old text is parsed only where it may hold one of them.
+    known = any(f"def {one.name.rpartition('.')[2]}" in file.base for one in touched)
+    earlier = functions(file.base_tree) if known and file.base_tree is not None else {}
     for function in touched:
         before = earlier.get(function.name)
         if before is not None:
             yield from _compare(file, function, before)
-        elif file.base_tree is not None or file.status == "added":
+        elif not known or file.base_tree is not None:
             yield from _forgotten(file, function)
 
 

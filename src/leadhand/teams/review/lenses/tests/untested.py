@@ -60,8 +60,8 @@ class _New:
 
 def untested(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
     """What of the new public code in `files` no test mentions though its siblings are tested."""
-    new = [one for file in files if _is_code(file) for one in _added(file)]
-    if not new:
+    code = [file for file in files if _is_code(file)]
+    if not code:
         return
     if change.git_dir is None or change.head is None:
         yield NotAssessed(
@@ -76,7 +76,10 @@ def untested(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
                 lens="tests", why="the project has no Python test files to compare new code with"
             )
             return
-        yield from _judge(change.git_dir, change.head, new, paths, tests)
+        # Last, since it is what takes time: both sides of each file are parsed.
+        new = [one for file in code for one in _added(file)]
+        if new:
+            yield from _judge(change.git_dir, change.head, new, paths, tests)
     except LeadhandError as error:
         yield NotAssessed(
             lens="tests", why=f"whether new code has tests can't be looked up: {error}"
