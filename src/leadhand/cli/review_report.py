@@ -115,8 +115,14 @@ def headline(report: ReviewReport) -> str:
         return f"{counted(len(findings), 'finding')}: {listed(kinds)}"
     if report.answer.status != "complete":
         return f"No findings, but the review is {report.answer.status}: see the gaps below."
+    serious = sum(one.severity == "critical" for one in report.review.suppressed)
+    if serious:
+        below = f"{counted(serious, 'critical', 'critical')} below it"
+        return f"Nothing at or above confidence {report.threshold}, but {below}: see suppressed."
     if report.review.suppressed:
         return f"Clean: nothing at or above confidence {report.threshold}."
+    if report.review.dropped:
+        return "Nothing to report; what was dropped is counted below."
     if report.review.hidden_by_baseline:
         return "Clean: nothing that the baseline did not have already."
     return "Clean: nothing to report."

@@ -106,7 +106,7 @@ class _Page:
         line = headline(self._report)
         if self._report.review.findings:
             return self.text(line)
-        if self._report.answer.status == "complete":
+        if line.startswith("Clean"):
             return Text.assemble(self.text("✓ ", "green"), self.text(line, "bold"))
         return self.text(line, "yellow")
 
@@ -168,7 +168,10 @@ class _Page:
         report = self._report
         if review.suppressed:
             below = f"{len(review.suppressed):,} below confidence {report.threshold}: "
-            rules = self._some([safe(rule) for rule in by_rule(review.suppressed)], _GROUPS)
+            serious = [one for one in review.suppressed if one.severity == "critical"]
+            named = [f"critical {safe(place(one))} {safe(one.rule)}" for one in serious]
+            other = by_rule(one for one in review.suppressed if one.severity != "critical")
+            rules = self._some([*named, *(safe(rule) for rule in other)], _GROUPS)
             how = self.text("--threshold 0 shows them", "dim")
             yield "suppressed", [self.text(below + rules), how]
         if review.hidden_by_baseline:

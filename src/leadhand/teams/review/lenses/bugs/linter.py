@@ -11,6 +11,7 @@ from leadhand.teams.review.lenses.bugs import (
     defaults,
     expressions,
     names,
+    orphans,
     statements,
     syntax,
 )
@@ -20,7 +21,12 @@ from leadhand.teams.review.lenses.bugs.trees import Tree
 from leadhand.tools.ruff import UNREADABLE, Diagnostic, check
 
 _CHECKS = (*expressions.CHECKS, *statements.CHECKS, *closures.CHECKS, *defaults.CHECKS)
-RULES: tuple[Rule, ...] = (*names.RULES, *syntax.RULES, *(one.rule for one in _CHECKS))
+RULES: tuple[Rule, ...] = (
+    *names.RULES,
+    orphans.RULE,
+    *syntax.RULES,
+    *(one.rule for one in _CHECKS),
+)
 
 _TARGET = "py314"
 """The newest syntax and builtins, so that new code is not taken for wrong code."""
@@ -41,10 +47,16 @@ def look(files: Sequence[ChangedFile]) -> Iterator[Seen]:
             broken[file.path].append(one)
         elif one.code in checks and file.touches(one.line, one.end_line):
             grouped[file.path].append(one)
+    left: defaultdict[str, list[Diagnostic]] = defaultdict(list)
+    for file, one in found:
+        left[file.path].append(one)
     for file in files:
         if file.path in broken:
             yield from syntax.look(file, broken[file.path])
-        elif file.path in grouped:
+            continue
+        if file.removed and file.path in left:
+            yield from orphans.look(file, left[file.path])
+        if file.path in grouped:
             try:
                 yield from list(_judged(file, grouped[file.path], checks))
             except RecursionError:

@@ -84,14 +84,12 @@ class Undefined:
         """What to say of an undefined name; none where it is given by something out of sight."""
         name, file = hit.name, hit.file
         if (
-            name in _GIVEN
-            or (file.path, name) in self._before
+            (file.path, name) in self._before
             or len(self._names[file.path]) > MAX_UNKNOWN
             or "onsider specifying" in hit.found.message
             or (file.path, name) in self._told
             or (name in _OLD and _OLD_CODE.search(file.head))
-            or _injects(file)
-            or _deleted(file, name)
+            or given(file, name)
         ):
             return None
         # In the text of an annotation (a string) the name is read by type checkers at most, and by
@@ -107,6 +105,11 @@ class Undefined:
             return None
         self._told.add((file.path, name))
         return f"`{name}` is used but neither defined nor imported in this file."
+
+
+def given(file: ChangedFile, name: str) -> bool:
+    """Whether something out of sight may give `name` its meaning in `file`."""
+    return name in _GIVEN or _injects(file) or _deleted(file, name)
 
 
 def export(hit: Hit) -> str | None:

@@ -1,0 +1,24 @@
+"""`make bench`: every benchmark that needs nothing from outside, the others where they can run."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+ALONE = ("engine", "startup", "review_speed")
+WITH_WORKLOADS = ("workflows", "insecure")
+
+
+def main() -> None:
+    """Run them one after the other, each in a process of its own."""
+    names = list(ALONE)
+    if Path("../shared/workloads").is_dir():
+        names += WITH_WORKLOADS
+    else:
+        print("no ../shared/workloads here: give workflows and insecure their --workloads DIR")
+    for name in names:
+        print(f"\n== {name}", flush=True)
+        subprocess.run([sys.executable, "-m", f"benchmarks.{name}"], check=True)
+
+
+if __name__ == "__main__":
+    main()
