@@ -10,7 +10,7 @@ WITH_WORKLOADS = ("workflows", "insecure")
 
 def main() -> None:
     """Run them one after the other, each in a process of its own."""
-    names = list(ALONE)
+    names: list[str] = list(ALONE)
     if Path("../shared/workloads").is_dir():
         names += WITH_WORKLOADS
     else:
