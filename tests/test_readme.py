@@ -8,18 +8,20 @@ from pathlib import Path
 
 import pytest
 
+from leadhand.testing import ScriptedServer
 from tests.repositories import Repo
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", README, flags=re.MULTILINE | re.DOTALL)
-COMMANDS = [
-    line.split("#")[0].strip()
+SCRIPTS = [
+    [line.split("#")[0].strip() for line in block.splitlines()]
     for language, block in BLOCKS
     if language == "sh"
-    for line in block.splitlines()
 ]
-PROGRAM = [command for command in COMMANDS if "leadhand" in command]
+COMMANDS = [command for script in SCRIPTS for command in script]
+SNIPPETS = [block for language, block in BLOCKS if language == "python"]
+PROGRAMS = [found for script in SCRIPTS if (found := [c for c in script if "leadhand" in c])]
 MAKE = [command for command in COMMANDS if command.startswith("make")]
 
 
@@ -32,12 +34,8 @@ def repo(tmp_path_factory: pytest.TempPathFactory) -> Repo:
     made.git("checkout", "-q", "-b", "feature")
     made.write("app.py", "def greet(name: str) -> str:\n    return f'Hello {name}'\n")
     made.commit("Say hello")
-    made.write("my-team/team.yaml", "name: mine\ndescription: A team of one\n")
-    made.write(
-        "my-team/workers/echo.md",
-        "---\ndescription: Says it again\noffline: echo_worker:echo\n---\nRepeat the intent.\n",
-    )
-    made.write("my-team/echo_worker.py", "def echo(handoff):\n    return handoff.intent\n")
+    made.write("reports/notes.md", "# North\nThe north grows since the new prices of March.\n")
+    made.write("reports/revenue.csv", "month,region,revenue\n2026-01,north,10\n2026-02,north,12\n")
     made.write("app.py", "def greet(name: str) -> str:\n    return f'Good day {name}'\n")
     made.git("add", "app.py")
     made.write("app.py", "def greet(name: str) -> str:\n    return f'Good night {name}'\n")
@@ -45,19 +43,22 @@ def repo(tmp_path_factory: pytest.TempPathFactory) -> Repo:
     return made
 
 
-@pytest.mark.parametrize("command", PROGRAM)
-def test_a_command_of_the_readme_works(command: str, repo: Repo) -> None:
+@pytest.mark.parametrize("commands", PROGRAMS, ids=lambda commands: commands[0][:40])
+def test_the_commands_of_the_readme_work_one_after_the_other(
+    commands: list[str], repo: Repo
+) -> None:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(
-        ["sh", "-ec", command],
-        cwd=repo.folder,
-        env={**os.environ, "PATH": path, "NO_COLOR": "1"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout
+    for command in commands:
+        done = subprocess.run(
+            ["sh", "-ec", command],
+            cwd=repo.folder,
+            env={**os.environ, "PATH": path, "NO_COLOR": "1"},
+            capture_output=True,
+            text=True,
+            timeout=120,
+        )
+        assert done.returncode == 0, f"{command}: {done.stderr}"
+        assert done.stdout, command
 
 
 @pytest.mark.parametrize("command", MAKE)
@@ -69,7 +70,7 @@ def test_a_make_command_of_the_readme_has_its_target(command: str) -> None:
 
 
 def test_the_snippet_of_the_readme_prints_what_it_says() -> None:
-    (snippet,) = [block for language, block in BLOCKS if language == "python"]
+    snippet = SNIPPETS[0]
     done = subprocess.run(
         [sys.executable, "-W", "error", "-c", snippet], capture_output=True, text=True, timeout=60
     )
@@ -77,8 +78,22 @@ def test_the_snippet_of_the_readme_prints_what_it_says() -> None:
     assert f"This prints `{done.stdout.strip()}`" in README
 
 
+def test_the_snippet_with_a_model_gives_an_answer() -> None:
+    snippet = SNIPPETS[1].replace("openai:gpt-5-mini", "openai-chat:gpt-5-mini")
+    with ScriptedServer() as server:
+        done = subprocess.run(
+            [sys.executable, "-W", "error", "-c", snippet],
+            env={**os.environ, **server.env()},
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("complete ")
+
+
 def test_there_is_something_to_try() -> None:
-    assert len(PROGRAM) >= 10
+    assert sum(map(len, PROGRAMS)) >= 10
     assert {"make review", "make test"} <= set(MAKE)
 
 

@@ -179,14 +179,18 @@ def test_cancelling_gives_an_answer_that_says_so() -> None:
 def test_a_synthesis_that_fails_still_hands_over_the_results() -> None:
     class Broken:
         name = "broken"
+        calls_model = False
 
         async def synthesize(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
             raise RuntimeError("no words")
 
+        def by_code(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
+            raise RuntimeError("none at all")
+
     answer = Supervisor(TEAM, synthesizer=Broken()).run_sync(plan=plan(task("a", worker="shout")))
-    assert answer.status == "complete"
+    assert answer.status == "partial"
     assert "WORK ON PART A" in answer.answer
-    assert "synthesis failed" in answer.answer
+    assert "`synthesis`: the synthesis failed; these are the bare results" in answer.answer
 
 
 def test_streaming_gives_the_run_as_its_events() -> None:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from leadhand.contracts.answer import Answer
+    from leadhand.contracts.budget import Budget, Rate
     from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
     from leadhand.contracts.task import Limits, Plan, Task
     from leadhand.contracts.team import RetryRules, TaskTemplate, Team, Worker
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Answer",
+    "Budget",
     "Completed",
     "Escalated",
     "Failed",
@@ -23,6 +25,7 @@ __all__ = [
     "Outcome",
     "Plan",
     "PlanRejected",
+    "Rate",
     "Result",
     "RetryRules",
     "Supervisor",
@@ -38,6 +41,7 @@ __version__ = "0.1.0"
 
 _MODULES = {
     "Answer": "contracts.answer",
+    "Budget": "contracts.budget",
     "Completed": "contracts.outcome",
     "Escalated": "contracts.outcome",
     "Failed": "contracts.outcome",
@@ -48,6 +52,7 @@ _MODULES = {
     "Outcome": "contracts.outcome",
     "Plan": "contracts.task",
     "PlanRejected": "errors",
+    "Rate": "contracts.budget",
     "Result": "contracts.outcome",
     "RetryRules": "contracts.team",
     "Supervisor": "supervisor",

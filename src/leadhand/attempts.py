@@ -20,12 +20,21 @@ T = TypeVar("T")
 
 
 class Slots:
-    """How many tasks may run at once; several lanes can share one."""
+    """How many tasks may run at once; several lanes can share one, of nested runs too."""
 
-    __slots__ = ("free",)
+    __slots__ = ("free", "users")
 
     def __init__(self, count: int) -> None:
         self.free = count
+        self.users: list[asyncio.Event] = []
+        """What wakes the schedulers that may wait for one."""
+
+    def give_back(self, by: asyncio.Event) -> None:
+        """One is free again; every user is told but the one who gave it back."""
+        self.free += 1
+        for user in self.users:
+            if user is not by:
+                user.set()
 
 
 @dataclass(slots=True, eq=False)

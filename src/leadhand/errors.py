@@ -4,6 +4,8 @@ LeadhandError
 ├── InputError          what was asked for can't be done as given: mend the input (exit status 2)
 │   ├── TeamError       a team has problems; carries them all
 │   └── PlanRejected    a plan has problems; carries them all
+├── ModelError          no model gave an answer that could be used
+│   └── BudgetUsedUp    no model was asked, because the run's budget does not reach
 └── ToolError           a program or file that leadhand needs is missing or broken
 """
 
@@ -47,3 +49,18 @@ class PlanRejected(InputError):
 
 class ToolError(LeadhandError):
     """A program, file or service that leadhand relies on is missing or misbehaves."""
+
+
+class ModelError(LeadhandError):
+    """No model gave an answer that could be used; `transient` where one may, a moment later."""
+
+    def __init__(self, message: str, *, transient: bool) -> None:
+        self.transient = transient
+        super().__init__(message)
+
+
+class BudgetUsedUp(ModelError):
+    """A model was not asked: what is left of the run's budget may not pay for the answer."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, transient=False)

@@ -34,6 +34,7 @@ def handoff(state: RunState, task: TaskState, worker: Worker, limits: Limits) ->
             if other.status == "completed" and other.result is not None
         },
         artifacts=spec.artifacts,
+        done_when=spec.done_when,
         limits=limits,
         return_to="supervisor",
     )
@@ -62,9 +63,15 @@ def excerpt(result: Result) -> str:
 
 
 def limits_of(team: Team, worker: Worker, limits: Limits) -> Limits:
-    """A task's limits within its worker's, within the team's; an attempt always has a timeout."""
-    inner = narrowed(limits, within=narrowed(worker.limits, within=team.limits))
-    if inner.timeout_s is None:
+    """A task's limits within its worker's, within the team's.
+
+    An attempt always has a timeout; a nested team's is that of its run, if nobody says.
+    """
+    own = worker.limits
+    if worker.tier is not None:
+        own = own.model_copy(update={"tier": own.tier or worker.tier})
+    inner = narrowed(limits, within=narrowed(own, within=team.limits))
+    if inner.timeout_s is None and worker.team is None:
         return inner.model_copy(update={"timeout_s": DEFAULT_TIMEOUT_S})
     return inner
 

@@ -10,6 +10,7 @@ from leadhand.contracts.event import Event
 from leadhand.contracts.outcome import Handoff, Outcome, Result
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team
+from leadhand.state import RunState
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,8 @@ class Request:
     text: str
     batches: Mapping[str, Sequence[Batch]] = field(default_factory=dict[str, Sequence[Batch]])
     """What was handed in with the request, already cut, by the name of the cut."""
+    inputs: str = ""
+    """What was handed in, in words made by code: kinds and numbers, no names and no content."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,17 @@ class Runner(Protocol):
         ...
 
 
+class TeamRunner(Protocol):
+    """Has a team do a task, as a run inside the run."""
+
+    async def run_team(self, team: Team, handoff: Handoff) -> RunState:
+        """The nested run as it ended, `answer` included, where it was cancelled too.
+
+        Raises `LeadhandError` where the team could not begin.
+        """
+        ...
+
+
 class Planner(Protocol):
     """Writes plans and never does work."""
 
@@ -101,6 +115,15 @@ class Synthesizer(Protocol):
         """How the log calls it."""
         ...
 
+    @property
+    def calls_model(self) -> bool:
+        """Whether time has to be kept for it."""
+        ...
+
     async def synthesize(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
-        """The answer from `results` alone, in plan order."""
+        """The answer from `results` alone, in plan order. Raises `ModelError`."""
+        ...
+
+    def by_code(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
+        """What is left where `synthesize` failed or there is no time for it: at once, no model."""
         ...

@@ -3,9 +3,11 @@
 import datetime as dt
 import logging
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TypedDict
 
 from leadhand.contracts.event import Event
+from leadhand.nesting import nested
 from leadhand.ports import Clock, Journal
 from leadhand.state import RunState, apply
 
@@ -40,13 +42,20 @@ class Recorder:
         *,
         clock: Clock,
         listeners: tuple[Listener, ...] = (),
+        path: str = "",
     ) -> None:
+        """`path` goes before the ids of a nested run's tasks where all runs meet: `legal/`."""
         self.run_id = run_id
+        self.path = path
         self.state = RunState()
         self._journal = journal
         self._clock = clock
         self._listeners = list(listeners)
         self._zero = clock.monotonic()
+
+    def start(self) -> None:
+        """The run starts now; what came before, such as importing libraries, is not of it."""
+        self._zero = self._clock.monotonic()
 
     def elapsed_s(self) -> float:
         """Seconds since the run started."""
@@ -81,6 +90,12 @@ class Recorder:
                 _log.exception("a listener failed and is not told of further events")
                 self._listeners = [other for other in self._listeners if other is not listener]
 
+    def nested(self, task_id: str) -> "tuple[Recorder, NestedJournal]":
+        """The recorder of a run that does `task_id`, and what brings its events into this log."""
+        journal = NestedJournal(self, task_id)
+        path = f"{self.path}{task_id}/"
+        return Recorder(self.run_id, journal, clock=self._clock, path=path), journal
+
     def log(self) -> Sequence[Event]:
         """Everything recorded so far, in order."""
         return self._journal.events(self.run_id)
@@ -88,3 +103,31 @@ class Recorder:
     async def commit(self) -> None:
         """Return once everything recorded so far is safe."""
         await self._journal.commit()
+
+
+class NestedJournal:
+    """The journal of a nested run: all that happens in it is recorded by the run around it."""
+
+    def __init__(self, outer: Recorder, task_id: str) -> None:
+        self._outer = outer
+        self._task_id = task_id
+        self._events: list[Event] = []
+        self._closed = False
+
+    def append(self, event: Event) -> None:
+        """Record it within the task, as the outer run's next event."""
+        if not self._closed:
+            self._events.append(event)
+            self._outer.record(replace(nested(event, self._task_id), **self._outer.stamp()))
+
+    async def commit(self) -> None:
+        """Return once everything appended before is safe."""
+        await self._outer.commit()
+
+    def events(self, run_id: str) -> Sequence[Event]:
+        """The nested run's events as it wrote them itself; there is no other run in here."""
+        return self._events
+
+    def close(self) -> None:
+        """Take no more: the attempt is over, and what comes from it now comes too late."""
+        self._closed = True

@@ -46,10 +46,16 @@ class Scheduler:
         runners: Mapping[str, Runner],
         *,
         concurrency: int,
+        slots: Slots | None = None,
         shared_slots: Mapping[str, Sequence[Slots]] | None = None,
         rank: Mapping[str, float] | None = None,
+        grace_s: float = GRACE_S,
     ) -> None:
         """`runners` and `shared_slots` are by worker name.
+
+        `concurrency` is tasks at once: those that nested teams do, and apart from them all others.
+        Of the others a tree of nested runs has as many `slots` in all: who does no work itself
+        holds no place that its team may need.
 
         `rank` says by task id who goes first where slots are short: the highest. By default it is
         the number of tasks on the longest path that waits for the task.
@@ -62,14 +68,15 @@ class Scheduler:
         self._rules = Rules(
             team.retry, {w.name: w.fallback for w in team.workers if w.fallback is not None}
         )
-        everyone = Slots(concurrency)
+        self._slots = slots or Slots(concurrency)
+        teams = Slots(concurrency)
         shared = shared_slots or {}
         self._lanes = {
             worker.name: Lane(
                 worker,
                 runners[worker.name],
                 (
-                    everyone,
+                    teams if worker.team is not None else self._slots,
                     *([Slots(worker.concurrency)] if worker.concurrency is not None else []),
                     *shared.get(worker.name, ()),
                 ),
@@ -87,6 +94,7 @@ class Scheduler:
         self._inbox: deque[tuple[Attempt, Outcome | None]] = deque()
         self._news = asyncio.Event()
         self._stopped: str | None = None
+        self._grace_s = grace_s
 
     async def run(self, *, deadline_s: float | None = None) -> None:
         """Return when every task has ended; all work is stopped `deadline_s` into the run.
@@ -98,6 +106,7 @@ class Scheduler:
         if deadline_s is not None:
             why = f"the run's deadline of {deadline_s:g} s was reached"
             alarm = loop.call_at(self._recorder.monotonic(deadline_s), self.stop, why)
+        self._slots.users.append(self._news)
         try:
             for id in self._frontier.ready():
                 self._enqueue(id)
@@ -112,12 +121,19 @@ class Scheduler:
         finally:
             if alarm is not None:
                 alarm.cancel()
+            self._slots.users.remove(self._news)
             if self._unfinished:
                 self.stop("the run was cancelled")
                 await self._wind_down()
 
     def stop(self, reason: str) -> None:
         """Start nothing more and cancel what runs; `run` returns within `GRACE_S`."""
+        self.start_no_more(reason)
+        for attempt in list(self._running.values()):
+            self._tell_to_stop(attempt, reason)
+
+    def start_no_more(self, reason: str) -> None:
+        """Let what runs come to its end, and `run` return after it; the first reason stands."""
         if self._stopped is not None:
             return
         self._stopped = reason
@@ -126,9 +142,7 @@ class Scheduler:
         for task in self._state.tasks.values():
             id = task.task.id
             if not task.ended and id not in self._running:
-                self._record_cancelled(id, task.attempts, None)
-        for attempt in list(self._running.values()):
-            self._tell_to_stop(attempt, reason)
+                self._record_cancelled(id, task.attempts, None, reason)
         self._news.set()
 
     # Starting
@@ -171,7 +185,7 @@ class Scheduler:
         )
         loop = asyncio.get_running_loop()
         self._running[id] = attempt
-        attempt.work = loop.create_task(self._work(attempt), name=f"task:{id}")
+        attempt.work = loop.create_task(self._work(attempt), name=f"task:{self._recorder.path}{id}")
         if limits.timeout_s is not None:
             attempt.timer = loop.call_later(
                 limits.timeout_s, self._tell_to_stop, attempt, "timeout"
@@ -200,7 +214,7 @@ class Scheduler:
         if attempt.timer is not None:
             attempt.timer.cancel()
         loop = asyncio.get_running_loop()
-        attempt.timer = loop.call_later(GRACE_S, self._let_go, attempt)
+        attempt.timer = loop.call_later(self._grace_s, self._let_go, attempt)
         attempt.work.cancel()
 
     def _let_go(self, attempt: Attempt) -> None:
@@ -222,7 +236,7 @@ class Scheduler:
         try:
             if running:
                 works = [attempt.work for attempt in running if attempt.work is not None]
-                await asyncio.wait(works, timeout=GRACE_S)
+                await asyncio.wait(works, timeout=self._grace_s)
         finally:
             while self._inbox:
                 self._settle(*self._inbox.popleft())
@@ -239,10 +253,11 @@ class Scheduler:
         if attempt.timer is not None:
             attempt.timer.cancel()
         for slots in attempt.lane.slots:
-            slots.free += 1
+            slots.give_back(self._news)
         ending = attempt.ended(outcome)
         if ending is None:
-            self._record_cancelled(id, attempt.number, partial(outcome))
+            reason = attempt.told_to_stop or "the run ended"
+            self._record_cancelled(id, attempt.number, partial(outcome), reason)
         elif isinstance(ending, Completed):
             self._complete(id, attempt.number, ending.result, None)
         else:
@@ -315,11 +330,11 @@ class Scheduler:
                 )
             )
 
-    def _record_cancelled(self, id: str, attempt: int, partial: Result | None) -> None:
+    def _record_cancelled(self, id: str, attempt: int, partial: Result | None, reason: str) -> None:
         self._recorder.record(
             TaskCancelled(
                 **self._recorder.task_stamp(id, attempt),
-                reason=self._stopped or "the run ended",
+                reason=reason,
                 partial=partial,
             )
         )

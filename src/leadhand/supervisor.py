@@ -1,41 +1,36 @@
-"""The supervisor: plans a request, checks the plan, has it run, and answers. It does no work.
+"""The supervisor: takes requests, has each planned, worked on and answered. It does no work.
 
-This is the composition root: the one place that knows which planner, workers, journal and clock a
-run uses. Roles never meet except here.
+This is the library's front door. What happens in a run is in `run`, who does it in `crew`.
 """
 
 import asyncio
 import logging
 import secrets
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+from leadhand.active import ActiveRun
 from leadhand.clock import SystemClock
-from leadhand.contracts.answer import Answer, Gap, Status, Synthesis
+from leadhand.contracts.answer import Answer
+from leadhand.contracts.budget import Budget
 from leadhand.contracts.event import (
     Event,
-    PlanAccepted,
-    PlanProposed,
-    RunFinished,
-    RunStarted,
-    SynthesisStarted,
-    WorkerStuck,
 )
-from leadhand.contracts.event import PlanRejected as PlanRejectedEvent
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
+from leadhand.crew import Crew
 from leadhand.errors import InputError, PlanRejected, TeamError
 from leadhand.journal import MemoryJournal
-from leadhand.planning import TemplatePlanner
-from leadhand.ports import Batch, Clock, Journal, Planner, Request, Synthesizer, TaskResult
+from leadhand.models.ledger import Account, Ledger
+from leadhand.ports import Batch, Clock, Journal, Planner, Request, Synthesizer
 from leadhand.recorder import Listener, Recorder
-from leadhand.scheduler import Scheduler
-from leadhand.state import RunState
-from leadhand.synthesis.merge import Merge, merge
-from leadhand.trace.metrics import metrics, task_report
+from leadhand.run import Run
+from leadhand.tools.files.inputs import Inputs
 from leadhand.validation import check, team_problems
-from leadhand.workers.staff import Staff
-from leadhand.workers.watchdog import Watchdog
+
+if TYPE_CHECKING:
+    from leadhand.crew import PlannerMaker, SynthesizerMaker
 
 _log = logging.getLogger("leadhand")
 
@@ -50,14 +45,18 @@ class Supervisor:
         team: Team,
         *,
         deadline_s: float | None = 600.0,
+        budget: Budget | None = None,
         concurrency: int = 64,
-        planner: Planner | None = None,
-        synthesizer: Synthesizer | None = None,
+        planner: "Planner | PlannerMaker | None" = None,
+        synthesizer: "Synthesizer | SynthesizerMaker | None" = None,
         journal: Journal | None = None,
         clock: Clock | None = None,
     ) -> None:
-        """`deadline_s` is seconds from a run's start to its answer; `concurrency` is tasks at once.
+        """`deadline_s` is seconds from a run's start to its answer; `budget` is what one run may
+        spend on models; `concurrency` is tasks at once.
 
+        `planner` and `synthesizer` stand in for the team's own; either may be a function that
+        makes one for each run, of the caller through which models are asked and the run's fence.
         Raises `TeamError` naming every problem of the team, `InputError` for the numbers.
         """
         problems = team_problems(team)
@@ -70,16 +69,31 @@ class Supervisor:
         self.team = team
         self.journal: Journal = journal or MemoryJournal()
         self._deadline_s = deadline_s
+        self._budget = budget
         self._concurrency = concurrency
-        self._planner: Planner = planner or TemplatePlanner()
-        self._synthesizer: Synthesizer = synthesizer or Merge()
+        self._planner = planner
+        self._synthesizer = synthesizer
         self._clock: Clock = clock or SystemClock()
-        self._active: dict[str, Scheduler | None] = {}
-        self._cancelled: dict[str, str] = {}
+        self._active: dict[str, ActiveRun] = {}
 
-    async def plan(self, request: str, *, batches: Batches | None = None) -> Plan:
-        """The plan for `request`, checked; no work is done. Raises `PlanRejected`."""
-        plan = await self._planner.plan(Request(request, batches or {}), self.team)
+    async def plan(
+        self,
+        request: str,
+        *,
+        inputs: Sequence[Path] = (),
+        batches: Batches | None = None,
+        listener: Listener | None = None,
+    ) -> Plan:
+        """The plan for `request`, checked; no work is done.
+
+        Raises `PlanRejected`, and `ModelError` where no model could be asked for one.
+        """
+        given = Inputs.of(inputs) if inputs else None
+        listeners = (listener,) if listener else ()
+        recorder = Recorder("plan", MemoryJournal(), clock=self._clock, listeners=listeners)
+        asked = _asked(request, given, inputs, batches)
+        async with self._crew(recorder, asked.text, given) as crew:
+            plan = await crew.planner.plan(asked, self.team)
         problems = [p for p in check(plan, self.team, request=request) if p.severity == "error"]
         if problems:
             raise PlanRejected(problems)
@@ -91,29 +105,41 @@ class Supervisor:
         *,
         plan: Plan | None = None,
         run_id: str | None = None,
+        inputs: Sequence[Path] = (),
         batches: Batches | None = None,
         listener: Listener | None = None,
     ) -> Answer:
         """The answer to `request`, or to the goal of a `plan` of your own; it always comes.
 
-        `listener` is called with every event as it happens. Raises `PlanRejected` where the plan
-        has errors, and `InputError` where there is neither request nor plan or `run_id` is taken.
+        `inputs` are files and folders that the workers' tools may read. `listener` is called with
+        every event as it happens. Raises `PlanRejected` where the plan has errors, `ModelError`
+        where there is none because no model could be asked, and `InputError` where there is
+        neither request nor plan, an input is not there, or `run_id` is taken.
         """
         if request is None and plan is None:
             raise InputError("nothing to run: give a request or a plan")
         run_id = run_id or f"run-{self._clock.now():%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
         if run_id in self._active or self.journal.events(run_id):
             raise InputError(f"run {run_id!r} exists already: give another run_id")
+        given = Inputs.of(inputs) if inputs else None
+        text = request if request is not None else plan.goal if plan is not None else ""
+        asked = _asked(text, given, inputs, batches)
         listeners = (listener,) if listener else ()
         recorder = Recorder(run_id, self.journal, clock=self._clock, listeners=listeners)
-        self._active[run_id] = None
+        active = self._active[run_id] = ActiveRun()
         try:
-            await self._accept(recorder, request, plan, batches or {})
-            await self._work(recorder)
-            return await self._answer(recorder)
+            async with self._crew(recorder, asked.text, given) as crew:
+                run = Run(
+                    self.team,
+                    recorder,
+                    crew,
+                    active=active,
+                    deadline_s=self._deadline_s,
+                    concurrency=self._concurrency,
+                )
+                return await run.to_answer(asked, plan)
         finally:
             del self._active[run_id]
-            self._cancelled.pop(run_id, None)
 
     def run_sync(self, request: str | None = None, *, plan: Plan | None = None) -> Answer:
         """`run`, where no event loop is running."""
@@ -146,149 +172,26 @@ class Supervisor:
         for id in [run_id] if run_id is not None else list(self._active):
             if id not in self._active:
                 raise InputError(f"run {id!r} is not under way")
-            self._cancelled[id] = reason
-            scheduler = self._active[id]
-            if scheduler is not None:
-                scheduler.stop(reason)
+            self._active[id].stop(reason)
 
-    # The steps of a run
-
-    async def _accept(
-        self, recorder: Recorder, request: str | None, plan: Plan | None, batches: Batches
-    ) -> None:
-        """Plan if need be, check, and record what came of it."""
-        asked = request if request is not None else plan.goal if plan is not None else ""
-        # A lone surrogate, from an argument that was no UTF-8 say, could not be kept as JSON.
-        asked = asked.encode("utf-8", "replace").decode()
-        recorder.record(
-            RunStarted(
-                **recorder.stamp(),
-                team=self.team.name,
-                request=asked,
-                engine="deterministic",
-                deadline_s=self._deadline_s,
-            )
-        )
-        author = "person"
-        if plan is None:
-            author = self._planner.name
-            plan = await self._planner.plan(Request(asked, batches), self.team)
-        recorder.record(PlanProposed(**recorder.stamp(), plan=plan, by=author))
-        problems = check(plan, self.team, request=asked)
-        errors = [problem for problem in problems if problem.severity == "error"]
-        if errors:
-            messages = tuple(problem.message for problem in errors)
-            recorder.record(PlanRejectedEvent(**recorder.stamp(), problems=messages))
-            await recorder.commit()
-            raise PlanRejected(errors)
-        warnings = tuple(problem.message for problem in problems)
-        recorder.record(PlanAccepted(**recorder.stamp(), warnings=warnings))
-        await recorder.commit()
-
-    async def _work(self, recorder: Recorder) -> None:
-        run_id = recorder.run_id
-        async with AsyncExitStack() as stack:
-            staff = await stack.enter_async_context(Staff(self.team))
-            scheduler = Scheduler(
-                recorder,
-                self.team,
-                staff.runners,
-                concurrency=self._concurrency,
-                shared_slots=staff.slots,
-            )
-            self._active[run_id] = scheduler
-            if run_id in self._cancelled:
-                scheduler.stop(self._cancelled[run_id])
-            stack.enter_context(Watchdog(_naming(recorder)))
-            await scheduler.run(deadline_s=self._deadline_s)
-            for given in staff.abandoned:
-                id, name = given.task_id, given.to_agent
-                recorder.record(
-                    WorkerStuck(
-                        **recorder.task_stamp(id, given.attempt),
-                        worker=name,
-                        message=f"worker {name!r} goes on with task {id!r} in an abandoned thread",
-                    )
-                )
-
-    async def _answer(self, recorder: Recorder) -> Answer:
-        state = recorder.state
-        plan = state.plan
-        assert plan is not None, "work starts only on an accepted plan"
-        recorder.record(SynthesisStarted(**recorder.stamp(), strategy=self._synthesizer.name))
-        synthesis = await self._synthesize(plan, _results(state))
-        status = _status(state, cancelled=recorder.run_id in self._cancelled)
-        gaps = tuple(
-            Gap(task_id=id, why=task.error or task.status)
-            for id, task in state.tasks.items()
-            if task.status != "completed"
-        )
-        answer = Answer(
-            run_id=recorder.run_id,
-            status=status,
-            engine="deterministic",
-            team=self.team.name,
-            request=state.request,
-            answer=_with_gaps(synthesis.answer, gaps),
-            output=synthesis.output,
-            confidence=synthesis.confidence,
-            gaps=gaps,
-            conflicts=synthesis.conflicts,
-            sources=synthesis.sources,
-            tasks=tuple(task_report(task) for task in state.tasks.values()),
-            metrics=metrics(state, recorder.elapsed_s()),
-        )
-        recorder.record(RunFinished(**recorder.stamp(), answer=answer))
-        await recorder.commit()
-        return answer
-
-    async def _synthesize(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
-        try:
-            return await self._synthesizer.synthesize(plan, results)
-        except Exception:
-            # The results are there: they reach the user whatever becomes of their synthesis.
-            _log.exception("the %s synthesis failed; results are merged", self._synthesizer.name)
-            fallen_back = merge(plan, results)
-            note = f"*The {self._synthesizer.name} synthesis failed; these are the bare results.*"
-            return fallen_back.model_copy(update={"answer": f"{note}\n\n{fallen_back.answer}"})
-
-
-def _naming(recorder: Recorder):
-    """What the watchdog calls with the name of the asyncio task that blocked the loop."""
-
-    def report(task_name: str, blocked_s: float) -> None:
-        id = task_name.removeprefix("task:")
-        task = recorder.state.tasks.get(id)
-        if task is None:
-            return
-        message = f"worker {task.worker!r} blocked the event loop for {blocked_s:.1f} s in {id!r}"
-        recorder.record(
-            WorkerStuck(
-                **recorder.task_stamp(id, task.attempts), worker=task.worker, message=message
-            )
+    def _crew(self, recorder: Recorder, request: str, inputs: Inputs | None) -> Crew:
+        return Crew(
+            self.team,
+            recorder,
+            request=request,
+            planner=self._planner,
+            synthesizer=self._synthesizer,
+            inputs=inputs,
+            account=Account(Ledger(self._budget)) if self._budget is not None else None,
         )
 
-    return report
 
-
-def _results(state: RunState) -> list[TaskResult]:
-    return [
-        TaskResult(task.task, task.worker, task.status, task.result, task.error)
-        for task in state.tasks.values()
-    ]
-
-
-def _status(state: RunState, *, cancelled: bool) -> Status:
-    done = sum(task.status == "completed" for task in state.tasks.values())
-    if done == len(state.tasks):
-        return "complete"
-    if cancelled:
-        return "cancelled"
-    return "partial" if done else "failed"
-
-
-def _with_gaps(text: str, gaps: Sequence[Gap]) -> str:
-    if not gaps:
-        return text
-    lines = "\n".join(f"- `{gap.task_id}`: {gap.why}" for gap in gaps)
-    return f"{text}\n\n## What is missing\n\n{lines}".strip()
+def _asked(
+    text: str, given: Inputs | None, inputs: Sequence[Path], batches: Batches | None
+) -> Request:
+    # A lone surrogate, from an argument that was no UTF-8 say, could not be kept as JSON.
+    text = text.encode("utf-8", "replace").decode()
+    if given is None:
+        return Request(text, batches or {})
+    paths = tuple(str(path.absolute()) for path in inputs)
+    return Request(text, {"inputs": [Batch(paths)], **(batches or {})}, given.summary())

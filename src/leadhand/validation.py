@@ -9,7 +9,7 @@ from rapidfuzz import process
 
 from leadhand import graph
 from leadhand.contracts.task import Plan, Task
-from leadhand.contracts.team import Team
+from leadhand.contracts.team import Team, Worker, tool_name
 
 Author = Literal["person", "model"]
 
@@ -94,7 +94,7 @@ def _duplicates(plan: Plan) -> Iterator[Problem]:
 
 
 def _workers(plan: Plan, team: Team) -> Iterator[Problem]:
-    tools = {worker.name: frozenset(worker.tools) for worker in team.workers}
+    tools = {worker.name: _tool_names(worker) for worker in team.workers}
     for task in plan.tasks:
         has = tools.get(task.worker)
         if has is None:
@@ -113,6 +113,10 @@ def _workers(plan: Plan, team: Team) -> Iterator[Problem]:
                         f"does not have: {_whose(tool, tools)}",
                         task.id,
                     )
+
+
+def _tool_names(worker: Worker) -> frozenset[str]:
+    return frozenset(name for tool in worker.tools if (name := tool_name(tool)) is not None)
 
 
 def _instead(name: str, known: list[str]) -> str:
@@ -201,9 +205,22 @@ def _plain(text: str) -> str:
     return " ".join(text.casefold().strip(" \t\r\n.!?:").split())
 
 
-def team_problems(team: Team) -> tuple[str, ...]:
-    """Every problem of a team that would keep it from working, each saying how to mend it."""
-    return tuple(_team_problems(team))
+def team_problems(team: Team, *, model_at_hand: bool = False) -> tuple[str, ...]:
+    """Every problem of a team that would keep it from working, each saying how to mend it.
+
+    `model_at_hand`: a model will be there when the team is run, so that it need not name one.
+    """
+    idle = () if model_at_hand else _idle(team)
+    return (*_team_problems(team), *idle)
+
+
+def _idle(team: Team) -> Iterator[str]:
+    for worker in team.workers:
+        if worker.run is None and worker.offline is None and not (team.tiers or worker.model):
+            yield (
+                f"worker {worker.name!r} has nothing to do its work with: give it `run`, or the "
+                "team a `model`"
+            )
 
 
 def _team_problems(team: Team) -> Iterator[str]:
@@ -213,8 +230,11 @@ def _team_problems(team: Team) -> Iterator[str]:
     for name in sorted({name for name in names if names.count(name) > 1}):
         yield f"more than one worker is called {name!r}: give each its own name"
     for worker in team.workers:
-        if worker.run is None:
-            yield f"worker {worker.name!r} has nothing to do its work with: give it `run`"
+        if worker.plain and (worker.tools or worker.output is not None):
+            yield (
+                f"worker {worker.name!r} is plain and so can have neither tools nor a declared "
+                "output: leave out one or the other"
+            )
         if worker.fallback == worker.name:
             yield f"worker {worker.name!r} is its own fallback: name another, or none"
         elif worker.fallback is not None and worker.fallback not in names:
@@ -222,6 +242,7 @@ def _team_problems(team: Team) -> Iterator[str]:
                 f"worker {worker.name!r} falls back to {worker.fallback!r}, who is not in the "
                 f"team: {_instead(worker.fallback, names)}"
             )
+    yield from _shared_tools(team)
     entries = {entry.id for entry in team.template}
     for entry in team.template:
         if entry.worker not in names:
@@ -232,3 +253,22 @@ def _team_problems(team: Team) -> Iterator[str]:
         for needed in entry.depends_on:
             if needed not in entries:
                 yield f"template entry {entry.id!r} depends on {needed!r}, which is no entry"
+    way = graph.cycle({entry.id: entry.depends_on for entry in team.template})
+    if way is not None:
+        yield (
+            f"these template entries wait for each other: {' -> '.join(way)}: remove one of these "
+            "dependencies"
+        )
+
+
+def _shared_tools(team: Team) -> Iterator[str]:
+    owners: dict[str, list[str]] = {}
+    for worker in team.workers:
+        for name in sorted(_tool_names(worker)):
+            owners.setdefault(name, []).append(worker.name)
+    for name, workers in owners.items():
+        if len(workers) > 1 and name not in team.shared_tools:
+            yield (
+                f"workers {' and '.join(workers)} share the tool {name!r}: give it to one of them, "
+                "or name it in the team's `shared_tools`"
+            )

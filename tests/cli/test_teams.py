@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from leadhand.cli.teams import check_team, list_teams, show_team
+from leadhand.cli.teams import check_team, list_teams, new_team, show_team
 from leadhand.errors import InputError, TeamError
+from leadhand.teams.loader import ready_made
 from tests.team_folders import WORK, worker, write_team
 
 
@@ -71,9 +72,11 @@ def support(folder: Path) -> Path:
 def test_ready_made_teams_are_listed_with_their_size_and_description() -> None:
     screen = Screen()
     list_teams(screen.console)
-    first, *rest = screen.text.splitlines()
-    assert first.startswith("review  8 workers  Reviews a change to a git repository")
-    assert all(line.startswith(" " * 19) for line in rest if line)
+    listed = [line for line in screen.text.splitlines() if line and not line.startswith(" ")]
+    assert [line.split()[0] for line in listed] == list(ready_made())
+    (review,) = (line.split(maxsplit=3) for line in listed if line.startswith("review"))
+    assert review[1:3] == ["8", "workers"]
+    assert review[3].startswith("Reviews a change to a git repository")
 
 
 def test_a_team_is_shown_with_its_workers_plan_and_rules(tmp_path: Path) -> None:
@@ -130,21 +133,144 @@ def test_a_team_as_json_has_the_names_that_its_files_use(tmp_path: Path) -> None
     show_team(str(support(tmp_path)), screen.console, as_json=True)
     shown = json.loads(screen.text)
     assert list(shown) == [
-        "name", "description", "workers", "planner", "synthesizer", "limits", "ladder"
+        "name", "description", "models", "workers", "planner", "synthesizer", "limits", "ladder",
+        "shared_tools",
     ]  # fmt: skip
     assert shown["workers"][1] == {
         "name": "technical",
         "description": "Diagnosis of errors",
         "tools": ["crm"],
+        "tier": None,
+        "model": None,
+        "settings": {},
+        "output": None,
+        "plain": False,
+        "min_confidence": None,
         "fallback": "billing",
         "isolate": "process",
         "concurrency": 2,
         "limits": {"max_steps": 7},
         "offline": WORK,
+        "run": None,
         "instructions": "Do it well.",
     }
     assert shown["planner"]["template"][2]["for_each"] == "logs"
     assert shown["ladder"] == {"max_attempts": 3, "backoff_s": [1.0, 2.0]}
+
+
+MODELS = """\
+models: {fast: a:small, standard: [b:one, c:two]}
+planner: {tier: strong, settings: {temperature: 0}, instructions: Few tasks.}
+synthesizer: {model: d:big, plain: true, instructions: Be brief.}
+"""
+
+
+def with_models(folder: Path) -> Path:
+    return write_team(
+        folder,
+        MODELS,
+        adder=(
+            "---\ndescription: Adds up\ntools: calculate, tests.teams.test_tools:find_invoice\n"
+            "tier: fast\nsettings: {max_tokens: 90}\noutput: tests.teams.test_outputs:Reply\n"
+            "min_confidence: 70\n---\nAdd.\n"
+        ),
+        clerk="---\ndescription: Files\nmodel: e:own\noutput: {type: object}\n---\nFile.\n",
+        poet="---\ndescription: Rhymes\nplain: true\n---\nRhyme.\n",
+        teller=f"---\ndescription: Counts\nrun: {WORK}\n---\n",
+    )
+
+
+def test_a_team_is_shown_with_the_models_that_it_names(tmp_path: Path) -> None:
+    screen = Screen(120)
+    show_team(str(with_models(tmp_path)), screen.console)
+    assert (
+        """\
+  adder   Adds up
+          tools: calculate, tests.teams.test_tools:find_invoice · tier fast · max_tokens: 90 ·
+          output: tests.teams.test_outputs:Reply · confidence of 70 or more
+  clerk   Files
+          no tools · model e:own · output: JSON Schema
+  poet    Rhymes
+          no tools · plain
+  teller  Counts
+          no tools · always by tests.team_folders:work
+"""
+        in screen.text
+    )
+    assert (
+        """\
+rules
+  models       fast: a:small · standard: b:one, then c:two · strong: b:one, then c:two
+  planner      tier strong · temperature: 0.0 · own instructions
+  synthesizer  model d:big · plain · own instructions
+"""
+        in screen.text
+    )
+
+
+def test_one_model_for_every_tier_is_said_once(tmp_path: Path) -> None:
+    screen = Screen()
+    show_team(str(write_team(tmp_path, "model: a:b\n")), screen.console)
+    assert "  models     a:b for every tier\n  limits     none but" in screen.text
+
+
+def test_a_team_as_json_has_its_models_settings_and_outputs(tmp_path: Path) -> None:
+    screen = Screen()
+    show_team(str(with_models(tmp_path)), screen.console, as_json=True)
+    shown = json.loads(screen.text)
+    assert shown["models"] == {
+        "fast": ["a:small"],
+        "standard": ["b:one", "c:two"],
+        "strong": ["b:one", "c:two"],
+    }
+    assert shown["synthesizer"] == {
+        "strategy": "merge",
+        "tier": "standard",
+        "model": "d:big",
+        "settings": {},
+        "instructions": "Be brief.",
+        "plain": True,
+    }
+    adder, clerk, poet, teller = shown["workers"]
+    assert adder["tools"] == ["calculate", "tests.teams.test_tools:find_invoice"]
+    assert (adder["tier"], adder["settings"]) == ("fast", {"max_tokens": 90})
+    assert adder["output"]["properties"]["text"]["type"] == "string"
+    assert (clerk["model"], clerk["output"]) == ("e:own", {"type": "object"})
+    assert (poet["plain"], poet["offline"], poet["run"]) == (True, None, None)
+    assert teller["run"] == WORK
+
+
+def test_a_team_that_needs_a_model_passes_its_check_which_says_so(tmp_path: Path) -> None:
+    screen = Screen()
+    assert check_team(with_models(tmp_path / "desk"), screen.console)
+    assert screen.text == "team 'desk' can be used with a model: 4 workers\n"
+
+
+def test_a_new_team_is_made_and_the_next_steps_are_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delitem(sys.modules, "support_desk", raising=False)
+    screen = Screen(width=20)
+    new_team(Path("my desk"), screen.console)
+    assert screen.text == (
+        "made a team in my desk\n"
+        "  leadhand teams check 'my desk'  # what leadhand makes of it\n"
+        "  leadhand run 'I was charged twice and the app crashes' --team 'my desk'"
+        "  # try it, with a model or without\n"
+    )
+    checked = Screen()
+    assert check_team(Path("my desk"), checked.console)
+    assert checked.text == "team 'my desk' can be used: 3 workers\n"
+
+
+def test_a_new_team_called_as_a_ready_made_one_is_told_by_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    screen = Screen()
+    new_team(Path("review"), screen.console)
+    assert "--team ./review" in screen.text
 
 
 def test_a_team_with_problems_is_not_shown(tmp_path: Path) -> None:

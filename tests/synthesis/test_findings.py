@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leadhand.contracts.finding import Finding, LensReport, NotAssessed, Severity
-from leadhand.synthesis import Quote, Review, synthesize
+from leadhand.synthesis import UNSCORED, Quote, Review, synthesize
 from leadhand.synthesis.fingerprint import fingerprint, fingerprints
 
 Reports = list[tuple[str, LensReport]]
@@ -251,3 +251,75 @@ def test_what_a_baseline_hides_is_all_that_differs(reports: Reports) -> None:
     again = review(*reports, baseline=frozenset(finding.id for finding in made.findings))
     assert again.findings == ()
     assert set(again.hidden_by_baseline) == {finding.id for finding in made.findings}
+
+
+# What models found
+
+
+SHELL = seen(
+    "security/shell-injection", line=8, severity="warning", evidence="run(text, shell=True)",
+    message="`text` goes unquoted into the shell command of `run`. Any command can be run.",
+)  # fmt: skip
+
+
+def by_model(
+    rule: str = "security/model-shell-injection",
+    *,
+    line: int = 8,
+    evidence: str = "run(text, shell=True)",
+    message: str = "`text` goes into a shell command by `run`, so that any command can be run.",
+) -> Finding:
+    found = seen(rule, line=line, severity="critical", evidence=evidence, message=message)
+    return found.model_copy(update={"source": "model", "confidence": 99})
+
+
+def test_what_a_model_found_has_no_confidence_until_it_is_scored() -> None:
+    made = review(of("security-model", by_model()))
+    assert [(one.confidence, one.why) for one in made.suppressed] == [(0, UNSCORED)]
+
+
+def test_a_model_makes_an_analysers_finding_neither_surer_nor_more_severe() -> None:
+    both = (of("security", SHELL), of("security-model", by_model()))
+    for reports in (both, both[::-1]):
+        (kept,) = review(*reports).findings
+        assert (kept.rule, kept.source, kept.confidence) == (SHELL.rule, "analyser", 90)
+        assert kept.severity == "warning"
+        assert kept.lenses == ("security", "security-model")
+
+
+def test_beside_an_analysers_doubt_a_models_finding_stands_by_itself() -> None:
+    made = review(
+        of("security", SHELL),
+        of("security-model", by_model()),
+        confidence=rated(**{"shell-injection": 79}),
+    )
+    assert {(one.source, one.confidence) for one in made.suppressed} == {
+        ("analyser", 79), ("model", 0),
+    }  # fmt: skip
+
+
+def test_other_problems_of_the_same_line_are_not_taken_for_the_same() -> None:
+    other = by_model("security/model-missing-timeout", message="Nothing ends a hanging command.")
+    elsewhere = by_model(line=70)
+    unlike = by_model(evidence="import os")
+    made = review(of("security", SHELL), of("security-model", other, elsewhere, unlike))
+    assert len(made.findings) == 1
+    assert len(made.suppressed) == 3
+
+
+def test_models_that_say_the_same_through_two_lenses_say_it_once() -> None:
+    again = by_model(
+        "bugs/model-shell-command", evidence="shell=True",
+        message="`run` puts `text` into a shell command, so that any command can be run.",
+    )  # fmt: skip
+    (kept,) = review(of("security-model", by_model()), of("bugs-model", again)).suppressed
+    assert set(kept.lenses) == {"security-model", "bugs-model"}
+
+
+def test_the_id_of_a_models_finding_does_not_depend_on_its_words() -> None:
+    (one,) = review(of("security-model", by_model())).suppressed
+    other = by_model("security/model-rce", message="Somebody can run programs.")
+    (again,) = review(of("security-model", other)).suppressed
+    assert one.id == again.id
+    (analysed,) = review(of("security", SHELL)).findings
+    assert one.id != analysed.id

@@ -2,6 +2,11 @@
 
 from pathlib import Path
 
+import pytest
+
+from leadhand.errors import TeamError
+from leadhand.supervisor import Supervisor
+from leadhand.teams.loader import load
 from tests.team_folders import problems, warnings, worker, write_team
 
 
@@ -25,12 +30,17 @@ def test_two_workers_of_one_name_are_a_problem(tmp_path: Path) -> None:
     ]
 
 
-def test_a_worker_with_nothing_to_work_with_is_a_problem(tmp_path: Path) -> None:
+def test_a_worker_without_a_function_is_for_a_model_and_no_problem(tmp_path: Path) -> None:
     folder = write_team(tmp_path, solo="---\ndescription: Talks\n---\nTalk.\n")
-    assert problems(folder) == [
-        "workers/solo.md:2: 'solo' has nothing to do its work with: add `offline: "
-        "module:function`, a function that takes a handoff"
-    ]
+    assert (problems(folder), warnings(folder)) == ([], [])
+    with pytest.raises(TeamError, match="'solo' has nothing to do its work with"):
+        Supervisor(load(folder))
+    assert load(folder).workers[0].instructions == "Talk."
+
+
+def test_a_worker_for_a_model_that_is_told_nothing_is_warned_of(tmp_path: Path) -> None:
+    (found,) = warnings(write_team(tmp_path, solo="---\ndescription: Talks\n---\n"))
+    assert found.startswith("workers/solo.md:2: 'solo' has no instructions: write below")
 
 
 def many(count: int) -> dict[str, str]:
@@ -75,6 +85,12 @@ def test_a_worker_that_nothing_leads_to_is_warned_of(tmp_path: Path) -> None:
         f"team.yaml, or remove workers/{one}.md"
         for one in ("air", "sea")
     ]
+
+
+def test_where_a_model_plans_a_worker_outside_the_template_is_within_reach(tmp_path: Path) -> None:
+    team = "planner: {template: [{id: a, worker: tax, intent: Look.}]}\n"
+    workers = many(2) | {"sea": "---\ndescription: Ships\n---\nSail.\n"}
+    assert warnings(write_team(tmp_path, team, **workers)) == []
 
 
 def test_a_shared_tool_that_nobody_shares_is_warned_of(tmp_path: Path) -> None:

@@ -35,7 +35,10 @@ def test_a_wrong_field_is_explained_in_words(tmp_path: Path, front: str, said: s
         ("planner:\n  template: x", "team.yaml:2: `template` is 'x' and must be a list"),
         ("planner:\n  template:\n    - x", "team.yaml:3: item 1 of `template` is 'x' and must"),
         ("limits:\n  max_tokens: many", "team.yaml:2: `max_tokens` is 'many' and must be a whole"),
-        ("synthesizer: [a]", "team.yaml:1: `synthesizer` is a list and must be text"),
+        (
+            "synthesizer: [a]",
+            "team.yaml:1: `synthesizer` is a list and must hold `key: value` lines",
+        ),
         ("- a\n- b", "team.yaml:1: is not a mapping: write `key: value` lines"),
         ("name: a\n\nname: b", "team.yaml:3: `name` is on line 1 too: keep one of them"),
         ("? [a]\n: b", "team.yaml:1: a key must be one word: write `key: value`"),
@@ -56,13 +59,14 @@ def test_entries_that_need_more_are_told_what(tmp_path: Path) -> None:
 
 
 def test_unknown_keys_are_named_with_what_may_have_been_meant(tmp_path: Path) -> None:
-    team = "name: x\nmodels: {fast: m}\nroutes: []\nlader: {}\nlimits: {timeout: 3}\n"
-    folder = write_team(tmp_path, team, solo=worker("color: blue\nmodel: sonnet"))
+    team = "name: x\nmodles: m\nroutes: []\nlader: {}\nlimits: {timeout: 3}\n"
+    folder = write_team(tmp_path, team, solo=worker("color: blue\nrole: lead\nmax_queue: 3"))
     assert warnings(folder) == [
-        "team.yaml:2: `models` has no effect in this version",
+        "team.yaml:2: `modles` has no effect in this version: did you mean `models`?",
         "team.yaml:3: `routes` has no effect in this version",
         "team.yaml:4: `lader` has no effect in this version: did you mean `ladder`?",
         "team.yaml:5: `timeout` has no effect in this version: did you mean `timeout_s`?",
         "workers/solo.md:2: `color` has no effect in this version",
-        "workers/solo.md:3: `model` has no effect in this version",
+        "workers/solo.md:3: `role` has no effect in this version",
+        "workers/solo.md:4: `max_queue` has no effect in this version",
     ]

@@ -17,7 +17,7 @@ def test_a_function_is_found_in_the_teams_own_folder(tmp_path: Path) -> None:
     )
     team = load(str(folder))
     load(folder)
-    assert team.workers[0].run is sys.modules["own_desk_module"].Desk.serve
+    assert team.workers[0].offline is sys.modules["own_desk_module"].Desk.serve
     assert sys.path.count(str(folder)) == 1
 
 
@@ -92,4 +92,4 @@ def test_workers_may_have_functions_of_any_importable_module(tmp_path: Path) -> 
         "b": worker(f"description: B\noffline: {WORK}"),
     }
     team = load(write_team(tmp_path / "team", **workers))
-    assert [getattr(one.run, "__name__", None) for one in team.workers] == ["f", "work"]
+    assert [getattr(one.offline, "__name__", None) for one in team.workers] == ["f", "work"]

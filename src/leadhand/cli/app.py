@@ -18,7 +18,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-teams_app = typer.Typer(help="Teams: list the ready-made ones, show one, check your own.")
+teams_app = typer.Typer(help="Teams: list the ready-made ones, show one, check or begin your own.")
 app.add_typer(teams_app, name="teams", no_args_is_help=True)
 
 
@@ -30,6 +30,14 @@ class Format(enum.StrEnum):
     markdown = "markdown"
     sarif = "sarif"
     github = "github"
+
+
+class AnswerFormat(enum.StrEnum):
+    """How an answer is printed."""
+
+    text = "text"
+    json = "json"
+    markdown = "markdown"
 
 
 class FailOn(enum.StrEnum):
@@ -51,6 +59,19 @@ Events = Annotated[
     str | None,
     typer.Option(help="Write one JSON event a line, as they happen; - is stdout.", metavar="FILE"),
 ]
+TeamName = Annotated[
+    str, typer.Option("--team", help="A ready-made team, or a folder.", metavar="NAME|DIR")
+]
+Inputs = Annotated[
+    list[Path] | None,
+    typer.Option("--input", help="A file or folder to work on; may be repeated.", metavar="PATH"),
+]
+Model = Annotated[
+    str | None,
+    typer.Option(help="The model of every role, or `none`.", metavar="PROVIDER:NAME"),
+]
+NoModel = Annotated[bool, typer.Option("--no-model", help="Use no model.")]
+NoInput = Annotated[bool, typer.Option("--no-input", help="Never ask a person anything.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")]
 
 
@@ -88,6 +109,14 @@ def review(
         Path | None,
         typer.Option(help="GitHub's JSON of pull request comments.", metavar="FILE"),
     ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            help="Have this model look for findings too; the change is sent to it.",
+            metavar="PROVIDER:NAME",
+        ),
+    ] = None,
+    no_model: NoModel = False,
     plan_only: Annotated[
         bool, typer.Option("--plan-only", help="Show the plan; review nothing.")
     ] = False,
@@ -97,10 +126,10 @@ def review(
     events: Events = None,
     quiet: Quiet = False,
 ) -> None:
-    """Review a change of any git repository, without a model.
+    """Review a change of any git repository; by a model too, where one is named.
 
-    Every finding quotes the changed code and carries a measured confidence.
-    Nothing of the repository is run, and nothing leaves this machine.
+    Every finding quotes the changed code and carries a measured confidence. Nothing of the
+    repository is run. Nothing leaves this machine without --model or LEADHAND_MODEL.
     """
     from leadhand.cli.review import ReviewOptions, review_command
 
@@ -115,6 +144,8 @@ def review(
         fail_on=fail_on.value,
         baseline=baseline,
         past_reviews=past_reviews,
+        model=model,
+        no_model=no_model,
         plan_only=plan_only,
         deadline=deadline,
         concurrency=concurrency,
@@ -122,6 +153,110 @@ def review(
         quiet=quiet,
     )
     raise typer.Exit(review_command(options))
+
+
+@app.command()
+def run(
+    team: TeamName,
+    request: Annotated[
+        str | None,
+        typer.Argument(
+            help="What is to be done; - reads it from stdin.",
+            metavar="REQUEST",
+            show_default=False,
+        ),
+    ] = None,
+    inputs: Inputs = None,
+    plan: Annotated[
+        Path | None,
+        typer.Option(help="Run this plan, as `leadhand plan --json` prints it.", metavar="FILE"),
+    ] = None,
+    model: Model = None,
+    no_model: NoModel = False,
+    deadline: Deadline = None,
+    concurrency: Concurrency = 64,
+    format: Annotated[
+        AnswerFormat, typer.Option(help="How to print the answer.")
+    ] = AnswerFormat.text,
+    json: Json = False,
+    events: Events = None,
+    quiet: Quiet = False,
+    no_input: NoInput = False,
+) -> None:
+    """Have a team answer a request: plan it, do all that can be done at once, answer.
+
+    Looks for a model: --model, LEADHAND_MODEL, the team's own, a provider's key in the
+    environment, a model server on this machine. Without any the work is done by code.
+    """
+    from leadhand.cli.run import RunOptions, run_command
+
+    options = RunOptions(
+        request=request,
+        team=team,
+        inputs=tuple(inputs or ()),
+        plan=plan,
+        model=model,
+        no_model=no_model,
+        deadline=deadline,
+        concurrency=concurrency,
+        format="json" if json else format.value,
+        events=events,
+        quiet=quiet,
+    )
+    raise typer.Exit(run_command(options))
+
+
+@app.command("plan")
+def show_plan(
+    request: Annotated[
+        str, typer.Argument(help="What is to be done; - reads it from stdin.", metavar="REQUEST")
+    ],
+    team: TeamName,
+    inputs: Inputs = None,
+    model: Model = None,
+    no_model: NoModel = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="The plan as JSON on stdout, for `run --plan`.")
+    ] = False,
+    out: Annotated[
+        Path | None, typer.Option(help="Write the plan to this file, for `run --plan`.")
+    ] = None,
+    quiet: Quiet = False,
+    no_input: NoInput = False,
+) -> None:
+    """Show the plan of a request: its graph, the models, what it may cost. No work is done."""
+    from leadhand.cli.plan_command import PlanOptions, plan_command
+
+    options = PlanOptions(
+        request=request,
+        team=team,
+        inputs=tuple(inputs or ()),
+        model=model,
+        no_model=no_model,
+        json=json,
+        out=out,
+        quiet=quiet,
+    )
+    raise typer.Exit(plan_command(options))
+
+
+@app.command()
+def doctor(
+    team: Annotated[
+        str | None,
+        typer.Option(help="A ready-made team, or a folder.", metavar="NAME|DIR"),
+    ] = None,
+    model: Model = None,
+    no_model: NoModel = False,
+    json: Annotated[bool, typer.Option("--json", help="The findings as JSON on stdout.")] = False,
+) -> None:
+    """Tell what there is to work with, which model each role would use, and whether it works.
+
+    With a model, a few short requests are made to it. Exit status 3: something failed.
+    """
+    from leadhand.cli.doctor import doctor_command
+
+    raise typer.Exit(doctor_command(team=team, model=model, no_model=no_model, as_json=json))
 
 
 @teams_app.command("list")
@@ -154,6 +289,17 @@ def teams_check(
     from leadhand.cli.teams import check_team
 
     raise typer.Exit(0 if check_team(folder, Output()) else 2)
+
+
+@teams_app.command("new")
+def teams_new(
+    folder: Annotated[Path, typer.Argument(help="The folder to make.", metavar="DIR")],
+) -> None:
+    """Make a team of your own: a folder to start from."""
+    from leadhand.cli.console import Output
+    from leadhand.cli.teams import new_team
+
+    new_team(folder, Output())
 
 
 def _version(asked: bool) -> None:

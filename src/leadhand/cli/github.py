@@ -10,7 +10,7 @@ from pathlib import Path
 
 from leadhand.cli.markdown import clip
 from leadhand.cli.review_markdown import markdown
-from leadhand.cli.review_report import ReviewReport, counted
+from leadhand.cli.review_report import ReviewReport, counted, facts
 from leadhand.cli.terminal import safe, sentence
 from leadhand.contracts.finding import Finding, Severity
 
@@ -57,7 +57,7 @@ def annotation(finding: Finding) -> str:
         "file": safe(finding.path),
         "line": str(finding.line),
         "endLine": str(max(finding.line, finding.end_line)),
-        "title": safe(f"{finding.rule} (confidence {finding.confidence})"),
+        "title": safe(f"{finding.rule} ({', '.join(facts(finding))})"),
     }
     given = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
     words = [finding.message, finding.suggestion]

@@ -12,19 +12,24 @@ from rich.table import Table
 from rich.text import Text
 
 from leadhand.cli.terminal import safe
+from leadhand.cli.words import counted
 from leadhand.contracts.answer import TaskStatus
 from leadhand.contracts.event import (
     Event,
+    ModelCalled,
     PlanAccepted,
     TaskCancelled,
     TaskCompleted,
+    TaskDispatched,
     TaskEscalated,
     TaskFailed,
     TaskReassigned,
     TaskRetried,
     TaskSkipped,
+    ToolCalled,
     WorkerStuck,
 )
+from leadhand.contracts.outcome import Usage
 from leadhand.state import RunState, TaskState, apply
 
 MAX_ROWS = 20
@@ -48,6 +53,8 @@ class LiveTree:
     def __init__(self, console: Console, title: str) -> None:
         self._state = RunState()
         self._title = title
+        self._doing: dict[str, str] = {}
+        """What each task was seen to do last."""
         self._console = console
         self._clock = console.get_time
         self._zero = self._clock()
@@ -72,6 +79,16 @@ class LiveTree:
         """Take note of an event; the next redraw shows it."""
         apply(self._state, event)
         self._zero = self._clock() - event.elapsed_s
+        match event:
+            case TaskDispatched():
+                self._doing.pop(event.task_id, None)
+            case ToolCalled():
+                failed = " failed" if event.error else ""
+                self._doing[event.task_id] = f"called {event.tool}{failed}"
+            case ModelCalled() if event.task_id is not None:
+                self._doing[event.task_id] = _waits(event) or "using its tools"
+            case _:
+                pass
 
     def _tree(self) -> Table:
         now_s = self._clock() - self._zero
@@ -80,18 +97,37 @@ class LiveTree:
         table.title = None
         done = sum(task.ended for task in tasks)
         head = Text(safe(self._title), style="bold")
-        count = f"{done}/{len(tasks)} tasks" if tasks else self._state.phase
-        table.add_row(head, "", "", Text(count, style="dim"))
+        parts = [f"{done}/{len(tasks)} tasks"] if tasks else []
+        parts += [] if self._state.phase in ("working", "finished") else [self._state.phase]
+        parts += [_used(self._state.usage)] if self._state.usage.requests else []
+        table.add_row(head, "", "", Text(" · ".join(parts), style="dim"))
         if len(tasks) <= MAX_ROWS:
             for position, task in enumerate(tasks, 1):
-                table.add_row(*_task_row(task, now_s, last=position == len(tasks)))
+                doing = self._doing.get(task.task.id, "")
+                table.add_row(*_task_row(task, now_s, doing, last=position == len(tasks)))
         else:
             for row in _worker_rows(tasks):
                 table.add_row(*row)
         return table
 
 
-def _task_row(task: TaskState, now_s: float, *, last: bool) -> tuple[Text, ...]:
+def _used(usage: Usage) -> str:
+    """The calls and tokens of a task or run, in a few words."""
+    tokens = usage.input_tokens + usage.output_tokens
+    shown = f"{tokens / 1000:.1f}k" if tokens >= 1_000 else str(tokens)
+    return f"{counted(usage.requests, 'request')}, {shown} tokens"
+
+
+def _waits(call: ModelCalled) -> str | None:
+    """Why a model is asked again and when; none where it answered."""
+    if call.error is None:
+        return None
+    if call.retry_in_s is None:
+        return f"no answer: {call.error}"
+    return f"asks again in {call.retry_in_s:.1f} s: {call.error}"
+
+
+def _task_row(task: TaskState, now_s: float, doing: str, *, last: bool) -> tuple[Text, ...]:
     mark, style = _MARKS[task.status]
     branch = "└─ " if last else "├─ "
     name = Text.assemble((branch, "dim"), (mark, style), " ", safe(task.task.id))
@@ -100,12 +136,18 @@ def _task_row(task: TaskState, now_s: float, *, last: bool) -> tuple[Text, ...]:
         took_s: float | None = now_s - task.dispatched_s
     else:
         took_s = task.busy_s if task.attempts else None
-    said = safe(task.error) if task.error and task.status not in ("completed", "running") else ""
+    if task.status == "running":
+        said = safe(doing)
+    else:
+        said = safe(task.error) if task.error and task.status != "completed" else ""
+    used = Text(f" · {_used(task.usage)}" if task.usage.requests else "", style="dim")
     return (
         name,
         Text(safe(task.worker), style="dim") if task.worker != task.task.id else Text(""),
         Text(f"{took_s:.1f} s" if took_s is not None else "", justify="right"),
-        Text(task.status.replace("_", " ") + again + (f": {said}" if said else ""), style=style),
+        Text.assemble(
+            (task.status.replace("_", " ") + again + (f": {said}" if said else ""), style), used
+        ),
     )
 
 
@@ -139,19 +181,22 @@ class PlainLines:
     def __init__(self, console: Console) -> None:
         self._console = console
         self._state = RunState()
+        self._told: set[str] = set()
+        """What was said of calls that failed: in an outage all of them say the same."""
 
     def __call__(self, event: Event) -> None:
         """Print the line of an event, where it has one."""
         apply(self._state, event)
         line = self._line(event)
         if line:
-            self._console.print(safe(line), markup=False, highlight=False, soft_wrap=True)
+            self._console.print(Text(safe(line)), soft_wrap=True)
 
     def _line(self, event: Event) -> str | None:
         match event:
             case PlanAccepted():
                 workers = len({task.worker for task in self._state.tasks.values()})
-                return f"plan: {len(self._state.tasks)} tasks for {workers} workers"
+                tasks = counted(len(self._state.tasks), "task")
+                return f"plan: {tasks} for {counted(workers, 'worker')}"
             case TaskCompleted():
                 return self._ended(event.task_id, "completed")
             case TaskFailed() | TaskEscalated() if event.final:
@@ -166,6 +211,9 @@ class PlainLines:
                 return f"{event.task_id}: to {event.worker}: {event.reason}"
             case WorkerStuck():
                 return event.message
+            case ModelCalled() if event.error is not None and event.error not in self._told:
+                self._told.add(event.error)
+                return f"{event.model}: {_waits(event)}"
             case _:
                 return None
 

@@ -1,31 +1,72 @@
-"""A plan as a person reads it before anything is done."""
+"""A plan as a person reads it before anything is done: its graph, and what each task is for."""
+
+from collections.abc import Mapping
 
 from rich.console import Console
-from rich.padding import Padding
 from rich.text import Text
 
 from leadhand import graph
-from leadhand.cli.terminal import safe, sentence
-from leadhand.contracts.task import Plan
+from leadhand.cli.graph_drawing import Row, draw
+from leadhand.cli.terminal import encodable, safe, sentence
+from leadhand.cli.words import counted
+from leadhand.contracts.task import Plan, Task
+
+MAX_WIDTH = 100
+"""Wider terminals don't get longer lines."""
 
 
-def show_plan(plan: Plan, console: Console) -> None:
-    """Print the plan's tasks in the order in which they can run, with what each waits for."""
+def show_plan(plan: Plan, console: Console, *, models: Mapping[str, str] | None = None) -> None:
+    """Print the plan's tasks in the order in which they can run, as a graph.
+
+    `models` says which model each worker would use; workers that it lacks use none.
+    """
+    width = min(console.width, MAX_WIDTH)
+    workers = counted(len({task.worker for task in plan.tasks}), "worker")
+    tasks = counted(len(plan.tasks), "task")
+    console.print(_text(console, sentence(plan.goal), "bold"), width=width)
+    console.print(_text(console, f"{tasks} for {workers}\n", "dim"), width=width)
+    unicode = console.encoding.lower().replace("-", "").startswith("utf")
+    drawn = draw(plan.tasks, ascii_only=not unicode)
+    rows = drawn or _list(plan, "● " if unicode else "* ")
+    gutter = max(len(part) for row in rows for part in (row.head, row.body)) if rows else 0
+    for row in rows:
+        # Wrapped here, so that the graph goes on beside every line of a task's text.
+        lines = [Text()]
+        if row.task is not None:
+            text = _task(row.task, console, models or {}, says_after=not drawn)
+            lines = list(text.wrap(console, max(20, width - gutter)))
+        for number, line in enumerate(lines):
+            beside = Text((row.body if number else row.head).ljust(gutter), "dim")
+            beside.append_text(line)
+            beside.rstrip()
+            console.print(beside, soft_wrap=True, highlight=False, markup=False)
+    end = f"then {safe(plan.synthesis)}" if len(plan.tasks) > 1 else "then its result is the answer"
+    if plan.instruction:
+        end += f": {sentence(plan.instruction)}"
+    console.print(_text(console, f"\n{end}", "dim"), width=width, highlight=False)
+
+
+def _list(plan: Plan, bullet: str) -> list[Row]:
+    """The tasks one below the other, where the graph is too large to draw."""
     by_id = {task.id: task for task in plan.tasks}
-    width = min(console.width, 100)
-    console.print(Text(safe(plan.goal), style="bold"), width=width)
-    workers = len({task.worker for task in plan.tasks})
-    console.print(Text(f"{len(plan.tasks)} tasks for {workers} workers\n", style="dim"))
-    for id in graph.order(plan.tasks):
-        task = by_id[id]
-        head = Text(safe(id), style="bold")
-        if task.worker != id:
-            head.append(f"  {safe(task.worker)}", style="cyan")
-        if task.depends_on:
-            head.append(f"  after {safe(', '.join(task.depends_on))}", style="dim")
-        console.print(head, width=width)
-        console.print(Padding(Text(sentence(task.intent)), (0, 0, 0, 2)), width=width)
-        if task.done_when:
-            done = Text(f"Done when: {sentence(task.done_when)}", style="dim")
-            console.print(Padding(done, (0, 0, 0, 2)), width=width)
-    console.print(Text(f"\nThen: {safe(plan.synthesis)}", style="dim"), width=width)
+    return [Row(bullet, "  ", by_id[id]) for id in graph.order(plan.tasks)]
+
+
+def _task(task: Task, console: Console, models: Mapping[str, str], *, says_after: bool) -> Text:
+    text = _text(console, safe(task.id), "bold")
+    if task.worker != task.id:
+        text.append_text(_text(console, f"  {safe(task.worker)}", "not bold cyan"))
+    if task.worker in models:
+        text.append_text(_text(console, f"  {safe(models[task.worker])}", "not bold dim"))
+    if says_after and task.depends_on:
+        after = f"  after {safe(', '.join(task.depends_on))}"
+        text.append_text(_text(console, after, "not bold dim"))
+    text.append_text(_text(console, f"\n{sentence(task.intent)}", "not bold"))
+    if task.done_when:
+        done = f"\nDone when: {sentence(task.done_when)}"
+        text.append_text(_text(console, done, "not bold dim"))
+    return text
+
+
+def _text(console: Console, content: str, style: str = "") -> Text:
+    return Text(encodable(content, console.encoding), style)

@@ -16,16 +16,20 @@ from leadhand.cli.duration import parse_duration
 from leadhand.cli.output import written
 from leadhand.cli.plan import show_plan
 from leadhand.cli.review_baseline import load_baseline
+from leadhand.cli.review_models import Reviewers, reviewers
 from leadhand.cli.review_report import FailOn, ReviewReport, Subject, exit_status
 from leadhand.cli.review_show import Format, show
 from leadhand.contracts.answer import Answer
 from leadhand.errors import InputError
+from leadhand.planning import TemplatePlanner
 from leadhand.supervisor import Supervisor
 from leadhand.synthesis import Review
 from leadhand.teams.review.change import Change
 from leadhand.teams.review.lenses.past_reviews.export import load_export
 from leadhand.teams.review.snapshot import write_snapshot
-from leadhand.teams.review.team import FindingsSynthesizer, cuts, review_team, rules
+from leadhand.teams.review.synthesizer import FindingsSynthesizer
+from leadhand.teams.review.team import review_team, rules
+from leadhand.teams.review.with_model import lens_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,8 @@ class ReviewOptions:
     fail_on: FailOn
     baseline: Path | None
     past_reviews: Path | None
+    model: str | None
+    no_model: bool
     plan_only: bool
     deadline: str | None
     concurrency: int
@@ -57,23 +63,42 @@ def review_command(options: ReviewOptions) -> int:
     with tempfile.TemporaryDirectory(prefix="leadhand-", ignore_cleanup_errors=True) as scratch:
         change = _snapshot(options, Path(scratch) / "change")
         past_reviews = _past_reviews(options.past_reviews, Path(scratch))
+        team = review_team(change, past_reviews=past_reviews)
+        crew = reviewers(
+            team,
+            change,
+            model=options.model,
+            no_model=options.no_model,
+            threshold=options.threshold,
+        )
         supervisor = Supervisor(
-            review_team(change, past_reviews=past_reviews),
+            crew.team,
             deadline_s=deadline_s,
             concurrency=options.concurrency,
-            synthesizer=FindingsSynthesizer(change, threshold=options.threshold, baseline=baseline),
+            planner=TemplatePlanner(),
+            synthesizer=lambda caller, fence: FindingsSynthesizer(
+                change,
+                threshold=options.threshold,
+                baseline=baseline,
+                chunks=crew.chunks,
+                caller=caller,
+                tiers=crew.team.tiers,
+                fence=fence,
+            ),
         )
         request = f"Review {change.title}"
         if options.plan_only:
-            return _show_plan(supervisor, request, change, options)
-        answer = _reviewed(supervisor, request, change, options)
+            return _show_plan(supervisor, request, crew, options)
+        if not options.quiet:
+            crew.tell(session.error_console())
+        answer = _reviewed(supervisor, request, crew, options)
         review = Review.model_validate(answer.output)
         report = ReviewReport(
             review=review,
             answer=answer,
             subject=Subject.of(change),
             threshold=options.threshold,
-            lenses=tuple(sorted({task.worker for task in answer.tasks})),
+            lenses=tuple(sorted({lens_of(task.worker) for task in answer.tasks})),
             rules=rules(),
         )
         with written():
@@ -82,13 +107,13 @@ def review_command(options: ReviewOptions) -> int:
 
 
 def _reviewed(
-    supervisor: Supervisor, request: str, change: Change, options: ReviewOptions
+    supervisor: Supervisor, request: str, crew: Reviewers, options: ReviewOptions
 ) -> Answer:
     return session.run(
         supervisor,
         request,
-        title=f"review of {change.title}",
-        batches=cuts(change),
+        title=f"review of {crew.change.title}",
+        batches=crew.cuts,
         events=options.events,
         quiet=options.quiet,
     )
@@ -143,13 +168,17 @@ def _past_reviews(export: Path | None, scratch: Path) -> Path | None:
     return Path(shutil.copyfile(export, scratch / "past_reviews.json"))
 
 
-def _show_plan(supervisor: Supervisor, request: str, change: Change, options: ReviewOptions) -> int:
-    plan = asyncio.run(supervisor.plan(request, batches=cuts(change)))
+def _show_plan(
+    supervisor: Supervisor, request: str, crew: Reviewers, options: ReviewOptions
+) -> int:
+    plan = asyncio.run(supervisor.plan(request, batches=crew.cuts))
     with written():
         if options.format == "json":
             sys.stdout.write(plan.model_dump_json(indent=2) + "\n")
         else:
-            show_plan(plan, Output())
+            console = Output()
+            show_plan(plan, console, models=crew.asked)
+            crew.tell_calls(plan, console)
     return 0
 
 

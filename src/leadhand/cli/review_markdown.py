@@ -11,6 +11,7 @@ from leadhand.cli.review_report import (
     ReviewReport,
     counted,
     extent,
+    facts,
     headline,
     place,
     timing,
@@ -99,8 +100,8 @@ class _Page:
 def _head(report: ReviewReport, note: str) -> Iterator[str]:
     yield MARKER
     yield f"### {prose(headline(report))}"
-    facts = " · ".join(code(part) if ".." in part else prose(part) for part in extent(report))
-    yield f"**{prose(clip(report.subject.title, _NAME))}** · {facts}"
+    parts = " · ".join(code(part) if ".." in part else prose(part) for part in extent(report))
+    yield f"**{prose(clip(report.subject.title, _NAME))}** · {parts}"
     if note:
         yield note
     gaps = report.answer.gaps
@@ -112,17 +113,19 @@ def _head(report: ReviewReport, note: str) -> Iterator[str]:
 
 
 def _finding(finding: Finding, quote: Quote | None) -> str:
-    facts = [code(clip(finding.rule, _NAME)), f"confidence {finding.confidence}"]
+    known = [code(clip(finding.rule, _NAME)), *facts(finding)]
     if len(finding.lenses) > 1:
-        facts.append(f"seen by {prose(clip(', '.join(finding.lenses), _NAME))}")
+        known.append(f"seen by {prose(clip(', '.join(finding.lenses), _NAME))}")
     where = code(_tail(place(finding)))
     blocks = [
-        f"{_MARKS[finding.severity]} **{finding.severity}** {where} · {' · '.join(facts)}",
+        f"{_MARKS[finding.severity]} **{finding.severity}** {where} · {' · '.join(known)}",
         _quoted(finding, quote),
         prose(clip(finding.message, _TEXT)),
     ]
     if finding.suggestion:
         blocks.append(f"→ {prose(clip(finding.suggestion, _TEXT))}")
+    if finding.why:
+        blocks.append(f"<sub>Scorer: {prose(clip(finding.why, _TEXT))}</sub>")
     return "\n\n".join(["---", *filter(None, blocks)])
 
 
@@ -159,9 +162,10 @@ def _details(report: ReviewReport) -> Iterator[tuple[str, Iterator[str], int]]:
 
 
 def _row(finding: Finding) -> str:
+    why = f" *Scorer: {prose(clip(finding.why, _NAME))}*" if finding.why else ""
     return (
         f"{finding.severity} {code(_tail(place(finding)))} {code(clip(finding.rule, _NAME))} "
-        f"({finding.confidence}): {prose(clip(finding.message, _NAME))}"
+        f"({finding.confidence}): {prose(clip(finding.message, _NAME))}{why}"
     )
 
 

@@ -97,6 +97,12 @@ def extent(report: ReviewReport) -> list[str]:
     return [part for part in parts if part]
 
 
+def facts(finding: Finding) -> list[str]:
+    """How sure a finding is, who it is from, in parts; of an analyser's only how sure it is."""
+    sure = f"confidence {finding.confidence}"
+    return [sure, "found by a model"] if finding.source == "model" else [sure]
+
+
 def place(finding: Finding) -> str:
     """`path:line`, the form that editors and terminals open; not yet made safe."""
     return f"{finding.path}:{finding.line}"

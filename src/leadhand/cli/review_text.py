@@ -18,6 +18,7 @@ from leadhand.cli.review_report import (
     by_rule,
     counted,
     extent,
+    facts,
     headline,
     listed,
     place,
@@ -121,12 +122,12 @@ class _Page:
             overflow="ignore",
         )
         lenses = listed([safe(lens) for lens in finding.lenses])
-        facts = [safe(finding.rule), f"confidence {finding.confidence}"]
+        known = [safe(finding.rule), *facts(finding)]
         if len(finding.lenses) > 1:
-            facts.append(f"seen by {lenses}")
-        elif lenses != finding.rule.split("/", 1)[0]:
-            facts.append(lenses)
-        yield _indented(self.text(" · ".join(filter(None, facts)), "dim"))
+            known.append(f"seen by {lenses}")
+        elif finding.source == "analyser" and lenses != finding.rule.split("/", 1)[0]:
+            known.append(lenses)
+        yield _indented(self.text(" · ".join(filter(None, known)), "dim"))
         yield Text()
         yield Padding(self._quote(finding, quote), (0, 0, 0, 4))
         yield Text()
@@ -135,6 +136,8 @@ class _Page:
             advice = Table.grid(padding=(0, 1))
             advice.add_row(self.text("→", "green"), self._prose(finding.suggestion))
             yield _indented(advice)
+        if finding.why:
+            yield _indented(self.text(f"Scorer: {sentence(finding.why)}", "dim"))
 
     def _quote(self, finding: Finding, quote: Quote | None) -> Table:
         """The quoted code with its line numbers; removed code has a minus, and old numbers."""
@@ -173,7 +176,13 @@ class _Page:
             other = by_rule(one for one in review.suppressed if one.severity != "critical")
             rules = self._some([*named, *(safe(rule) for rule in other)], _GROUPS)
             how = self.text("--threshold 0 shows them", "dim")
-            yield "suppressed", [self.text(below + rules), how]
+            scored = [
+                f"{safe(place(one))} {safe(one.rule)} {one.confidence}: {sentence(one.why)}"
+                for one in review.suppressed
+                if one.why
+            ]
+            why = [self.text(line, "dim") for line in _capped(scored, _GROUPS)]
+            yield "suppressed", [self.text(below + rules), *why, how]
         if review.hidden_by_baseline:
             number = counted(len(review.hidden_by_baseline), "finding")
             yield "baseline", [self.text(f"{number} that the baseline already had, not shown")]

@@ -43,7 +43,8 @@ def sarif(report: ReviewReport) -> Json:
     why = f"Confidence below the threshold of {report.threshold}."
     for one in review.suppressed:
         result = _result(one, index, review.quotes.get(one.id))
-        result["suppressions"] = [{"kind": "external", "justification": why}]
+        scored = f" {_plain(one.why)}" if one.why else ""
+        result["suppressions"] = [{"kind": "external", "justification": f"{why}{scored}"}]
         results.append(result)
     driver: Json = {
         "name": "leadhand",
@@ -107,9 +108,12 @@ def _result(finding: Finding, index: dict[str, int], quoted: Quote | None) -> Js
     properties: Json = {
         "category": _plain(finding.category),
         "confidence": finding.confidence,
+        "source": finding.source,
         "evidence": _verbatim(finding.evidence),
         "lenses": [_plain(lens) for lens in finding.lenses],
     }
+    if finding.why:
+        properties["why"] = _plain(finding.why)
     if quoted is not None:
         properties["quoted"] = {"side": quoted.side, "lines": list(quoted.lines)}
     return {

@@ -33,6 +33,7 @@ def run(
     title: str,
     batches: Mapping[str, Sequence[Batch]] | None = None,
     plan: Plan | None = None,
+    inputs: Sequence[Path] = (),
     events: str | None = None,
     quiet: bool = False,
 ) -> Answer:
@@ -53,7 +54,9 @@ def run(
 
         async def main() -> Answer:
             with _signals(supervisor):
-                return await supervisor.run(request, plan=plan, batches=batches, listener=tell)
+                return await supervisor.run(
+                    request, plan=plan, batches=batches, inputs=inputs, listener=tell
+                )
 
         return asyncio.run(main())
 

@@ -1,23 +1,29 @@
-"""`leadhand teams`: lists the ready-made teams, shows one, checks a folder.
+"""`leadhand teams`: lists the ready-made teams, shows one, checks a folder, makes a new one.
 
 Prints and nothing else; what a team is and what is wrong with it is known to the loader.
 """
 
 import json
-from collections.abc import Sequence
+import shlex
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from pydantic import JsonValue
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from leadhand import graph
+from leadhand.cli.team_document import document, model_name, name_of, output_name
 from leadhand.cli.terminal import encodable, safe, sentence
 from leadhand.contracts.task import Limits
-from leadhand.contracts.team import RetryRules, TaskTemplate, Team, Worker, WorkFunction
+from leadhand.contracts.team import RetryRules, Role, TaskTemplate, Team, Worker
 from leadhand.teams.loader import inspect, load, ready_made, summary
+from leadhand.teams.scaffold import create
 
+_REQUEST = "I was charged twice and the app crashes"
+"""Something that the team of `teams new` can answer."""
 MAX_WIDTH = 100
 """Wider terminals don't get longer lines."""
 
@@ -45,7 +51,7 @@ def show_team(name: str, console: Console, as_json: bool = False) -> None:
     """
     team = load(name)
     if as_json:
-        console.out(json.dumps(_document(team), indent=2), highlight=False)
+        console.out(json.dumps(document(team), indent=2), highlight=False)
     else:
         _print(console, _Page(team, console).group())
 
@@ -65,9 +71,29 @@ def check_team(folder: Path, console: Console) -> bool:
         _line(console, _text(console, f"{found}{more}: this team can't be used yet", "bold"))
         return False
     end = f", {_counted(len(warnings), 'warning')}" if warnings else ""
-    told = f"team {safe(team.name)!r} can be used: {_counted(len(team.workers), 'worker')}{end}"
+    needs_model = any(worker.run is None and worker.offline is None for worker in team.workers)
+    how = " with a model" if needs_model else ""
+    size = _counted(len(team.workers), "worker")
+    told = f"team {safe(team.name)!r} can be used{how}: {size}{end}"
     _line(console, _text(console, told, "bold"))
     return True
+
+
+def new_team(folder: Path, console: Console) -> None:
+    """Make a small working team in `folder` and print what to do with it.
+
+    Raises `InputError` where there is something already, or nothing can be written.
+    """
+    create(folder)
+    # A ready-made team of that name would be taken before the folder.
+    given = f"./{folder}" if str(folder) in ready_made() else str(folder)
+    shown = shlex.quote(safe(given))
+    _line(console, _text(console, f"made a team in {safe(given)}", "bold"))
+    for command, what in (
+        (f"leadhand teams check {shown}", "what leadhand makes of it"),
+        (f"leadhand run {shlex.quote(_REQUEST)} --team {shown}", "try it, with a model or without"),
+    ):
+        _line(console, Text.assemble("  ", _text(console, command, "cyan"), f"  # {what}"))
 
 
 class _Page:
@@ -102,7 +128,14 @@ class _Page:
         return Padding(table, (0, 0, 0, 2))
 
     def _worker(self, worker: Worker) -> list[Text]:
-        facts = [f"tools: {', '.join(worker.tools)}" if worker.tools else "no tools"]
+        tools = ", ".join(name_of(tool) for tool in worker.tools)
+        facts = [f"tools: {tools}" if tools else "no tools", *_model(worker)]
+        if worker.output is not None:
+            facts.append(f"output: {output_name(worker.output)}")
+        if worker.min_confidence is not None:
+            facts.append(f"confidence of {worker.min_confidence} or more")
+        if worker.run is not None:
+            facts.append(f"always by {name_of(worker.run)}")
         if worker.isolate == "process":
             facts.append("own process")
         facts += _limits(worker.limits)
@@ -144,10 +177,53 @@ class _Page:
 def _rules(team: Team) -> list[tuple[str, str]]:
     own = " · ".join(_limits(team.limits))
     return [
+        *_models(team),
         ("limits", sentence(f"{own} a task" if own else "none but the run's own")),
         ("ladder", _ladder(team.retry)),
         ("synthesis", safe(team.synthesis)),
     ]
+
+
+def _models(team: Team) -> list[tuple[str, str]]:
+    """The models of the team and of its roles, where it says anything of them."""
+    rows: list[tuple[str, str]] = []
+    names = {
+        tier: ", then ".join(model_name(spec) for spec in specs)
+        for tier, specs in team.tiers.items()
+    }
+    if len(set(names.values())) == 1:
+        rows.append(("models", sentence(f"{names['standard']} for every tier")))
+    elif names:
+        rows.append(("models", sentence(" · ".join(f"{t}: {name}" for t, name in names.items()))))
+    roles = (("planner", team.planner), ("synthesizer", team.synthesizer))
+    rows += [(name, sentence(" · ".join(_role(role)))) for name, role in roles if role != Role()]
+    return rows
+
+
+def _role(role: Role) -> list[str]:
+    facts = [f"model {model_name(role.model)}" if role.model is not None else f"tier {role.tier}"]
+    facts += _settings(role.settings)
+    if role.plain:
+        facts.append("plain")
+    if role.instructions:
+        facts.append("own instructions")
+    return facts
+
+
+def _model(worker: Worker) -> list[str]:
+    facts: list[str] = []
+    if worker.model is not None:
+        facts.append(f"model {model_name(worker.model)}")
+    elif worker.tier is not None:
+        facts.append(f"tier {worker.tier}")
+    facts += _settings(worker.settings)
+    if worker.plain:
+        facts.append("plain")
+    return facts
+
+
+def _settings(settings: Mapping[str, JsonValue]) -> list[str]:
+    return [f"{key}: {json.dumps(value, ensure_ascii=False)}" for key, value in settings.items()]
 
 
 def _limits(limits: Limits) -> list[str]:
@@ -170,56 +246,6 @@ def _ladder(retry: RetryRules) -> str:
     waits = [f"{retry.backoff_s[min(n, last)]:g} s" for n in range(retry.max_attempts - 1)]
     shown = ", ".join(waits[:4]) + (", ..." if len(waits) > 4 else "")
     return f"{retry.max_attempts} attempts, with {shown} between them"
-
-
-def _document(team: Team) -> dict[str, object]:
-    """The team as JSON data, under the names that a team's files use."""
-    return {
-        "name": team.name,
-        "description": team.description,
-        "workers": [
-            {
-                "name": worker.name,
-                "description": worker.description,
-                "tools": worker.tools,
-                "fallback": worker.fallback,
-                "isolate": worker.isolate,
-                "concurrency": worker.concurrency,
-                "limits": worker.limits.model_dump(exclude_none=True),
-                "offline": _function_name(worker.run),
-                "instructions": worker.instructions,
-            }
-            for worker in team.workers
-        ],
-        "planner": {
-            "template": [
-                {
-                    "id": entry.id,
-                    "worker": entry.worker,
-                    "intent": entry.intent,
-                    "depends_on": entry.depends_on,
-                    "for_each": entry.for_each,
-                    "done_when": entry.done_when,
-                    "tolerates_missing": entry.tolerates_missing,
-                    "limits": entry.limits.model_dump(exclude_none=True),
-                }
-                for entry in team.template
-            ]
-        },
-        "synthesizer": team.synthesis,
-        "limits": team.limits.model_dump(exclude_none=True),
-        "ladder": {
-            "max_attempts": team.retry.max_attempts,
-            "backoff_s": team.retry.backoff_s,
-        },
-    }
-
-
-def _function_name(run: WorkFunction | None) -> str | None:
-    if run is None:
-        return None
-    module, name = getattr(run, "__module__", None), getattr(run, "__qualname__", None)
-    return f"{module}:{name}" if module and name else type(run).__qualname__
 
 
 def _counted(count: int, noun: str) -> str:

@@ -6,7 +6,10 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 Status = Literal["complete", "partial", "failed", "cancelled"]
 TaskStatus = Literal["completed", "escalated", "failed", "timed_out", "cancelled", "skipped"]
+MISSING = "## What is missing"
+"""The heading in an answer's text under which its gaps stand."""
 Engine = Literal["model", "deterministic"]
+EndedBy = Literal["person", "budget", "deadline"]
 
 
 class Gap(BaseModel):
@@ -85,6 +88,8 @@ class Answer(BaseModel):
 
     run_id: str
     status: Status
+    ended_by: EndedBy | None = None
+    """What ended the run before everything was done; none where nothing did."""
     engine: Engine
     team: str
     request: str

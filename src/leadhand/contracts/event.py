@@ -6,12 +6,12 @@ garbage collector must walk is most of what they cost. `parse` validates; our ow
 """
 
 import datetime as dt
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
-from leadhand.contracts.answer import Answer
+from leadhand.contracts.answer import Answer, Conflict
 from leadhand.contracts.outcome import EscalationReason, FailureKind, Result
 from leadhand.contracts.task import Plan
 
@@ -27,6 +27,9 @@ class Stamp:
     elapsed_s: float
     """Seconds since the run started, by a clock that never goes back."""
     run_id: str
+    within: tuple[str, ...] = ()
+    """The tasks that it happened within, the outermost first, where a nested team does them. Then
+    `task_id` is the whole way, as in `legal/t1`; other ids are those of the nested plan."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +40,8 @@ class RunStarted(Stamp):
     engine: str
     deadline_s: float | None
     """Seconds from the start at which the answer is due."""
+    models: dict[str, str] = field(default_factory=dict[str, str])
+    """Which model each role and worker would use, by its name; empty without a model."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +78,47 @@ class TaskEvent(Stamp):
 class TaskDispatched(TaskEvent):
     type: Literal["task_dispatched"] = "task_dispatched"
     worker: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelCalled(Stamp):
+    """One request to a model, answered or not."""
+
+    type: Literal["model_called"] = "model_called"
+    role: str
+    """Who asked: `planner`, `worker`, `synthesizer`, ..."""
+    model: str
+    """`provider:model`."""
+    task_id: str | None = None
+    attempt: int | None = None
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cost_usd: float | None = None
+    """None where the price is unknown; never a guess."""
+    duration_s: float
+    error: str | None = None
+    """Why there is no answer that could be used."""
+    retry_in_s: float | None = None
+    """When it is asked again; none: it is not."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCalled(TaskEvent):
+    """One call of a tool, as the model made it."""
+
+    type: Literal["tool_called"] = "tool_called"
+    worker: str
+    tool: str
+    arguments: str
+    """JSON, cut at 2,000 characters."""
+    output: str
+    """What the model was shown of what the tool gave, cut at 2,000 characters."""
+    output_chars: int
+    """Characters the tool gave in all."""
+    sha256: str
+    """Of all that the tool gave, as UTF-8."""
+    error: str | None = None
+    duration_s: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,6 +204,14 @@ class SynthesisStarted(Stamp):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ConflictFound(Stamp):
+    """Results that contradict each other."""
+
+    type: Literal["conflict_found"] = "conflict_found"
+    conflict: Conflict
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunFinished(Stamp):
     type: Literal["run_finished"] = "run_finished"
     answer: Answer
@@ -169,6 +223,8 @@ Event = (
     | PlanRejected
     | PlanAccepted
     | TaskDispatched
+    | ModelCalled
+    | ToolCalled
     | TaskCompleted
     | TaskEscalated
     | TaskFailed
@@ -178,6 +234,7 @@ Event = (
     | TaskCancelled
     | WorkerStuck
     | SynthesisStarted
+    | ConflictFound
     | RunFinished
 )
 

@@ -9,6 +9,7 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 Severity = Literal["critical", "warning", "info"]
+Source = Literal["analyser", "model"]
 
 
 class Finding(BaseModel):
@@ -35,8 +36,13 @@ class Finding(BaseModel):
     """What to do about it; one sentence or a line of code."""
     evidence: str
     """Verbatim quote of one or more whole or partial lines that the change adds or removes."""
+    source: Source = "analyser"
+    """Whether code or a model found it."""
     confidence: int = Field(default=0, ge=0, le=100)
-    """How sure, 0 to 100: measured for the rule, never chosen by whoever reports the finding."""
+    """How sure, 0 to 100: measured for an analyser's rule; for what a model found the score that an
+    independent look gave it. Never chosen by whoever reports the finding."""
+    why: str = ""
+    """What speaks for the confidence, where it is a score."""
     lenses: tuple[str, ...] = ()
     """The workers that saw it; set by the synthesizer."""
 

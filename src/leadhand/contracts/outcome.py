@@ -17,6 +17,7 @@ FailureKind = Literal[
     "timeout",
     "tool_error",
     "step_limit",
+    "budget",
     "crashed",
     "cancelled",
 ]
@@ -35,6 +36,25 @@ class Usage(BaseModel):
     cost_usd: float | None = None
     """None where the price is unknown or nothing was bought; never a guess."""
     duration_s: float = Field(default=0.0, ge=0)
+
+    def plus(self, other: "Usage") -> "Usage":
+        """Both together. A sum with an unknown price in it is unknown, never too low."""
+        return Usage(
+            model=other.model or self.model,
+            requests=self.requests + other.requests,
+            input_tokens=self.input_tokens + other.input_tokens,
+            output_tokens=self.output_tokens + other.output_tokens,
+            cost_usd=_sum(self, other),
+            duration_s=self.duration_s + other.duration_s,
+        )
+
+
+def _sum(one: Usage, other: Usage) -> float | None:
+    if not one.requests or not other.requests:
+        return one.cost_usd if one.requests else other.cost_usd
+    if one.cost_usd is None or other.cost_usd is None:
+        return None
+    return one.cost_usd + other.cost_usd
 
 
 NO_USAGE = Usage()
@@ -132,5 +152,7 @@ class Handoff(BaseModel):
     inputs: SkipValidation[dict[str, JsonValue]] = Field(default_factory=dict)
     """Full outputs of the dependencies that completed, by task id."""
     artifacts: tuple[str, ...] = ()
+    done_when: str = ""
+    """How to tell that the task is finished."""
     limits: Limits = NO_LIMITS
     return_to: str

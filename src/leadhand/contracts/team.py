@@ -1,37 +1,103 @@
 """Teams and workers as data: who can do what, by which rules. They run nothing themselves."""
 
 import dataclasses
-from collections.abc import Callable
-from typing import Annotated, Literal
+from collections.abc import Callable, Mapping
+from typing import Annotated, Literal, Protocol, runtime_checkable
 
-from pydantic import ConfigDict, Field
-from pydantic.dataclasses import dataclass
+from pydantic import ConfigDict, Field, JsonValue
+from pydantic.dataclasses import dataclass, rebuild_dataclass
 
+from leadhand.contracts.budget import Rate
+from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.task import NO_LIMITS, Limits
 
 Isolation = Literal["none", "process"]
+Tier = Literal["fast", "standard", "strong"]
+TIERS: tuple[Tier, ...] = ("fast", "standard", "strong")
 WorkFunction = Callable[..., object]
+MaterialFunction = Callable[[Handoff], Mapping[str, str]]
+ModelSpec = object
+"""`provider:model` as pydantic-ai takes it, or a pydantic-ai `Model`."""
+
+
+@runtime_checkable
+class AgentLike(Protocol):
+    """A pydantic-ai `Agent`, as far as anybody has to know here."""
+
+    @property
+    def name(self) -> str | None: ...
+
+    @property
+    def output_type(self) -> object: ...
+
+    @property
+    def run(self) -> object: ...
+
 
 _DATA = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
 
 
 @dataclass(frozen=True, config=_DATA)
+class Role:
+    """How a team's planner or synthesizer uses its model."""
+
+    _: dataclasses.KW_ONLY
+    tier: Tier = "standard"
+    model: ModelSpec = None
+    """In place of the tier's models."""
+    settings: Mapping[str, JsonValue] = dataclasses.field(default_factory=dict[str, JsonValue])
+    """Model settings such as `temperature`, as pydantic-ai names them."""
+    instructions: str = ""
+    """What this team's role should mind, after leadhand's own prompt."""
+    plain: bool = False
+    """True: `instructions` are the whole prompt and the model answers in plain text. The shortest
+    way to ask, and nothing is known of the answer but its words."""
+
+
+@dataclass(frozen=True, config=_DATA)
 class Worker:
-    """A specialist: one narrow job, and the function that does it."""
+    """A specialist: one narrow job, its own tools, and a model or a function that does it."""
 
     name: Annotated[str, Field(min_length=1, max_length=100)]
     """Unique in its team; what a task's `worker` says."""
     description: str
     """One line for the planner: what this worker does, and by omission what it does not."""
     _: dataclasses.KW_ONLY
-    run: WorkFunction | None = None
-    """Any function `Handoff -> Outcome`, or `-> value`; sync or async."""
+    run: WorkFunction | AgentLike | None = None
+    """Any function `Handoff -> Outcome`, or `-> value`, sync or async; or a pydantic-ai `Agent`.
+    Without one the work is done by a model, where the team has one."""
+    offline: WorkFunction | None = None
+    """A function like `run` that does the work where the team has no model."""
+    team: "Team | None" = None
+    """A team that does the work as a run of its own: planned, worked on and answered. It shares
+    deadline, budget and tools with the run around it, and its models where it names none."""
     instructions: str = ""
     """What the worker is told about its job, in its own words."""
-    tools: tuple[str, ...] = ()
-    """Names of the tools that it may use."""
+    tools: tuple[object, ...] = ()
+    """What it may use: plain typed functions, pydantic-ai toolsets (MCP servers included), and
+    names of ready-made tools."""
+    material: MaterialFunction | None = None
+    """Gives what a model is shown of its task, texts by what they are, in place of the artifacts
+    and digests of the handoff. Each text reaches the model as data."""
+    output: object = None
+    """What it answers with: a type, or a JSON Schema as a mapping; none: text."""
+    plain: bool = False
+    """True: `instructions` are the whole prompt and the model answers in plain text: no schema, no
+    tools, no escalation. The shortest way to ask."""
+    tier: Tier | None = None
+    """The tier of model to start with; none: the team's limits say, else `standard`."""
+    model: ModelSpec = None
+    """In place of the tier's models."""
+    settings: Mapping[str, JsonValue] = dataclasses.field(default_factory=dict[str, JsonValue])
+    """Model settings such as `temperature`, as pydantic-ai names them."""
+    min_confidence: Annotated[int, Field(ge=0, le=100)] | None = None
+    """An answer that the model itself is less sure of is an escalation, `low_confidence`."""
     fallback: str | None = None
     """The worker that takes over where this one fails for good."""
+    role: Annotated[str, Field(min_length=1, max_length=100)] | None = None
+    """What it is one of several for: workers of one role share their tasks by load."""
+    max_queue: Annotated[int, Field(ge=0)] | None = None
+    """How many tasks may wait for it before its fallback helps out; none: any number."""
     isolate: Isolation = "none"
     """`process`: runs in a process of its own, for CPU-heavy work and work that must be killed."""
     concurrency: Annotated[int, Field(ge=1)] | None = None
@@ -59,6 +125,27 @@ class TaskTemplate:
 
 
 @dataclass(frozen=True, config=_DATA)
+class Route:
+    """A rule that says whose a request is, by any one of its conditions; without one, anybody's."""
+
+    worker: str
+    _: dataclasses.KW_ONLY
+    words: tuple[str, ...] = ()
+    """Words or phrases of which one is in the request, as whole words in any case."""
+    pattern: str | None = None
+    """A regular expression that is found in it, in any case. No look-around, no back-references."""
+    labels: tuple[str, ...] = ()
+    """Labels of which the request carries one, as `[label]` or `#label`."""
+    secondary: str | None = None
+    """Who has it next where the worker hands it back."""
+
+    @property
+    def is_default(self) -> bool:
+        """Whether it takes every request that no rule before it took."""
+        return not (self.words or self.pattern or self.labels)
+
+
+@dataclass(frozen=True, config=_DATA)
 class RetryRules:
     """When and how often a failed task is tried again."""
 
@@ -76,14 +163,63 @@ class Team:
     description: str = ""
     _: dataclasses.KW_ONLY
     workers: tuple[Worker, ...]
+    model: ModelSpec = None
+    """Fills every tier that `models` leaves open. Without any the team is deterministic."""
+    models: Mapping[Tier, tuple[ModelSpec, ...]] = dataclasses.field(
+        default_factory=dict[Tier, tuple[ModelSpec, ...]]
+    )
+    """The models of each tier: the first is used, the next where it can't be reached."""
+    planner: Role = Role()
+    synthesizer: Role = Role()
+    shared_tools: tuple[str, ...] = ()
+    """Names of tools that more than one worker may have."""
     template: tuple[TaskTemplate, ...] = ()
     """The plan of a team without a model; empty: every worker gets one task, all at once."""
     synthesis: str = "merge"
     """How results become an answer: `merge`, or a strategy that the team's synthesizer knows."""
+    routes: tuple[Route, ...] = ()
+    """Whose a request is, rule by rule: the first that fits makes a plan of one task. What none of
+    them takes is planned as usual."""
+    router: Role | None = None
+    """How a model chooses the one worker for a request that no rule takes; none: it does not."""
+    max_depth: Annotated[int, Field(ge=0)] = 3
+    """How many levels of teams may be nested in this one."""
     limits: Limits = NO_LIMITS
     """Bounds of every task, where neither task nor worker sets one."""
     retry: RetryRules = RetryRules()
+    rates: Mapping[str, Rate] = dataclasses.field(default_factory=dict[str, Rate])
+    """How fast models may be asked, by name; shared with all other runs in this process."""
+
+    @property
+    def tiers(self) -> dict[Tier, tuple[ModelSpec, ...]]:
+        """The models of every tier; empty where the team is deterministic.
+
+        A tier without models of its own takes the nearest tier's, rather the stronger one's.
+        """
+        given = {tier: specs for tier, specs in self.models.items() if specs}
+        if self.model is not None:
+            given = {tier: given.get(tier) or (self.model,) for tier in TIERS}
+        if not given:
+            return {}
+        nearest: dict[Tier, tuple[Tier, ...]] = {
+            "fast": ("fast", "standard", "strong"),
+            "standard": ("standard", "strong", "fast"),
+            "strong": ("strong", "standard", "fast"),
+        }
+        return {tier: next(given[t] for t in nearest[tier] if t in given) for tier in TIERS}
 
     def worker(self, name: str) -> Worker | None:
         """The worker of that name, or none."""
         return next((worker for worker in self.workers if worker.name == name), None)
+
+
+# `Worker.team` names a class that comes after it.
+rebuild_dataclass(Worker)  # pyright: ignore[reportArgumentType]
+
+
+def tool_name(tool: object) -> str | None:
+    """What a worker's tool is called; none for a toolset, whose tools are known when it is used."""
+    if isinstance(tool, str):
+        return tool
+    name = getattr(tool, "name", None) or getattr(tool, "__name__", None)
+    return name if isinstance(name, str) else None

@@ -1,5 +1,21 @@
-"""Planners: who writes the plan. None of them does any of the work."""
+"""Planners: who writes the plan. None of them does any of the work.
 
-from leadhand.planning.template import TemplatePlanner
+Names resolve on first use: what asks a model is heavy, and a team without one never needs it.
+"""
 
-__all__ = ["TemplatePlanner"]
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from leadhand.planning.model import ModelPlanner
+    from leadhand.planning.template import TemplatePlanner
+
+__all__ = ["ModelPlanner", "TemplatePlanner"]
+
+_MODULES = {"ModelPlanner": "model", "TemplatePlanner": "template"}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)

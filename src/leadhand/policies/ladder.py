@@ -47,7 +47,7 @@ Rung = Callable[[Escalated | Failed, History, Rules], Action | None]
 def _rungs(outcome: Escalated | Failed) -> tuple[Rung, ...]:
     if isinstance(outcome, Escalated):
         return _AFTER_ESCALATION[outcome.reason]
-    return () if outcome.kind == "timeout" else (_retry, _fallback)
+    return () if outcome.kind in ("timeout", "budget") else (_retry, _fallback)
 
 
 def _retry(outcome: Escalated | Failed, history: History, rules: Rules) -> Action | None:

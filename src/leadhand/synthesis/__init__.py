@@ -1,6 +1,65 @@
-"""Puts the results of many tasks together; sees results only, never who was sent where."""
+"""Puts the results of many tasks together; sees results only, never who was sent where.
 
-from leadhand.synthesis.duplicates import SEVERITIES
-from leadhand.synthesis.findings import Dropped, Quote, Quotes, Review, synthesize
+Names resolve on first use: the synthesizer that asks a model weighs a second and more, and a run
+without one never needs it.
+"""
 
-__all__ = ["SEVERITIES", "Dropped", "Quote", "Quotes", "Review", "synthesize"]
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from leadhand.synthesis.duplicates import SEVERITIES
+    from leadhand.synthesis.findings import (
+        UNSCORED,
+        Dropped,
+        Gathered,
+        Quote,
+        Quotes,
+        Review,
+        conclude,
+        gather,
+        synthesize,
+    )
+    from leadhand.synthesis.merge import Merge, combine
+    from leadhand.synthesis.model import ModelSynthesizer
+    from leadhand.synthesis.scoring import Scorer
+
+__all__ = [
+    "SEVERITIES",
+    "UNSCORED",
+    "Dropped",
+    "Gathered",
+    "Merge",
+    "ModelSynthesizer",
+    "Quote",
+    "Quotes",
+    "Review",
+    "Scorer",
+    "combine",
+    "conclude",
+    "gather",
+    "synthesize",
+]
+
+_MODULES = {
+    "SEVERITIES": "duplicates",
+    "UNSCORED": "findings",
+    "Dropped": "findings",
+    "Gathered": "findings",
+    "Merge": "merge",
+    "ModelSynthesizer": "model",
+    "Quote": "findings",
+    "Quotes": "findings",
+    "Review": "findings",
+    "Scorer": "scoring",
+    "combine": "merge",
+    "conclude": "findings",
+    "gather": "findings",
+    "synthesize": "findings",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
-from rapidfuzz import fuzz
+from rapidfuzz import fuzz, utils
 
 from leadhand.contracts.finding import Finding, Severity
 
@@ -17,6 +17,10 @@ SEVERITIES: tuple[Severity, ...] = ("critical", "warning", "info")
 
 _SIMILAR = 75.0
 """`token_sort_ratio` (0 to 100) from which two messages about the same quote say the same."""
+_SIMILAR_IN_ONE_KIND = 63.0
+_SIMILAR_IN_OTHERS = 70.0
+"""`token_set_ratio` for the same where a model is one of the two: it never says a thing twice in
+the same words. In one category less is asked for; too little would lose a finding."""
 _BLOCK = 32
 _REACH = 256
 """Lines from its first one within which a finding is compared with others: keeps the work linear
@@ -46,9 +50,13 @@ class SameRule:
 
 
 def strength(sighting: Sighting) -> tuple[object, ...]:
-    """Sort key: the surest first, then the most severe; total, so that order never matters."""
+    """Sort key: the surest first, then the most severe; total, so that order never matters.
+
+    What a model saw comes last: an analyser that saw it too has measured how sure it is.
+    """
     finding = sighting.finding
     return (
+        finding.source == "model",
         -finding.confidence,
         SEVERITIES.index(finding.severity),
         finding.path,
@@ -62,10 +70,14 @@ def strength(sighting: Sighting) -> tuple[object, ...]:
     )
 
 
-def merge(sightings: Iterable[Sighting], *, same_rule: SameRule) -> list[Finding]:
+def merge(
+    sightings: Iterable[Sighting], *, same_rule: SameRule, threshold: int = 0
+) -> list[Finding]:
     """One finding for each problem, naming every lens that saw it, the surest lens first.
 
     Of the same problem the surest sighting is kept, at the highest severity that any lens gave it.
+    What a model saw only joins an analyser's finding that reaches `threshold`: below it, what the
+    model says has to stand by itself. It makes no analyser's finding surer or more severe.
     The result does not depend on the order of `sightings`.
     """
     groups: list[list[Sighting]] = []
@@ -73,7 +85,10 @@ def merge(sightings: Iterable[Sighting], *, same_rule: SameRule) -> list[Finding
     for sighting in sorted(sightings, key=strength):
         candidates = {i for block in _blocks(sighting.finding) for i in near.get(block, ())}
         for i in sorted(candidates):
-            if _same(groups[i][0], sighting, same_rule):
+            kept = groups[i][0]
+            if not _apart(kept.finding, sighting.finding, threshold) and _same(
+                kept, sighting, same_rule
+            ):
                 groups[i].append(sighting)
                 break
         else:
@@ -89,6 +104,11 @@ def _blocks(finding: Finding) -> Iterator[tuple[str, int]]:
         yield finding.path, block
 
 
+def _apart(kept: Finding, other: Finding, threshold: int) -> bool:
+    """Whether `other` is a model's, and `kept` an analyser's that is too unsure to be shown."""
+    return kept.source != other.source and kept.confidence < threshold
+
+
 def _same(kept: Sighting, other: Sighting, same_rule: SameRule) -> bool:
     a, b = kept.finding, other.finding
     if a.end_line < b.line or b.end_line < a.line:
@@ -100,15 +120,27 @@ def _same(kept: Sighting, other: Sighting, same_rule: SameRule) -> bool:
         return alike and a.line == b.line
     if alike:
         return True
-    quoted = " ".join(a.evidence.split()) == " ".join(b.evidence.split())
-    return quoted and fuzz.token_sort_ratio(a.message, b.message) >= _SIMILAR
+    one, another = " ".join(a.evidence.split()), " ".join(b.evidence.split())
+    if a.source == b.source == "analyser":
+        return one == another and fuzz.token_sort_ratio(a.message, b.message) >= _SIMILAR
+    enough = _SIMILAR_IN_ONE_KIND if a.category == b.category else _SIMILAR_IN_OTHERS
+    return (one in another or another in one) and _likeness(a, b) >= enough
+
+
+def _likeness(a: Finding, b: Finding) -> float:
+    """How much of what the two say, in the rule's name and the message, is the same: 0 to 100."""
+    names = (finding.rule.partition("/")[2].removeprefix("model-") for finding in (a, b))
+    said = (f"{name} {finding.message}" for name, finding in zip(names, (a, b), strict=True))
+    one, other = map(utils.default_process, said)
+    return fuzz.token_set_ratio(one, other)
 
 
 def _merged(group: Sequence[Sighting]) -> Finding:
     kept = group[0].finding
+    said = (s.finding.severity for s in group if s.finding.source == kept.source)
     return kept.model_copy(
         update={
-            "severity": min((s.finding.severity for s in group), key=SEVERITIES.index),
+            "severity": min(said, key=SEVERITIES.index),
             "lenses": tuple(dict.fromkeys(s.lens for s in group)),
         }
     )

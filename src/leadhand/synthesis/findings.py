@@ -18,6 +18,8 @@ from leadhand.synthesis.fingerprint import fingerprints
 
 MANY_FILES = 20
 """More files than this that one lens passed over for one reason are reported as their number."""
+UNSCORED = "not scored"
+"""What `why` begins with where a model's finding has no confidence."""
 
 
 class Quote(BaseModel):
@@ -66,6 +68,18 @@ class Review(BaseModel):
     """Where the evidence of each finding stands, by id."""
 
 
+class Gathered(BaseModel):
+    """What lenses saw, before it is decided what is shown."""
+
+    model_config = ConfigDict(frozen=True)
+
+    findings: tuple[Finding, ...]
+    """Each problem once, with its id; what a model found has no confidence yet."""
+    not_assessed: tuple[NotAssessed, ...] = ()
+    dropped: tuple[Dropped, ...] = ()
+    hidden: tuple[str, ...] = ()
+
+
 def synthesize(
     reports: Sequence[tuple[str, LensReport]],
     *,
@@ -83,19 +97,56 @@ def synthesize(
     holds rules of different lenses that mean the same problem. The order of `reports` does not
     matter.
     """
+    gathered = gather(
+        reports,
+        quotes=quotes,
+        confidence=confidence,
+        threshold=threshold,
+        baseline=baseline,
+        equivalent=equivalent,
+    )
+    return conclude(gathered, quotes=quotes, threshold=threshold, weights=weights)
+
+
+def gather(
+    reports: Sequence[tuple[str, LensReport]],
+    *,
+    quotes: Quotes,
+    confidence: Callable[[str], int],
+    threshold: int = 80,
+    baseline: AbstractSet[str] = frozenset(),
+    equivalent: Iterable[AbstractSet[str]] = (),
+) -> Gathered:
+    """What is real, new and said once of `reports`; see `synthesize`."""
     same_rule = SameRule(equivalent)
     real, dropped = verify(reports, quotes)
-    merged = merge(rate(real, confidence), same_rule=same_rule)
+    merged = merge(rate(real, confidence), same_rule=same_rule, threshold=threshold)
     named = identify(merged, same_rule=same_rule)
     fresh, hidden = hide(named, baseline)
-    ranked = rank(fresh, weights or {})
+    return Gathered(
+        findings=tuple(fresh),
+        not_assessed=collapse(note for _, report in reports for note in report.not_assessed),
+        dropped=tuple(dropped),
+        hidden=tuple(hidden),
+    )
+
+
+def conclude(
+    gathered: Gathered,
+    *,
+    quotes: Quotes,
+    threshold: int = 80,
+    weights: Mapping[str, int] | None = None,
+) -> Review:
+    """The review of what was gathered: ranked, and divided at `threshold`."""
+    ranked = rank(gathered.findings, weights or {})
     findings, suppressed = divide(ranked, threshold)
     return Review(
         findings=tuple(findings),
         suppressed=tuple(suppressed),
-        not_assessed=collapse(note for _, report in reports for note in report.not_assessed),
-        dropped=tuple(dropped),
-        hidden_by_baseline=tuple(hidden),
+        not_assessed=gathered.not_assessed,
+        dropped=gathered.dropped,
+        hidden_by_baseline=gathered.hidden,
         quotes={f.id: where for f in ranked if (where := quotes.quoted(f)) is not None},
     )
 
@@ -116,15 +167,20 @@ def verify(
 
 
 def rate(sightings: Iterable[Sighting], confidence: Callable[[str], int]) -> list[Sighting]:
-    """The same, each with its rule's measured confidence, whatever the lens had put there."""
+    """The same, each with its rule's measured confidence, whatever the lens had put there.
+
+    Nothing was ever measured of what a model found: it has none until a scorer gives it one.
+    """
     measured: dict[str, int] = {}
     rated: list[Sighting] = []
-    for sighting in sightings:
-        rule = sighting.finding.rule
-        if rule not in measured:
-            measured[rule] = confidence(rule)
-        finding = sighting.finding.model_copy(update={"confidence": measured[rule]})
-        rated.append(Sighting(sighting.lens, finding))
+    for lens, finding in ((sighting.lens, sighting.finding) for sighting in sightings):
+        if finding.source == "model":
+            update: dict[str, object] = {"confidence": 0, "why": UNSCORED}
+        else:
+            if finding.rule not in measured:
+                measured[finding.rule] = confidence(finding.rule)
+            update = {"confidence": measured[finding.rule]}
+        rated.append(Sighting(lens, finding.model_copy(update=update)))
     return rated
 
 

@@ -2,7 +2,8 @@
 
 Line numbers are left out on purpose: a push that adds ten lines at the top of a file must not make
 old findings look new. What is hashed is where (path), what (rule) and the quoted code without its
-white space; twins in one file are told apart by their order.
+white space; twins in one file are told apart by their order. A model names a problem otherwise each
+time, so what it finds goes by its category in place of a rule.
 """
 
 import hashlib
@@ -36,7 +37,9 @@ def fingerprints(findings: Iterable[Finding], *, same_rule: Callable[[str], str]
     ids = [""] * len(rows)
     for i in down_the_file:
         finding = rows[i]
-        key = (finding.path, same_rule(finding.rule), " ".join(finding.evidence.split()))
+        by_model = finding.source == "model"
+        rule = f"{finding.category}/model" if by_model else same_rule(finding.rule)
+        key = (finding.path, rule, " ".join(finding.evidence.split()))
         ids[i] = fingerprint(*key, seen[key])
         seen[key] += 1
     return ids

@@ -10,9 +10,11 @@ from itertools import combinations
 from rapidfuzz import fuzz, utils
 
 from leadhand import graph
+from leadhand.teams import models
 from leadhand.teams.draft import TEAM_FILE, Draft, WorkerDraft
 from leadhand.teams.fields import EntryFields
 from leadhand.teams.notes import Notes, Place, instead
+from leadhand.teams.tools import called
 
 MANY_WORKERS = 7
 """How many workers a supervisor still tells apart where no template chooses for it."""
@@ -30,18 +32,16 @@ def check(draft: Draft, notes: Notes) -> None:
     _fallbacks(draft, notes)
     _overlaps(draft, notes)
     for worker in draft.workers:
-        count = len(worker.fields.tools)
-        if count > MANY_TOOLS:
-            notes.warn(
-                worker.document.place("tools"),
-                f"{worker.name!r} has {count} tools and tells about {MANY_TOOLS} apart: split it "
-                "into workers with fewer tools each",
-            )
+        models.check_worker(worker, notes)
+        _own_tools(worker, notes)
     if draft.team is not None:
+        models.check_team(draft, draft.team, notes)
         _tools(draft, notes)
         if draft.team.planner.template:
             _template(draft, notes)
-            _reach(draft, notes)
+            # A planner with a model can reach anyone.
+            if all(worker.has_function for worker in draft.workers):
+                _reach(draft, notes)
         elif len(draft.names) > MANY_WORKERS:
             notes.warn(
                 draft.document.place(),
@@ -76,25 +76,44 @@ def _fallbacks(draft: Draft, notes: Notes) -> None:
             )
 
 
-def _tools(draft: Draft, notes: Notes) -> None:
-    shared = draft.team.shared_tools if draft.team else []
-    owners: defaultdict[str, list[WorkerDraft]] = defaultdict(list)
-    for worker in draft.workers:
-        for tool in worker.fields.tools:
-            owners[tool].append(worker)
-    for tool, users in owners.items():
-        for worker in users[1:] if tool not in shared else ():
+def _own_tools(worker: WorkerDraft, notes: Notes) -> None:
+    tools = worker.fields.tools
+    if len(tools) > MANY_TOOLS:
+        notes.warn(
+            worker.document.place("tools"),
+            f"{worker.name!r} has {len(tools)} tools and tells about {MANY_TOOLS} apart: split it "
+            "into workers with fewer tools each",
+        )
+    names = [called(tool) for tool in tools]
+    for index, name in enumerate(names):
+        if name in names[:index]:
             notes.problem(
-                worker.document.place("tools", worker.fields.tools.index(tool)),
-                f"the tool {tool!r} belongs to {users[0].name!r} already: give it to one of them, "
-                f"or list it under `shared_tools` in {TEAM_FILE}",
+                worker.document.place("tools", index),
+                f"{worker.name!r} has another tool called {name!r} already: rename one",
             )
-    for index, tool in enumerate(shared):
+
+
+def _tools(draft: Draft, notes: Notes) -> None:
+    written = draft.team.shared_tools if draft.team else []
+    shared = [called(tool) for tool in written]
+    owners: defaultdict[str, list[tuple[WorkerDraft, int]]] = defaultdict(list)
+    for worker in draft.workers:
+        names = [called(tool) for tool in worker.fields.tools]
+        for name in dict.fromkeys(names):
+            owners[name].append((worker, names.index(name)))
+    for name, users in owners.items():
+        for worker, index in users[1:] if name not in shared else ():
+            notes.problem(
+                worker.document.place("tools", index),
+                f"the tool {name!r} belongs to {users[0][0].name!r} already: give it to one of "
+                f"them, or list it under `shared_tools` in {TEAM_FILE}",
+            )
+    for index, name in enumerate(shared):
         # With a worker unread, it may be the one that has the tool.
-        if len(owners[tool]) < 2 and not draft.unread:
-            who = f"only {owners[tool][0].name!r} has" if owners[tool] else "no worker has"
+        if len(owners[name]) < 2 and not draft.unread:
+            who = f"only {owners[name][0][0].name!r} has" if owners[name] else "no worker has"
             place = draft.document.place("shared_tools", index)
-            notes.warn(place, f"the tool {tool!r} is marked as shared, and {who} it")
+            notes.warn(place, f"the tool {name!r} is marked as shared, and {who} it")
 
 
 def _overlaps(draft: Draft, notes: Notes) -> None:

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
-from leadhand.teams.fields import Fields, TeamFields, WorkerFields, validated
+from leadhand.teams.fields import Fields, TeamFields, WorkerFields
 from leadhand.teams.files import Document, read_markdown, read_yaml
+from leadhand.teams.mistakes import validated
 from leadhand.teams.notes import Notes, Place
 from leadhand.teams.salvage import salvaged
 
@@ -27,6 +28,11 @@ class WorkerDraft:
     """The same with its lines, and the instructions."""
     written: Document
     """The file as it is written."""
+
+    @property
+    def has_function(self) -> bool:
+        """Whether its work can be done without a model; the function may prove to be wrong."""
+        return not self.written.values.keys().isdisjoint({"offline", "run"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +81,7 @@ def read(folder: Path, notes: Notes) -> Draft:
             unread.append(path.stem)
     return Draft(
         folder=folder,
-        name=(team.name if team is not None else None) or folder.resolve().name or "team",
+        name=(team.name if team is not None else None) or folder.resolve().name[:100] or "team",
         team=team,
         document=document,
         written=written,

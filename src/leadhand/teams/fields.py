@@ -1,66 +1,40 @@
-"""What may stand in a team's files, field by field, and in words what is wrong with one.
+"""What may stand in a team's files, field by field. The docstrings are what editors show.
 
 Only single files are looked at here; how they fit together is the matter of `consistency`.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Annotated, ClassVar, TypeVar
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
-from pydantic_core import ErrorDetails
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, model_validator
 
-from leadhand.contracts.team import Isolation
-from leadhand.teams.files import Document, Value
-from leadhand.teams.notes import Notes, near
-
-
-def _split(value: object) -> object:
-    """A text as the list of its comma-separated parts; commas between brackets part nothing."""
-    if not isinstance(value, str):
-        return value
-    parts, start, depth = list[str](), 0, 0
-    for index, character in enumerate(f"{value},"):
-        depth += (character == "(") - (character == ")")
-        if character == "," and (depth <= 0 or index == len(value)):
-            parts.append(value[start:index].strip())
-            start = index + 1
-    return [part for part in parts if part]
-
-
-def _name(text: str) -> str:
-    if text != text.strip() or not text.isprintable():
-        raise ValueError("must be one line of visible characters, without blanks around it")
-    return text
+from leadhand.contracts.team import Isolation, Tier
+from leadhand.teams.values import (
+    FunctionName,
+    ModelName,
+    ModelNames,
+    Name,
+    Names,
+    Number,
+    OutputForm,
+    Percent,
+    Positive,
+    Said,
+    Seconds,
+    Sentence,
+    Thinking,
+    Waits,
+    WorkerModel,
+    sendable,
+)
 
 
-def _line(text: str) -> str:
-    return " ".join(text.split())
+def _for_every_tier(value: object) -> object:
+    # A tier without models of its own takes the nearest tier's: one is enough for all three.
+    return {"standard": value} if isinstance(value, str) else value
 
 
-def _once(names: list[str]) -> list[str]:
-    return list(dict.fromkeys(names))
-
-
-def _listed(value: object) -> object:
-    return [value] if isinstance(value, int | float) else value
-
-
-def _function(text: str) -> str:
-    module, _, name = text.partition(":")
-    words = [*module.split("."), *name.split(".")]
-    if not all(word.isidentifier() for word in words):
-        raise ValueError("must name a function as `module:function`, for example `work:count`")
-    return text
-
-
-Name = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_name)]
-Names = Annotated[list[Name], BeforeValidator(_split), AfterValidator(_once)]
-Sentence = Annotated[str, AfterValidator(_line)]
-Said = Annotated[str, AfterValidator(_line), Field(min_length=1)]
-Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Wait = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Waits = Annotated[list[Wait], BeforeValidator(_listed), Field(min_length=1)]
-Positive = Annotated[int, Field(gt=0)]
+def _strategy(value: object) -> object:
+    return {"strategy": value} if isinstance(value, str) else value
 
 
 class Fields(BaseModel):
@@ -72,24 +46,97 @@ class Fields(BaseModel):
     """How to fill in the fields that can't be left out."""
 
 
+class SettingsFields(Fields):
+    """Model settings as pydantic-ai names them; those of one provider are passed on as they are."""
+
+    model_config = ConfigDict(extra="allow")
+    __pydantic_extra__: dict[str, JsonValue] = Field(init=False)  # pyright: ignore[reportIncompatibleVariableOverride]
+
+    temperature: Annotated[Number, Field(ge=0)] | None = None
+    """How much chance there is in an answer; 0 is none, as far as the model can."""
+    top_p: Annotated[Number, Field(ge=0, le=1)] | None = None
+    """Choose among the likeliest tokens that together have this probability."""
+    top_k: Positive | None = None
+    """Choose among so many of the likeliest tokens."""
+    max_tokens: Positive | None = None
+    """Tokens that one answer may have."""
+    seed: int | None = None
+    """Makes answers repeatable where the model can."""
+    presence_penalty: Number | None = None
+    """How much to avoid tokens that were there already."""
+    frequency_penalty: Number | None = None
+    """How much to avoid tokens that were there often."""
+    stop_sequences: list[str] | None = None
+    """Texts at which an answer ends."""
+    thinking: Thinking = None
+    """How much to think first: whether at all, or an effort from `minimal` to `max`."""
+    timeout: Seconds | None = None
+    """Seconds that a single call may take."""
+    parallel_tool_calls: bool | None = None
+    """Whether several tools may be called in one step."""
+    logit_bias: dict[str, int] | None = None
+    """Makes single tokens likelier or less likely, by token id."""
+    service_tier: Literal["auto", "default", "flex", "priority"] | None = None
+    """The provider's class of service."""
+
+    @model_validator(mode="after")
+    def _can_be_sent(self) -> "SettingsFields":
+        sendable(self.model_extra)
+        return self
+
+    @property
+    def given(self) -> dict[str, JsonValue]:
+        """The settings that the file has."""
+        return self.model_dump(exclude_unset=True)
+
+
+class ModelsFields(Fields):
+    """`models` of team.yaml: for each tier a model, or several of which the first that answers."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    fast: ModelNames | None = None
+    """For short, easy work: a model as `provider:model`, or a list to fall back along."""
+    standard: ModelNames | None = None
+    """For most work: a model as `provider:model`, or a list to fall back along."""
+    strong: ModelNames | None = None
+    """For the hardest work: a model as `provider:model`, or a list to fall back along."""
+
+    @property
+    def by_tier(self) -> dict[Tier, list[str]]:
+        """The tiers that have models."""
+        tiers: dict[Tier, list[str] | None] = {
+            "fast": self.fast,
+            "standard": self.standard,
+            "strong": self.strong,
+        }
+        return {tier: names for tier, names in tiers.items() if names}
+
+
 class LimitFields(Fields):
-    """`limits` of team.yaml."""
+    """`limits` of team.yaml: bounds of every task, where neither task nor worker sets one."""
 
     timeout_s: Seconds | None = None
+    """Seconds that one attempt at a task may take."""
     max_tokens: Positive | None = None
+    """Tokens that all attempts at a task may use together."""
     max_steps: Positive | None = None
-    tier: Name | None = None
+    """Model calls that one attempt may make."""
+    tier: Tier | None = None
+    """The tier of model that workers start with."""
 
 
 class LadderFields(Fields):
-    """`ladder` of team.yaml."""
+    """`ladder` of team.yaml: what is done about a task that fails."""
 
     max_attempts: Annotated[int, Field(ge=1, le=100)] | None = None
+    """Attempts at one task in all, counting the first and whoever makes them."""
     backoff_s: Waits | None = None
+    """Seconds to wait before the second, third, ... attempt; the last one repeats."""
 
 
 class EntryFields(Fields):
-    """An entry of the plan template."""
+    """An entry of the plan template: a task, or one for each batch of what is handed in."""
 
     examples = {
         "id": "a name for the task, once in the template",
@@ -98,156 +145,129 @@ class EntryFields(Fields):
     }
 
     id: Name
+    """A name for the task, once in the template."""
     worker: Name
+    """The name of the worker who does it."""
     intent: Said
+    """What to do, in words that the worker can act on; may hold `{request}`."""
     depends_on: Names = []
+    """The ids of entries whose results this one needs."""
     for_each: Name | None = None
+    """The name of a set of batches; the entry becomes a task for each."""
     done_when: Sentence = ""
+    """How to tell that the task is finished."""
     tolerates_missing: bool = False
+    """True: is done even where an entry that it depends on gave no result."""
     timeout_s: Seconds | None = None
+    """Seconds that one attempt may take."""
 
 
-class PlannerFields(Fields):
-    """`planner` of team.yaml."""
+class RoleFields(Fields):
+    """How the planner or the synthesizer uses its model."""
+
+    tier: Tier = "standard"
+    """The tier of model that it uses."""
+    model: ModelName | None = None
+    """A model as `provider:model`, in place of the tier's."""
+    settings: SettingsFields = SettingsFields()
+    """Settings of its model, such as `temperature`."""
+    instructions: str = ""
+    """What it should mind in this team, after leadhand's own prompt."""
+
+
+class PlannerFields(RoleFields):
+    """`planner` of team.yaml: how a request becomes tasks."""
 
     template: list[EntryFields] = []
+    """The plan where no model is at hand; without one every worker gets one task."""
+
+
+class SynthesizerFields(RoleFields):
+    """`synthesizer` of team.yaml: how results become one answer. A word alone is the strategy."""
+
+    strategy: Name = "merge"
+    """How results become one answer where no model is at hand."""
+    plain: bool = False
+    """True: `instructions` are the whole prompt and the answer is plain text."""
 
 
 class TeamFields(Fields):
-    """team.yaml."""
+    """team.yaml of a leadhand team."""
 
     name: Name | None = None
+    """What the team is called; else as its folder."""
     description: Sentence = ""
+    """One line on what the team is for."""
+    model: ModelName | None = None
+    """The model of every tier that `models` leaves open, as `provider:model`."""
+    models: Annotated[
+        ModelsFields, BeforeValidator(_for_every_tier, json_schema_input_type=str | ModelsFields)
+    ] = ModelsFields()
+    """The models of the tiers `fast`, `standard` and `strong`; one name alone is for all three."""
     planner: PlannerFields = PlannerFields()
-    synthesizer: Name = "merge"
+    """How a request becomes tasks."""
+    synthesizer: Annotated[
+        SynthesizerFields,
+        BeforeValidator(_strategy, json_schema_input_type=str | SynthesizerFields),
+    ] = SynthesizerFields()
+    """How results become one answer: a strategy's name, or what the role's model should mind."""
     limits: LimitFields = LimitFields()
+    """Bounds of every task, where neither task nor worker sets one."""
     ladder: LadderFields = LadderFields()
+    """What is done about a task that fails."""
     shared_tools: Names = []
+    """Tools that more than one worker may have."""
 
 
 class WorkerFields(Fields):
-    """The front matter of a worker."""
+    """The front matter of a worker's file; its instructions follow below."""
 
     examples = {"description": "one line on what this worker does"}
 
     name: Name | None = None
+    """What the worker is called; else as its file."""
     description: Said
+    """One line for the planner: what this worker does, and by omission what it does not."""
     tools: Names = []
+    """What it may use: names of ready-made tools, or functions of your own as `module:function`.
+    None are granted where the key is missing."""
+    tier: Tier | None = None
+    """The tier of model to start with; else the team's limits say."""
+    model: WorkerModel = None
+    """A model as `provider:model`, in place of the tier's; `inherit` is none of its own."""
+    settings: SettingsFields = SettingsFields()
+    """Settings of its model, such as `temperature`."""
+    output: OutputForm = None
+    """What it answers with: a JSON Schema, or a class as `module:Class`; else text."""
+    plain: bool = False
+    """True: the instructions are the whole prompt and the model answers in plain text."""
+    min_confidence: Percent | None = None
+    """An answer that the model is less sure of, 0 to 100, is handed back."""
     fallback: Name | None = None
+    """The worker that takes over where this one fails for good."""
     concurrency: Positive | None = None
+    """How many tasks it works on at once; else as many as the run allows."""
     timeout_s: Seconds | None = None
+    """Seconds that one attempt at a task may take."""
     max_steps: Positive | None = None
+    """Model calls that one attempt may make."""
     isolate: Isolation = "none"
-    offline: Annotated[str, AfterValidator(_function)] | None = None
+    """`process`: its function runs in a process of its own."""
+    offline: FunctionName | None = None
+    """The function that does the work where no model is at hand, as `module:function`."""
+    run: FunctionName | None = None
+    """The function that always does the work, with a model at hand or not, as `module:function`."""
 
 
-M = TypeVar("M", bound=Fields)
-
-_MAPPINGS: dict[tuple[type[Fields], str], type[Fields]] = {
+NESTED: dict[tuple[type[Fields], str], type[Fields]] = {
+    (TeamFields, "models"): ModelsFields,
     (TeamFields, "planner"): PlannerFields,
+    (TeamFields, "synthesizer"): SynthesizerFields,
     (TeamFields, "limits"): LimitFields,
     (TeamFields, "ladder"): LadderFields,
     (PlannerFields, "template"): EntryFields,
+    (PlannerFields, "settings"): SettingsFields,
+    (SynthesizerFields, "settings"): SettingsFields,
+    (WorkerFields, "settings"): SettingsFields,
 }
-"""Which model each nested mapping has."""
-
-
-def validated(model: type[M], document: Document, notes: Notes) -> M | None:
-    """The file as `model`, or none where `notes` now holds what is wrong with it."""
-    _note_unknown(model, document.values, (), document, notes)
-    try:
-        return model.model_validate(document.values)
-    except ValidationError as error:
-        for row in error.errors(include_url=False):
-            # Steps that are not in the file are pydantic's own, such as a branch of a union.
-            notes.problem(document.place(*row["loc"]), _sentence(row, model))
-        return None
-
-
-def _note_unknown(
-    model: type[Fields],
-    values: dict[str, Value],
-    path: tuple[str | int, ...],
-    document: Document,
-    notes: Notes,
-) -> None:
-    for key, value in values.items():
-        nested = _MAPPINGS.get((model, key))
-        if key not in model.model_fields:
-            guess = near(key, model.model_fields)
-            hint = f": did you mean `{guess}`?" if guess else ""
-            notes.warn(document.place(*path, key), f"`{key}` has no effect in this version{hint}")
-        elif nested is not None:
-            for step, inner in _mappings(value):
-                _note_unknown(nested, inner, (*path, key, *step), document, notes)
-
-
-def _mappings(value: Value) -> Iterator[tuple[tuple[int, ...], dict[str, Value]]]:
-    if isinstance(value, dict):
-        yield (), value
-    elif isinstance(value, list):
-        yield from (((n,), item) for n, item in enumerate(value) if isinstance(item, dict))
-
-
-def _sentence(row: ErrorDetails, model: type[Fields]) -> str:
-    """What is wrong with one field and how to mend it, in words for who wrote the file."""
-    keys = [step for step in row["loc"] if isinstance(step, str)]
-    item = row["loc"][-1]
-    field = f"`{keys[-1]}`" if keys else "the file"
-    if isinstance(item, int):
-        field = f"item {item + 1} of {field}"
-    given, bounds = row["input"], row.get("ctx", {})
-    match row["type"]:
-        case "missing":
-            return f"needs {field}: {_example(model, keys)}"
-        case "string_type":
-            quotes = ": put it in quotes" if isinstance(given, bool | int | float) else ""
-            return f"{field} is {_shown(given)} and must be text{quotes}"
-        case "string_too_short" | "too_short":
-            return f"{field} is empty: write something, or leave the key out"
-        case "string_too_long":
-            return f"{field} is longer than {bounds['max_length']} characters: shorten it"
-        case "bool_type":
-            return f"{field} is {_shown(given)} and must be true or false"
-        case "int_type" | "int_from_float":
-            return f"{field} is {_shown(given)} and must be a whole number"
-        case "float_type" | "finite_number":
-            return f"{field} is {_shown(given)} and must be a number"
-        case "list_type":
-            return f"{field} is {_shown(given)} and must be a list: one `- item` a line"
-        case "model_type" | "model_attributes_type":
-            return f"{field} is {_shown(given)} and must hold `key: value` lines"
-        case "literal_error":
-            return f"{field} is {_shown(given)} and must be {bounds['expected']}"
-        case "greater_than":
-            return f"{field} is {_shown(given)} and must be more than {bounds['gt']:g}"
-        case "greater_than_equal":
-            return f"{field} is {_shown(given)} and must be {bounds['ge']:g} or more"
-        case "less_than_equal":
-            return f"{field} is {_shown(given)} and must be {bounds['le']:g} or less"
-        case "value_error":
-            return f"{field} is {_shown(given)} and {bounds['error']}"
-        case _:
-            return f"{field} is {_shown(given)}: {row['msg']}"
-
-
-def _example(model: type[Fields], keys: Sequence[str]) -> str:
-    for key in keys[:-1]:
-        model = _MAPPINGS.get((model, key), model)
-    return model.examples.get(keys[-1], "add it")
-
-
-def _shown(given: object) -> str:
-    match given:
-        case bool():
-            return "true" if given else "false"
-        case str():
-            return repr(given if len(given) <= 60 else f"{given[:60]}...")
-        case int() | float():
-            return repr(given)
-        case list():
-            return "a list"
-        case dict():
-            return "a mapping"
-        case _:
-            return "nothing" if given is None else "something else"
+"""Which fields each nested mapping has."""

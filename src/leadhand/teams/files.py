@@ -49,9 +49,13 @@ class Document:
 
     def place(self, *path: str | int) -> Place:
         """Where `path` stands, or the nearest thing around it that stands anywhere."""
+        return Place(self.file, self.lines.get(self.nearest(path), 1))
+
+    def nearest(self, path: Keys) -> Keys:
+        """The longest beginning of `path` that stands in the file."""
         while path and path not in self.lines:
             path = path[:-1]
-        return Place(self.file, self.lines.get(path, 1))
+        return path
 
 
 def read_yaml(path: Path, file: str, notes: Notes) -> Document | None:

@@ -1,4 +1,4 @@
-"""Finds the function that a worker's `offline` names, by importing its module.
+"""Finds what a team's files name as `module:name`, by importing the module.
 
 Importing runs the module: a team's folder is code that its user chose to run, like any program.
 Whatever goes wrong on the way is a problem in words, never a traceback.
@@ -6,14 +6,23 @@ Whatever goes wrong on the way is a problem in words, never a traceback.
 
 import importlib
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import cast
 
-from leadhand.contracts.team import Isolation, WorkFunction
+from leadhand.contracts.team import AgentLike, Isolation, WorkFunction
 from leadhand.errors import InputError
 from leadhand.teams.notes import near
 from leadhand.workers.reference import Reference
+
+
+@dataclass(frozen=True, slots=True)
+class Unusable:
+    """What was named can't be had, or can't be used for what it is named for."""
+
+    why: str
+    """What is wrong and how to mend it."""
 
 
 def importable(folder: Path) -> None:
@@ -33,47 +42,81 @@ def hiding(folder: Path) -> list[str]:
     return sorted(file.name for file in modules if file.stem in sys.stdlib_module_names)
 
 
-def find(name: str, folder: Path, isolate: Isolation) -> WorkFunction | str:
-    """The function `module:function`, or what is wrong with it and how to mend it."""
+def work(
+    name: str, folder: Path, *, isolate: Isolation, agents: bool = False
+) -> WorkFunction | AgentLike | Unusable:
+    """The function `module:function` that takes a handoff, or `Unusable`.
+
+    `agents`: a pydantic-ai agent will do as well.
+    """
+    found = named(name, folder)
+    if isinstance(found, Unusable):
+        return found
+    if agents and not callable(found) and isinstance(found, AgentLike):
+        return _without_process(found, name, isolate)
+    if not callable(found):
+        kind = type(found).__name__
+        return Unusable(f"{name!r} is {kind} and must be a function that takes a handoff")
+    if isolate == "process":
+        try:
+            Reference.of(found)
+        except InputError as error:
+            return Unusable(str(error))
+    return found
+
+
+def _without_process(agent: AgentLike, name: str, isolate: Isolation) -> AgentLike | Unusable:
+    if isolate == "process":
+        return Unusable(f"{name!r} is an agent and can't run in a process: leave out `isolate`")
+    return agent
+
+
+def named(name: str, folder: Path) -> object:
+    """Whatever is called `module:name`, or `Unusable`."""
     path, _, attributes = name.partition(":")
     module = _module(path, folder)
-    if isinstance(module, str):
+    if isinstance(module, Unusable):
         return module
     found: object = module
     for attribute in attributes.split("."):
         if not hasattr(found, attribute):
             guess = near(attribute, [name for name in vars(module) if not name.startswith("_")])
             hint = f"did you mean {guess!r}?" if guess else "define it there"
-            return f"module {path!r} has no {attributes!r}: {hint}"
+            return Unusable(f"module {path!r} has no {attributes!r}: {hint}")
         found = cast("object", getattr(found, attribute))
-    if not callable(found):
-        return f"{name!r} is {type(found).__name__} and must be a function that takes a handoff"
-    if isolate == "process":
-        try:
-            Reference.of(found)
-        except InputError as error:
-            return str(error)
     return found
 
 
-def _module(path: str, folder: Path) -> ModuleType | str:
+def is_of_pydantic_ai(found: object, kind: str) -> bool:
+    """Whether `found` is of the class `kind` of pydantic-ai, which need not be loaded to tell."""
+    return any(
+        base.__name__ == kind and base.__module__.partition(".")[0] == "pydantic_ai"
+        for base in type(found).__mro__
+    )
+
+
+def _module(path: str, folder: Path) -> ModuleType | Unusable:
     try:
         module = importlib.import_module(path)
     except ModuleNotFoundError as error:
         if error.name is not None and f"{path}.".startswith(f"{error.name}."):
             where = "" if "." in error.name else f"put {error.name}.py into the team's folder, or "
-            return f"there is no module {error.name!r}: {where}install the package that has it"
-        return f"module {path!r} needs {error.name!r}, which is not installed: install it"
+            return Unusable(
+                f"there is no module {error.name!r}: {where}install the package that has it"
+            )
+        return Unusable(f"module {path!r} needs {error.name!r}, which is not installed: install it")
     except KeyboardInterrupt:
         raise
     except BaseException as error:
         # A module may raise anything while it is imported, `SystemExit` too.
         said = " ".join(str(error).split())
-        return f"module {path!r} can't be imported ({type(error).__name__}: {said}): mend it"
+        return Unusable(
+            f"module {path!r} can't be imported ({type(error).__name__}: {said}): mend it"
+        )
     return _taken(path, folder) or module
 
 
-def _taken(path: str, folder: Path) -> str | None:
+def _taken(path: str, folder: Path) -> Unusable | None:
     """What is wrong where the folder's own module is hidden by another one of the same name."""
     top = path.partition(".")[0]
     own = [folder / f"{top}.py", folder / top / "__init__.py"]
@@ -84,4 +127,6 @@ def _taken(path: str, folder: Path) -> str | None:
     if isinstance(file, str) and Path(file).resolve() == there.resolve():
         return None
     shown = there.relative_to(folder).as_posix()
-    return f"{shown} is hidden by another module called {top!r} ({file or 'built in'}): rename it"
+    return Unusable(
+        f"{shown} is hidden by another module called {top!r} ({file or 'built in'}): rename it"
+    )

@@ -1,7 +1,7 @@
 """Loads teams from folders, the ready-made ones by name. Says all that is wrong with one at once.
 
 my-team/
-  team.yaml              name, description, planner, synthesizer, limits, ladder, shared_tools
+  team.yaml              name, description, models, planner, synthesizer, limits, ladder, ...
   workers/billing.md     front matter, then the worker's instructions
 """
 
@@ -10,12 +10,15 @@ from pathlib import Path
 from typing import NamedTuple
 
 from leadhand.contracts.task import Limits
-from leadhand.contracts.team import RetryRules, TaskTemplate, Team, Worker, WorkFunction
+from leadhand.contracts.team import RetryRules, Role, TaskTemplate, Team, Worker, tool_name
 from leadhand.errors import InputError, TeamError
-from leadhand.teams import consistency, functions
+from leadhand.teams import consistency
 from leadhand.teams.draft import TEAM_FILE, Draft, WorkerDraft, read
 from leadhand.teams.fields import TeamFields
-from leadhand.teams.notes import Notes, Place, near
+from leadhand.teams.notes import Notes, near
+from leadhand.teams.parts import Parts, imported
+from leadhand.teams.tools import called
+from leadhand.teams.values import elsewhere
 from leadhand.validation import team_problems
 
 
@@ -61,18 +64,19 @@ def load(source: str | Path) -> Team:
 def inspect(source: str | Path) -> Inspection:
     """The team, unless it has problems; every problem; every warning.
 
-    Imports the team's functions as `load` does. Raises `InputError` where there is no such team.
+    That no model is at hand is none: one may be named when the team is run. Imports the team's
+    functions as `load` does. Raises `InputError` where there is no such team.
     """
     folder = find(source)
     notes = Notes()
     draft = read(folder, notes)
     consistency.check(draft, notes)
-    work = _functions(draft, notes)
+    parts = imported(draft, notes, own=folder not in ready_made().values())
     team = None
     if draft.team is not None and not notes.problems:
-        team = _team(draft, draft.team, work)
+        team = _team(draft, draft.team, parts)
         # Nothing is left for it to say, unless it learnt of a rule that the files' checks lack.
-        for text in team_problems(team):
+        for text in team_problems(team, model_at_hand=True):
             notes.problem(draft.document.place(), text)
     return Inspection(None if notes.problems else team, notes.problems, notes.warnings)
 
@@ -117,42 +121,29 @@ def _is_word(source: str) -> bool:
     return source == Path(source).name
 
 
-def _functions(draft: Draft, notes: Notes) -> dict[str, WorkFunction | None]:
-    if draft.folder not in ready_made().values():
-        hiding = functions.hiding(draft.folder)
-        for name in hiding:
-            notes.problem(Place(name, 0), "hides Python's own module of that name: rename it")
-        if hiding:
-            return {}
-        functions.importable(draft.folder)
-    return {worker.name: _function(worker, draft.folder, notes) for worker in draft.workers}
-
-
-def _function(worker: WorkerDraft, folder: Path, notes: Notes) -> WorkFunction | None:
-    """What the worker does its work with, or none where `notes` says why there is nothing."""
-    offline = worker.fields.offline
-    if offline is None:
-        if "offline" not in worker.written.values:
-            notes.problem(
-                worker.document.place(),
-                f"{worker.name!r} has nothing to do its work with: add "
-                "`offline: module:function`, a function that takes a handoff",
-            )
-        return None
-    found = functions.find(offline, folder, worker.fields.isolate)
-    if isinstance(found, str):
-        notes.problem(worker.document.place("offline"), found)
-        return None
-    return found
-
-
-def _team(draft: Draft, fields: TeamFields, work: dict[str, WorkFunction | None]) -> Team:
+def _team(draft: Draft, fields: TeamFields, parts: dict[str, Parts]) -> Team:
     usual = RetryRules()
-    ladder = fields.ladder
+    ladder, planner, synthesizer = fields.ladder, fields.planner, fields.synthesizer
     return Team(
         draft.name,
         fields.description,
-        workers=tuple(_worker(worker, work[worker.name]) for worker in draft.workers),
+        workers=tuple(_worker(worker, parts[worker.name]) for worker in draft.workers),
+        model=fields.model,
+        models={tier: tuple(names) for tier, names in fields.models.by_tier.items()},
+        planner=Role(
+            tier=planner.tier,
+            model=planner.model,
+            settings=planner.settings.given,
+            instructions=planner.instructions,
+        ),
+        synthesizer=Role(
+            tier=synthesizer.tier,
+            model=synthesizer.model,
+            settings=synthesizer.settings.given,
+            instructions=synthesizer.instructions,
+            plain=synthesizer.plain,
+        ),
+        shared_tools=_shared(draft, fields, parts),
         template=tuple(
             TaskTemplate(
                 entry.id,
@@ -164,9 +155,9 @@ def _team(draft: Draft, fields: TeamFields, work: dict[str, WorkFunction | None]
                 tolerates_missing=entry.tolerates_missing,
                 limits=Limits(timeout_s=entry.timeout_s),
             )
-            for entry in fields.planner.template
+            for entry in planner.template
         ),
-        synthesis=fields.synthesizer,
+        synthesis=synthesizer.strategy,
         limits=Limits(**fields.limits.model_dump()),
         retry=RetryRules(
             max_attempts=ladder.max_attempts or usual.max_attempts,
@@ -175,16 +166,35 @@ def _team(draft: Draft, fields: TeamFields, work: dict[str, WorkFunction | None]
     )
 
 
-def _worker(draft: WorkerDraft, run: WorkFunction | None) -> Worker:
+def _worker(draft: WorkerDraft, parts: Parts) -> Worker:
     fields = draft.fields
+    tier = elsewhere(fields.model)
     return Worker(
         draft.name,
         fields.description,
-        run=run,
+        run=parts.run,
+        offline=parts.offline,
         instructions=draft.document.body,
-        tools=tuple(fields.tools),
+        tools=parts.tools,
+        output=parts.output,
+        plain=fields.plain,
+        tier=fields.tier or tier,
+        model=None if tier else fields.model,
+        settings=fields.settings.given,
+        min_confidence=fields.min_confidence,
         fallback=fields.fallback,
         isolate=fields.isolate,
         concurrency=fields.concurrency,
         limits=Limits(timeout_s=fields.timeout_s, max_steps=fields.max_steps),
     )
+
+
+def _shared(draft: Draft, fields: TeamFields, parts: dict[str, Parts]) -> tuple[str, ...]:
+    """The shared tools under the names that the tools themselves have."""
+    shared = {called(name): None for name in fields.shared_tools}
+    for worker in draft.workers:
+        for written, tool in zip(worker.fields.tools, parts[worker.name].tools, strict=True):
+            name = tool_name(tool)
+            if called(written) in shared and name is not None:
+                shared[name] = None
+    return tuple(shared)

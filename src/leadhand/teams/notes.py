@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from rapidfuzz import process
+from rapidfuzz import fuzz, process
 
 
 class Place(NamedTuple):
@@ -56,6 +56,12 @@ def near(name: str, known: Iterable[str]) -> str | None:
     """The one of `known` that `name` is most likely a misspelling of, or none."""
     found = process.extractOne(name, list(known), score_cutoff=70)
     return found[0] if found else None
+
+
+def misspelt(name: str, known: Iterable[str]) -> str | None:
+    """The one of `known` from which `name` differs by no more than a slip of the keys, or none."""
+    found = process.extractOne(name, list(known), scorer=fuzz.ratio, score_cutoff=88)
+    return found[0] if found and found[0] != name else None
 
 
 def instead(name: str, known: Iterable[str]) -> str:

@@ -31,10 +31,9 @@ def salvaged(model: type[M], document: Document) -> tuple[M, Document] | None:
                 path = row["loc"]
                 if path and path[-1] in _FILLED:
                     changes[path] = _FILLER
-                elif row["type"] == "missing":
-                    changes[path[:-1]] = None
                 else:
-                    changes[path] = None
+                    around = path[:-1] if row["type"] == "missing" else path
+                    changes[document.nearest(around)] = None
             if () in changes:
                 return None
             document = _changed(document, changes)

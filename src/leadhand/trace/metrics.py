@@ -12,20 +12,16 @@ def metrics(state: RunState, now_s: float) -> Metrics:
     busy = {id: task.busy_s for id, task in state.tasks.items()}
     chain_s, _ = graph.critical_path([task.task for task in state.tasks.values()], busy)
     sequential_s = state.planned_s + sum(busy.values()) + synthesis_s
-    usages = [task.result.usage for task in state.tasks.values() if task.result is not None]
-    costs = [usage.cost_usd for usage in usages if usage.requests]
+    usage = state.usage
     return Metrics(
         makespan_s=now_s,
         sequential_s=sequential_s,
         critical_path_s=state.planned_s + chain_s + synthesis_s,
         speedup=sequential_s / now_s if now_s > 0 else 0.0,
-        requests=sum(usage.requests for usage in usages),
-        input_tokens=sum(usage.input_tokens for usage in usages),
-        output_tokens=sum(usage.output_tokens for usage in usages),
-        # One unknown price makes the sum unknown: it is never passed off as zero.
-        cost_usd=sum(cost for cost in costs if cost is not None)
-        if costs and None not in costs
-        else None,
+        requests=usage.requests,
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        cost_usd=usage.cost_usd,
     )
 
 
@@ -33,7 +29,6 @@ def task_report(task: TaskState) -> TaskReport:
     """What the answer document says of one task that has ended."""
     if task.status == "pending" or task.status == "running":
         raise ValueError(f"task {task.task.id!r} has not ended")
-    usage = task.result.usage if task.result is not None else None
     return TaskReport(
         id=task.task.id,
         worker=task.worker,
@@ -42,9 +37,9 @@ def task_report(task: TaskState) -> TaskReport:
         depends_on=task.task.depends_on,
         started_s=task.started_s,
         finished_s=task.finished_s,
-        model=usage.model if usage else None,
-        input_tokens=usage.input_tokens if usage else 0,
-        output_tokens=usage.output_tokens if usage else 0,
-        cost_usd=usage.cost_usd if usage else None,
+        model=task.usage.model,
+        input_tokens=task.usage.input_tokens,
+        output_tokens=task.usage.output_tokens,
+        cost_usd=task.usage.cost_usd,
         error=task.error,
     )

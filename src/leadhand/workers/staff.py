@@ -1,41 +1,68 @@
-"""The staff of a run: a runner for each worker of a team, with their threads and processes."""
+"""The staff of a run: a runner for each worker of a team, and what they share while it goes on."""
 
 import os
+from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
 from types import TracebackType
+from typing import TYPE_CHECKING, cast
 
 from leadhand.attempts import Slots
 from leadhand.contracts.outcome import Handoff
-from leadhand.contracts.team import Team
+from leadhand.contracts.team import Team, Worker
+from leadhand.fence import Fence
 from leadhand.ports import Runner
-from leadhand.workers.function import FunctionWorker
+from leadhand.workers.function import Function, FunctionWorker
 from leadhand.workers.processes import ProcessPool, ProcessWorker
 from leadhand.workers.threads import DaemonThreads
 
+if TYPE_CHECKING:
+    from leadhand.models import Caller
+
+ToolMaker = Callable[[str], object | None]
+"""Gives the ready-made tool of a name, none where it is switched off. Raises `InputError`."""
+
 
 class Staff:
-    """Runners by worker name. Threads and processes end with the `async with` block."""
+    """Runners by worker name. Threads, processes and tools end with the `async with` block."""
 
-    def __init__(self, team: Team, *, processes: int | None = None) -> None:
+    def __init__(
+        self,
+        team: Team,
+        *,
+        processes: int | None = None,
+        caller: "Caller | None" = None,
+        fence: Fence | None = None,
+        make_tool: ToolMaker | None = None,
+    ) -> None:
         """`processes` is how many worker processes there may be; by default one a processor.
 
-        Raises `InputError` for a function that can't be run in a process.
+        `caller` and `fence` are there where the team has models; `make_tool` makes tools that are
+        given by name. Raises `InputError` for what can't be run.
         """
+        self._team = team
         self._processes = processes or processors()
         self._threads = DaemonThreads()
         self._pool: ProcessPool | None = None
+        self._stack = AsyncExitStack()
+        self._caller = caller
+        self._fence = fence or Fence("none")
+        self._make_tool = make_tool
         self.runners: dict[str, Runner] = {}
         self.slots: dict[str, tuple[Slots, ...]] = {}
         """What a task of a worker takes besides the run's own slot: a process, if it needs one."""
         shared = (Slots(self._processes),)
         for worker in team.workers:
-            if worker.run is None:
-                continue
-            if worker.isolate == "process":
+            work = work_of(worker, team)
+            if callable(work) and worker.isolate == "process":
                 self._pool = self._pool or ProcessPool(self._processes)
-                self.runners[worker.name] = ProcessWorker(worker.run, self._pool)
+                self.runners[worker.name] = ProcessWorker(work, self._pool)
                 self.slots[worker.name] = shared
-            else:
-                self.runners[worker.name] = FunctionWorker(worker.run, threads=self._threads)
+            elif callable(work):
+                # A JSON Schema binds models alone: a function's author declares a type.
+                output = None if isinstance(worker.output, Mapping) else worker.output
+                self.runners[worker.name] = FunctionWorker(
+                    cast("Function", work), threads=self._threads, output=output
+                )
 
     @property
     def abandoned(self) -> tuple[Handoff, ...]:
@@ -46,6 +73,10 @@ class Staff:
     async def __aenter__(self) -> "Staff":
         if self._pool is not None:
             await self._pool.warm(self._processes)
+        if self._caller is not None:
+            for worker in self._team.workers:
+                if worker.name not in self.runners:
+                    self.runners[worker.name] = await self._with_model(worker, self._caller)
         return self
 
     async def __aexit__(
@@ -55,8 +86,47 @@ class Staff:
         traceback: TracebackType | None,
     ) -> None:
         self._threads.close()
+        await self._stack.aclose()
         if self._pool is not None:
             await self._pool.close()
+
+    async def _with_model(self, worker: Worker, caller: "Caller") -> Runner:
+        # What these import weighs seconds; a run without a model never gets here.
+        from leadhand.workers.agent import AgentWorker, as_agent
+        from leadhand.workers.loop import ModelWorker
+        from leadhand.workers.toolbox import toolset_of
+
+        if worker.run is not None:
+            return AgentWorker(as_agent(worker), caller, self._fence)
+        made = [self._tool(tool) for tool in worker.tools]
+        toolset = toolset_of([tool for tool in made if tool is not None], self._threads)
+        return ModelWorker(
+            worker,
+            self._team.tiers,
+            toolset=await self._stack.enter_async_context(toolset),
+            caller=caller,
+            fence=self._fence,
+        )
+
+    def _tool(self, tool: object) -> object | None:
+        return self._make_tool(tool) if isinstance(tool, str) and self._make_tool else tool
+
+
+def work_of(worker: Worker, team: Team) -> object | None:
+    """The function or agent that does a worker's work; none where a model does it."""
+    if worker.run is not None:
+        return worker.run
+    has_model = worker.model is not None or bool(team.tiers)
+    return None if has_model else worker.offline
+
+
+def needs_model(team: Team) -> bool:
+    """Whether anyone in the team may call a model."""
+    roles = (team.planner.model, team.synthesizer.model)
+    return bool(team.tiers or any(roles)) or any(
+        worker.model is not None or (worker.run is not None and not callable(worker.run))
+        for worker in team.workers
+    )
 
 
 def processors() -> int:

@@ -5,6 +5,7 @@ sees. What reads takes `git_dir`, leadhand's own bare repository, and full objec
 `InputError` where objects are missing, `GitTimeout` and `GitFailed` (both `ToolError`) otherwise.
 """
 
+from leadhand.tools.git.blame import BlamedLine, blame
 from leadhand.tools.git.comparison import (
     NOTHING,
     SUBMODULE,
@@ -23,6 +24,7 @@ __all__ = [
     "NOTHING",
     "SUBMODULE",
     "SYMLINK",
+    "BlamedLine",
     "Bounds",
     "Commit",
     "Difference",
@@ -32,6 +34,7 @@ __all__ = [
     "GitTimeout",
     "PatchHunk",
     "Repository",
+    "blame",
     "compare",
     "grep",
     "list_tree",

@@ -1,16 +1,14 @@
-"""What tests of teams are made of: virtual time, and runners that do as they are told. Public.
+"""Virtual time: an event loop on which hours of waiting take no time at all.
 
-Nothing here patches anything: virtual time is an event loop of its own, on which every sleep,
-timeout and deadline takes exactly as long as it says and no real time at all.
+Nothing here patches anything: every sleep, timeout and deadline on that loop takes exactly as
+long as it says, and no real time.
 """
 
 import asyncio
 import datetime as dt
 import selectors
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Coroutine
 from typing import TypeVar
-
-from leadhand.contracts.outcome import Completed, Handoff, Outcome, Result
 
 T = TypeVar("T")
 
@@ -66,23 +64,3 @@ def run_virtual(work: Coroutine[object, object, T]) -> T:
     """What `work` returns, run to its end in virtual time."""
     with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
         return runner.run(work)
-
-
-class ScriptedRunner:
-    """A worker's stand-in that does what a script says, by task id and attempt."""
-
-    def __init__(self, script: Callable[[Handoff], Awaitable[Outcome] | Outcome]) -> None:
-        self._script = script
-        self.handoffs: list[Handoff] = []
-        """Every handoff it was given, in order."""
-
-    async def run(self, handoff: Handoff) -> Outcome:
-        """Whatever the script gives for this handoff."""
-        self.handoffs.append(handoff)
-        outcome = self._script(handoff)
-        return await outcome if isinstance(outcome, Awaitable) else outcome
-
-
-def completed(output: str = "done") -> Completed:
-    """A completed outcome with a text as its output."""
-    return Completed(result=Result(output=output))

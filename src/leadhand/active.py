@@ -1,0 +1,64 @@
+"""A run under way, and what stops it: once told, whichever step it is in comes to its end."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import TypeVar
+
+from leadhand.attempts import Leash
+from leadhand.scheduler import GRACE_S, Scheduler
+
+T = TypeVar("T")
+
+
+class Cancelled(Exception):
+    """The run was told to stop while a role was at work."""
+
+
+class ActiveRun:
+    """What `Supervisor.cancel` speaks to."""
+
+    def __init__(self) -> None:
+        self.reason: str | None = None
+        """Why it was told to stop; none while it goes on."""
+        self._told = asyncio.Event()
+        self._scheduler: Scheduler | None = None
+
+    def stop(self, reason: str) -> None:
+        """End the step that is under way; the first reason stands."""
+        self.reason = self.reason or reason
+        self._told.set()
+        if self._scheduler is not None:
+            self._scheduler.stop(self.reason)
+
+    def works_with(self, scheduler: Scheduler) -> None:
+        """From now on the work is `scheduler`'s to stop."""
+        self._scheduler = scheduler
+        if self.reason is not None:
+            scheduler.stop(self.reason)
+
+    async def unless_told(
+        self, work: Coroutine[object, object, T], *, until_s: float | None = None
+    ) -> T:
+        """What `work` gives, within `GRACE_S` of the moment that ends the wait for it.
+
+        Raises `Cancelled` as soon as the run is told to stop, and `TimeoutError` at the event
+        loop's time `until_s`. Work that goes on all the same is let go of.
+        """
+        leash = Leash(work)
+        working = asyncio.ensure_future(leash)
+        told = asyncio.ensure_future(self._told.wait())
+        left_s = None if until_s is None else until_s - asyncio.get_running_loop().time()
+        try:
+            await asyncio.wait([working, told], timeout=left_s, return_when=asyncio.FIRST_COMPLETED)
+            if not working.done():
+                raise Cancelled if told.done() else TimeoutError
+            return working.result()
+        finally:
+            told.cancel()
+            working.cancel()
+            await asyncio.wait([working, told], timeout=GRACE_S)
+            leash.let_go()
+            working.cancel()
+            await asyncio.wait([working])
+            if not working.cancelled():
+                working.exception()  # what it raised on its way out is of no interest

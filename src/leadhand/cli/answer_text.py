@@ -1,0 +1,146 @@
+"""An answer as a person reads it: the text, what is missing, what contradicts, what it took.
+
+Laid out where stdout is a terminal, plain Markdown elsewhere. Nothing in it is obeyed.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+from rich.theme import Theme
+
+from leadhand.cli.rendered import SafeMarkdown
+from leadhand.cli.terminal import encodable, safe, safe_block, sentence
+from leadhand.cli.words import counted
+from leadhand.contracts.answer import Answer, Conflict, Metrics
+
+MAX_WIDTH = 100
+"""Wider terminals don't get longer lines."""
+MAX_SOURCES = 20
+"""Sources shown one by one; `--json` has all."""
+GAPS_HEADING = "## What is missing"
+
+_THEME = Theme({"markdown.code": "cyan"})
+"""Code without rich's black box, which a light terminal would show as one."""
+_STATUS_STYLES = {"complete": "green", "partial": "yellow", "failed": "red", "cancelled": "yellow"}
+
+
+def show_answer(answer: Answer, console: Console) -> None:
+    """Print `answer` on a terminal, else as Markdown."""
+    text = _laid_out(answer, console) if console.is_terminal else markdown(answer)
+    console.file.write(encodable(text, console.encoding))
+
+
+def markdown(answer: Answer) -> str:
+    """The answer as Markdown: its text, gaps included, then conflicts, sources and the footer."""
+    body, gaps = _without_gaps(answer)
+    parts = [safe_block(body)]
+    for title, lines in (
+        ("What is missing", gaps),
+        ("Contradictions", [_conflict(one) for one in answer.conflicts]),
+        ("Sources", _sources(answer)),
+    ):
+        if lines:
+            parts.append(f"## {title}\n\n" + "\n".join(f"- {line}" for line in lines))
+    parts.append(f"---\n\n{' · '.join(footer(answer))}")
+    return "\n\n".join(part.strip("\n") for part in parts if part.strip()) + "\n"
+
+
+def footer(answer: Answer) -> list[str]:
+    """Status, engine, tasks, time, and what was used, each in a few words."""
+    done = sum(task.status == "completed" for task in answer.tasks)
+    total = len(answer.tasks)
+    tasks = counted(total, "task") if done == total else f"{done:,} of {counted(total, 'task')}"
+    modelled = answer.engine == "model"
+    engine = "engine: model" if modelled else "engine: deterministic, no model was used"
+    return [answer.status, engine, tasks, *_time(answer.metrics), *_use(answer.metrics, modelled)]
+
+
+def _time(metrics: Metrics) -> Iterator[str]:
+    yield seconds(metrics.makespan_s)
+    if metrics.speedup >= 1.05:
+        yield f"{metrics.speedup:.1f}x as fast as one by one ({seconds(metrics.sequential_s)})"
+
+
+def _use(metrics: Metrics, modelled: bool) -> Iterator[str]:
+    if not modelled:
+        return
+    yield counted(metrics.requests, "request")
+    yield f"{metrics.input_tokens:,} tokens in, {metrics.output_tokens:,} out"
+    yield cost(metrics.cost_usd)
+
+
+def cost(usd: float | None) -> str:
+    """A price as people read it. An unknown one is unknown, never nothing."""
+    if usd is None:
+        return "cost unknown"
+    if 0 < usd < 0.0001:
+        return "under $0.0001"
+    return f"${usd:.4f}" if usd < 1 else f"${usd:,.2f}"
+
+
+def seconds(taken_s: float) -> str:
+    """A time span as people read it."""
+    if taken_s < 60:
+        return f"{taken_s:.1f} s"
+    minutes, rest = divmod(round(taken_s), 60)
+    return f"{minutes} min {rest} s"
+
+
+def _without_gaps(answer: Answer) -> tuple[str, list[str]]:
+    """The answer's text without the list of gaps that its end has, and that list."""
+    if not answer.gaps:
+        return answer.answer, []
+    body, heading, _ = answer.answer.rpartition(GAPS_HEADING)
+    gaps = [f"`{safe(gap.task_id)}`: {sentence(gap.why)}" for gap in answer.gaps]
+    return (body if heading else answer.answer), gaps
+
+
+def _conflict(conflict: Conflict) -> str:
+    between = ", ".join(f"`{safe(id)}`" for id in conflict.task_ids)
+    end = f"taken as right: {sentence(conflict.resolution)}" if conflict.resolution else "open"
+    why = f" ({sentence(conflict.why)})" if conflict.why else ""
+    return f"{between}: {sentence(conflict.about)}; {end}{why}"
+
+
+def _sources(answer: Answer) -> list[str]:
+    by_ref: dict[str, list[str]] = {}
+    for source in answer.sources:
+        by_ref.setdefault(sentence(source.ref), []).append(f"`{safe(source.task_id)}`")
+    lines = [f"{ref} ({', '.join(dict.fromkeys(ids))})" for ref, ids in by_ref.items()]
+    if len(lines) <= MAX_SOURCES:
+        return lines
+    return [*lines[:MAX_SOURCES], f"and {len(lines) - MAX_SOURCES:,} more, which --json has"]
+
+
+def _laid_out(answer: Answer, console: Console) -> str:
+    body, gaps = _without_gaps(answer)
+    parts: list[RenderableType] = [SafeMarkdown(body), Text()] if body.strip() else []
+    for title, style, lines in (
+        ("missing", "yellow", gaps),
+        ("contradictions", "yellow", [_conflict(one) for one in answer.conflicts]),
+        ("sources", "dim", _sources(answer)),
+    ):
+        if lines:
+            parts += [Text(title, style=f"bold {style}"), _list(lines, style), Text()]
+    status, *rest = footer(answer)
+    rest_of_line = (f" · {' · '.join(rest)}", "dim")
+    parts.append(Text.assemble((status, f"bold {_STATUS_STYLES[answer.status]}"), rest_of_line))
+    with console.use_theme(_THEME), console.capture() as captured:
+        console.print(
+            Group(*parts), width=min(console.width, MAX_WIDTH), highlight=False, markup=False
+        )
+    return captured.get()
+
+
+def _list(lines: Sequence[str], style: str) -> Padding:
+    table = Table.grid(padding=(0, 1))
+    table.add_column(style=style)
+    table.add_column(overflow="fold")
+    for line in lines:
+        text = Text(line)
+        text.highlight_regex(r"`[^`]+`", "cyan")
+        table.add_row("•", text)
+    return Padding(table, (0, 0, 0, 2))

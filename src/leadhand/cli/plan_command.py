@@ -1,0 +1,84 @@
+"""`leadhand plan`: the plan of a request, what each task would use, and what it may cost."""
+
+import asyncio
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.text import Text
+
+from leadhand.cli.answer_text import cost
+from leadhand.cli.console import Output
+from leadhand.cli.models import chosen, tell_models
+from leadhand.cli.output import written
+from leadhand.cli.plan import show_plan
+from leadhand.cli.run import load_team, read_request
+from leadhand.cli.session import error_console
+from leadhand.cli.terminal import encodable, safe
+from leadhand.cli.words import counted
+from leadhand.contracts.task import Plan
+from leadhand.contracts.team import Team
+from leadhand.errors import InputError
+from leadhand.models.choice import roles
+from leadhand.supervisor import Supervisor
+
+
+@dataclass(frozen=True, slots=True)
+class PlanOptions:
+    """What was asked for on the command line; see `leadhand plan --help`."""
+
+    request: str
+    team: str
+    inputs: tuple[Path, ...]
+    model: str | None
+    no_model: bool
+    json: bool
+    out: Path | None
+    quiet: bool
+
+
+def plan_command(options: PlanOptions) -> int:
+    """Plan what `options` say, print the plan, and give the exit status. No work is done."""
+    request = read_request(options.request)
+    choice = chosen(load_team(options.team), model=options.model, no_model=options.no_model)
+    supervisor = Supervisor(choice.team)
+    if not options.quiet:
+        tell_models(choice, error_console())
+    plan = asyncio.run(supervisor.plan(request, inputs=options.inputs))
+    document = plan.model_dump_json(indent=2) + "\n"
+    if options.out is not None:
+        _write(options.out, document)
+    with written():
+        if options.json:
+            sys.stdout.write(document)
+        else:
+            console = Output()
+            used = roles(choice.team)
+            show_plan(plan, console, models=used)
+            line = encodable(safe(_cost_line(plan, choice.team, used)), console.encoding)
+            console.print(Text(line), soft_wrap=True)
+    return 0
+
+
+def _write(file: Path, document: str) -> None:
+    try:
+        file.write_text(document, encoding="utf-8")
+    except OSError as error:
+        raise InputError(f"can't write the plan to {file}: {error.strerror}") from error
+
+
+def _cost_line(plan: Plan, team: Team, used: dict[str, str]) -> str:
+    if not used:
+        return "costs nothing: no model is used"
+    # For weight alone: without a model there is no price to look up.
+    from leadhand.models.estimate import estimate
+
+    expected = asyncio.run(estimate(plan, team))
+    if expected.calls.high == 0:
+        return "costs nothing: no task of it uses a model"
+    low_calls = f"{expected.calls.low:,} to " if expected.calls.low < expected.calls.high else ""
+    calls = f"{low_calls}{counted(expected.calls.high, 'call')}"
+    if expected.cost_usd is None:
+        return f"cost unknown: no price is known of {', '.join(expected.unpriced)}; {calls}"
+    low, high = expected.cost_usd
+    return f"about {cost(low)} to {cost(high)} in {calls} ({expected.assumption})"

@@ -1,0 +1,106 @@
+"""A team as JSON data, under the names that a team's files use: `leadhand teams show --json`."""
+
+from collections.abc import Mapping
+from typing import cast
+
+from pydantic import TypeAdapter
+
+from leadhand.contracts.team import ModelSpec, Role, Team, Worker, tool_name
+
+
+def document(team: Team) -> dict[str, object]:
+    """Everything there is to know of a team before it is run."""
+    return {
+        "name": team.name,
+        "description": team.description,
+        "models": {
+            tier: [model_name(spec) for spec in specs] for tier, specs in team.tiers.items()
+        },
+        "workers": [_worker(worker) for worker in team.workers],
+        "planner": {
+            **_role(team.planner),
+            "template": [
+                {
+                    "id": entry.id,
+                    "worker": entry.worker,
+                    "intent": entry.intent,
+                    "depends_on": entry.depends_on,
+                    "for_each": entry.for_each,
+                    "done_when": entry.done_when,
+                    "tolerates_missing": entry.tolerates_missing,
+                    "limits": entry.limits.model_dump(exclude_none=True),
+                }
+                for entry in team.template
+            ],
+        },
+        "synthesizer": {
+            "strategy": team.synthesis,
+            **_role(team.synthesizer),
+            "plain": team.synthesizer.plain,
+        },
+        "limits": team.limits.model_dump(exclude_none=True),
+        "ladder": {
+            "max_attempts": team.retry.max_attempts,
+            "backoff_s": team.retry.backoff_s,
+        },
+        "shared_tools": team.shared_tools,
+    }
+
+
+def model_name(spec: ModelSpec) -> str:
+    """`provider:model` as it was given; of a pydantic-ai `Model` the name it goes by."""
+    return spec if isinstance(spec, str) else str(getattr(spec, "model_name", spec))
+
+
+def name_of(thing: object) -> str:
+    """`module:name` of a function; of anything else its own name, or its type's."""
+    if isinstance(thing, str):
+        return thing
+    module, name = getattr(thing, "__module__", None), getattr(thing, "__qualname__", None)
+    if isinstance(module, str) and isinstance(name, str):
+        return f"{module}:{name}"
+    return tool_name(thing) or type(thing).__qualname__
+
+
+def output_name(output: object) -> str:
+    """What a worker answers with, in a word or two."""
+    if isinstance(output, Mapping):
+        return "JSON Schema"
+    return name_of(output) if isinstance(output, type) else str(output)
+
+
+def _worker(worker: Worker) -> dict[str, object]:
+    return {
+        "name": worker.name,
+        "description": worker.description,
+        "tools": [name_of(tool) for tool in worker.tools],
+        "tier": worker.tier,
+        "model": None if worker.model is None else model_name(worker.model),
+        "settings": dict(worker.settings),
+        "output": _schema(worker.output),
+        "plain": worker.plain,
+        "min_confidence": worker.min_confidence,
+        "fallback": worker.fallback,
+        "isolate": worker.isolate,
+        "concurrency": worker.concurrency,
+        "limits": worker.limits.model_dump(exclude_none=True),
+        "offline": None if worker.offline is None else name_of(worker.offline),
+        "run": None if worker.run is None else name_of(worker.run),
+        "instructions": worker.instructions,
+    }
+
+
+def _role(role: Role) -> dict[str, object]:
+    return {
+        "tier": role.tier,
+        "model": None if role.model is None else model_name(role.model),
+        "settings": dict(role.settings),
+        "instructions": role.instructions,
+    }
+
+
+def _schema(output: object) -> object:
+    """The form of a worker's output as a JSON Schema; none for text."""
+    if output is None or isinstance(output, Mapping):
+        return cast("object", output)
+    return TypeAdapter(cast("type[object]", output)).json_schema()

@@ -1,0 +1,142 @@
+"""The crew of one run: planner, staff and synthesizer, put together as the team and caller say.
+
+Three roles that never meet: each gets what it needs to do its part, and nothing of the others.
+"""
+
+import asyncio
+import contextlib
+import os
+import secrets
+from contextlib import AsyncExitStack
+from types import TracebackType
+from typing import TYPE_CHECKING, TypeVar
+
+from leadhand.contracts.event import PlanProposed, PlanRejected
+from leadhand.contracts.task import Plan
+from leadhand.contracts.team import Team
+from leadhand.fence import Fence
+from leadhand.models.choice import models_of
+from leadhand.models.ledger import Account
+from leadhand.planning import TemplatePlanner
+from leadhand.ports import Planner, Synthesizer
+from leadhand.recorder import Recorder
+from leadhand.synthesis.merge import Merge
+from leadhand.tools.toolshed import Toolshed
+from leadhand.workers.staff import Staff, needs_model
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from leadhand.models import Caller
+    from leadhand.tools.files import Inputs
+
+    PlannerMaker = Callable[[Caller | None, Fence], Planner]
+    SynthesizerMaker = Callable[[Caller | None, Fence], Synthesizer]
+    """A role of one's own that asks models through the run's caller; none without models."""
+
+R = TypeVar("R", Planner, Synthesizer)
+
+
+CLOSING_S = 0.2
+"""How long closing connections may take, with the answer already there."""
+
+
+class Crew:
+    """Who does what in one run. Connections, threads and tools end with the `async with` block."""
+
+    def __init__(
+        self,
+        team: Team,
+        recorder: Recorder,
+        *,
+        request: str,
+        planner: "Planner | PlannerMaker | None" = None,
+        synthesizer: "Synthesizer | SynthesizerMaker | None" = None,
+        inputs: "Inputs | None" = None,
+        account: Account | None = None,
+    ) -> None:
+        """`planner` and `synthesizer` stand in for the team's own; `account` is what may be spent.
+
+        Raises `InputError` for what can't be run.
+        """
+        self._team = team
+        self._recorder = recorder
+        self._request = request
+        self._stack = AsyncExitStack()
+        self._tools = Toolshed(inputs, os.environ)
+        self._fence = Fence(secrets.token_hex(4))
+        self.account = account
+        self._caller = self._connect() if needs_model(team) else None
+        self.planner: Planner = self._made(planner) or self._planner()
+        self.synthesizer: Synthesizer = self._made(synthesizer) or self._synthesizer()
+        if account is not None and self.synthesizer.calls_model:
+            account.keep_for_synthesis()
+        self.staff = Staff(team, caller=self._caller, fence=self._fence, make_tool=self._tools.make)
+
+    async def __aenter__(self) -> "Crew":
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._tools.close()
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(CLOSING_S):
+                await self._stack.aclose()
+
+    def _connect(self) -> "Caller":
+        # The libraries behind it weigh seconds; a run without a model never gets here.
+        from leadhand.models import Caller, Connections
+        from leadhand.models.admission import check_price
+        from leadhand.models.rates import rates_of
+
+        connections = Connections(rates=rates_of(self._team.rates, os.environ))
+        # All of them at once: a wrong name is told before anything is spent on the others.
+        for spec in models_of(self._team):
+            connection = connections.to(spec)
+            if self.account is not None:
+                check_price(connection, self.account)
+        self._stack.push_async_exit(connections)
+        return Caller(connections, self._recorder, account=self.account)
+
+    def _made(self, role: "R | Callable[[Caller | None, Fence], R] | None") -> "R | None":
+        return role(self._caller, self._fence) if callable(role) else role
+
+    def _planner(self) -> Planner:
+        if self._caller is None or not (self._team.tiers or self._team.planner.model):
+            return TemplatePlanner()
+        from leadhand.planning import ModelPlanner
+
+        return ModelPlanner(self._caller, rejected=self._rejected)
+
+    def _synthesizer(self) -> Synthesizer:
+        if self._caller is None or not (self._team.tiers or self._team.synthesizer.model):
+            return Merge()
+        from leadhand.synthesis import ModelSynthesizer
+
+        return ModelSynthesizer(
+            self._caller,
+            self._team,
+            self._fence,
+            request=self._request,
+            context_tokens=_context_tokens(self._caller, self._team),
+        )
+
+    def _rejected(self, plan: Plan | None, problems: "Sequence[str]") -> None:
+        """Write down a proposal that the planner itself has to mend."""
+        if plan is not None:
+            self._recorder.record(
+                PlanProposed(**self._recorder.stamp(), plan=plan, by=self.planner.name)
+            )
+        self._recorder.record(PlanRejected(**self._recorder.stamp(), problems=tuple(problems)))
+
+
+def _context_tokens(caller: "Caller", team: Team) -> int | None:
+    """The smallest known context of the models that may be asked for the answer."""
+    role = team.synthesizer
+    specs = (role.model,) if role.model is not None else team.tiers[role.tier]
+    known = [size for spec in specs if (size := caller.model(spec).context_window) is not None]
+    return min(known, default=None)

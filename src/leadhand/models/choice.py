@@ -1,0 +1,225 @@
+"""Chooses the models of a team, for the command line; in Python nobody looks for any.
+
+Says what it found and why. Asks no model, spends nothing and loads nothing heavy: that the names
+are good is checked by `leadhand.models.names`, once there are any.
+"""
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from leadhand.contracts.team import TIERS, ModelSpec, Role, Team, Tier, Worker
+from leadhand.errors import InputError
+from leadhand.models.defaults import keyed
+from leadhand.models.detection import LOCAL_SERVERS, LocalServer, local_model
+
+NO_MODEL = "none"
+"""What `--model` and `LEADHAND_MODEL` may say in place of a name."""
+VARIABLE = "LEADHAND_MODEL"
+LISTING_TIMEOUT_S = 10.0
+"""How long the endpoint at OPENAI_BASE_URL has to list its models."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A team with its models filled in."""
+
+    team: Team
+    why: str
+    """What was found and where, in one line."""
+    environ: Mapping[str, str] = field(default_factory=dict[str, str])
+    """What the environment has to say besides, for the models to be reached."""
+
+
+async def choose(
+    team: Team,
+    *,
+    model: str | None,
+    no_model: bool,
+    environ: Mapping[str, str],
+    servers: Sequence[LocalServer] = LOCAL_SERVERS,
+) -> Choice:
+    """The team with the models that were asked for, else its own, else those that are at hand.
+
+    Raises `InputError` where what was asked for contradicts itself or can't be found out.
+    """
+    if no_model and model is not None:
+        raise InputError("--model and --no-model exclude each other: give one of them")
+    if no_model:
+        return Choice(_stripped(team), "no model, from --no-model: engine deterministic")
+    asked = (("--model", model), (VARIABLE, environ.get(VARIABLE) or None))
+    for origin, name in asked:
+        if name is not None:
+            return _named(team, name, origin, environ)
+    if team.tiers:
+        own = _addressed(team, environ)
+        return Choice(own, f"{_tiers_line(own)}, from team {team.name}")
+    return await _at_hand(team, environ, servers)
+
+
+def roles(team: Team) -> dict[str, str]:
+    """Which model each role and worker of `team` would use, by name; empty where it has none.
+
+    A worker whose work is done by a function has `function`.
+    """
+    tiers = team.tiers
+    tasks_tier = team.limits.tier
+    used = {
+        "planner": _of_role(team.planner, tiers),
+        "synthesizer": _of_role(team.synthesizer, tiers),
+    }
+    for worker in team.workers:
+        name = f"{worker.name} (worker)" if worker.name in used else worker.name
+        used[name] = _of_worker(worker, tasks_tier, tiers)
+    if not any(used.values()):
+        return {}
+    return {name: spec or "function" for name, spec in used.items()}
+
+
+def models_of(team: Team) -> list[ModelSpec]:
+    """Every model that a team names, each once, those of the tiers first."""
+    named = [spec for specs in team.tiers.values() for spec in specs]
+    named += [role.model for role in (team.planner, team.synthesizer)]
+    named += [worker.model for worker in team.workers]
+    once: list[ModelSpec] = []
+    for spec in named:
+        if spec is not None and spec not in once:
+            once.append(spec)
+    return once
+
+
+def shown(spec: ModelSpec) -> str:
+    """`provider:model` of a model, as it is shown; of a pydantic-ai `Model` what it says itself."""
+    if isinstance(spec, str):
+        return spec
+    system, name = getattr(spec, "system", None), getattr(spec, "model_name", None)
+    return f"{system}:{name}" if system and name else type(spec).__name__
+
+
+def _named(team: Team, name: str, origin: str, environ: Mapping[str, str]) -> Choice:
+    name = name.strip()
+    if not name:
+        raise InputError(f"{origin} names no model: give provider:model, or {NO_MODEL}")
+    if name == NO_MODEL:
+        return Choice(_stripped(team), f"no model, from {origin}: engine deterministic")
+    spec = _address(name, environ)
+    chosen = dataclasses.replace(_stripped(team), model=spec)
+    return Choice(chosen, f"{shown(spec)} for every role, from {origin}")
+
+
+async def _at_hand(
+    team: Team, environ: Mapping[str, str], servers: Sequence[LocalServer]
+) -> Choice:
+    """The team with the models that the environment or this machine offers."""
+    base_url = environ.get("OPENAI_BASE_URL", "").strip()
+    if base_url:
+        spec = await _first_listed(base_url, environ.get("OPENAI_API_KEY"))
+        chosen = dataclasses.replace(_addressed(team, environ), model=spec)
+        return Choice(chosen, f"{spec} for every role, the first model at OPENAI_BASE_URL")
+    rows = keyed(environ)
+    usable = next((row for row in rows if row.installed), None)
+    if usable is not None:
+        models: Mapping[Tier, tuple[ModelSpec, ...]]
+        models = {tier: (spec,) for tier, spec in usable.tiers.items()}
+        chosen = dataclasses.replace(team, models=models)
+        return Choice(chosen, f"{_tiers_line(chosen)}, because {usable.variable} is set")
+    local = await local_model(servers)
+    if local is not None:
+        where = f"{local.server.name} on port {local.server.port}"
+        return Choice(
+            dataclasses.replace(team, model=local.spec),
+            f"{local.spec} for every role, found at {where}",
+            {local.server.variable: local.server.base_url},
+        )
+    if rows:
+        lacking = f'{rows[0].variable} is set, but needs "pydantic-ai-slim[{rows[0].extra}]"'
+        return Choice(team, f"no model found ({lacking} installed): engine deterministic")
+    return Choice(team, "no model found: engine deterministic")
+
+
+async def _first_listed(base_url: str, key: str | None) -> str:
+    # For weight alone: without OPENAI_BASE_URL no HTTP client is needed.
+    from leadhand.models.listing import NoListing, listed
+
+    try:
+        models = await listed(base_url, key=key, timeout_s=LISTING_TIMEOUT_S)
+    except NoListing as error:
+        raise InputError(
+            f"no model is named, and OPENAI_BASE_URL ({_without_secrets(base_url)}) lists none: "
+            f"{error}; give --model NAME, or --no-model"
+        ) from error
+    if not models:
+        raise InputError("OPENAI_BASE_URL lists no model: give --model NAME, or --no-model")
+    return f"openai-chat:{models[0].id}"
+
+
+def _without_secrets(url: str) -> str:
+    """The address without what may be a password or a key in it."""
+    scheme, _, rest = url.partition("://")
+    place = rest.partition("?")[0].partition("#")[0]
+    return f"{scheme}://{place.rpartition('@')[2]}"
+
+
+def _stripped(team: Team) -> Team:
+    """The team without any model: a worker's own goes too, its function stays."""
+    return dataclasses.replace(
+        team,
+        model=None,
+        models={},
+        planner=dataclasses.replace(team.planner, model=None),
+        synthesizer=dataclasses.replace(team.synthesizer, model=None),
+        workers=tuple(dataclasses.replace(worker, model=None) for worker in team.workers),
+    )
+
+
+def _addressed(team: Team, environ: Mapping[str, str]) -> Team:
+    """The team with every bare name made `openai-chat:name`, where OPENAI_BASE_URL is set."""
+
+    def role(given: Role) -> Role:
+        return dataclasses.replace(given, model=_address(given.model, environ))
+
+    return dataclasses.replace(
+        team,
+        model=_address(team.model, environ),
+        models={
+            tier: tuple(_address(spec, environ) for spec in specs)
+            for tier, specs in team.models.items()
+        },
+        planner=role(team.planner),
+        synthesizer=role(team.synthesizer),
+        workers=tuple(
+            dataclasses.replace(worker, model=_address(worker.model, environ))
+            for worker in team.workers
+        ),
+    )
+
+
+def _address(spec: ModelSpec, environ: Mapping[str, str]) -> ModelSpec:
+    bare = isinstance(spec, str) and ":" not in spec
+    return f"openai-chat:{spec}" if bare and environ.get("OPENAI_BASE_URL", "").strip() else spec
+
+
+def _of_role(role: Role, tiers: Mapping[Tier, tuple[ModelSpec, ...]]) -> str | None:
+    if role.model is not None:
+        return shown(role.model)
+    return shown(tiers[role.tier][0]) if tiers else None
+
+
+def _of_worker(
+    worker: Worker, tasks_tier: str | None, tiers: Mapping[Tier, tuple[ModelSpec, ...]]
+) -> str | None:
+    if worker.run is not None:
+        return None
+    if worker.model is not None:
+        return shown(worker.model)
+    asked = worker.tier or worker.limits.tier or tasks_tier
+    tier = next((tier for tier in TIERS if tier == asked), "standard")
+    return shown(tiers[tier][0]) if tiers else None
+
+
+def _tiers_line(team: Team) -> str:
+    """The models of the tiers, in half a line."""
+    first = {tier: shown(specs[0]) for tier, specs in team.tiers.items()}
+    if len(set(first.values())) == 1:
+        return f"{first['standard']} for every tier"
+    return ", ".join(f"{spec} ({tier})" for tier, spec in first.items())

@@ -1,0 +1,93 @@
+"""Finds a model server that runs on this machine. Asks loopback only, briefly, all at once.
+
+What listens on a well-known port may be anything, and often is: only what lists models counts.
+Nothing heavy is imported unless something listens.
+"""
+
+import asyncio
+import contextlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+HOST = "127.0.0.1"
+TIMEOUT_S = 0.3
+"""How long all servers together have to answer."""
+
+_OTHER = re.compile(r"embed|rerank|whisper|\btts\b", re.IGNORECASE)
+"""Models that such servers list too and that answer nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class LocalServer:
+    """A model server and how pydantic-ai reaches it."""
+
+    name: str
+    port: int
+    provider: str
+    variable: str
+    """The environment variable in which the provider looks for the base URL."""
+
+    @property
+    def base_url(self) -> str:
+        """Where it speaks OpenAI's protocol."""
+        return f"http://{HOST}:{self.port}/v1"
+
+
+@dataclass(frozen=True, slots=True)
+class LocalModel:
+    """A model that a server on this machine has."""
+
+    server: LocalServer
+    id: str
+
+    @property
+    def spec(self) -> str:
+        """`provider:model`."""
+        return f"{self.server.provider}:{self.id}"
+
+
+LOCAL_SERVERS = (
+    # The first that answers with a model is taken.
+    LocalServer("Ollama", 11434, "ollama", "OLLAMA_BASE_URL"),
+    LocalServer("llama.cpp", 8080, "openai-chat", "OPENAI_BASE_URL"),
+    LocalServer("LM Studio", 1234, "openai-chat", "OPENAI_BASE_URL"),
+    LocalServer("vLLM", 8000, "vllm", "VLLM_BASE_URL"),
+)
+
+
+async def local_model(servers: Sequence[LocalServer] = LOCAL_SERVERS) -> LocalModel | None:
+    """The first model of the first of `servers` that has one; none where none answers in time."""
+    async with asyncio.TaskGroup() as group:
+        knocks = [group.create_task(_listens(server)) for server in servers]
+    there = [server for server, knock in zip(servers, knocks, strict=True) if knock.result()]
+    if not there:
+        return None
+    async with asyncio.TaskGroup() as group:
+        asked = [group.create_task(_first_model(server)) for server in there]
+    return next((found for one in asked if (found := one.result()) is not None), None)
+
+
+async def _listens(server: LocalServer) -> bool:
+    try:
+        async with asyncio.timeout(TIMEOUT_S):
+            _, writer = await asyncio.open_connection(HOST, server.port)
+    except (OSError, TimeoutError):
+        return False
+    writer.close()
+    with contextlib.suppress(OSError):
+        await writer.wait_closed()
+    return True
+
+
+async def _first_model(server: LocalServer) -> LocalModel | None:
+    # For weight alone: most machines have no server, and then no HTTP client is needed.
+    from leadhand.models.listing import NoListing, listed
+
+    try:
+        models = await listed(server.base_url, timeout_s=TIMEOUT_S)
+    except NoListing:
+        return None
+    answering = (one for one in models if one.kind == "model" and not _OTHER.search(one.id))
+    first = next(answering, None)
+    return LocalModel(server, first.id) if first is not None else None

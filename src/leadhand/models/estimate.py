@@ -1,0 +1,150 @@
+"""What the work of a plan may cost, before any of it is done. A range, and what it assumes.
+
+Nothing is asked: prices are those that pydantic-ai knows. An unknown price is unknown.
+"""
+
+from dataclasses import dataclass
+
+from pydantic_ai.messages import ModelResponse
+from pydantic_ai.models import Model
+from pydantic_ai.usage import RequestUsage
+
+from leadhand.contracts.task import Plan, Task
+from leadhand.contracts.team import TIERS, ModelSpec, Team, Worker
+from leadhand.models.connections import Connections, name_of
+
+CHARS_PER_TOKEN = 4
+MAX_STEPS = 10
+"""Calls of one task, where no limit says otherwise."""
+FRAME_TOKENS = 800
+"""leadhand's own words around a task: rules, forms, markers."""
+TOOL_TOKENS = 150
+"""What one tool's name, description and parameters take."""
+DIGEST_TOKENS = 400
+"""What is shown of the result of a task that another one depends on, or that is synthesized."""
+STEP_TOKENS = 2_000
+"""What a step adds to the conversation: a tool's output and the call for it."""
+ANSWER_TOKENS = (200, 1_000)
+"""The least and the most that an answer takes, within reason."""
+STEP_ANSWER_TOKENS = 300
+"""What a model writes in a step in which it calls a tool."""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """From the least to the most that is expected."""
+
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a plan's work is expected to take."""
+
+    calls: Span
+    cost_usd: tuple[float, float] | None
+    """From and to; none where a price is unknown."""
+    unpriced: tuple[str, ...]
+    """The models whose price is unknown."""
+    assumption: str
+    """What the range stands on, in half a line."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """The calls for one task, or for the synthesis, all to one model."""
+
+    spec: ModelSpec
+    prompt_tokens: int
+    max_steps: int
+
+
+async def estimate(plan: Plan, team: Team) -> Estimate:
+    """What the tasks of `plan` and its synthesis may take. Raises `InputError` for a bad model."""
+    pieces = _pieces(plan, team)
+    low = high = 0.0
+    unpriced: list[str] = []
+    async with Connections() as connections:
+        for piece in pieces:
+            model = connections.to(piece.spec).model
+            least = _price(model, piece.prompt_tokens, ANSWER_TOKENS[0])
+            most = _most(model, piece)
+            if least is None or most is None:
+                unpriced.append(name_of(piece.spec))
+            else:
+                low, high = low + least, high + most
+    steps = max((piece.max_steps for piece in pieces), default=1)
+    assumed = f"1 to {steps} calls a task" if steps > 1 else "1 call a task"
+    return Estimate(
+        Span(len(pieces), sum(piece.max_steps for piece in pieces)),
+        None if unpriced else (low, high),
+        tuple(dict.fromkeys(unpriced)),
+        f"assumed: {assumed}, of which each adds up to {STEP_TOKENS:,} tokens; no retries",
+    )
+
+
+def _pieces(plan: Plan, team: Team) -> list[_Piece]:
+    pieces: list[_Piece] = []
+    for task in plan.tasks:
+        worker = team.worker(task.worker)
+        if worker is not None and worker.run is None:
+            spec = _spec(task, worker, team)
+            if spec is not None:
+                pieces.append(_Piece(spec, _prompt(task, worker), _steps(task, worker, team)))
+    role = team.synthesizer
+    tiers = team.tiers
+    if len(plan.tasks) > 1 and tiers:
+        shown = FRAME_TOKENS + DIGEST_TOKENS * len(plan.tasks)
+        pieces.append(_Piece(role.model or tiers[role.tier][0], shown, 1))
+    return pieces
+
+
+def _spec(task: Task, worker: Worker, team: Team) -> ModelSpec:
+    if worker.model is not None or not team.tiers:
+        return worker.model
+    asked = (task.limits.tier, worker.tier, worker.limits.tier, team.limits.tier)
+    tier = next((tier for one in asked for tier in TIERS if tier == one), "standard")
+    return team.tiers[tier][0]
+
+
+def _steps(task: Task, worker: Worker, team: Team) -> int:
+    if worker.plain or not worker.tools:
+        return 1
+    asked = (task.limits.max_steps, worker.limits.max_steps, team.limits.max_steps)
+    return next((steps for steps in asked if steps is not None), MAX_STEPS)
+
+
+def _prompt(task: Task, worker: Worker) -> int:
+    written = len(worker.instructions) + len(task.intent) + len(task.done_when)
+    frame = 0 if worker.plain else FRAME_TOKENS
+    tools = TOOL_TOKENS * len(worker.tools)
+    return frame + written // CHARS_PER_TOKEN + tools + DIGEST_TOKENS * len(task.depends_on)
+
+
+def _most(model: Model, piece: _Piece) -> float | None:
+    """The price of all steps: each reads again what the steps before it have added."""
+    total = 0.0
+    for step in range(piece.max_steps):
+        last = step == piece.max_steps - 1
+        written = ANSWER_TOKENS[1] if last else STEP_ANSWER_TOKENS
+        price = _price(model, piece.prompt_tokens + step * STEP_TOKENS, written)
+        if price is None:
+            return None
+        total += price
+    return total
+
+
+def _price(model: Model, input_tokens: int, output_tokens: int) -> float | None:
+    """The price of one call in US dollars, as if its answer had come."""
+    answered = ModelResponse(
+        parts=[],
+        usage=RequestUsage(input_tokens=input_tokens, output_tokens=output_tokens),
+        model_name=model.model_name,
+        provider_name=model.system,
+        provider_url=model.base_url,
+    )
+    try:
+        return float(answered.cost().total_price)
+    except (LookupError, ValueError):
+        return None

@@ -1,0 +1,81 @@
+"""What a call is likely to use, said before it is made: quickly, and rather too much.
+
+Nothing here is exact: four bytes are taken for a token, and the answer's length is learned from the
+answers before it. A price that nobody knows stays unknown.
+"""
+
+from collections import deque
+from collections.abc import Sequence
+from statistics import fmean
+
+from pydantic_ai.messages import ModelMessage, ModelResponse
+from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.settings import ModelSettings
+from pydantic_ai.usage import RequestUsage
+
+from leadhand.models.usage import cost_usd
+
+BYTES_A_TOKEN = 4
+FIRST_ANSWER_TOKENS = 1_000
+"""What an answer takes as long as there was none to learn from."""
+_REMEMBERED = 20
+_MARGIN = 2
+
+
+class Forecast:
+    """What calls to one model are likely to use."""
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self._written: deque[int] = deque(maxlen=_REMEMBERED)
+
+    def tokens(
+        self,
+        messages: Sequence[ModelMessage],
+        settings: ModelSettings | None,
+        parameters: ModelRequestParameters,
+    ) -> tuple[int, int]:
+        """Tokens in and out: of an answer as many as the settings allow, else as many as usual."""
+        sent = sum(_bytes_of(message) for message in messages)
+        sent += sum(len(part.content) for part in parameters.instruction_parts or ())
+        for tool in (*parameters.function_tools, *parameters.output_tools):
+            sent += len(tool.name) + len(tool.description or "")
+            sent += len(str(tool.parameters_json_schema))
+        return -(-sent // BYTES_A_TOKEN), self._answer(settings)
+
+    def learn(self, output_tokens: int) -> None:
+        """Take note of what an answer took."""
+        self._written.append(output_tokens)
+
+    def usd(self, input_tokens: int, output_tokens: int) -> float | None:
+        """The price of a call in US dollars; none where the model's prices are unknown."""
+        return cost_usd(
+            ModelResponse(
+                parts=[],
+                usage=RequestUsage(input_tokens=input_tokens, output_tokens=output_tokens),
+                model_name=self._model.model_name,
+                provider_name=self._model.system,
+                provider_url=self._model.base_url,
+            )
+        )
+
+    def _answer(self, settings: ModelSettings | None) -> int:
+        for given in (settings, self._model.settings):
+            most = given.get("max_tokens") if given else None
+            if most is not None:
+                return most
+        if not self._written:
+            return FIRST_ANSWER_TOKENS
+        return round(_MARGIN * fmean(self._written)) + 1
+
+
+def _bytes_of(message: ModelMessage) -> int:
+    return sum(
+        _size(getattr(part, "content", None)) + _size(getattr(part, "args", None))
+        for part in message.parts
+    )
+
+
+def _size(value: object) -> int:
+    text = value if isinstance(value, str) else "" if value is None else str(value)
+    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))

@@ -1,0 +1,224 @@
+"""The ledger: what a tree of runs has spent on models, and what its calls under way may still cost.
+
+A call reserves the most that it is likely to cost before it is made, and is settled afterwards at
+what it did cost. Both happen at once, between two steps of the event loop, so that no two calls
+ever count on the same last cent. What a call costs is the caller's business.
+"""
+
+import asyncio
+import math
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from leadhand.contracts.budget import Budget
+from leadhand.errors import BudgetUsedUp
+
+RESERVE = 0.2
+"""The share of what is left that is kept for a synthesis by a model."""
+NANO = 1_000_000_000
+_AT_WORK = ("planner", "worker")
+"""The roles that leave the reserve alone: what they do is what there is to put together."""
+_UNBOUNDED = 2**62
+
+
+class Amount(NamedTuple):
+    """Requests, tokens and money together; money in billionths of a dollar, so that sums hold."""
+
+    requests: int = 0
+    tokens: int = 0
+    nano_usd: int = 0
+
+    def plus(self, other: "Amount") -> "Amount":
+        """Both together."""
+        return Amount(*(one + more for one, more in zip(self, other, strict=True)))
+
+    def minus(self, other: "Amount") -> "Amount":
+        """What is left of this without the other."""
+        return Amount(*(one - less for one, less in zip(self, other, strict=True)))
+
+    def within(self, room: "Amount") -> bool:
+        """Whether there is room for it, whatever one counts."""
+        return all(one <= most for one, most in zip(self, room, strict=True))
+
+
+NOTHING = Amount()
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Waiter:
+    amount: Amount
+    kept: Amount
+    granted: asyncio.Future[bool]
+
+
+class Ledger:
+    """The books of one budget. For the tasks of one event loop."""
+
+    def __init__(self, budget: Budget) -> None:
+        self.budget = budget
+        self._cap = _cap(budget)
+        self._settled = NOTHING
+        self._held = NOTHING
+        self._in_flight = 0
+        self._waiting: deque[_Waiter] = deque()
+
+    @property
+    def settled(self) -> Amount:
+        """What was spent so far."""
+        return self._settled
+
+    @property
+    def held(self) -> Amount:
+        """What the calls under way have reserved."""
+        return self._held
+
+    @property
+    def left(self) -> Amount:
+        """What is neither spent nor reserved."""
+        return self._cap.minus(self._settled).minus(self._held)
+
+    @property
+    def passed(self) -> str | None:
+        """Set where calls used more than they had reserved and than there was: a line about it."""
+        if self._settled.within(self._cap):
+            return None
+        unit = _lacking(self._settled, self._cap)
+        used = _said(unit, self._settled)
+        return f"{self._name(unit)} was passed: {used} used, as a call used more than expected"
+
+    async def reserve(self, amount: Amount, *, kept: Amount = NOTHING) -> None:
+        """Set `amount` aside; to be followed by `settle`. `kept` is not to be touched by this call.
+
+        Waits its turn where what others have reserved may not all be needed. Raises `BudgetUsedUp`
+        once even that could not make room for it.
+        """
+        granted: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+        waiter = _Waiter(amount, kept, granted)
+        self._waiting.append(waiter)
+        self._serve()
+        try:
+            if await granted:
+                return
+        except asyncio.CancelledError:
+            if granted.done() and not granted.cancelled() and granted.result():
+                self.settle(amount, NOTHING)
+            self._serve()  # whoever waited behind this one may be served now
+            raise
+        raise BudgetUsedUp(self._refusal(amount, kept))
+
+    def settle(self, reserved: Amount, used: Amount) -> None:
+        """Book what a call did use in place of what it had reserved."""
+        self._held = self._held.minus(reserved)
+        self._in_flight -= 1
+        self._settled = self._settled.plus(used)
+        self._serve()
+
+    def _serve(self) -> None:
+        """Answer those who wait, first come, first served, as far as can be said now."""
+        while self._waiting:
+            waiter = self._waiting[0]
+            if not waiter.granted.done():
+                room = self._cap.minus(self._settled).minus(waiter.kept)
+                fits = waiter.amount.plus(self._held).within(room)
+                if not fits and self._in_flight and waiter.amount.within(room):
+                    return  # what is under way may turn out cheaper
+                waiter.granted.set_result(fits)
+                if fits:
+                    self._held = self._held.plus(waiter.amount)
+                    self._in_flight += 1
+            self._waiting.popleft()
+
+    def _refusal(self, amount: Amount, kept: Amount) -> str:
+        room = self._cap.minus(self._settled).minus(kept)
+        unit = _lacking(amount, room)
+        said = (
+            f"{_said(unit, self._settled)} used, and the next call may take {_said(unit, amount)}"
+        )
+        if kept[unit]:
+            said += f"; {_said(unit, kept)} is kept for the synthesis"
+        return f"{self._name(unit)} is used up: {said}"
+
+    def _name(self, unit: int) -> str:
+        return f"the budget of {_said(unit, self._cap)}"
+
+
+class Account:
+    """What one run may draw from a ledger. Part of it is kept for the run's synthesis."""
+
+    def __init__(self, ledger: Ledger, *, kept: Amount = NOTHING) -> None:
+        """`kept` is what not even this run's synthesis may touch: an outer run's reserve."""
+        self.ledger = ledger
+        self.used_up: str | None = None
+        """Why a call of this run was refused, or that the budget was passed; the first line."""
+        self.on_used_up: Callable[[str], None] = _nobody
+        """Called with every such line."""
+        self._kept = kept
+        self._kept_from_work = kept
+
+    def nested(self) -> "Account":
+        """The account of a run that does a part of this one's work, from the same ledger."""
+        return Account(self.ledger, kept=self._kept_from_work)
+
+    def keep_for_synthesis(self) -> None:
+        """Keep a share of what is left now for a synthesis by a model."""
+        self._kept_from_work = self._kept.plus(_share(self.ledger, self._kept))
+
+    async def reserve(self, amount: Amount, *, role: str) -> None:
+        """Set `amount` aside for a call. Raises `BudgetUsedUp` where there is not so much left."""
+        kept = self._kept_from_work if role in _AT_WORK else self._kept
+        try:
+            await self.ledger.reserve(amount, kept=kept)
+        except BudgetUsedUp as refused:
+            self._tell(str(refused))
+            raise
+
+    def settle(self, reserved: Amount, used: Amount) -> None:
+        """Book what a call did use in place of what it had reserved."""
+        self.ledger.settle(reserved, used)
+        if self.ledger.passed is not None:
+            self._tell(self.ledger.passed)
+
+    def _tell(self, why: str) -> None:
+        self.used_up = self.used_up or why
+        self.on_used_up(why)
+
+
+def nano_usd(usd: float) -> int:
+    """Dollars as whole billionths, never fewer."""
+    return math.ceil(round(usd * NANO, 3))
+
+
+def _nobody(why: str) -> None:
+    pass
+
+
+def _cap(budget: Budget) -> Amount:
+    usd = None if budget.usd is None else math.floor(round(budget.usd * NANO, 3))
+    bounds = (budget.requests, budget.tokens, usd)
+    return Amount(*(_UNBOUNDED if bound is None else bound for bound in bounds))
+
+
+def _share(ledger: Ledger, kept: Amount) -> Amount:
+    """What is kept for a synthesis: of requests at least one, but never the last one of all."""
+    left = ledger.left.minus(kept)
+    bounded = [amount < _UNBOUNDED // 2 for amount in left]
+    requests = min(math.ceil(left.requests * RESERVE), max(left.requests - 1, 0))
+    shares = (requests, int(left.tokens * RESERVE), int(left.nano_usd * RESERVE))
+    return Amount(
+        *(max(share, 0) if has else 0 for share, has in zip(shares, bounded, strict=True))
+    )
+
+
+def _lacking(amount: Amount, room: Amount) -> int:
+    """Which of requests, tokens and money there is too little of."""
+    return next(unit for unit in range(3) if amount[unit] > room[unit])
+
+
+def _said(unit: int, amount: Amount) -> str:
+    count = amount[unit]
+    if unit == 2:
+        return f"${count / NANO:,.4f}" if count < NANO else f"${count / NANO:,.2f}"
+    word = ("request", "token")[unit]
+    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"

@@ -1,0 +1,101 @@
+"""What models an OpenAI-compatible endpoint says it has: `GET {base}/models`.
+
+Whatever answers there may be anything; what is no list of models is told apart, never guessed at.
+"""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import cast
+from urllib.parse import urlsplit
+
+import httpx2
+
+from leadhand.errors import LeadhandError
+
+MAX_BYTES = 4_000_000
+"""A longer answer is no list of models. The largest catalogues have about a tenth of it."""
+
+_CONTEXT_FIELDS = ("context_length", "max_model_len", "context_window", "max_context_length")
+
+
+class NoListing(LeadhandError):
+    """What is at the address is no list of models; half a line says what it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A model that an endpoint has."""
+
+    id: str
+    context_tokens: int | None = None
+    """How much it takes, where the endpoint says so."""
+    kind: str = ""
+    """What the endpoint says that it is: `model`, where it keeps to OpenAI's form."""
+
+
+async def listed(base_url: str, *, key: str | None = None, timeout_s: float) -> list[Listed]:
+    """The models at `base_url`, which usually ends in `/v1`, in the endpoint's order.
+
+    Follows no redirect, so that a key goes nowhere else. Raises `NoListing`.
+    """
+    try:
+        async with _client(base_url, key) as client, asyncio.timeout(timeout_s):
+            return _models(await _get(client, f"{base_url.rstrip('/')}/models"))
+    except TimeoutError as error:
+        raise NoListing(f"no answer within {timeout_s:g} s") from error
+    except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
+        said = " ".join(str(error).split()) or type(error).__name__
+        # What a header may not hold is quoted, and this header holds the key.
+        raise NoListing("the key can't be sent" if "Bearer" in said else said) from None
+
+
+def _client(base_url: str, key: str | None) -> httpx2.AsyncClient:
+    parts = urlsplit(base_url)
+    return httpx2.AsyncClient(
+        headers={"Authorization": f"Bearer {key.strip()}"} if key else {},
+        # No timeout of its own: the deadline around the whole covers slow drips as well.
+        timeout=None,
+        # Reading the certificates takes longer than a server on this machine does.
+        verify=parts.scheme != "http",
+        # What proxies there are have no part in what stays on this machine.
+        trust_env=parts.hostname not in ("127.0.0.1", "::1", "localhost"),
+    )
+
+
+async def _get(client: httpx2.AsyncClient, url: str) -> bytes:
+    async with client.stream("GET", url) as response:
+        if response.status_code != 200:
+            raise NoListing(f"HTTP {response.status_code}")
+        body = bytearray()
+        async for chunk in response.aiter_bytes():
+            body += chunk
+            if len(body) > MAX_BYTES:
+                raise NoListing("its answer is too long for a list of models")
+        return bytes(body)
+
+
+def _models(body: bytes) -> list[Listed]:
+    try:
+        data: object = json.loads(body)
+    except (ValueError, RecursionError) as error:
+        raise NoListing("its answer is no JSON") from error
+    rows = _fields(data).get("data")
+    if not isinstance(rows, list):
+        raise NoListing("its answer is no list of models")
+    return [
+        Listed(id, _context_tokens(row), str(row.get("object", "")))
+        for row in map(_fields, cast("list[object]", rows))
+        if isinstance(id := row.get("id"), str) and id
+    ]
+
+
+def _context_tokens(row: Mapping[str, object]) -> int | None:
+    # llama.cpp tells it as `meta.n_ctx`, what it was started with.
+    told = [row.get(field) for field in _CONTEXT_FIELDS] + [_fields(row.get("meta")).get("n_ctx")]
+    return next((n for n in told if isinstance(n, int) and n > 0), None)
+
+
+def _fields(data: object) -> Mapping[str, object]:
+    return cast("Mapping[str, object]", data) if isinstance(data, dict) else {}

@@ -1,0 +1,155 @@
+"""Rates: how fast each model may be asked, counted over all the runs of this process.
+
+One limiter stands before each model in an event loop, whichever run asks; with it comes the gate,
+so that what an overloaded model asks of one run holds for every other. Counting is by a log of the
+last minute: no minute, wherever it begins, has more than was allowed. Token buckets let through up
+to twice that in their first minute. Times are the event loop's, and a call's tokens are corrected
+once they are known, which is why this is none of the libraries that keep a clock of their own.
+"""
+
+import asyncio
+import contextlib
+import math
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Mapping
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+from pydantic import TypeAdapter, ValidationError
+from pydantic_ai.models import Model
+
+from leadhand.contracts.budget import NO_RATE, Rate
+from leadhand.errors import InputError
+from leadhand.models.gate import Gate
+
+VARIABLE = "LEADHAND_RATES"
+"""The environment variable with rates by model name, as JSON: `{"openai:gpt-5": {"rpm": 500}}`."""
+MINUTE_S = 60.0
+
+
+@dataclass(slots=True, eq=False)
+class Share:
+    """What one call takes of a minute. To be corrected with `Limiter.correct` once it is known."""
+
+    tokens: int
+    at_s: float
+    counted: bool = False
+    """Whether it is in a minute that still counts."""
+
+
+class Limiter:
+    """Stands before one model. For the tasks of one event loop; first come, first served."""
+
+    def __init__(self, gate: Gate, rate: Rate = NO_RATE) -> None:
+        self.gate = gate
+        self.rate = rate
+        self._log: deque[Share] = deque()
+        self._tokens = 0
+        self._inside = 0
+        self._turn = asyncio.Lock()
+        self._freed = asyncio.Event()
+
+    @contextlib.asynccontextmanager
+    async def place(self, tokens: int) -> AsyncGenerator[Share]:
+        """Wait until a call of about so many tokens may be made; its place is taken in the block.
+
+        Nothing is held between the calls of a task, so a worker that has others work for it does
+        not stand in their way.
+        """
+        share = await self._enter(tokens)
+        try:
+            yield share
+        finally:
+            self._inside -= 1
+            self._freed.set()
+
+    def correct(self, share: Share, tokens: int) -> None:
+        """Count `tokens` for a call in place of what was expected of it."""
+        if share.counted:
+            self._tokens += tokens - share.tokens
+            self._freed.set()
+        share.tokens = tokens
+
+    async def _enter(self, tokens: int) -> Share:
+        loop = asyncio.get_running_loop()
+        async with self._turn:
+            while (wait_s := self._wait_s(tokens, loop.time())) > 0:
+                self._freed.clear()
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(None if wait_s == math.inf else wait_s):
+                        await self._freed.wait()
+            share = Share(tokens, loop.time())
+            self._inside += 1
+            if self.rate.rpm is not None or self.rate.tpm is not None:
+                share.counted = True
+                self._log.append(share)
+                self._tokens += tokens
+            return share
+
+    def _wait_s(self, tokens: int, now_s: float) -> float:
+        """Seconds until there may be room for a call; infinite while only another's end helps."""
+        rate, log = self.rate, self._log
+        while log and log[0].at_s + MINUTE_S <= now_s:
+            log[0].counted = False
+            self._tokens -= log.popleft().tokens
+        if rate.concurrency is not None and self._inside >= rate.concurrency:
+            return math.inf
+        wait_s = 0.0
+        if rate.rpm is not None and len(log) >= rate.rpm:
+            wait_s = log[-rate.rpm].at_s + MINUTE_S - now_s
+        if rate.tpm is not None:
+            # A call that no minute has room for is let through when the minute is empty.
+            over = self._tokens + min(tokens, rate.tpm) - rate.tpm
+            for share in log:
+                if over <= 0:
+                    break
+                over -= share.tokens
+                wait_s = max(wait_s, share.at_s + MINUTE_S - now_s)
+        return wait_s
+
+
+_limiters: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[object, tuple[Limiter, Model]]] = (
+    WeakKeyDictionary()
+)
+"""By event loop and model. A model without an address is itself alone, and kept so that its id is
+not given away."""
+
+
+def limiter_of(model: Model, rate: Rate, jitter: Callable[[], float]) -> Limiter:
+    """The limiter that all runs in this event loop share before a model.
+
+    Where they ask for different rates, the stricter one holds.
+    """
+    limiters = _limiters.setdefault(asyncio.get_running_loop(), {})
+    address = model.base_url
+    key = (model.system, model.model_name, address) if address else id(model)
+    if key not in limiters:
+        limiters[key] = (Limiter(Gate(jitter)), model)
+    limiter = limiters[key][0]
+    limiter.rate = limiter.rate.tightened(rate)
+    return limiter
+
+
+def rates_of(own: Mapping[str, Rate], environ: Mapping[str, str]) -> dict[str, Rate]:
+    """A team's `own` rates and those of the environment, by model name; the stricter of both.
+
+    Raises `InputError` where the environment's can't be read.
+    """
+    asked = _rates_in(environ.get(VARIABLE, "").strip())
+    return {
+        name: own.get(name, NO_RATE).tightened(asked.get(name, NO_RATE))
+        for name in {**own, **asked}
+    }
+
+
+def _rates_in(given: str) -> dict[str, Rate]:
+    if not given:
+        return {}
+    try:
+        return TypeAdapter(dict[str, Rate]).validate_json(given)
+    except ValidationError as error:
+        fault = error.errors()[0]
+        where = ".".join(str(part) for part in fault["loc"])
+        example = '{"openai:gpt-5": {"rpm": 500, "tpm": 200000, "concurrency": 32}}'
+        said = f"{where}: {fault['msg']}" if where else fault["msg"]
+        raise InputError(f"{VARIABLE} can't be used: {said}; write {example}, say") from error

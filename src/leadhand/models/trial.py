@@ -1,0 +1,218 @@
+"""Tries a model as leadhand would use it: words, a tool, a form, and how much it takes.
+
+Each trial is a request or two. What went wrong is a value, with what to do about it.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from pydantic_ai.messages import ModelMessage, ModelResponse
+from pydantic_ai.tools import ToolDefinition
+
+from leadhand.contracts.team import ModelSpec
+from leadhand.errors import LeadhandError, ModelError
+from leadhand.models.calls import Asker, Caller, Request
+from leadhand.models.connections import Connection
+from leadhand.models.listing import NoListing, listed
+from leadhand.models.structured import answer_in, arguments_of, opening
+
+TIMEOUT_S = 60.0
+"""How long one trial may take."""
+LISTING_TIMEOUT_S = 5.0
+CONTEXT_TOKENS = (4_000, 16_000, 64_000, 128_000)
+"""The prompts of the context trial, shortest first: at most so many requests."""
+ENOUGH_TOKENS = 16_000
+"""A context below this is too short for most tasks with tools."""
+
+_ASKER = Asker("doctor")
+_INSTRUCTIONS = "You are being tested by a program. Answer briefly and exactly as asked."
+_ADD = ToolDefinition(
+    name="add",
+    description="The sum of two whole numbers.",
+    parameters_json_schema={
+        "type": "object",
+        "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}},
+        "required": ["a", "b"],
+        "additionalProperties": False,
+    },
+)
+_FORM = ToolDefinition(
+    name="final_answer",
+    description="Give your answer.",
+    parameters_json_schema={
+        "type": "object",
+        "properties": {
+            "city": {"type": "string"},
+            "country": {"type": "string"},
+            "confidence": {"type": "integer", "minimum": 0, "maximum": 100},
+        },
+        "required": ["city", "country", "confidence"],
+        "additionalProperties": False,
+    },
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """What came of one trial."""
+
+    name: str
+    passed: bool
+    said: str
+    """What was seen, in a line."""
+    mend: str = ""
+    """What to do where it failed."""
+
+
+async def trials(
+    caller: Caller, spec: ModelSpec, connection: Connection, *, key: str | None = None
+) -> list[Trial]:
+    """Four trials of one model; where it does not answer at all, the first alone.
+
+    `key` is for asking the model's endpoint what models it has.
+    """
+    subject = _Subject(caller, spec, connection, key)
+    first = await _held("plain answer", subject.plain)
+    if not first.passed:
+        return [first]
+    return [
+        first,
+        await _held("tool call", subject.tool),
+        await _held("answer in a form", subject.form),
+        await _held("context length", subject.context),
+    ]
+
+
+async def _held(name: str, trial: Callable[[], Awaitable[Trial]]) -> Trial:
+    try:
+        async with asyncio.timeout(TIMEOUT_S):
+            return await trial()
+    except TimeoutError:
+        mend = "use a faster model, or a machine that has more to give it"
+        return Trial(name, False, f"no answer within {TIMEOUT_S:g} s", mend)
+    except LeadhandError as error:
+        return Trial(name, False, str(error), _mend(str(error)))
+
+
+def _mend(said: str) -> str:
+    if "check" in said:
+        return ""  # it says so itself
+    if "could not be reached" in said:
+        return "check that the server runs, its address (OPENAI_BASE_URL, say) and your network"
+    return "try another model with --model"
+
+
+class _Subject:
+    """The model on trial."""
+
+    def __init__(
+        self, caller: Caller, spec: ModelSpec, connection: Connection, key: str | None
+    ) -> None:
+        self._caller = caller
+        self._spec = spec
+        self._model = connection.model
+        self._key = key
+
+    async def plain(self) -> Trial:
+        """A plain question."""
+        request = Request(_INSTRUCTIONS)
+        answer = answer_in(await self._ask("Say the word: ready", request), request)
+        if answer.problem is not None:
+            return Trial("plain answer", False, "it sent no text", "try another model with --model")
+        return Trial("plain answer", True, f"{len(answer.text):,} characters")
+
+    async def tool(self) -> Trial:
+        """A question that a tool is there for."""
+        asked = "What is 20417 plus 3586? Use the tool `add`; do not reckon yourself."
+        response = await self._ask(asked, Request(_INSTRUCTIONS, tools=[_ADD]))
+        wrong = _wrong_call(response)
+        if wrong is None:
+            return Trial("tool call", True, "called with valid arguments")
+        mend = "workers with tools need it: use a model, and a server, that support tool calls"
+        return Trial("tool call", False, wrong, mend)
+
+    async def form(self) -> Trial:
+        """An answer that has to have certain fields."""
+        request = Request(_INSTRUCTIONS, output=_FORM)
+        answer = answer_in(await self._ask("Which city is the Eiffel Tower in?", request), request)
+        data = answer.data
+        if data is None:
+            wrong = "it answered in words, without the form"
+        elif missing := [name for name in ("city", "country", "confidence") if name not in data]:
+            wrong = f"its answer lacks {', '.join(missing)}"
+        elif not isinstance(data["confidence"], int):
+            wrong = "its `confidence` is no whole number"
+        else:
+            return Trial("answer in a form", True, "every field there")
+        mend = "plans and typed answers need it: use a model that supports structured output"
+        return Trial("answer in a form", False, wrong, mend)
+
+    async def context(self) -> Trial:
+        """How long a request may be: as it is known, else as it is found out."""
+        known = self._model.context_window
+        if known is not None:
+            return _context(known, f"{known:,} tokens, as its maker says")
+        told = await self._listed_context()
+        if told is not None:
+            return _context(told, f"{told:,} tokens, as its server says")
+        return await self._measured()
+
+    async def _listed_context(self) -> int | None:
+        if not self._model.base_url:
+            return None
+        try:
+            models = await listed(self._model.base_url, key=self._key, timeout_s=LISTING_TIMEOUT_S)
+        except NoListing:
+            return None
+        return next((m.context_tokens for m in models if m.id == self._model.model_name), None)
+
+    async def _measured(self) -> Trial:
+        fits, why = 0, ""
+        for tokens in CONTEXT_TOKENS:
+            try:
+                response = await self._ask(_filler(tokens), Request(_INSTRUCTIONS))
+            except ModelError as error:
+                why = f"; {tokens:,} failed: {error}"
+                break
+            seen = response.usage.input_tokens
+            # Some servers cut a long request without a word; what they counted tells.
+            if 0 < seen < tokens // 2:
+                why = f"; of {tokens:,} it read {seen:,} and said nothing"
+                fits = max(fits, seen)
+                break
+            fits = tokens
+        return _context(fits, f"at least {fits:,} tokens{why}")
+
+    async def _ask(self, text: str, request: Request) -> ModelResponse:
+        messages: list[ModelMessage] = [opening(text, request)]
+        response, _ = await self._caller.ask(_ASKER, messages, request=request, models=[self._spec])
+        return response
+
+
+def _filler(tokens: int) -> str:
+    # Short common words are a token each for every tokenizer in use.
+    return "Read this and answer only with the word ready.\n" + "one two " * (tokens // 2)
+
+
+def _wrong_call(response: ModelResponse) -> str | None:
+    """What is wrong with the call of `add` in a response; none where it is right."""
+    call = next(iter(response.tool_calls), None)
+    if call is None:
+        return "it answered in words and called no tool"
+    arguments = arguments_of(call)
+    if call.tool_name != _ADD.name or isinstance(arguments, str):
+        return f"it called {call.tool_name!r} in a way that can't be read"
+    if not all(isinstance(arguments.get(name), int) for name in ("a", "b")):
+        return "it called the tool with arguments that it does not take"
+    return None
+
+
+def _context(tokens: int, said: str) -> Trial:
+    if tokens >= ENOUGH_TOKENS:
+        return Trial("context length", True, said)
+    mend = (
+        f"tasks with tools need {ENOUGH_TOKENS:,} or more: start the server with a longer context "
+        "(Ollama: OLLAMA_CONTEXT_LENGTH, llama.cpp: --ctx-size)"
+    )
+    return Trial("context length", False, said, mend)

@@ -1,0 +1,111 @@
+"""Teams within teams: the tree that they form, and a nested run's events in its outer run's log.
+
+A nested run is a run like any other and does not know where it is. Its events go into the log of
+the run around it, under the task that it does. Pure.
+"""
+
+import dataclasses
+from collections.abc import Iterator
+from typing import NamedTuple, TypeVar
+
+from leadhand.contracts.event import ModelCalled, Stamp, TaskEvent
+from leadhand.contracts.team import Team, Worker
+
+E = TypeVar("E", bound=Stamp)
+
+# The tree of teams
+
+
+class Nesting(NamedTuple):
+    """A team somewhere in a tree of teams."""
+
+    team: Team
+    way: tuple[str, ...]
+    """The names of the teams from the outermost to this one."""
+
+
+def nested_teams(team: Team) -> Iterator[Nesting]:
+    """Every team below `team`, each outer one before its inner ones; for sound trees only."""
+    for worker in team.workers:
+        if worker.team is not None:
+            yield Nesting(worker.team, (team.name, worker.team.name))
+            for inner in nested_teams(worker.team):
+                yield Nesting(inner.team, (team.name, *inner.way))
+
+
+def nesting_problems(team: Team) -> tuple[str, ...]:
+    """What keeps a tree of teams from ever coming to its leaves: a circle, or too many levels."""
+    return tuple(_problems(team, (team,), team.max_depth))
+
+
+def _problems(team: Team, way: tuple[Team, ...], levels_left: int) -> Iterator[str]:
+    for worker in team.workers:
+        inner = worker.team
+        if inner is None:
+            continue
+        names = " -> ".join(one.name for one in (*way, inner))
+        if any(inner is one for one in way):
+            yield f"it contains itself ({names}): take worker {worker.name!r} out of {team.name!r}"
+        elif levels_left == 0:
+            yield (
+                f"teams are nested deeper than {way[0].max_depth} levels ({names}): nest fewer, "
+                "or raise `max_depth`"
+            )
+        else:
+            yield from _problems(inner, (*way, inner), levels_left - 1)
+
+
+def inherited(team: Team) -> Team:
+    """`team` with its own models for every nested team that names none and has use for one.
+
+    A nested team whose workers are all done by functions stays without: nobody asked for a model.
+    """
+    workers = tuple(_with_models(worker, team) for worker in team.workers)
+    if all(new is old for new, old in zip(workers, team.workers, strict=True)):
+        return team
+    return dataclasses.replace(team, workers=workers)
+
+
+def _with_models(worker: Worker, outer: Team) -> Worker:
+    team = worker.team
+    if team is None:
+        return worker
+    if outer.tiers and not team.tiers and _wants_model(team):
+        team = dataclasses.replace(team, model=outer.model, models=outer.models)
+    team = inherited(team)
+    return worker if team is worker.team else dataclasses.replace(worker, team=team)
+
+
+def _wants_model(team: Team) -> bool:
+    return any(
+        _wants_model(worker.team) if worker.team is not None else worker.run is None
+        for worker in team.workers
+        if worker.model is None
+    )
+
+
+# The events of a nested run
+
+
+def nested(event: E, task_id: str) -> E:
+    """The event of a nested run as the run around it sees it, which has the run do `task_id`."""
+    within = (task_id, *event.within)
+    if isinstance(event, TaskEvent):
+        return dataclasses.replace(event, within=within, task_id=f"{task_id}/{event.task_id}")
+    if isinstance(event, ModelCalled):
+        own = f"{task_id}/{event.task_id}" if event.task_id is not None else task_id
+        return dataclasses.replace(event, within=within, task_id=own)
+    return dataclasses.replace(event, within=within)
+
+
+def unnested(event: E) -> E:
+    """The event as the nested run one level down sees it: what `nested` was given."""
+    task_id, *deeper = event.within
+    within = tuple(deeper)
+    if isinstance(event, TaskEvent):
+        own = event.task_id.removeprefix(f"{task_id}/")
+        return dataclasses.replace(event, within=within, task_id=own)
+    if isinstance(event, ModelCalled) and event.task_id is not None:
+        own = event.task_id.removeprefix(f"{task_id}/") if event.task_id != task_id else None
+        return dataclasses.replace(event, within=within, task_id=own)
+    return dataclasses.replace(event, within=within)

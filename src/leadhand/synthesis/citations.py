@@ -1,0 +1,131 @@
+"""Citations of tasks in an answer, `[t1]` or `[t1, t3]`: which hold, and the text without the rest.
+
+Pure. Brackets mean many things in Markdown: code, links, footnotes and array indexes are never
+touched, nor is any bracket that does not read as a list of this plan's kind of ids.
+"""
+
+import re
+from collections.abc import Collection
+from dataclasses import dataclass
+
+_TOKENS = re.compile(
+    r"""
+    ^[ \t]*(?P<fence>`{3,}+|~{3,}+)[^\n]*\n(?s:.*?)(?:^[ \t]*(?P=fence)[`~]*[ \t]*$|\Z)
+  | (?<!`)(?P<ticks>`++)(?s:.+?)(?<!`)(?P=ticks)(?!`)
+  | \[[^\[\]\n]*\]\([^()\n]*\)                                # a link or an image
+  | ^[ ]{0,3}\[[^\[\]\n]+\]:[ \t]*<?[^\s>]*[/.\#][^\s>]*>?    # the target of a reference link
+  | https?://[^\s<>)]+
+  | \[(?P<inside>[^\[\]\n]{1,20000})\](?!\()
+    """,
+    re.VERBOSE | re.MULTILINE,
+)
+_REMOVED = "\0"
+_TIDY = (
+    (re.compile(r"[ \t]{0,8}\([ \t]{0,8}(?:\0[,;]?[ \t]{0,8})+\)"), ""),
+    (re.compile(r"^([ \t]*)(?:\0[,;]?[ \t]{0,8})+:?[ \t]{0,8}", re.MULTILINE), r"\1"),
+    (re.compile(r"(?<=\])(?:[,;][ \t]{0,8}\0)+"), ""),
+    (re.compile(r"\0+(?:[,;][ \t]{0,8})?(?=[\[\0])"), ""),
+    (re.compile(r"[ \t]{0,8}\0"), ""),
+)
+_SEPARATOR = re.compile(r"\s*[,;]\s*")
+_ID_LIKE = re.compile(r"[^\W_][\w.:/#-]{0,199}")
+_DIGIT = re.compile(r"\d")
+_COMMON = re.compile(r"t(?:ask)?[ _-]?\d+", re.IGNORECASE)
+_ENDS_CLAUSE = re.compile(r"[ \t]{0,8}(?:[.,;:!?)|\[]|$)", re.MULTILINE)
+_EDITORIAL = frozenset({"sic", "x"})
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A text whose citations all hold."""
+
+    text: str
+    cited: tuple[str, ...]
+    """Ids of the cited tasks, each once, in the order of their first mention."""
+    removed: int
+    """How many citations did not hold and are no longer in the text."""
+
+
+def checked(text: str, *, known: Collection[str], given: Collection[str]) -> Checked:
+    """`text` without citations of anything but tasks that gave a result.
+
+    `known` holds the ids of the plan's tasks, `given` those of them with a result.
+    """
+    ids = _Ids(known)
+    holds = frozenset(given)
+    cited: dict[str, None] = {}
+    removed = 0
+    last = -1  # where the last citation ended: `[t1][t2]` are two, not a reference link
+
+    def replace(match: re.Match[str]) -> str:
+        nonlocal last, removed
+        inside = match["inside"]
+        if inside is None:
+            return match[0]
+        glued = match.start() != last and _ends_in_word(match.string, match.start())
+        placed = not glued and _ENDS_CLAUSE.match(match.string, match.end()) is not None
+        parts = ids.in_brackets(inside, glued=glued, placed=placed)
+        if parts is None:
+            return match[0]
+        last = match.end()
+        kept = [id for id in parts if id in holds]
+        cited.update(dict.fromkeys(kept))
+        removed += len(parts) - len(kept)
+        if len(kept) == len(parts):
+            return match[0]
+        return f"[{', '.join(kept)}]" if kept else _REMOVED
+
+    replaced = _TOKENS.sub(replace, text.replace(_REMOVED, ""))
+    if removed:
+        for pattern, tidy in _TIDY:
+            replaced = pattern.sub(tidy, replaced)
+    return Checked(replaced, tuple(cited), removed)
+
+
+def _ends_in_word(text: str, end: int) -> bool:
+    """Whether what ends there makes a bracket that follows look like an index or a reference."""
+    before = text[end - 1 : end]
+    return before.isalnum() or before in ("_", "]", ")")
+
+
+class _Ids:
+    """What the ids of one plan look like."""
+
+    def __init__(self, known: Collection[str]) -> None:
+        self._by_fold = {id.casefold(): id for id in known} | {id: id for id in known}
+        self._shapes = {_shape(id) for id in known}
+
+    def in_brackets(self, inside: str, *, glued: bool, placed: bool) -> list[str] | None:
+        """The ids that these brackets list, known or not; none where they are no citation.
+
+        Without a known id among them they have to look the same as the plan's ids, and words
+        without a digit, which anyone may put in brackets, have to stand where citations do.
+        `glued` tells that they are stuck to a word, `placed` that they end a clause.
+        """
+        parts = [inside] if self._find(inside) else _SEPARATOR.split(inside.strip())
+        found = [self._find(part) for part in parts]
+        if any(found):
+            like = all(
+                id or _ID_LIKE.fullmatch(part) for id, part in zip(found, parts, strict=True)
+            )
+        else:
+            like = not glued and all(self._alike(part, placed) for part in parts)
+        return [id or part for id, part in zip(found, parts, strict=True)] if like else None
+
+    def _find(self, part: str) -> str | None:
+        part = part.strip()
+        return self._by_fold.get(part) or self._by_fold.get(part.casefold())
+
+    def _alike(self, part: str, placed: bool) -> bool:
+        if _COMMON.fullmatch(part):
+            return True
+        if not _ID_LIKE.fullmatch(part) or part in _EDITORIAL:
+            return False
+        return _shape(part) in self._shapes and (placed or _DIGIT.search(part) is not None)
+
+
+def _shape(id: str) -> str:
+    """What ids of one kind share: `t1` and `t23`, or `prices` and `market`."""
+    if _DIGIT.search(id):
+        return re.sub(r"\d+", "0", id.casefold())
+    return re.sub(r"[a-z]+", "a", re.sub(r"[A-Z]+", "A", id))

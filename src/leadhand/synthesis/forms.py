@@ -1,0 +1,144 @@
+"""The forms in which a synthesizer's model answers, and how what it sent is read."""
+
+import math
+from collections.abc import Collection, Sequence
+from typing import Annotated, TypeVar
+
+from pydantic import BaseModel, JsonValue, StringConstraints, ValidationError
+from pydantic_ai.tools import ToolDefinition
+
+from leadhand.contracts.answer import Conflict
+from leadhand.models.structured import Answer, Unfit
+
+_Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+_MAX_PROBLEMS = 10
+_Form = TypeVar("_Form", bound=BaseModel)
+
+
+class Contradiction(BaseModel):
+    """Results that can't all be right."""
+
+    task_ids: list[str]
+    about: str
+    resolution: str | None = None
+    why: str = ""
+
+
+class Merged(BaseModel):
+    """An answer to the request."""
+
+    answer: _Text
+    confidence: float | None = None
+    contradictions: list[Contradiction] = []
+
+
+class Chosen(BaseModel):
+    """The best of several results."""
+
+    choice: str
+    why: str = ""
+    confidence: float | None = None
+
+
+_TEXT: dict[str, JsonValue] = {"type": "string"}
+_CONFIDENCE: dict[str, JsonValue] = {
+    "anyOf": [{"type": "integer", "minimum": 0, "maximum": 100}, {"type": "null"}],
+    "description": "How sure you are, 0 to 100.",
+}
+
+
+def _object(**properties: JsonValue) -> dict[str, JsonValue]:
+    """A schema that providers can hold a model to: everything is named, nothing may be added."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+_CONTRADICTION = _object(
+    task_ids={"type": "array", "items": _TEXT, "description": "The tasks that disagree."},
+    about={"type": "string", "description": "What they disagree on, in one sentence."},
+    resolution={
+        "anyOf": [_TEXT, {"type": "null"}],
+        "description": "What is to be taken as right; null where the results don't settle it.",
+    },
+    why={"type": "string", "description": "What speaks for it, or why it stays open."},
+)
+
+
+def merged_form() -> ToolDefinition:
+    """The tool that takes an answer."""
+    return ToolDefinition(
+        name="final_answer",
+        description="Give the answer, and every contradiction between results.",
+        parameters_json_schema=_object(
+            answer={"type": "string", "description": "Markdown that cites tasks by their ids."},
+            confidence=_CONFIDENCE,
+            contradictions={"type": "array", "items": _CONTRADICTION},
+        ),
+    )
+
+
+def choice_form(task_ids: Sequence[str]) -> ToolDefinition:
+    """The tool that takes the choice of one of these tasks."""
+    return ToolDefinition(
+        name="choose",
+        description="Name the task with the best result.",
+        parameters_json_schema=_object(
+            choice={"type": "string", "enum": list(task_ids)},
+            why={"type": "string", "description": "What makes it better, in one sentence."},
+            confidence=_CONFIDENCE,
+        ),
+    )
+
+
+def read_merged(answer: Answer) -> Merged:
+    """The answer as it was given; plain text is an answer too. Raises `Unfit`."""
+    if answer.data is None:
+        return Merged(answer=answer.text)
+    return _read(Merged, answer)
+
+
+def read_choice(answer: Answer, task_ids: Collection[str]) -> Chosen:
+    """The choice, which is one of `task_ids`. Raises `Unfit`."""
+    if answer.data is None:
+        raise Unfit("Choose by calling `choose` with the id of one task.")
+    chosen = _read(Chosen, answer)
+    if chosen.choice not in task_ids:
+        raise Unfit(f"{chosen.choice!r} is none of the tasks: {', '.join(task_ids)}.")
+    return chosen
+
+
+def conflicts(contradictions: Sequence[Contradiction], *, given: Collection[str]) -> list[Conflict]:
+    """The contradictions that are between two or more tasks that gave a result."""
+    found: list[Conflict] = []
+    for one in contradictions:
+        named = (id if id in given else id.strip("[] ") for id in one.task_ids)
+        ids = tuple(dict.fromkeys(id for id in named if id in given))
+        if len(ids) >= 2:
+            found.append(
+                Conflict(task_ids=ids, about=one.about, resolution=one.resolution, why=one.why)
+            )
+    return found
+
+
+def percent(confidence: float | None) -> int | None:
+    """A confidence from 0 to 100, whatever the model made of that."""
+    if confidence is None or not math.isfinite(confidence):
+        return None
+    # Some models give a share of one, whatever they are asked for.
+    scaled = confidence * 100 if 0 < confidence < 1 else confidence
+    return round(min(max(scaled, 0), 100))
+
+
+def _read(form: type[_Form], answer: Answer) -> _Form:
+    try:
+        return form.model_validate(answer.data)
+    except ValidationError as error:
+        problems = "; ".join(
+            f"`{'.'.join(map(str, one['loc']))}`: {one['msg']}"
+            for one in error.errors()[:_MAX_PROBLEMS]
+        )
+        raise Unfit(f"Your answer does not have the right form. {problems}.") from error

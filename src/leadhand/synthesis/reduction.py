@@ -1,0 +1,118 @@
+"""Fits material of any length into one request: cut into chunks, each condensed, level by level.
+
+Nothing is dropped on the way: what is too long for a chunk is cut into pieces that are all read.
+"""
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from leadhand.errors import LeadhandError
+
+AT_ONCE = 16
+"""Chunks that are condensed at the same time."""
+BYTES_A_TOKEN = 4
+_LEAST_BYTES = 2_000
+_LABEL = re.compile(r"\[[^\]\n]*\] ")
+
+Condense = Callable[[str], Awaitable[str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """How long texts may be, in bytes of UTF-8: close to what tokens are in any script."""
+
+    chunk: int
+    """What one request may hold of the material."""
+
+    @property
+    def condensed(self) -> int:
+        """What a chunk is to be condensed to."""
+        return self.chunk // 8
+
+    @property
+    def most(self) -> int:
+        """What a condensed chunk may have at most, so that every level has half the chunks."""
+        return self.chunk // 2 - 1
+
+
+def budget_of(context_tokens: int) -> Budget:
+    """The budget of a model with such a context: half of it, the rest is for prompt and answer."""
+    return Budget(max(context_tokens // 2 * BYTES_A_TOKEN, _LEAST_BYTES))
+
+
+def size(text: str) -> int:
+    """Bytes of `text` in UTF-8."""
+    return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
+
+
+async def reduced(entries: Sequence[str], *, budget: Budget, condense: Condense) -> str:
+    """The entries as one text that fits; as they are where they do already.
+
+    `condense` gives at most `budget.most` bytes for a chunk; what it raises goes on from here.
+    """
+    chunks = grouped(entries, budget.chunk)
+    while len(chunks) > 1:
+        chunks = grouped(await _level(chunks, budget, condense), budget.chunk)
+    return "".join(chunks)
+
+
+async def _level(chunks: Sequence[str], budget: Budget, condense: Condense) -> list[str]:
+    slots = asyncio.Semaphore(AT_ONCE)
+
+    async def short(chunk: str) -> str:
+        if size(chunk) <= budget.condensed:
+            return chunk
+        async with slots:
+            return await condense(chunk)
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(short(chunk)) for chunk in chunks]
+    except* LeadhandError as failed:
+        failure = failed.exceptions[0]
+    else:
+        return [task.result() for task in tasks]
+    raise failure
+
+
+def grouped(entries: Sequence[str], limit: int) -> list[str]:
+    """The entries in order, joined by line breaks to as few chunks of at most `limit` bytes."""
+    chunks: list[str] = []
+    chunk: list[str] = []
+    used = 0
+    for entry in entries:
+        for piece in pieces(entry, limit):
+            more = size(piece) + 1
+            if chunk and used + more > limit + 1:
+                chunks.append("\n".join(chunk))
+                chunk, used = [], 0
+            chunk.append(piece)
+            used += more
+    return [*chunks, "\n".join(chunk)] if chunk else chunks
+
+
+def pieces(entry: str, limit: int) -> list[str]:
+    """An entry that is longer than `limit` bytes in parts, each under the entry's label."""
+    if size(entry) <= limit:
+        return [entry]
+    found = _LABEL.match(entry)
+    label = found[0] if found and size(found[0]) <= limit // 2 else ""
+    room = limit - size(label) - len("(part 1000000 of 1000000) ")
+    parts = list(_cut(entry[len(label) :], room))
+    return [f"{label}(part {n} of {len(parts)}) {part}" for n, part in enumerate(parts, start=1)]
+
+
+def _cut(text: str, limit: int) -> Iterator[str]:
+    """`text` in parts of at most `limit` bytes, ending where a line or a word does, if one does."""
+    data = text.encode("utf-8", "replace")
+    start = 0
+    while start < len(data):
+        part = data[start : start + limit].decode("utf-8", "ignore")
+        if start + limit < len(data):
+            end = max(part.rfind("\n"), part.rfind(" "))
+            if end > len(part) * 3 // 4:
+                part = part[: end + 1]
+        yield part
+        start += len(part.encode())

@@ -1,0 +1,160 @@
+"""Scores what models found: an independent look at each finding, which may refute it.
+
+A scorer sees the finding and the code it is about, never who wrote it or what else was found. What
+it says is a number and a reason; nothing it says can add a finding, or change one's words.
+"""
+
+import asyncio
+from collections.abc import Iterable, Mapping, MutableMapping, Sequence
+from typing import Literal, Protocol
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic_ai.tools import ToolDefinition
+
+from leadhand.contracts.finding import Finding
+from leadhand.contracts.team import ModelSpec, Tier
+from leadhand.errors import ModelError
+from leadhand.fence import Fence
+from leadhand.models.calls import Asker, Caller, Request
+from leadhand.models.structured import Answer, Unfit, ask_for
+from leadhand.prompts import joined, prompt
+from leadhand.synthesis.findings import UNSCORED
+
+AT_ONCE = 16
+"""Findings that are looked at at the same time."""
+DOUBT = (50, 90)
+"""A first score from here to there, both included, is settled by a second look."""
+LITTLE, MUCH = 20, 120
+"""Lines around a finding that the first and the second look see, either way."""
+_REFUTED_AT_MOST = 24
+_MAX_WHY_CHARS = 400
+_ASKER = Asker("scorer")
+
+_FORM = ToolDefinition(
+    name="score",
+    description="Give your verdict on the finding.",
+    parameters_json_schema={
+        "type": "object",
+        "properties": {
+            "why": {
+                "type": "string",
+                "description": "What decides it, in one sentence that names the code.",
+            },
+            "verdict": {"type": "string", "enum": ["confirmed", "refuted", "undecided"]},
+            "score": {
+                "type": "integer",
+                "minimum": 0,
+                "maximum": 100,
+                "description": "How likely the finding is true and worth mending, 0 to 100.",
+            },
+        },
+        "required": ["why", "verdict", "score"],
+        "additionalProperties": False,
+    },
+    kind="output",
+)
+
+
+class Surroundings(Protocol):
+    """Knows the code that findings are about."""
+
+    def around(self, finding: Finding, lines: int) -> str:
+        """The changed code at the finding, and up to `lines` lines around it either way."""
+        ...
+
+
+class Score(BaseModel):
+    """What one look at a finding gave."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    why: str
+    verdict: Literal["confirmed", "refuted", "undecided"]
+    score: float
+
+    @property
+    def confidence(self) -> int:
+        """The score as a whole number from 0 to 100; of what is refuted, one that says so."""
+        most = _REFUTED_AT_MOST if self.verdict == "refuted" else 100
+        return round(min(max(self.score, 0), most))
+
+
+class Scorer:
+    """Scores findings by the fast tier's model, and those in doubt by the strong one's."""
+
+    def __init__(
+        self,
+        caller: Caller,
+        tiers: Mapping[Tier, Sequence[ModelSpec]],
+        fence: Fence,
+        *,
+        surroundings: Surroundings,
+    ) -> None:
+        self._caller = caller
+        self._tiers = tiers
+        self._fence = fence
+        self._surroundings = surroundings
+        instructions = joined(prompt("leadhand.synthesis", "scorer"), fence.explanation)
+        self._request = Request(instructions, output=_FORM)
+
+    async def score(self, findings: Iterable[Finding], into: MutableMapping[str, Finding]) -> None:
+        """Put each finding into `into` by its id once it has its score.
+
+        One that could not be scored is put there without confidence, and says why.
+        """
+        places = asyncio.Semaphore(AT_ONCE)
+
+        async def scored(finding: Finding) -> None:
+            async with places:
+                into[finding.id] = await self._scored(finding)
+
+        async with asyncio.TaskGroup() as group:
+            for finding in findings:
+                group.create_task(scored(finding))
+
+    async def _scored(self, finding: Finding) -> Finding:
+        try:
+            given = await self._look(finding, "fast", LITTLE)
+            if DOUBT[0] <= given.confidence <= DOUBT[1]:
+                given = await self._look(finding, "strong", MUCH)
+        except ModelError as error:
+            why = f"{UNSCORED}: {error}"
+            return finding.model_copy(update={"confidence": 0, "why": why[:_MAX_WHY_CHARS]})
+        why = " ".join(given.why.split())[:_MAX_WHY_CHARS]
+        return finding.model_copy(update={"confidence": given.confidence, "why": why})
+
+    async def _look(self, finding: Finding, tier: Tier, lines: int) -> Score:
+        text = joined(
+            "Judge this finding by this code.",
+            self._fence.around(_claim(finding), source="finding"),
+            self._fence.around(self._surroundings.around(finding, lines), source="code"),
+        )
+        return await ask_for(
+            self._caller, _ASKER, text, request=self._request, models=self._tiers[tier], read=_read
+        )
+
+
+def _claim(finding: Finding) -> str:
+    """What is said of the code, and nothing of who says it."""
+    lines = (
+        f"{finding.severity}, {finding.path}, line {finding.line}",
+        finding.message,
+        f"Proposed repair: {finding.suggestion}" if finding.suggestion else "",
+        f"Quoted code:\n{finding.evidence}",
+    )
+    return "\n".join(line for line in lines if line)
+
+
+def _read(answer: Answer) -> Score:
+    if answer.data is None:
+        raise Unfit("Give your verdict by calling `score`.")
+    try:
+        score = Score.model_validate(answer.data)
+    except ValidationError as error:
+        problems = "; ".join(
+            f"`{'.'.join(map(str, row['loc']))}`: {row['msg']}" for row in error.errors()
+        )
+        raise Unfit(f"Your verdict does not have the right form. {problems}.") from error
+    if not 0 <= score.score <= 100:
+        raise Unfit(f"`score` is {score.score:g}; it must be 0 to 100.")
+    return score

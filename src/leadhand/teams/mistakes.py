@@ -1,0 +1,132 @@
+"""What is wrong with the fields of one file, in words for who wrote it: what, where, what to do."""
+
+from collections.abc import Iterator, Sequence
+from typing import TypeVar
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from leadhand.teams.fields import NESTED, Fields
+from leadhand.teams.files import Document, Keys, Value
+from leadhand.teams.notes import Notes, misspelt, near
+
+M = TypeVar("M", bound=Fields)
+
+
+def validated(model: type[M], document: Document, notes: Notes) -> M | None:
+    """The file as `model`, or none where `notes` now holds what is wrong with it."""
+    _note_unknown(model, document.values, (), document, notes)
+    try:
+        return model.model_validate(document.values)
+    except ValidationError as error:
+        for row in error.errors(include_url=False):
+            notes.problem(document.place(*row["loc"]), _sentence(row, model, document))
+        return None
+
+
+def _note_unknown(
+    model: type[Fields], values: dict[str, Value], path: Keys, document: Document, notes: Notes
+) -> None:
+    for key, value in values.items():
+        nested = NESTED.get((model, key))
+        if key not in model.model_fields:
+            said = _unknown(key, model)
+            if said:
+                notes.warn(document.place(*path, key), said)
+        elif nested is not None:
+            for step, inner in _mappings(value):
+                _note_unknown(nested, inner, (*path, key, *step), document, notes)
+
+
+def _unknown(key: str, model: type[Fields]) -> str | None:
+    """What to say of a key that `model` does not have; none where it may be right."""
+    match model.model_config.get("extra"):
+        case "allow":
+            guess = misspelt(key, model.model_fields)
+            return f"`{key}` is passed on as it is: did you mean `{guess}`?" if guess else None
+        case "forbid":
+            return None  # a problem, not a warning
+        case _:
+            guess = near(key, model.model_fields)
+            hint = f": did you mean `{guess}`?" if guess else ""
+            return f"`{key}` has no effect in this version{hint}"
+
+
+def _mappings(value: Value) -> Iterator[tuple[tuple[int, ...], dict[str, Value]]]:
+    if isinstance(value, dict):
+        yield (), value
+    elif isinstance(value, list):
+        yield from (((n,), item) for n, item in enumerate(value) if isinstance(item, dict))
+
+
+def _sentence(row: ErrorDetails, model: type[Fields], document: Document) -> str:
+    """What is wrong with one field and how to mend it."""
+    # Steps that are not in the file are pydantic's own, or those of a form that it was brought to.
+    path = row["loc"] if row["type"] == "missing" else document.nearest(row["loc"])
+    keys = [step for step in path if isinstance(step, str)]
+    item = path[-1] if path else None
+    field = f"`{keys[-1]}`" if keys else "the file"
+    if isinstance(item, int):
+        field = f"item {item + 1} of {field}"
+    given, bounds = row["input"], row.get("ctx", {})
+    match row["type"]:
+        case "missing":
+            return f"needs {field}: {_example(model, keys)}"
+        case "extra_forbidden":
+            known = [f"`{name}`" for name in _nested(model, keys[:-1]).model_fields]
+            return f"{field} is unknown here: it must be {', '.join(known[:-1])} or {known[-1]}"
+        case "string_type":
+            quotes = ": put it in quotes" if isinstance(given, bool | int | float) else ""
+            return f"{field} is {_shown(given)} and must be text{quotes}"
+        case "string_too_short" | "too_short":
+            return f"{field} is empty: write something, or leave the key out"
+        case "string_too_long":
+            return f"{field} is longer than {bounds['max_length']} characters: shorten it"
+        case "bool_type":
+            return f"{field} is {_shown(given)} and must be true or false"
+        case "int_type" | "int_from_float":
+            return f"{field} is {_shown(given)} and must be a whole number"
+        case "float_type" | "finite_number":
+            return f"{field} is {_shown(given)} and must be a number"
+        case "list_type":
+            return f"{field} is {_shown(given)} and must be a list: one `- item` a line"
+        case "model_type" | "model_attributes_type" | "dict_type":
+            return f"{field} is {_shown(given)} and must hold `key: value` lines"
+        case "literal_error":
+            return f"{field} is {_shown(given)} and must be {bounds['expected']}"
+        case "greater_than":
+            return f"{field} is {_shown(given)} and must be more than {bounds['gt']:g}"
+        case "greater_than_equal":
+            return f"{field} is {_shown(given)} and must be {bounds['ge']:g} or more"
+        case "less_than_equal":
+            return f"{field} is {_shown(given)} and must be {bounds['le']:g} or less"
+        case "value_error":
+            return f"{field} is {_shown(given)} and {bounds['error']}"
+        case _:
+            return f"{field} is {_shown(given)}: {row['msg']}"
+
+
+def _example(model: type[Fields], keys: Sequence[str]) -> str:
+    return _nested(model, keys[:-1]).examples.get(keys[-1], "add it")
+
+
+def _nested(model: type[Fields], keys: Sequence[str]) -> type[Fields]:
+    for key in keys:
+        model = NESTED.get((model, key), model)
+    return model
+
+
+def _shown(given: object) -> str:
+    match given:
+        case bool():
+            return "true" if given else "false"
+        case str():
+            return repr(given if len(given) <= 60 else f"{given[:60]}...")
+        case int() | float():
+            return repr(given)
+        case list():
+            return "a list"
+        case dict():
+            return "a mapping"
+        case _:
+            return "nothing" if given is None else "something else"

@@ -1,0 +1,82 @@
+"""What a worker's front matter declares as its output: a JSON Schema, or a class of one's own."""
+
+import inspect
+import warnings
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import cast
+
+from pydantic import JsonValue, TypeAdapter
+
+from leadhand.teams.draft import WorkerDraft
+from leadhand.teams.files import Keys
+from leadhand.teams.functions import Unusable, named
+from leadhand.teams.notes import Notes
+
+_DEFINITIONS = "#/$defs/"
+
+
+def output(worker: WorkerDraft, folder: Path, notes: Notes) -> object:
+    """The worker's output, a type or a schema; none for text, or where `notes` says why not."""
+    declared = worker.fields.output
+    if isinstance(declared, str):
+        found = named(declared, folder)
+        if not isinstance(found, Unusable | Mapping):
+            found = _typed(found, declared)
+        if isinstance(found, Unusable):
+            notes.problem(worker.document.place("output"), found.why)
+            return None
+        if not isinstance(found, Mapping):
+            return found
+        declared = cast("Mapping[str, JsonValue]", found)
+    if isinstance(declared, Mapping):
+        for path, why in _mistakes(cast("Mapping[str, JsonValue]", declared)):
+            notes.problem(worker.document.place("output", *path), why)
+    return declared
+
+
+def _typed(found: object, name: str) -> object | Unusable:
+    if inspect.isroutine(found) or inspect.ismodule(found):
+        kind = type(found).__name__
+        return Unusable(f"{name!r} is a {kind} and must be a class, or a JSON Schema as a dict")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            TypeAdapter(cast("type[object]", found)).json_schema()
+    except Exception as error:
+        # Classes bring hooks of their own into it, which may raise anything.
+        said = " ".join(str(error).partition("\n")[0].split())
+        return Unusable(
+            f"{name!r} can't be what a model answers with ({type(error).__name__}: {said}): name a "
+            "pydantic model, a dataclass or a TypedDict"
+        )
+    return found
+
+
+def _mistakes(schema: Mapping[str, JsonValue]) -> Iterator[tuple[Keys, str]]:
+    """What is wrong with a JSON Schema, each with its place in it."""
+    # Takes a quarter of a second, and few teams have a schema.
+    from jsonschema import Draft202012Validator
+    from jsonschema.validators import validator_for
+
+    kind = validator_for(schema, default=Draft202012Validator)
+    for error in kind(kind.META_SCHEMA).iter_errors(dict(schema)):
+        said = " ".join(error.message.split())[:200]
+        yield tuple(error.absolute_path), f"is not JSON Schema: {said}"
+    defined = schema.get("$defs")
+    for path, target in _references(schema, ()):
+        name = target.removeprefix(_DEFINITIONS) if target.startswith(_DEFINITIONS) else None
+        if name is None or not isinstance(defined, Mapping) or name not in defined:
+            yield path, f"`$ref` is {target!r} and must be `#/$defs/` and a name under `$defs`"
+
+
+def _references(value: object, path: Keys) -> Iterator[tuple[Keys, str]]:
+    if isinstance(value, Mapping):
+        for key, inner in cast("Mapping[str, JsonValue]", value).items():
+            if key == "$ref" and isinstance(inner, str):
+                yield (*path, key), inner
+            else:
+                yield from _references(inner, (*path, key))
+    elif isinstance(value, list):
+        for index, inner in enumerate(cast("list[object]", value)):
+            yield from _references(inner, (*path, index))

@@ -1,0 +1,91 @@
+"""The change cut for models: parts small enough to be read with care, each for one task a lens.
+
+Deterministic: the same change gives the same parts. What is beyond the limits is named.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from leadhand.contracts.finding import NotAssessed
+from leadhand.ports import Batch
+from leadhand.teams.review.change import Change, ChangedFile
+from leadhand.teams.review.diff_rows import header, rows
+
+CHUNK_CHARS = 30_000
+"""Characters of diff that one task takes on."""
+MAX_CHUNKS = 40
+"""Parts that a change is cut into at most: a review of more would cost a fortune."""
+_WHY_BEYOND = f"beyond the {MAX_CHUNKS * CHUNK_CHARS:,} characters of diff that models look at"
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One file of the change, or a part of a large one."""
+
+    ref: str
+    """How a task's artifacts name it; unique in the change."""
+    path: str
+    text: str
+    """Its diff, ready to be shown."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chunks:
+    """The parts of a change, each a few pieces that one task looks at."""
+
+    pieces: dict[str, Piece] = field(default_factory=dict[str, Piece])
+    batches: tuple[Batch, ...] = ()
+    beyond: tuple[str, ...] = ()
+    """Paths of which not everything is in a part."""
+
+    def of(self, artifacts: Iterable[str]) -> list[Piece]:
+        """The pieces that a task's artifacts name."""
+        return [self.pieces[ref] for ref in artifacts if ref in self.pieces]
+
+    def not_assessed(self) -> tuple[NotAssessed, ...]:
+        """What no model gets to see."""
+        return tuple(NotAssessed(lens="model", path=one, why=_WHY_BEYOND) for one in self.beyond)
+
+
+def chunks(change: Change, *, max_chars: int = CHUNK_CHARS, most: int = MAX_CHUNKS) -> Chunks:
+    """`change` in at most `most` parts of about `max_chars` characters of diff."""
+    batches: list[list[Piece]] = []
+    beyond: list[str] = []
+    room = 0
+    for file in change.files:
+        for piece in _pieces(file, max_chars):
+            if len(piece.text) > room:
+                if len(batches) == most:
+                    beyond.append(file.path)
+                    break
+                batches.append([])
+                room = max_chars
+            batches[-1].append(piece)
+            room -= len(piece.text)
+    return Chunks(
+        pieces={piece.ref: piece for batch in batches for piece in batch},
+        batches=tuple(Batch(tuple(piece.ref for piece in batch)) for batch in batches),
+        beyond=tuple(beyond),
+    )
+
+
+def _pieces(file: ChangedFile, max_chars: int) -> Iterator[Piece]:
+    parts = list(_parts(file, max_chars - 2 * len(header(file))))
+    for number, part in enumerate(parts, 1):
+        of = f" (part {number} of {len(parts)})" if len(parts) > 1 else ""
+        text = "\n".join([f"{header(file)}{of}", *part])
+        yield Piece(f"{file.path}{of}", file.path, text)
+
+
+def _parts(file: ChangedFile, max_chars: int) -> Iterator[Sequence[str]]:
+    """The rows of a file, cut between rows."""
+    part: list[str] = []
+    held = 0
+    for row in rows(file):
+        if part and held + len(row.text) + 1 > max_chars:
+            yield part
+            part, held = [], 0
+        part.append(row.text)
+        held += len(row.text) + 1
+    if part:
+        yield part

@@ -1,0 +1,101 @@
+"""A change as rows that a model reads: a sign, the line's number, its text.
+
+Pure text; nothing is cut from it but over-long lines and long runs of removed ones, and each cut
+says so.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from leadhand.teams.review.change import ChangedFile, Hunk
+
+CONTEXT = 6
+"""Unchanged lines around each hunk."""
+MAX_LINE_CHARS = 400
+MAX_REMOVED = 150
+"""Removed lines of one hunk that are shown: what is gone is told by its first lines."""
+_ROW_START = re.compile(r"^[+\- ]? *\d+ \| ?")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One line of a diff as it is shown."""
+
+    line: int
+    """The line of the new file that it is, or where it stood."""
+    text: str
+
+
+def rows(file: ChangedFile, *, context: int = CONTEXT) -> Iterator[Row]:
+    """The diff of `file` from top to bottom; a gap is a row of dots."""
+    shown_to = 0
+    total = len(file.head_lines) - (file.head_lines[-1] == "")
+    for position, hunk in enumerate(file.hunks):
+        first, after = _span(hunk)
+        start = max(shown_to + 1, first - context)
+        if start > shown_to + 1:
+            yield Row(start, "   ...")
+        yield from _unchanged(file, start, first - 1)
+        yield from _removed(file, hunk, first)
+        for number in range(first, min(after, total + 1)):
+            yield _row("+", number, file.head_lines[number - 1], number)
+        following = file.hunks[position + 1 : position + 2]
+        last = min(after + context - 1, total, *(_span(one)[0] - 1 for one in following))
+        yield from _unchanged(file, after, last)
+        shown_to = max(after - 1, last)
+
+
+def around(file: ChangedFile, first_line: int, last_line: int, *, lines: int) -> list[str]:
+    """The rows at `first_line` to `last_line` of the new file, and `lines` more either way."""
+    return [
+        row.text
+        for row in rows(file, context=lines)
+        if first_line - lines <= row.line <= last_line + lines
+    ]
+
+
+def header(file: ChangedFile) -> str:
+    """What a file is, in a line."""
+    was = f", before {file.old_path}" if file.old_path else ""
+    return f"=== {file.path} ({file.status}, {file.language}{was})"
+
+
+def unmarked(quote: str) -> str:
+    """`quote` without the signs and numbers that rows begin with, where it has them."""
+    return "\n".join(_ROW_START.sub("", line) for line in quote.split("\n"))
+
+
+def numbered(lines: Sequence[str], first_line: int) -> str:
+    """Lines of a file with their numbers."""
+    return "\n".join(f"{number:>5} | {_cut(text)}" for number, text in enumerate(lines, first_line))
+
+
+def _span(hunk: Hunk) -> tuple[int, int]:
+    """The first new line of a hunk and the one after it; the same where it adds none."""
+    first = hunk.new_start if hunk.new_count else hunk.new_start + 1
+    return first, first + hunk.new_count
+
+
+def _unchanged(file: ChangedFile, first: int, last: int) -> Iterator[Row]:
+    for number in range(max(first, 1), last + 1):
+        text = file.head_lines[number - 1]
+        # Of a patch alone the lines that it does not show are blank.
+        if file.complete or text.strip():
+            yield _row(" ", number, text, number)
+
+
+def _removed(file: ChangedFile, hunk: Hunk, at: int) -> Iterator[Row]:
+    gone = file.removed_in(hunk)
+    for number, text in enumerate(gone[:MAX_REMOVED], hunk.old_start):
+        yield _row("-", number, text, at)
+    if len(gone) > MAX_REMOVED:
+        yield Row(at, f"   ... and {len(gone) - MAX_REMOVED:,} more removed lines")
+
+
+def _row(sign: str, number: int, text: str, line: int) -> Row:
+    return Row(line, f"{sign}{number:>5} | {_cut(text)}")
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= MAX_LINE_CHARS else f"{text[:MAX_LINE_CHARS]} ... (cut)"

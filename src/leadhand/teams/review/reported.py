@@ -1,0 +1,118 @@
+"""What a model reports of a change, made into findings that the rest of a review can take.
+
+A model is careless with line numbers and with what belongs to a quote, and is free in what it calls
+a problem. What it quotes is looked for in the change; what is not there keeps the place that the
+model gave, and is dropped by the synthesizer, which counts it.
+"""
+
+import re
+from collections.abc import Sequence
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from leadhand.contracts.finding import Finding, LensReport, NotAssessed, Severity
+from leadhand.synthesis import Quote
+from leadhand.teams.review.change import Change, ChangedFile, Hunk
+from leadhand.teams.review.diff_rows import unmarked
+from leadhand.teams.review.quotes import ChangeQuotes
+
+MAX_FINDINGS = 20
+"""Of one task; a model that has more to say is not looking, it is listing."""
+_MAX_TEXT_CHARS = 600
+_MAX_SLUG_CHARS = 40
+_MAX_EVIDENCE_CHARS = 4_000
+_MAX_LINE = 10_000_000
+_MAX_HUNKS = 500
+"""Hunks nearest to the place that the model names in which its quote is looked for."""
+_NOT_SLUG = re.compile(r"[^a-z0-9]+")
+
+
+class Reported(BaseModel):
+    """One problem that you found."""
+
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    path: str = Field(description="The file, as the change names it.")
+    line: int = Field(description="The line's number as shown beside it.")
+    severity: Severity = Field(
+        description="critical: harm or wrong results in use. warning: harm in some cases. "
+        "info: worth knowing."
+    )
+    rule: str = Field(description="What kind of problem, two to four words: `missing-timeout`.")
+    message: str = Field(
+        description="What goes wrong here and when, one or two sentences naming the symbols."
+    )
+    suggestion: str = Field(description="The smallest repair, one sentence or a line of code.")
+    evidence: str = Field(
+        description="The added or removed line that is at fault, or a few that follow each other, "
+        "word for word, without sign and number."
+    )
+
+
+def lens_report(reported: Sequence[Reported], change: Change, *, lens: str) -> LensReport:
+    """What the model reported as `lens` in the form that every lens reports in."""
+    beyond = len(reported) - MAX_FINDINGS
+    why = f"{beyond} findings beyond the first {MAX_FINDINGS} of one part were not looked at"
+    return LensReport(
+        findings=tuple(_finding(one, change, lens) for one in reported[:MAX_FINDINGS]),
+        not_assessed=(NotAssessed(lens="model", why=f"{lens}: {why}"),) if beyond > 0 else (),
+    )
+
+
+def _finding(one: Reported, change: Change, lens: str) -> Finding:
+    slug = _NOT_SLUG.sub("-", one.rule.rpartition("/")[2].lower()).strip("-")
+    line = min(max(one.line, 1), _MAX_LINE)
+    claimed = Finding(
+        path=one.path[:_MAX_EVIDENCE_CHARS],
+        line=line,
+        end_line=line,
+        severity=one.severity,
+        category=lens,
+        rule=f"{lens}/model-{slug[:_MAX_SLUG_CHARS].strip('-') or 'finding'}",
+        message=one.message[:_MAX_TEXT_CHARS],
+        suggestion=one.suggestion[:_MAX_TEXT_CHARS],
+        evidence=one.evidence[:_MAX_EVIDENCE_CHARS],
+        source="model",
+    )
+    file = change.by_path.get(one.path)
+    return claimed if file is None else _anchored(claimed, file, ChangeQuotes(change))
+
+
+def _anchored(claimed: Finding, file: ChangedFile, quotes: ChangeQuotes) -> Finding:
+    """The finding where its quote stands, which is then whole lines: its id depends on them."""
+    hunks = _nearest_first(file, claimed.line)[:_MAX_HUNKS]
+    for evidence in dict.fromkeys((claimed.evidence, unmarked(claimed.evidence))):
+        anywhere = {"evidence": evidence, "line": 1, "end_line": _MAX_LINE}
+        if quotes.quoted(claimed.model_copy(update=anywhere)) is None:
+            continue
+        last = claimed.line + evidence.count("\n")
+        # The very place first: the same words may stand in a hunk more than once.
+        places = [(hunk, claimed.line, last) for hunk in hunks[:1]]
+        places += [(hunk, *_extent(hunk)) for hunk in hunks]
+        for hunk, line, end_line in places:
+            update = {"evidence": evidence, "line": line, "end_line": end_line}
+            found = quotes.quoted(claimed.model_copy(update=update))
+            if found is not None:
+                return claimed.model_copy(update=_placed(found, hunk, file))
+    return claimed
+
+
+def _nearest_first(file: ChangedFile, line: int) -> list[Hunk]:
+    def distance(hunk: Hunk) -> int:
+        first, last = _extent(hunk)
+        return max(first - line, line - last, 0)
+
+    return sorted(file.hunks, key=distance)
+
+
+def _extent(hunk: Hunk) -> tuple[int, int]:
+    """The first and last line of the new file at which a hunk stands."""
+    return hunk.new_line, max(hunk.new_line, hunk.new_start + hunk.new_count - 1)
+
+
+def _placed(found: Quote, hunk: Hunk, file: ChangedFile) -> dict[str, object]:
+    if found.side == "removed":
+        text = [file.base_lines[n - 1] for n in found.lines]
+        return {"line": hunk.new_line, "end_line": hunk.new_line, "evidence": "\n".join(text)}
+    text = [file.head_lines[n - 1] for n in found.lines]
+    return {"line": found.lines[0], "end_line": found.lines[-1], "evidence": "\n".join(text)}

@@ -1,0 +1,168 @@
+"""Puts a review together: what all lenses report becomes one ranked list of findings.
+
+By code throughout, but for one thing: what a model found has to stand up to a scorer first.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from typing import TYPE_CHECKING
+
+from pydantic import TypeAdapter
+
+from leadhand.contracts.answer import Source, Synthesis
+from leadhand.contracts.finding import Finding, LensReport, NotAssessed
+from leadhand.contracts.task import Plan
+from leadhand.contracts.team import ModelSpec, Tier
+from leadhand.fence import Fence
+from leadhand.ports import TaskResult
+from leadhand.synthesis import UNSCORED, Gathered, Review, conclude, gather
+from leadhand.teams.review.change import Change
+from leadhand.teams.review.chunks import Chunks
+from leadhand.teams.review.diff_rows import around, header
+from leadhand.teams.review.precision import Confidence
+from leadhand.teams.review.quotes import ChangeQuotes
+from leadhand.teams.review.reported import Reported, lens_report
+from leadhand.teams.review.team import rules
+from leadhand.teams.review.with_model import SUFFIX, lens_of
+
+if TYPE_CHECKING:
+    from leadhand.models import Caller
+
+_WEIGHTS: Mapping[str, int] = {
+    "security": 5, "bugs": 4, "performance": 3, "tests": 2, "history": 1,
+}  # fmt: skip
+WEIGHTS = {**_WEIGHTS, **{f"{lens}{SUFFIX}": weight for lens, weight in _WEIGHTS.items()}}
+"""Which lens comes first among findings that are alike in severity and confidence."""
+EQUIVALENT: tuple[AbstractSet[str], ...] = ()
+"""Rules of different lenses that mean the same problem, a set each."""
+_MAX_AROUND_CHARS = 40_000
+
+_REPORTED: TypeAdapter[list[Reported]] = TypeAdapter(list[Reported])
+
+
+class FindingsSynthesizer:
+    """Makes one review of what the lenses report."""
+
+    name = "findings"
+
+    def __init__(
+        self,
+        change: Change,
+        *,
+        threshold: int = 80,
+        baseline: AbstractSet[str] = frozenset(),
+        chunks: Chunks | None = None,
+        caller: "Caller | None" = None,
+        tiers: Mapping[Tier, Sequence[ModelSpec]] | None = None,
+        fence: Fence | None = None,
+    ) -> None:
+        """`chunks` are what models looked at, if any did; with a `caller` the models of `tiers`
+        score what they found, and see all of it inside the `fence`."""
+        self._change = change
+        self._threshold = threshold
+        self._baseline = baseline
+        self._chunks = chunks or Chunks()
+        self._quotes = ChangeQuotes(change)
+        self._caller = caller
+        self._tiers = tiers or {}
+        self._fence = fence or Fence("none")
+        self._scored: dict[str, Finding] = {}
+
+    @property
+    def calls_model(self) -> bool:
+        """Whether there is a model that scores findings."""
+        return self._caller is not None
+
+    async def synthesize(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
+        """The review as `output`. What a lens could not give at all is a gap of the answer."""
+        gathered = self._gathered(results)
+        found = [finding for finding in gathered.findings if finding.source == "model"]
+        if found and self._caller is not None:
+            # For weight alone: without a model nothing that knows models is loaded.
+            from leadhand.synthesis import Scorer
+
+            scorer = Scorer(self._caller, self._tiers, self._fence, surroundings=self)
+            await scorer.score(found, self._scored)
+        return self._concluded(gathered, results)
+
+    def by_code(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
+        """The same without asking anyone: what has no score yet stays suppressed."""
+        return self._concluded(self._gathered(results), results)
+
+    def around(self, finding: Finding, lines: int) -> str:
+        """The diff at a finding, and up to `lines` lines either way."""
+        file = self._change.by_path.get(finding.path)
+        if file is None:
+            return ""
+        text = "\n".join(around(file, finding.line, finding.end_line, lines=lines))
+        if len(text) > _MAX_AROUND_CHARS and lines > 1:
+            return self.around(finding, lines // 2)
+        return f"{header(file)}\n{text[:_MAX_AROUND_CHARS]}"
+
+    def _gathered(self, results: Sequence[TaskResult]) -> Gathered:
+        return gather(
+            list(self._reports(results)),
+            quotes=self._quotes,
+            confidence=Confidence.of(rules()),
+            threshold=self._threshold,
+            baseline=self._baseline,
+            equivalent=EQUIVALENT,
+        )
+
+    def _reports(self, results: Sequence[TaskResult]) -> Iterator[tuple[str, LensReport]]:
+        for one in results:
+            worker = one.task.worker
+            if one.result is not None and worker.endswith(SUFFIX):
+                # A partial result of a model may be anything it said.
+                if one.status == "completed":
+                    reported = _REPORTED.validate_python(one.result.output)
+                    yield worker, lens_report(reported, self._change, lens=lens_of(worker))
+            elif one.result is not None:
+                yield worker, LensReport.model_validate(one.result.output)
+        skipped = [NotAssessed(lens="review", path=p, why=why) for p, why in self._change.skipped]
+        yield "review", LensReport(not_assessed=(*skipped, *self._chunks.not_assessed()))
+
+    def _concluded(self, gathered: Gathered, results: Sequence[TaskResult]) -> Synthesis:
+        findings = tuple(self._scored.get(one.id, one) for one in gathered.findings)
+        notes = (*gathered.not_assessed, *_unscored(findings))
+        scored = gathered.model_copy(update={"findings": findings, "not_assessed": notes})
+        review = conclude(scored, quotes=self._quotes, threshold=self._threshold, weights=WEIGHTS)
+        return Synthesis(
+            answer=_in_words(review),
+            output=review.model_dump(mode="json"),
+            sources=self._sources(review, results),
+        )
+
+    def _sources(self, review: Review, results: Sequence[TaskResult]) -> tuple[Source, ...]:
+        """Where each finding stands, under every task that reported it."""
+        pieces = self._chunks.pieces
+        task_ids = {
+            (one.task.worker, pieces[ref].path if one.task.worker.endswith(SUFFIX) else ref): (
+                one.task.id
+            )
+            for one in results
+            for ref in one.task.artifacts
+        }
+        return tuple(
+            Source(task_id=task_ids[lens, finding.path], ref=f"{finding.path}:{finding.line}")
+            for finding in review.findings
+            for lens in finding.lenses
+            if (lens, finding.path) in task_ids
+        )
+
+
+def _unscored(findings: Sequence[Finding]) -> Iterator[NotAssessed]:
+    """The findings of models that nobody has judged, as something that was not looked at."""
+    for finding in findings:
+        if finding.source == "model" and finding.why.startswith(UNSCORED):
+            why = f"a model's finding, {finding.rule}: {finding.why}"
+            yield NotAssessed(lens="scorer", path=finding.path, why=why)
+
+
+def _in_words(review: Review) -> str:
+    if not review.findings:
+        return "No findings at or above the threshold."
+    return "\n".join(
+        f"- **{finding.severity}** `{finding.path}:{finding.line}` {finding.message}"
+        for finding in review.findings
+    )

@@ -1,0 +1,152 @@
+"""The review team with a model: beside each analyser a worker that looks through the same lens.
+
+Each gets a part of the change, what the analyser found in it, and tools to look things up with.
+The analysers work as they do without a model; what comes of both meets in the synthesizer.
+"""
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping
+
+from leadhand.contracts.finding import Finding, LensReport
+from leadhand.contracts.outcome import Handoff
+from leadhand.contracts.task import Limits
+from leadhand.contracts.team import TaskTemplate, Team, Worker
+from leadhand.ports import Batch
+from leadhand.prompts import joined, prompt
+from leadhand.teams.review.browsing import Browsing
+from leadhand.teams.review.change import Change
+from leadhand.teams.review.chunks import Chunks
+from leadhand.teams.review.lenses.guidelines.documents import is_document
+from leadhand.teams.review.precision import Confidence
+from leadhand.teams.review.reported import Reported
+from leadhand.teams.review.team import rules
+from leadhand.tools.git import list_tree
+
+LENSES = ("security", "bugs", "performance", "history", "comments", "guidelines", "tests")
+"""What a model is good at. Past reviews are compared by code alone."""
+SUFFIX = "-model"
+LIMITS = Limits(timeout_s=300, max_steps=8)
+"""Of one task of a model."""
+_MAX_KNOWN_CHARS = 6_000
+_MAX_DOCUMENTS = 20
+
+_INTENT = (
+    "Review your part of the change through your own lens and no other. "
+    "Files or parts of files in it: {count}."
+)
+_DONE = "Every changed line was looked at, and each finding quotes the line that is at fault."
+
+
+def with_model(team: Team, change: Change, chunks: Chunks, *, threshold: int = 80) -> Team:
+    """`team`, which has a model, with a worker that asks it beside each lens that gains by it.
+
+    Models are told not to report what analysers report at or above `threshold`.
+    """
+    lenses = [name for name in LENSES if name != "history" or change.history is not None]
+    analysers = tuple(
+        dataclasses.replace(worker, run=worker.offline, offline=None) for worker in team.workers
+    )
+    material = _Material(change, chunks, threshold)
+    beside = tuple(
+        _worker(worker, change, material) for worker in team.workers if worker.name in lenses
+    )
+    entries = tuple(
+        TaskTemplate(
+            id=f"{lens}{SUFFIX}",
+            worker=f"{lens}{SUFFIX}",
+            intent=_INTENT,
+            depends_on=(lens,),
+            for_each="model",
+            done_when=_DONE,
+            tolerates_missing=True,
+        )
+        for lens in lenses
+    )
+    return dataclasses.replace(
+        team,
+        workers=(*analysers, *beside),
+        template=(*team.template, *entries),
+        limits=Limits(timeout_s=LIMITS.timeout_s),
+        shared_tools=(*team.shared_tools, *(tool.__name__ for tool in Browsing(change).tools())),
+    )
+
+
+def model_cut(chunks: Chunks) -> Mapping[str, tuple[Batch, ...]]:
+    """The cut that the models' tasks are made for."""
+    return {"model": chunks.batches}
+
+
+def lens_of(worker: str) -> str:
+    """The lens of a worker, be it the analyser or the model."""
+    return worker.removesuffix(SUFFIX)
+
+
+def _worker(analyser: Worker, change: Change, material: "_Material") -> Worker:
+    lens = analyser.name
+    browsing = Browsing(change)
+    return Worker(
+        f"{lens}{SUFFIX}",
+        analyser.description,
+        instructions=joined(analyser.instructions, prompt("leadhand.teams.review", "lens")),
+        tools=browsing.tools(history=lens == "history"),
+        output=list[Reported],
+        material=material.of_guidelines if lens == "guidelines" else material.of_lens,
+        limits=LIMITS,
+    )
+
+
+class _Material:
+    """What the models are shown: the change, and what is known of it already."""
+
+    def __init__(self, change: Change, chunks: Chunks, threshold: int) -> None:
+        self._change = change
+        self._chunks = chunks
+        self._threshold = threshold
+        self._confidence = Confidence.of(rules())
+        self._documents = _documents(change)
+
+    def of_lens(self, handoff: Handoff) -> dict[str, str]:
+        """The part of the change, and what the analyser of the lens found in it."""
+        pieces = self._chunks.of(handoff.artifacts)
+        paths = {piece.path for piece in pieces}
+        # From the inputs: a digest would show the first findings of whatever files there are.
+        found = [one for one in _findings(handoff) if one.path in paths]
+        sure = {one.rule for one in found if self._confidence(one.rule) >= self._threshold}
+        missing = [digest.task_id for digest in handoff.context if digest.why_missing is not None]
+        title = f"Title: {self._change.title}"
+        texts = {
+            "change": "\n\n".join([title, *(piece.text for piece in pieces)]),
+            "reported already": _lines(one for one in found if one.rule in sure),
+            "suspected by analysers": _lines(one for one in found if one.rule not in sure),
+            "analysers that gave nothing": ", ".join(missing),
+        }
+        return {name: text for name, text in texts.items() if text}
+
+    def of_guidelines(self, handoff: Handoff) -> dict[str, str]:
+        """The same, and where the project states its rules."""
+        texts = self.of_lens(handoff)
+        if self._documents:
+            texts["documents that may state rules"] = "\n".join(self._documents)
+        return texts
+
+
+def _documents(change: Change) -> list[str]:
+    """The files that may state the project's rules, as far as they can be read."""
+    paths = list(change.by_path)
+    if change.git_dir is not None and change.head is not None:
+        paths = list_tree(change.git_dir, change.head)
+    return [path for path in paths if is_document(path)][:_MAX_DOCUMENTS]
+
+
+def _findings(handoff: Handoff) -> Iterator[Finding]:
+    for output in handoff.inputs.values():
+        yield from LensReport.model_validate(output).findings
+
+
+def _lines(findings: Iterable[Finding]) -> str:
+    """The findings, a line each, as many as there is room for."""
+    lines = (f"{one.path}:{one.line} {one.rule}: {one.message}" for one in findings)
+    text = "\n".join(dict.fromkeys(lines))
+    if len(text) > _MAX_KNOWN_CHARS:
+        return text[:_MAX_KNOWN_CHARS].rpartition("\n")[0] + "\n(and more)"
+    return text

@@ -1,0 +1,139 @@
+"""What a single value in a team's files may be: the kinds that `fields` is made of.
+
+Where a value may be written in more than one way (a list as one comma-separated line, a tier's
+models as one name), it is brought into one form here.
+"""
+
+import json
+import re
+from typing import Annotated, cast
+
+from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, WithJsonSchema
+
+from leadhand.contracts.team import Tier
+
+_REFERENCE = re.compile(r"[^\W\d][\w.]*:[^\W\d][\w.]*")
+_ELSEWHERE: dict[str, Tier] = {"haiku": "fast", "sonnet": "standard", "opus": "strong"}
+_EFFORTS = ("minimal", "low", "medium", "high", "xhigh", "max")
+_MODEL = re.compile(r"[^\s:]+(:\S+)?")
+
+
+def is_reference(text: str) -> bool:
+    """Whether `text` has the form `module:name`."""
+    words = re.split(r"[.:]", text)
+    return bool(_REFERENCE.fullmatch(text)) and all(word.isidentifier() for word in words)
+
+
+def elsewhere(model: str | None) -> Tier | None:
+    """The tier that stands for a model's bare name in the subagent files of other programs."""
+    return _ELSEWHERE.get(model) if model is not None else None
+
+
+def sendable(value: object) -> object:
+    """`value`, which JSON can hold. Raises `ValueError` for a number that it can't."""
+    try:
+        json.dumps(value, allow_nan=False)
+    except ValueError as error:
+        raise ValueError("holds a number that can't be sent: give a finite one") from error
+    return value
+
+
+def _split(value: object) -> object:
+    """A text as the list of its comma-separated parts; commas between brackets part nothing."""
+    if not isinstance(value, str):
+        return value
+    parts, start, depth = list[str](), 0, 0
+    for index, character in enumerate(f"{value},"):
+        depth += (character == "(") - (character == ")")
+        if character == "," and (depth <= 0 or index == len(value)):
+            parts.append(value[start:index].strip())
+            start = index + 1
+    return [part for part in parts if part]
+
+
+def _name(text: str) -> str:
+    if text != text.strip() or not text.isprintable():
+        raise ValueError("must be one line of visible characters, without blanks around it")
+    return text
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _once(names: list[str]) -> list[str]:
+    return list(dict.fromkeys(names))
+
+
+def _listed(value: object) -> object:
+    return [value] if isinstance(value, int | float | str) else value
+
+
+def _function(text: str) -> str:
+    if not is_reference(text):
+        raise ValueError("must name a function as `module:function`, for example `work:count`")
+    return text
+
+
+def _model(text: str) -> str:
+    if not _MODEL.fullmatch(text) or not text.isprintable():
+        raise ValueError(
+            "must be `provider:model`, for example `openai:gpt-5-mini`, or a model's bare name"
+        )
+    return text
+
+
+def _uninherited(value: object) -> object:
+    return None if value == "inherit" else value
+
+
+def _thinking(value: object) -> object:
+    if not isinstance(value, bool) and value not in _EFFORTS:
+        raise ValueError(f"must be true, false or one of {', '.join(_EFFORTS)}")
+    return value
+
+
+def _output(value: object) -> object:
+    is_schema = isinstance(value, dict)
+    if not is_schema and not (isinstance(value, str) and is_reference(value)):
+        raise ValueError("must be a JSON Schema, or name a class as `module:Class`")
+    return sendable(cast("object", value))
+
+
+Name = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_name)]
+Names = Annotated[
+    list[Name],
+    BeforeValidator(_split, json_schema_input_type=str | list[Name]),
+    AfterValidator(_once),
+]
+Sentence = Annotated[str, AfterValidator(_line)]
+Said = Annotated[str, AfterValidator(_line), Field(min_length=1)]
+Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+Wait = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Waits = Annotated[
+    list[Wait],
+    BeforeValidator(_listed, json_schema_input_type=Wait | list[Wait]),
+    Field(min_length=1),
+]
+Positive = Annotated[int, Field(gt=0)]
+Percent = Annotated[int, Field(ge=0, le=100)]
+Number = Annotated[float, Field(allow_inf_nan=False)]
+FunctionName = Annotated[str, AfterValidator(_function)]
+ModelName = Annotated[str, AfterValidator(_model)]
+ModelNames = Annotated[
+    list[ModelName],
+    BeforeValidator(_listed, json_schema_input_type=str | list[ModelName]),
+    Field(min_length=1),
+]
+WorkerModel = Annotated[ModelName | None, BeforeValidator(_uninherited)]
+"""`inherit` is how subagent files say that they have no model of their own."""
+Thinking = Annotated[
+    JsonValue,
+    AfterValidator(_thinking),
+    WithJsonSchema({"enum": [True, False, *_EFFORTS]}),
+]
+OutputForm = Annotated[
+    JsonValue,
+    AfterValidator(_output),
+    WithJsonSchema({"anyOf": [{"type": "object"}, {"type": "string", "pattern": "^.+:.+$"}]}),
+]

@@ -1,0 +1,165 @@
+"""Anthropic's messages in and out: requests read, answers and errors written. No decisions."""
+
+from leadhand.testing.chat_completions import joined
+from leadhand.testing.exchange import (
+    Completion,
+    Finish,
+    Message,
+    Request,
+    Response,
+    Speaker,
+    Tool,
+    ToolCall,
+)
+from leadhand.testing.json_data import Json, Object, compact, items, mapping, text, wire
+from leadhand.testing.schema import written_in
+from leadhand.testing.sse import pieces
+
+PATH = "/messages"
+
+_STOPS: dict[Finish, str] = {"stop": "end_turn", "tool_calls": "tool_use", "length": "max_tokens"}
+_ERRORS = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    404: "not_found_error",
+    429: "rate_limit_error",
+    529: "overloaded_error",
+}
+_SPEAKERS: dict[str, Speaker] = {"assistant": "assistant", "system": "system"}
+
+
+def read(body: Object) -> Request:
+    """The request that `body` makes."""
+    system = joined(body.get("system"))
+    messages = (Message("system", system),) if system else ()
+    messages += _messages([mapping(message) for message in items(body.get("messages"))])
+    tools = tuple(_tool(mapping(tool)) for tool in items(body.get("tools")))
+    choice = mapping(body.get("tool_choice"))
+    form = mapping(mapping(body.get("output_config")).get("format"))
+    chars = sum(len(message.text) for message in messages)
+    calls = [call for message in messages for call in message.tool_calls]
+    chars += sum(len(call.name) + len(compact(call.arguments)) for call in calls)
+    chars += sum(len(compact(part)) for part in (body.get("tools"), form) if part)
+    return Request(
+        protocol="anthropic",
+        model=text(body.get("model")),
+        messages=messages,
+        tools=_allowed(tools, choice),
+        schema=mapping(form.get("schema")) if form else _told(system, tools),
+        must_call=choice.get("type") in ("any", "tool"),
+        stream=body.get("stream") is True,
+        prompt_tokens=chars // 4,
+    )
+
+
+def _told(system: str, tools: tuple[Tool, ...]) -> Object | None:
+    """The schema in a prompt; this protocol has no flag that says there is one."""
+    return None if tools else written_in(system)
+
+
+def _messages(messages: list[Object]) -> tuple[Message, ...]:
+    """Each message's tool results as messages of their own, then what else it says."""
+    made: list[Message] = []
+    tools: dict[str, str] = {}
+    for message in messages:
+        content = message.get("content")
+        parts = [mapping(part) for part in items(content)]
+        results = [part for part in parts if part.get("type") == "tool_result"]
+        uses = [part for part in parts if part.get("type") == "tool_use"]
+        tools |= {text(use.get("id")): text(use.get("name")) for use in uses}
+        for result in results:
+            tool = tools.get(text(result.get("tool_use_id")), "")
+            made.append(Message("tool", joined(result.get("content")), tool=tool))
+        texts: list[Json] = [part for part in parts if part.get("type") == "text"]
+        said = content if isinstance(content, str) else joined(texts)
+        calls = tuple(ToolCall(text(use.get("name")), mapping(use.get("input"))) for use in uses)
+        if said or calls or not results:
+            speaker = _SPEAKERS.get(text(message.get("role")), "user")
+            made.append(Message(speaker, said, calls))
+    return tuple(made)
+
+
+def _tool(tool: Object) -> Tool:
+    schema = mapping(tool.get("input_schema"))
+    return Tool(text(tool.get("name")), text(tool.get("description")), schema)
+
+
+def _allowed(tools: tuple[Tool, ...], choice: Object) -> tuple[Tool, ...]:
+    match choice.get("type"):
+        case "none":
+            return ()
+        case "tool":
+            return tuple(tool for tool in tools if tool.name == choice.get("name"))
+        case _:
+            return tools
+
+
+def write(request: Request, completion: Completion, *, tokens: int, number: int) -> Response:
+    """The response that says `completion`; `number` makes its ids unique."""
+    usage = completion.usage or {"input_tokens": request.prompt_tokens, "output_tokens": tokens}
+    stop = _STOPS[completion.finish]
+    message: Object = {
+        "id": f"msg_{number}",
+        "type": "message",
+        "role": "assistant",
+        "model": request.model,
+        "content": _blocks(completion, number),
+        "stop_reason": stop,
+        "stop_sequence": None,
+        "usage": usage,
+    }
+    return _stream(message, usage) if request.stream else Response(body=wire(message))
+
+
+def _blocks(completion: Completion, number: int) -> list[Json]:
+    texts: list[Json] = [{"type": "text", "text": completion.text}] if completion.text else []
+    for index, call in enumerate(completion.tool_calls):
+        identity = f"toolu_{number}_{index}"
+        block: Object = {"type": "tool_use", "id": identity, "name": call.name}
+        texts.append({**block, "input": call.arguments})
+    return texts
+
+
+def _stream(message: Object, usage: Json) -> Response:
+    opening: Object = {**message, "content": [], "stop_reason": None}
+    events: list[Object] = [{"type": "message_start", "message": opening}]
+    for index, block in enumerate(items(message["content"])):
+        events += _block_events(index, mapping(block))
+    delta: Object = {"stop_reason": message["stop_reason"], "stop_sequence": None}
+    events.append({"type": "message_delta", "delta": delta, "usage": usage})
+    events.append({"type": "message_stop"})
+    lines = (
+        b"event: " + text(event["type"]).encode() + b"\ndata: " + wire(event) + b"\n\n"
+        for event in events
+    )
+    return Response(body=b"".join(lines), content_type="text/event-stream")
+
+
+def _block_events(index: int, block: Object) -> list[Object]:
+    if block["type"] == "text":
+        empty: Object = {"type": "text", "text": ""}
+        deltas = [_text_delta(piece) for piece in pieces(text(block["text"]))]
+    else:
+        empty = {**block, "input": {}}
+        given = block["input"]
+        spelt = given if isinstance(given, str) else compact(given)
+        deltas = [_input_delta(piece) for piece in pieces(spelt)]
+    return [
+        {"type": "content_block_start", "index": index, "content_block": empty},
+        *({"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas),
+        {"type": "content_block_stop", "index": index},
+    ]
+
+
+def _text_delta(piece: str) -> Object:
+    return {"type": "text_delta", "text": piece}
+
+
+def _input_delta(piece: str) -> Object:
+    return {"type": "input_json_delta", "partial_json": piece}
+
+
+def error(status: int, message: str) -> bytes:
+    """The body of an error."""
+    kind = _ERRORS.get(status, "api_error")
+    return wire({"type": "error", "error": {"type": kind, "message": message}})

@@ -1,0 +1,184 @@
+"""HTTP/1.1 on the server's side, as much as clients of a model need. It knows no protocol on top.
+
+A connection takes one request at a time and answers it as the `Response` says: late, byte by byte,
+or not at all.
+"""
+
+import asyncio
+import socket
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import cast
+
+from leadhand.testing.exchange import Response
+
+MAX_HEAD_BYTES = 64 * 1024
+MAX_BODY_BYTES = 256 * 1024 * 1024
+
+_RESET_AFTER_S = 0.02
+"""Between the last byte sent and the reset, so that the client has what was sent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """What a connection asks of its server."""
+
+    answer: Callable[[str, str, bytes], Response]
+    """From method, path and body to the response."""
+    connected: Callable[[], None]
+    started: Callable[[], None]
+    ended: Callable[[int], None]
+    """Called once for each request started: with its status, 0 where the connection was lost."""
+
+
+class Connection(asyncio.Protocol):
+    """One client's connection, kept alive from request to request."""
+
+    def __init__(self, exchange: Exchange) -> None:
+        self._exchange = exchange
+        self._received = bytearray()
+        self._transport: asyncio.Transport | None = None
+        self._timer: asyncio.Handle | None = None
+        self._busy = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Keep the way back."""
+        self._transport = cast("asyncio.Transport", transport)
+        self._exchange.connected()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Whatever was under way has no reader any more."""
+        self._transport = None
+        if self._timer is not None:
+            self._timer.cancel()
+        self._done(0)
+
+    def data_received(self, data: bytes) -> None:
+        """Take in what came; once it is a whole request, answer it."""
+        self._received += data
+        self._next()
+
+    def _next(self) -> None:
+        if self._busy or self._transport is None:
+            return
+        try:
+            request = _take(self._received)
+        except ValueError as error:
+            self._begin(Response(status=400, body=str(error).encode(), content_type="text/plain"))
+            self._received.clear()
+            return
+        if request is not None:
+            self._begin(*request)
+
+    def _begin(self, request: Response | str, path: str = "", body: bytes = b"") -> None:
+        self._busy = True
+        self._exchange.started()
+        answer = self._exchange.answer
+        response = request if isinstance(request, Response) else answer(request, path, body)
+        loop = asyncio.get_running_loop()
+        # Never at once: requests that come in together are in flight together.
+        self._timer = loop.call_later(response.delay_s, self._send, response)
+
+    def _send(self, response: Response) -> None:
+        transport = self._transport
+        if transport is None:
+            return
+        if response.reset_after == -1:
+            self._reset()
+            return
+        transport.write(_head(response))
+        if response.reset_after is not None:
+            transport.write(response.body[: response.reset_after])
+            self._later(_RESET_AFTER_S, self._reset)
+        elif response.byte_every_s > 0:
+            self._drip(response, 0)
+        else:
+            transport.write(response.body)
+            self._done(response.status)
+
+    def _drip(self, response: Response, sent: int) -> None:
+        if self._transport is None:
+            return
+        self._transport.write(response.body[sent : sent + 1])
+        if sent + 1 >= len(response.body):
+            self._done(response.status)
+        else:
+            self._later(response.byte_every_s, lambda: self._drip(response, sent + 1))
+
+    def _later(self, seconds: float, action: Callable[[], None]) -> None:
+        self._timer = asyncio.get_running_loop().call_later(seconds, action)
+
+    def _done(self, status: int) -> None:
+        if self._busy:
+            self._busy = False
+            self._exchange.ended(status)
+            if self._received:
+                asyncio.get_running_loop().call_soon(self._next)
+
+    def _reset(self) -> None:
+        """Close so that the client gets a reset, not an orderly end."""
+        if self._transport is not None:
+            plug = cast("socket.socket", self._transport.get_extra_info("socket"))
+            plug.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            self._transport.abort()
+
+
+def _head(response: Response) -> bytes:
+    try:
+        phrase = HTTPStatus(response.status).phrase
+    except ValueError:
+        phrase = "Overloaded"
+    lines = [
+        f"HTTP/1.1 {response.status} {phrase}",
+        f"Content-Type: {response.content_type}",
+        f"Content-Length: {len(response.body)}",
+        *(f"{name}: {value}" for name, value in response.headers),
+    ]
+    return "\r\n".join([*lines, "\r\n"]).encode("latin-1")
+
+
+def _take(received: bytearray) -> tuple[str, str, bytes] | None:
+    """The first whole request, taken off the front; ValueError where it is none."""
+    end = received.find(b"\r\n\r\n")
+    if end < 0:
+        if len(received) > MAX_HEAD_BYTES:
+            raise ValueError("the request's head is too long")
+        return None
+    first, *lines = bytes(received[:end]).decode("latin-1").split("\r\n")
+    method, _, rest = first.partition(" ")
+    headers = {name.lower(): value.strip() for name, _, value in (x.partition(":") for x in lines)}
+    if "chunked" in headers.get("transfer-encoding", "").lower():
+        found = _chunked(received, end + 4)
+    else:
+        found = _sized(received, end + 4, headers.get("content-length", "0"))
+    if found is None:
+        return None
+    body, used = found
+    del received[:used]
+    return method, rest.partition(" ")[0], body
+
+
+def _sized(received: bytearray, start: int, length: str) -> tuple[bytes, int] | None:
+    size = int(length)
+    if not 0 <= size <= MAX_BODY_BYTES:
+        raise ValueError("the request's body is too long")
+    end = start + size
+    return (bytes(received[start:end]), end) if len(received) >= end else None
+
+
+def _chunked(received: bytearray, start: int) -> tuple[bytes, int] | None:
+    body = bytearray()
+    while (end := received.find(b"\r\n", start)) >= 0:
+        size = int(bytes(received[start:end]).partition(b";")[0], 16)
+        after = end + 2 + size
+        if not 0 <= size <= MAX_BODY_BYTES - len(body):
+            raise ValueError("the request's body is too long")
+        if len(received) < after + 2:
+            return None
+        body += received[end + 2 : after]
+        start = after + 2
+        if size == 0:
+            return bytes(body), start
+    return None

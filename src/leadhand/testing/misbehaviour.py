@@ -1,0 +1,270 @@
+"""What a model endpoint does wrong, one small function each, by name.
+
+`TO_ANSWERS` spoil what the model says; `TO_RESPONSES` spoil how it arrives. Each takes a parameter
+of which `true` means the usual: `{"429": 3}`, `{"429": "date"}`, `{"slow": 0.5}`.
+"""
+
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from leadhand.errors import InputError
+from leadhand.testing.exchange import Completion, Request, Response, ToolCall
+from leadhand.testing.json_data import Json, Object, compact, mapping, parse
+from leadhand.testing.schema import fill
+from leadhand.testing.words import ENDINGS
+
+ToAnswer = Callable[[Completion, Request, Json], Completion]
+ToResponse = Callable[[Response, Json], Response]
+
+_DEEP = 100_000
+_HUGE_CHARS = 2_000_000
+_RETRY_AFTER_S = 1
+_ODD = "\ud800 \x00 \u202egnp.exe\u202c \u200b"
+"""A lone surrogate, a NUL, text turned around and a space of no width."""
+
+
+def cut_json(completion: Completion, request: Request, parameter: Json) -> Completion:
+    """The arguments of every tool call, or the text, end in the middle."""
+    return _with_arguments(completion, lambda arguments: arguments[: len(arguments) // 2])
+
+
+def deep_arguments(completion: Completion, request: Request, parameter: Json) -> Completion:
+    """Arguments that are nested a hundred thousand deep."""
+    depth = _whole(parameter, _DEEP)
+    return _with_arguments(completion, lambda _: '{"a":' + "[" * depth + "]" * depth + "}")
+
+
+def nan_arguments(completion: Completion, request: Request, parameter: Json) -> Completion:
+    """Arguments whose numbers are NaN, which is not JSON."""
+    return _with_arguments(completion, _without_numbers)
+
+
+def invalid_schema(completion: Completion, request: Request, parameter: Json) -> Completion:
+    """Well-formed arguments in which every value is of the wrong type."""
+    return _with_arguments(completion, _of_wrong_types)
+
+
+def unknown_tool(completion: Completion, request: Request, parameter: Json) -> Completion:
+    """Calls of a tool that nobody offered; the parameter is its name."""
+    name = parameter if isinstance(parameter, str) else "no_such_tool"
+    calls = completion.tool_calls or (ToolCall(name, {}),)
+    renamed = tuple(replace(call, name=name) for call in calls)
+    return replace(completion, tool_calls=renamed, finish="tool_calls")
+
+
+def misspelt_tool(completion: Completion, request: Request, parameter: Json) -> Completion:
+    """Calls of tools whose names have their last two letters swapped."""
+    swapped = (
+        replace(call, name=call.name[:-2] + call.name[:-3:-1]) for call in completion.tool_calls
+    )
+    return replace(completion, tool_calls=tuple(swapped))
+
+
+def repeat_call(completion: Completion, request: Request, parameter: Json) -> Completion:
+    """The same call of the first tool with the same arguments, whatever was answered before."""
+    tool = next((tool for tool in request.tools if tool.name not in ENDINGS), None)
+    if tool is None:
+        return completion
+    filled = fill(tool.parameters, lambda _: None)
+    same = ToolCall(tool.name, filled if isinstance(filled, dict) else {})
+    return replace(completion, text="", tool_calls=(same,), finish="tool_calls")
+
+
+def huge(completion: Completion, request: Request, parameter: Json) -> Completion:
+    """An answer of two million characters, or as many as the parameter says."""
+    chars = _whole(parameter, _HUGE_CHARS)
+    return _with_strings(completion, lambda said: (said or "x") * (chars // max(1, len(said)) + 1))
+
+
+def odd_characters(completion: Completion, request: Request, parameter: Json) -> Completion:
+    """A lone surrogate, a NUL, bidirectional and zero-width characters in every text."""
+    return _with_strings(completion, lambda said: said + _ODD)
+
+
+def length(completion: Completion, request: Request, parameter: Json) -> Completion:
+    """The answer stops in the middle because the token limit was reached."""
+    return replace(cut_json(completion, request, parameter), finish="length")
+
+
+def bad_usage(completion: Completion, request: Request, parameter: Json) -> Completion:
+    """Token counts that are no counts; the parameter is sent in their place where it is given."""
+    wrong: Object = {"prompt_tokens": "many", "completion_tokens": -5, "total_tokens": None}
+    wrong |= {"input_tokens": "many", "output_tokens": -5}
+    return replace(completion, usage=wrong if parameter is True else parameter)
+
+
+def html(response: Response, parameter: Json) -> Response:
+    """Status 200 with a page, as a proxy in the way gives it."""
+    page = b"<!DOCTYPE html><html><body><h1>Sign in to continue</h1></body></html>"
+    return replace(response, status=200, content_type="text/html", body=page)
+
+
+def empty(response: Response, parameter: Json) -> Response:
+    """Status 200 with nothing in it."""
+    return replace(response, status=200, body=b"")
+
+
+def nan(response: Response, parameter: Json) -> Response:
+    """A body whose numbers are NaN, which is not JSON."""
+    return replace(response, body=re.sub(rb"(?<=:)-?\d+(?=[,}])", b"NaN", response.body))
+
+
+def deep(response: Response, parameter: Json) -> Response:
+    """A body of a hundred thousand nested lists."""
+    depth = _whole(parameter, _DEEP)
+    return replace(response, body=b"[" * depth + b"]" * depth)
+
+
+def cut_body(response: Response, parameter: Json) -> Response:
+    """A body that ends in the middle, though the connection is in order."""
+    return replace(response, body=response.body[: len(response.body) // 2])
+
+
+def reset(response: Response, parameter: Json) -> Response:
+    """The connection is reset before anything is answered."""
+    return replace(response, reset_after=-1)
+
+
+def reset_midway(response: Response, parameter: Json) -> Response:
+    """The connection is reset when half of the answer is sent."""
+    return replace(response, reset_after=len(response.body) // 2)
+
+
+def slow(response: Response, parameter: Json) -> Response:
+    """One byte at a time, so many seconds apart; 10 by default."""
+    return replace(response, byte_every_s=_seconds(parameter, 10.0))
+
+
+def latency_ms(response: Response, parameter: Json) -> Response:
+    """The answer takes so many milliseconds more; a thousand by default."""
+    return replace(response, delay_s=response.delay_s + _seconds(parameter, 1000.0) / 1000.0)
+
+
+TO_ANSWERS: dict[str, ToAnswer] = {
+    function.__name__: function
+    for function in (
+        cut_json,
+        deep_arguments,
+        nan_arguments,
+        invalid_schema,
+        unknown_tool,
+        misspelt_tool,
+        repeat_call,
+        huge,
+        odd_characters,
+        length,
+        bad_usage,
+    )
+}
+TO_RESPONSES: dict[str, ToResponse] = {
+    function.__name__: function
+    for function in (
+        html,
+        empty,
+        nan,
+        deep,
+        cut_body,
+        reset,
+        reset_midway,
+        slow,
+        latency_ms,
+    )
+}
+
+
+def status_of(misbehave: Mapping[str, Json]) -> tuple[int, Json] | None:
+    """The HTTP status that a misbehaviour named by its number asks for, and its parameter."""
+    named = ((int(name), value) for name, value in misbehave.items() if name.isdecimal())
+    return next(named, None)
+
+
+def retry_after(parameter: Json) -> tuple[tuple[str, str], ...]:
+    """The Retry-After header: seconds as given, `date` or `date:30` as an HTTP date, null: none."""
+    if parameter is None:
+        return ()
+    if isinstance(parameter, str) and parameter.startswith("date"):
+        seconds = int(parameter.partition(":")[2] or _RETRY_AFTER_S)
+        moment = time.gmtime(time.time() + seconds)
+        return (("Retry-After", time.strftime("%a, %d %b %Y %H:%M:%S GMT", moment)),)
+    return (("Retry-After", str(_RETRY_AFTER_S if parameter is True else parameter)),)
+
+
+def check_misbehaviours(misbehave: Mapping[str, Json], where: str) -> None:
+    """Raises InputError where a name is no misbehaviour's."""
+    for name in misbehave:
+        status = name.isdecimal() and 400 <= int(name) <= 599
+        if not (status or name in TO_ANSWERS or name in TO_RESPONSES):
+            known = ", ".join([*TO_ANSWERS, *TO_RESPONSES])
+            raise InputError(
+                f"{where} asks for the misbehaviour {name!r}, which is not known: "
+                f"name a status from 400 to 599 or one of {known}"
+            )
+
+
+def parse_fault(name: str) -> tuple[str, Json]:
+    """A misbehaviour and its parameter from `429`, `429:date` or `slow:0.5`."""
+    plain, _, given = name.partition(":")
+    check_misbehaviours({plain: True}, f"the fault {name!r}")
+    if not given:
+        return plain, True
+    try:
+        return plain, parse(given)
+    except ValueError:
+        return plain, given
+
+
+def _with_arguments(completion: Completion, change: Callable[[str], str]) -> Completion:
+    if not completion.tool_calls:
+        return replace(completion, text=change(completion.text))
+    calls = (replace(call, arguments=change(_spelt(call))) for call in completion.tool_calls)
+    return replace(completion, tool_calls=tuple(calls))
+
+
+def _with_strings(completion: Completion, change: Callable[[str], str]) -> Completion:
+    """Changes the text, or the first string of each call's arguments."""
+    if not completion.tool_calls:
+        return replace(completion, text=change(completion.text))
+    return replace(
+        completion,
+        tool_calls=tuple(_first_string(call, change) for call in completion.tool_calls),
+    )
+
+
+def _first_string(call: ToolCall, change: Callable[[str], str]) -> ToolCall:
+    arguments = call.arguments
+    if isinstance(arguments, str):
+        return call
+    for name, value in arguments.items():
+        if isinstance(value, str):
+            return replace(call, arguments={**arguments, name: change(value)})
+    return call
+
+
+def _spelt(call: ToolCall) -> str:
+    return call.arguments if isinstance(call.arguments, str) else compact(call.arguments)
+
+
+def _without_numbers(spelt: str) -> str:
+    changed = re.sub(r"(?<=:)-?\d+(?:\.\d+)?(?=[,}])", "NaN", spelt)
+    return changed if changed != spelt else '{"number":NaN}'
+
+
+def _of_wrong_types(spelt: str) -> str:
+    try:
+        names = mapping(parse(spelt))
+    except ValueError:
+        names = {}
+    wrong: Object = {"of_the_wrong": ["type"]}
+    return compact(dict.fromkeys(names or {"answer": None}, wrong))
+
+
+def _whole(parameter: Json, usual: int) -> int:
+    return usual if parameter is True or not isinstance(parameter, int) else parameter
+
+
+def _seconds(parameter: Json, usual: float) -> float:
+    if parameter is True or not isinstance(parameter, int | float):
+        return usual
+    return float(parameter)

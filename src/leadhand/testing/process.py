@@ -1,0 +1,147 @@
+"""`ScriptedServer`: the model server as a process of its own that a test starts, asks and stops."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Self
+
+from leadhand.errors import InputError, ToolError
+from leadhand.testing.counts import Stats
+from leadhand.testing.json_data import Json, Object, mapping, parse, text
+from leadhand.testing.settings import HOST
+
+_STOP_S = 5.0
+
+
+class ScriptedServer:
+    """A model server on loopback for as long as its block lasts.
+
+    It plays planner, workers and synthesizer from the requests it gets; a script, faults and
+    latency change what it answers. Costs a process and about a fifth of a second.
+    """
+
+    def __init__(
+        self,
+        script: str | Sequence[Mapping[str, Json]] | None = None,
+        *,
+        faults: Mapping[str, float] | None = None,
+        seed: int = 0,
+        latency_ms: float = 0.0,
+        model: str = "scripted",
+        keep_bodies: int = 100,
+    ) -> None:
+        """`script` is `module:function` or a list of rules.
+
+        Raises InputError at the start of the block where a setting can't be.
+        """
+        self._settings: dict[str, object] = {
+            "script": script,
+            "faults": faults or {},
+            "seed": seed,
+            "latency_ms": latency_ms,
+            "model": model,
+            "keep_bodies": keep_bodies,
+        }
+        self._process: subprocess.Popen[bytes] | None = None
+        self._port = 0
+        self._asking = threading.Lock()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        """Start the process; it serves when this returns."""
+        paths = [path or os.getcwd() for path in sys.path]
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "leadhand.testing.server", "--piped"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            # What the test can import, its script can be imported from.
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        )
+        try:
+            port = self._line().get("port")
+            self._port = port if isinstance(port, int) else 0
+            self._ask("configure", self._settings)
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        """End the process and wait for it. Stopping twice is stopping once."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        if process.stdin is not None:
+            process.stdin.close()
+        try:
+            process.wait(_STOP_S)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
+
+    @property
+    def url(self) -> str:
+        """The base URL for OpenAI's protocol, as for OPENAI_BASE_URL."""
+        return f"{self.anthropic_url}/v1"
+
+    @property
+    def anthropic_url(self) -> str:
+        """The base URL for Anthropic's protocol, as for ANTHROPIC_BASE_URL."""
+        return f"http://{HOST}:{self._port}"
+
+    def env(self) -> dict[str, str]:
+        """Environment variables that send the providers' SDKs here."""
+        return {
+            "OPENAI_BASE_URL": self.url,
+            "OPENAI_API_KEY": "dummy",
+            "ANTHROPIC_BASE_URL": self.anthropic_url,
+            "ANTHROPIC_API_KEY": "dummy",
+        }
+
+    def stats(self) -> Stats:
+        """What was asked and answered since the start or the last reset."""
+        return Stats.from_json(self._ask("stats", {}).get("stats"))
+
+    def reset(self, **settings: object) -> None:
+        """Zero the counts and start the script over; settings given here change, others stay."""
+        self._ask("reset", settings)
+
+    def configure(self, **settings: object) -> None:
+        """Change settings and keep the counts; a new script, faults or seed starts over."""
+        self._ask("configure", settings)
+
+    def _ask(self, command: str, settings: Mapping[str, object]) -> Object:
+        process = self._process
+        if process is None or process.stdin is None:
+            raise ToolError("the scripted server is not running: use it as `with ScriptedServer()`")
+        line = json.dumps({"do": command, "settings": dict(settings)}).encode() + b"\n"
+        with self._asking:
+            process.stdin.write(line)
+            process.stdin.flush()
+            answer = self._line()
+        if "error" in answer:
+            raise InputError(text(answer["error"]))
+        return answer
+
+    def _line(self) -> Object:
+        process = self._process
+        line = process.stdout.readline() if process is not None and process.stdout else b""
+        if not line:
+            raise ToolError("the scripted server ended; what it said last is on standard error")
+        return mapping(parse(line))

@@ -1,0 +1,137 @@
+"""What planner, worker, synthesizer and scorer answer, decided by what a request offers.
+
+An answer is always made of the request's own words and of what the tools returned, so that it can
+be traced to the question; there are no canned answers.
+"""
+
+import re
+from dataclasses import dataclass
+
+from leadhand.testing import planning
+from leadhand.testing.exchange import Completion, Reply, Request, Role, Tool, ToolCall
+from leadhand.testing.json_data import Json, Object, compact, items, mapping
+from leadhand.testing.schema import fill, properties
+from leadhand.testing.words import ENDINGS, Words
+
+_LOOKING = re.compile(
+    r"search|read|list|quer|find|get|fetch|look|grep|sql|describe|calc|show|open|load|page|count"
+)
+_FOLLOWING = re.compile(r"read|open|fetch|load|page|full")
+_ESCALATE = "escalate"
+_CONTINUING = re.compile(r"more|next|continue")
+_ESCALATION = re.compile(r"\bESCALATE:\s*(\w+)[:,]?[ \t]*([^\n]*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """The shape that a request wants its answer in."""
+
+    schema: Object
+    tool: str | None
+    """The tool that takes the answer; None where it is the text."""
+
+
+def output_of(request: Request) -> Output | None:
+    """The output tool or schema that a request offers; None where it offers none."""
+    named = [tool for tool in request.tools if tool.name in ENDINGS and tool.name != _ESCALATE]
+    plans = [tool for tool in request.tools if planning.is_plan(tool.parameters)]
+    alone = [tool for tool in request.tools if len(request.tools) == 1]
+    if not request.must_call:
+        # A lone tool takes the answer, unless it is one to look with or has been called.
+        alone = [one for one in alone if not (request.calls or _looks_around(one))]
+    for tool in (*named, *plans, *alone):
+        return Output(tool.parameters, tool.name)
+    if request.schema is not None:
+        return Output(request.schema, None)
+    return None
+
+
+def role_of(request: Request) -> Role:
+    """Whom a request is for, by the properties of the answer it wants."""
+    output = output_of(request)
+    if output is None:
+        return "plain"
+    if planning.is_plan(output.schema):
+        return "planner"
+    wanted = properties(output.schema)
+    if "contradictions" in wanted:
+        return "synthesizer"
+    if "score" in wanted:
+        return "scorer"
+    return "worker" if output.tool in ENDINGS else "structured"
+
+
+def complete(request: Request, reply: Reply) -> Completion:
+    """What a script's reply comes to for this request; what it leaves open, the role fills in."""
+    if reply.json is not None:
+        return _put(output_of(request), reply.json)
+    if reply.text is None and not reply.tool_calls:
+        return answer(request)
+    return _completion(reply.text or "", reply.tool_calls)
+
+
+def answer(request: Request) -> Completion:
+    """What a request's role answers when no script says otherwise."""
+    output = output_of(request)
+    words = Words(request)
+    if output is not None and planning.is_plan(output.schema):
+        return _put(output, planning.plan(output.schema, words))
+    escalation = _escalation(request, words)
+    if escalation is not None:
+        return _completion("", (escalation,))
+    looks = _looks(request, output, words)
+    if looks:
+        return _completion("", looks)
+    if output is not None:
+        return _put(output, fill(output.schema, words.for_answers))
+    return _completion(words.derived)
+
+
+def _put(output: Output | None, value: Json) -> Completion:
+    """`value` where the request wants it: in the output tool's arguments, else as text."""
+    if output is not None and output.tool is not None:
+        return _completion("", (ToolCall(output.tool, mapping(value)),))
+    return _completion(value if isinstance(value, str) else compact(value))
+
+
+def _completion(text: str, calls: tuple[ToolCall, ...] = ()) -> Completion:
+    return Completion(text, calls, "tool_calls" if calls else "stop")
+
+
+def _escalation(request: Request, words: Words) -> ToolCall | None:
+    asked = _ESCALATION.search(words.said)
+    tool = next((tool for tool in request.tools if tool.name == _ESCALATE), None)
+    if asked is None or tool is None:
+        return None
+    message = asked[2].strip() or f"it was asked for in: {words.intent}"
+    wishes: Object = {"reason": asked[1], "message": message}
+    return ToolCall(_ESCALATE, mapping(fill(tool.parameters, wishes.get)))
+
+
+def _looks(request: Request, output: Output | None, words: Words) -> tuple[ToolCall, ...]:
+    """The tools that are worth a look before answering: first those that find, then readers."""
+    done = {call.name for call in request.calls}
+    ending = {*ENDINGS, output.tool if output else None}
+    open_to = [tool for tool in request.tools if tool.name not in ending | done]
+    looking = [
+        tool
+        for tool in open_to
+        if _looks_around(tool) and (words.mentions(tool.name) or not _CONTINUING.search(tool.name))
+    ]
+    if not looking and output is None and not request.calls:
+        looking = open_to
+    finding = [tool for tool in looking if not _FOLLOWING.search(tool.name.lower())]
+    return tuple(_call(tool, words) for tool in finding or looking)
+
+
+def _looks_around(tool: Tool) -> bool:
+    return _LOOKING.search(tool.name.lower()) is not None
+
+
+def _call(tool: Tool, words: Words) -> ToolCall:
+    required = items(tool.parameters.get("required"))
+
+    def needed(name: str) -> Json:
+        return words.for_tools(name) if name in required or not name else None
+
+    return ToolCall(tool.name, mapping(fill(tool.parameters, needed)))

@@ -1,0 +1,254 @@
+"""The scripted model server: a process on loopback that speaks OpenAI's and Anthropic's protocols.
+
+    python -m leadhand.testing.server --port 0
+
+prints its URL and serves until it is stopped. Tests start it through `ScriptedServer`, which
+steers it over its standard input and output (`--piped`); it ends when they close. It never calls
+out, and needs the standard library only.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import json
+import resource
+import signal
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from leadhand.errors import InputError
+from leadhand.testing import anthropic_messages, chat_completions
+from leadhand.testing.counts import Counts
+from leadhand.testing.exchange import Completion, Reply, Request, Response
+from leadhand.testing.http import Connection, Exchange
+from leadhand.testing.json_data import Json, Object, compact, mapping, parse, text, wire
+from leadhand.testing.misbehaviour import TO_ANSWERS, TO_RESPONSES, retry_after, status_of
+from leadhand.testing.roles import complete, role_of
+from leadhand.testing.settings import HOST, Settings
+
+_BACKLOG = 4096
+_NO_RESPONSES = (
+    "this server speaks chat completions, not responses: POST /v1/chat/completions "
+    "(pydantic-ai: the provider `openai-chat`)"
+)
+
+
+class Wording(Protocol):
+    """A protocol's module: how requests are read, and answers and errors written."""
+
+    def read(self, body: Object) -> Request: ...
+    def write(
+        self, request: Request, completion: Completion, *, tokens: int, number: int
+    ) -> Response: ...
+    def error(self, status: int, message: str) -> bytes: ...
+
+
+class ModelServer:
+    """What answers: settings, script and counts behind the two protocols."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._script = settings.script_of()
+        self.counts = Counts(keep_bodies=settings.keep_bodies)
+        self._number = 0
+
+    def exchange(self) -> Exchange:
+        """What connections call."""
+        return Exchange(
+            answer=self.answer,
+            connected=self.counts.connected,
+            started=self.counts.started,
+            ended=self.counts.ended,
+        )
+
+    def configure(self, changes: Object) -> None:
+        """Change settings; a new script, faults or seed starts the script over."""
+        self._settings = self._settings.changed(changes)
+        if {"script", "faults", "seed"} & changes.keys():
+            self._script = self._settings.script_of()
+        self.counts.keep_bodies(self._settings.keep_bodies)
+
+    def reset(self, changes: Object) -> None:
+        """Zero the counts and start the script over, with the changes given."""
+        self._settings = self._settings.changed(changes)
+        self._script = self._settings.script_of()
+        self.counts.clear(keep_bodies=self._settings.keep_bodies)
+
+    def answer(self, method: str, path: str, body: bytes) -> Response:
+        """The response to one HTTP request."""
+        plain = path.partition("?")[0].rstrip("/")
+        if method == "POST" and plain.endswith(chat_completions.PATH):
+            return self._model_call(chat_completions, body)
+        if method == "POST" and plain.endswith(anthropic_messages.PATH):
+            return self._model_call(anthropic_messages, body)
+        if method == "GET" and plain.endswith("/models"):
+            return Response(body=wire(_models(self._settings.model)))
+        if method == "GET" and plain == "/stats":
+            return Response(body=wire(self.counts.snapshot()))
+        missing = _NO_RESPONSES if plain.endswith("/responses") else f"no {method} {plain} here"
+        return Response(status=404, body=chat_completions.error(404, missing))
+
+    def _model_call(self, wording: Wording, body: bytes) -> Response:
+        try:
+            asked = parse(body)
+        except (ValueError, RecursionError):
+            asked = None
+        if not isinstance(asked, dict):
+            return Response(status=400, body=wording.error(400, "the body is no JSON object"))
+        request = wording.read(asked)
+        role = role_of(request)
+        self.counts.asked(request, role, asked, chars=len(body))
+        self._number += 1
+        try:
+            reply = self._script.reply(request, role)
+            response = self._respond(wording, request, reply)
+        except Exception as error:  # A user's script may raise anything; the test is to see it.
+            said = f"the script raised {type(error).__name__}: {error}"
+            return Response(status=400, body=wording.error(400, said))
+        return response
+
+    def _respond(self, wording: Wording, request: Request, reply: Reply) -> Response:
+        marked = request.latency_ms
+        delay_s = (self._settings.latency_ms if marked is None else marked) / 1000.0
+        for name in reply.misbehave:
+            self.counts.misbehaved(name)
+        status = status_of(reply.misbehave)
+        if status is None:
+            response = self._spoken(wording, request, reply)
+        else:
+            response = _failure(wording, *status)
+        response = _delayed(response, delay_s)
+        for name, parameter in reply.misbehave.items():
+            if name in TO_RESPONSES:
+                response = TO_RESPONSES[name](response, parameter)
+        return response
+
+    def _spoken(self, wording: Wording, request: Request, reply: Reply) -> Response:
+        completion = complete(request, reply)
+        for name, parameter in reply.misbehave.items():
+            if name in TO_ANSWERS:
+                completion = TO_ANSWERS[name](completion, request, parameter)
+        tokens = _tokens(completion)
+        self.counts.answered(tokens)
+        return wording.write(request, completion, tokens=tokens, number=self._number)
+
+
+def _delayed(response: Response, delay_s: float) -> Response:
+    if not delay_s:
+        return response
+    return Response(
+        response.status, response.body, response.content_type, response.headers, delay_s
+    )
+
+
+def _failure(wording: Wording, status: int, parameter: Json) -> Response:
+    waits = status in (429, 503, 529)
+    headers = retry_after(parameter) if waits else ()
+    said = "slow down" if status == 429 else "not now" if waits else "the model failed"
+    return Response(status=status, body=wording.error(status, said), headers=headers)
+
+
+def _tokens(completion: Completion) -> int:
+    calls = completion.tool_calls
+    spelt = (c.arguments if isinstance(c.arguments, str) else compact(c.arguments) for c in calls)
+    return (len(completion.text) + sum(map(len, spelt))) // 4 + 1
+
+
+def _models(name: str) -> Object:
+    """The list of models, in words that both protocols understand."""
+    model: Object = {"id": name, "object": "model", "created": 1_700_000_000, "owned_by": "script"}
+    model |= {"type": "model", "display_name": name, "created_at": "2023-11-14T22:13:20Z"}
+    return {
+        "object": "list",
+        "data": [model],
+        "has_more": False,
+        "first_id": name,
+        "last_id": name,
+    }
+
+
+async def serve(model_server: ModelServer, *, port: int, piped: bool) -> None:
+    """Serve until the commands end, or for ever where there are none."""
+    loop = asyncio.get_running_loop()
+    exchange = model_server.exchange()
+    listening = await loop.create_server(lambda: Connection(exchange), HOST, port, backlog=_BACKLOG)
+    async with listening:
+        port = listening.sockets[0].getsockname()[1]
+        if piped:
+            print(json.dumps({"port": port}), flush=True)
+            await _obey(model_server)
+        else:
+            print(f"http://{HOST}:{port}/v1", flush=True)
+            await listening.serve_forever()
+
+
+async def _obey(model_server: ModelServer) -> None:
+    """Carry out one command a line from standard input, and answer each with a line."""
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader(limit=2**30)
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
+    while line := await reader.readline():
+        try:
+            answer = _command(model_server, mapping(parse(line)))
+        except InputError as error:
+            answer = {"error": str(error)}
+        sys.stdout.write(json.dumps(answer) + "\n")
+        sys.stdout.flush()
+
+
+def _command(model_server: ModelServer, command: Object) -> Object:
+    changes = mapping(command.get("settings"))
+    match text(command.get("do")):
+        case "stats":
+            return {"stats": model_server.counts.snapshot()}
+        case "reset":
+            model_server.reset(changes)
+        case "configure":
+            model_server.configure(changes)
+        case unknown:
+            return {"error": f"no command {unknown!r}"}
+    return {}
+
+
+def _settings(arguments: argparse.Namespace) -> Settings:
+    given: Object = {"latency_ms": arguments.latency_ms, "seed": arguments.seed}
+    script: str = arguments.script
+    if script:
+        is_file = script.endswith(".json")
+        given["script"] = parse(Path(script).read_bytes()) if is_file else script
+    given["faults"] = parse(arguments.faults)
+    return Settings().changed(given)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The command line: serve until stopped."""
+    parser = argparse.ArgumentParser(
+        prog="python -m leadhand.testing.server",
+        description="A model server on loopback that answers by script and misbehaves on demand.",
+    )
+    parser.add_argument("--port", type=int, default=0, help="0 takes a free one")
+    parser.add_argument("--script", default="", help="module:function, or a JSON file of rules")
+    parser.add_argument("--faults", default="{}", help='JSON, for example {"429": 0.1}')
+    parser.add_argument("--seed", type=int, default=0, help="of the faults")
+    parser.add_argument("--latency-ms", type=float, default=0.0)
+    parser.add_argument("--piped", action="store_true", help="take commands from standard input")
+    arguments = parser.parse_args(argv)
+    try:
+        model_server = ModelServer(_settings(arguments))
+    except (InputError, OSError, ValueError) as error:
+        parser.error(str(error))
+    # A thousand clients at once are more files than many systems allow by default.
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    if arguments.piped:
+        # Ctrl-C in a terminal reaches the whole group; this process ends with its parent's pipe.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with contextlib.suppress(KeyboardInterrupt):
+        asyncio.run(serve(model_server, port=arguments.port, piped=arguments.piped))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

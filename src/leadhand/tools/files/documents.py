@@ -1,0 +1,171 @@
+"""The text of the files handed in: bounded, cleaned, marked where it was cut, easy to cite (F18).
+
+Text, Markdown, CSV and JSON are decoded here; the other formats are parsed in a process of their
+own, see `parsing`.
+"""
+
+import hashlib
+import threading
+import time
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from io import BufferedReader
+from itertools import accumulate
+from typing import Final
+
+from leadhand.tools.files.inputs import InputFile, Inputs, Unreadable
+from leadhand.tools.files.kinds import Kind
+from leadhand.tools.files.legible import cleaned, decoded
+from leadhand.tools.files.parsing import RICH, Limits, Parsed, parsed
+from leadhand.tools.text import size_text
+
+MAX_TEXT_BYTES: Final = 8 << 20
+"""Read of one file of plain text."""
+_MAX_HASHED_BYTES: Final = 1 << 30
+_CACHED_CHARS: Final = 32 << 20
+_BATCH: Final = 16
+"""Files parsed by one process, so that its start is not paid for each."""
+_TIMEOUT_S: Final = 60.0
+_LIMITS: Final = Limits()
+
+_NO_TEXT: Final[dict[Kind, str]] = {
+    "parquet": "a Parquet table has no text to read; query it as a table",
+    "other": "it is not text, nor a format that is read here",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """The text of one file."""
+
+    name: str
+    text: str
+    """Without controls, `\\n` at the end of each line; pages follow one another."""
+    page_starts: tuple[int, ...] = ()
+    """Where each page begins in `text`; none for a format without pages."""
+    cut: str | None = None
+    """What of the file is not in `text`, with the hash of the whole file, if anything is not."""
+
+    def page(self, offset: int) -> int | None:
+        """The page, from 1, of the character at `offset`; none for a format without pages."""
+        return bisect_right(self.page_starts, offset) or None
+
+    def line(self, offset: int) -> int:
+        """The line, from 1, of the character at `offset`."""
+        return self.text.count("\n", 0, offset) + 1
+
+
+def reference(name: str, *, line: int, page: int | None) -> str:
+    """A place as it is cited: `[report.md:12]`, or `[paper.pdf p.3]` where there are pages."""
+    return f"[{name} p.{page}]" if page else f"[{name}:{line}]"
+
+
+class Documents:
+    """The text of `inputs`, read when asked for and kept while there is room; thread-safe."""
+
+    def __init__(self, inputs: Inputs, *, limits: Limits = _LIMITS) -> None:
+        self.inputs = inputs
+        self._limits = limits
+        self._kept: dict[str, Document] = {}
+        self._lock = threading.Lock()
+
+    def read(self, name: str) -> Document:
+        """The text of the file listed as `name`; raises `ToolMistake` or `Unreadable`."""
+        file = self.inputs.find(name)
+        with self._lock:
+            kept = self._kept.get(file.name)
+        if kept is not None:
+            return kept
+        document = next(self.read_each([file]))
+        if isinstance(document, Unreadable):
+            raise document
+        with self._lock:
+            self._keep(document)
+        return document
+
+    def read_each(
+        self, files: Sequence[InputFile], *, timeout_s: float = _TIMEOUT_S
+    ) -> Iterator[Document | Unreadable]:
+        """The text of each of `files`, in order, or why there is none; nothing of it is kept.
+
+        Formats that take parsing are given up after `timeout_s`; plain text is always read.
+        """
+        deadline = time.monotonic() + timeout_s
+        for start in range(0, len(files), _BATCH):
+            batch = files[start : start + _BATCH]
+            rich = self._parse([file for file in batch if file.kind in RICH], deadline)
+            for file in batch:
+                yield rich[file.name] if file.name in rich else self._plain(file)
+
+    def _keep(self, document: Document) -> None:
+        self._kept[document.name] = document
+        while sum(len(kept.text) for kept in self._kept.values()) > _CACHED_CHARS:
+            del self._kept[next(iter(self._kept))]
+
+    def _plain(self, file: InputFile) -> Document | Unreadable:
+        if why := _NO_TEXT.get(file.kind):
+            return Unreadable(file.name, why)
+        try:
+            with self.inputs.open(file.name) as stream:
+                data = stream.read(MAX_TEXT_BYTES)
+                more = stream.read(1) != b""
+                cut = f"only its first {size_text(MAX_TEXT_BYTES)} were read" if more else None
+                text = cleaned(decoded(data))
+                return Document(file.name, text, cut=_with_hash(cut, stream))
+        except Unreadable as unreadable:
+            return unreadable
+        except OSError as error:
+            return Unreadable(file.name, f"reading it failed ({error.strerror})")
+
+    def _parse(
+        self, files: Sequence[InputFile], deadline: float
+    ) -> dict[str, Document | Unreadable]:
+        results: dict[str, Document | Unreadable] = {}
+        with ExitStack() as stack:
+            streams: list[tuple[InputFile, BufferedReader]] = []
+            for file in files:
+                try:
+                    stream = stack.enter_context(self.inputs.open(file.name))
+                    streams.append((file, stream))
+                except Unreadable as unreadable:
+                    results[file.name] = unreadable
+            outcomes = parsed(
+                [(file.kind, stream) for file, stream in streams],
+                limits=self._limits,
+                timeout_s=deadline - time.monotonic(),
+            )
+            for (file, stream), outcome in zip(streams, outcomes, strict=True):
+                results[file.name] = _document(file, outcome, stream)
+        return results
+
+
+def _document(file: InputFile, outcome: Parsed, stream: BufferedReader) -> Document | Unreadable:
+    if outcome.error is not None:
+        return Unreadable(file.name, outcome.error)
+    pages = [cleaned(page).rstrip("\n") + "\n" for page in outcome.pages]
+    text = "".join(pages)
+    if not text.strip():
+        return Unreadable(
+            file.name, "it holds no text that can be read; it may hold images of text"
+        )
+    starts = accumulate((len(page) for page in pages[:-1]), initial=0)
+    return Document(
+        file.name,
+        text,
+        page_starts=tuple(starts) if file.kind == "pdf" else (),
+        cut=_with_hash(outcome.cut, stream),
+    )
+
+
+def _with_hash(cut: str | None, stream: BufferedReader) -> str | None:
+    """`cut` with the size of the whole file and, unless it is huge, its SHA-256 (row F18)."""
+    if cut is None:
+        return None
+    size = stream.seek(0, 2)
+    stream.seek(0)
+    if size > _MAX_HASHED_BYTES:
+        return f"{cut}; the file has {size:,} bytes"
+    digest = hashlib.file_digest(stream, "sha256").hexdigest()
+    return f"{cut}; the file has {size:,} bytes, sha256 {digest}"

@@ -1,0 +1,154 @@
+"""Full-text search over the files handed in: an SQLite FTS5 table in memory, ranked by BM25.
+
+Built once, when first asked, by whichever thread comes first; the others wait for it.
+"""
+
+import re
+import sqlite3
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from leadhand.tools.files.documents import Documents
+from leadhand.tools.files.inputs import InputFile, Unreadable
+from leadhand.tools.files.kinds import Kind
+from leadhand.tools.files.passage import Passage, cut
+from leadhand.tools.files.queries import expression, fragments, telling_words
+
+MAX_PASSAGES: Final = 60_000
+"""Indexed in all: some 60 million characters."""
+MAX_PARSING_S: Final = 90.0
+"""Spent on formats other than plain text, which is all read."""
+
+_TABLES: Final[tuple[Kind, ...]] = ("csv", "json")
+"""Indexed last, so that rows of numbers never crowd out prose."""
+_NOT_TEXT: Final[tuple[Kind, ...]] = ("parquet", "other")
+
+_SCHEMA: Final = """
+CREATE VIRTUAL TABLE passage USING fts5 (
+    file, heading, body, line UNINDEXED, page UNINDEXED, start UNINDEXED,
+    tokenize = 'porter unicode61'
+);
+CREATE VIRTUAL TABLE word USING fts5vocab (passage, 'row');
+"""
+_INSERT: Final = "INSERT INTO passage VALUES (?, ?, ?, ?, ?, ?)"
+_COLUMNS: Final = "file, body, heading, line, page, start"
+# The weights: a word in the heading says more than one in the body, the file's name says little.
+_SEARCH: Final = f"""
+SELECT {_COLUMNS}, -bm25(passage, 0.5, 2.0, 1.0) AS score
+FROM passage WHERE passage MATCH ? ORDER BY score DESC, rowid LIMIT ?
+"""
+_CONTAIN: Final = f"""
+SELECT {_COLUMNS}, {{score}} AS score FROM passage WHERE score > 0
+ORDER BY score DESC, rowid LIMIT ?
+"""
+_STEMS: Final = "SELECT term FROM word WHERE length(term) > 2 ORDER BY cnt DESC LIMIT 50000"
+# The index knows stems; a snippet marks the whole word that one of them stands for.
+_IN_FULL: Final = (
+    "SELECT snippet(passage, -1, char(2), char(3), '', 8) FROM passage"
+    " WHERE passage MATCH ? LIMIT 1"
+)
+_MARKED: Final = re.compile("\x02([^\x03]+)\x03")
+MAX_NEAR: Final = 5
+_NEAR_SCORE: Final = 75.0
+
+_Row = tuple[str, str, str, int, int | None, int, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """A file that a search can't see, or not all of it."""
+
+    name: str
+    why: str
+
+
+class Index:
+    """The passages of `documents`, searchable; thread-safe."""
+
+    def __init__(self, documents: Documents) -> None:
+        self._documents = documents
+        self._lock = threading.Lock()
+        self._database: sqlite3.Connection | None = None
+        self._gaps: list[Gap] = []
+
+    def search(self, query: str, limit: int) -> list[Passage]:
+        """The `limit` best passages for `query`, best first.
+
+        Any of its words will do, and passages with more and rarer ones come first; a phrase in
+        quotes must be there as it stands.
+        """
+        match = expression(query)
+        if match is None:
+            return []
+        with self._lock:
+            database = self._ready()
+            rows = database.execute(_SEARCH, (match, limit)).fetchall()
+            if not rows and (parts := fragments(query)):
+                score = " + ".join(["(instr(lower(body), ?) > 0)"] * len(parts))
+                rows = database.execute(_CONTAIN.format(score=score), (*parts, limit)).fetchall()
+        return [_passage(row) for row in rows]
+
+    def near(self, query: str) -> list[str]:
+        """Words that do occur and look like those of `query`, best first, at most `MAX_NEAR`."""
+        from rapidfuzz import process
+
+        with self._lock:
+            database = self._ready()
+            stems = [str(row[0]) for row in database.execute(_STEMS)]
+            found: dict[str, None] = {}
+            for word in telling_words(query)[:MAX_NEAR]:
+                for stem, _, _ in process.extract(
+                    word.lower(), stems, limit=2, score_cutoff=_NEAR_SCORE
+                ):
+                    row = database.execute(_IN_FULL, (f'"{stem}"',)).fetchone()
+                    found |= dict.fromkeys(_MARKED.findall(str(row[0])) if row else [])
+        return list(found)[:MAX_NEAR]
+
+    def gaps(self) -> list[Gap]:
+        """The files that a search does not see in full, and why."""
+        with self._lock:
+            self._ready()
+            return list(self._gaps)
+
+    def _ready(self) -> sqlite3.Connection:
+        if self._database is None:
+            # The lock, not SQLite, keeps the threads apart.
+            database = sqlite3.connect(":memory:", check_same_thread=False)
+            database.executescript(_SCHEMA)
+            self._gaps = []
+            with database:
+                database.executemany(_INSERT, self._rows())
+            self._database = database
+        return self._database
+
+    def _rows(self) -> Iterator[tuple[str | int | None, ...]]:
+        left = MAX_PASSAGES
+        files = self._order()
+        documents = self._documents.read_each(files, timeout_s=MAX_PARSING_S)
+        for number, document in enumerate(documents):
+            if isinstance(document, Unreadable):
+                self._gaps.append(Gap(document.name, document.why))
+                continue
+            if document.cut is not None:
+                self._gaps.append(Gap(document.name, document.cut))
+            for passage in cut(document):
+                if left == 0:
+                    why = f"not searched beyond the first {MAX_PASSAGES:,} passages of all files"
+                    self._gaps += [Gap(file.name, why) for file in files[number:]]
+                    return
+                left -= 1
+                yield (
+                    passage.name, passage.heading, passage.text,
+                    passage.line, passage.page, passage.offset,
+                )  # fmt: skip
+
+    def _order(self) -> list[InputFile]:
+        files = [file for file in self._documents.inputs.files if file.kind not in _NOT_TEXT]
+        return sorted(files, key=lambda file: file.kind in _TABLES)
+
+
+def _passage(row: _Row) -> Passage:
+    name, text, heading, line, page, offset, score = row
+    return Passage(name, text, heading, line, page, offset, score)

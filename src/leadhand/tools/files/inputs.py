@@ -1,0 +1,138 @@
+"""The files handed in with `--input`: what there is, and the only way to a byte of it (row F17).
+
+A name is looked up among those listed and never becomes a path, so no text of a model's can lead
+anywhere else. See `listing` for what is listed and `opening` for how a listed file is opened.
+"""
+
+import difflib
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from io import BufferedReader
+from pathlib import Path
+
+from leadhand.tools.files.kinds import PROBE_BYTES, WORDS, Kind, kind_of_bytes, kind_of_name
+from leadhand.tools.files.listing import Bounds, Found, Skipped, list_files
+from leadhand.tools.files.names import display_name, distinct
+from leadhand.tools.files.opening import Place, Swapped, open_place
+from leadhand.tools.mistake import ToolMistake
+
+_BOUNDS = Bounds()
+
+
+class Unreadable(ToolMistake):
+    """A file that was handed in and can't be read; `why` is half a line."""
+
+    def __init__(self, name: str, why: str) -> None:
+        self.name = name
+        self.why = why
+        super().__init__(f"{name}: {why}")
+
+
+@dataclass(frozen=True, slots=True)
+class InputFile:
+    """One file that was handed in."""
+
+    name: str
+    """Unique and short, `/` between its parts: what tools take and citations give."""
+    kind: Kind
+    size_bytes: int
+    """When it was listed."""
+
+
+class Inputs:
+    """An immutable list of the files handed in; made by `Inputs.of`."""
+
+    __slots__ = ("_places", "files", "skipped")
+
+    files: tuple[InputFile, ...]
+    """In the order handed in; those of a folder by name."""
+    skipped: tuple[Skipped, ...]
+    """What was among them and is not read: hidden files, links, devices, what is too much."""
+
+    def __init__(
+        self,
+        files: Sequence[InputFile],
+        places: Mapping[str, Place],
+        *,
+        skipped: Sequence[Skipped] = (),
+    ) -> None:
+        self.files = tuple(files)
+        self.skipped = tuple(skipped)
+        self._places = dict(places)
+
+    @classmethod
+    def of(cls, paths: Sequence[Path], *, bounds: Bounds = _BOUNDS) -> "Inputs":
+        """The files that `paths` name, folders walked.
+
+        Raises `InputError` for a path that is not there or can't be read.
+        """
+        listing = list_files(paths, bounds)
+        skipped = list(listing.skipped)
+        files: list[InputFile] = []
+        places: dict[str, Place] = {}
+        for found in listing.found:
+            name = distinct(display_name(found.shown), places)
+            try:
+                files.append(InputFile(name, _kind(found), found.size_bytes))
+                places[name] = found.place
+            except OSError:
+                skipped.append(Skipped(name, "can't be read"))
+        return cls(files, places, skipped=skipped)
+
+    def find(self, name: str) -> InputFile:
+        """The file listed as `name`; raises `ToolMistake` that says how names look."""
+        wanted = name.removeprefix("./")
+        for file in self.files:
+            if file.name == wanted:
+                return file
+        raise ToolMistake(_unknown(wanted, [file.name for file in self.files]))
+
+    def open(self, name: str) -> BufferedReader:
+        """The bytes of the file listed as `name`, to be closed by the caller.
+
+        Raises `ToolMistake` for a name that is not listed, and `Unreadable` where the file is
+        gone, or what is in its place is not what was listed.
+        """
+        file = self.find(name)
+        try:
+            return open_place(self._places[file.name])
+        except Swapped as error:
+            raise Unreadable(file.name, f"not read, because {error}") from error
+        except OSError as error:
+            raise Unreadable(
+                file.name, "not read: it was moved, replaced or locked since it was handed in"
+            ) from error
+
+    def of_kind(self, *kinds: Kind) -> tuple[InputFile, ...]:
+        """The files of these kinds, in order."""
+        return tuple(file for file in self.files if file.kind in kinds)
+
+    def summary(self) -> str:
+        """What there is, in words made by code: `3 CSV files, 12 Markdown files`.
+
+        It holds no name of a file, nor anything else that a stranger may have written.
+        """
+        counts = Counter(file.kind for file in self.files)
+        words = [
+            f"{counts[kind]:,} {word} file{'s' if counts[kind] > 1 else ''}"
+            for kind, word in WORDS.items()
+            if counts[kind]
+        ]
+        return ", ".join(words) or "no files"
+
+
+def _kind(found: Found) -> Kind:
+    known = kind_of_name(found.place.parts[-1])
+    if known is not None:
+        return known
+    with open_place(found.place) as stream:
+        return kind_of_bytes(stream.read(PROBE_BYTES))
+
+
+def _unknown(wanted: str, names: list[str]) -> str:
+    if wanted.startswith(("/", "~")) or ".." in wanted.split("/") or "\0" in wanted:
+        return "name a file as list_files shows it: no absolute path, no '..', no NUL"
+    near = difflib.get_close_matches(wanted[:200], names[:2000], n=3, cutoff=0.5)
+    hint = f"did you mean {', '.join(near)}?" if near else "list_files shows the names there are"
+    return f"there is no file {wanted[:100]!r}; {hint}"

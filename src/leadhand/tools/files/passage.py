@@ -1,0 +1,103 @@
+"""Cuts documents into passages short enough to quote, each with its place; pure functions."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from leadhand.tools.files.documents import Document, reference
+
+MIN_CHARS: Final = 800
+"""A passage as long as this ends with its paragraph."""
+MAX_CHARS: Final = 1_200
+
+_HEADING: Final = re.compile(r"#{1,6} +(?=\S)(.{1,200})")
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A piece of a document, cut at headings and between paragraphs where that can be."""
+
+    name: str
+    """Of the file."""
+    text: str
+    heading: str
+    """The nearest heading above it or in it, empty where there is none."""
+    line: int
+    """Of its first character, from 1."""
+    page: int | None
+    """From 1; none for a format without pages."""
+    offset: int
+    """Of its first character in the document's text."""
+    score: float = 0.0
+    """How well it answers what was asked: more is better, and 0 where nothing was."""
+
+    @property
+    def place(self) -> str:
+        """Where it is, to be cited: `[report.md:12]` or `[paper.pdf p.3]`."""
+        return reference(self.name, line=self.line, page=self.page)
+
+
+def cut(document: Document) -> Iterator[Passage]:
+    """The passages of `document`, in order; together they are all of its text but blank lines."""
+    heading = ""
+    for span in _spans(document):
+        if found := _HEADING.match(document.text, span.start):
+            heading = found[1].strip("# ")
+        text = document.text[span.start : span.end]
+        bare = text.lstrip()
+        if not bare:
+            continue
+        start = span.start + len(text) - len(bare)
+        yield Passage(
+            name=document.name,
+            text=bare.rstrip(),
+            heading=heading,
+            line=span.line + text.count("\n", 0, len(text) - len(bare)),
+            page=document.page(start),
+            offset=start,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Span:
+    start: int
+    end: int
+    line: int
+
+
+def _spans(document: Document) -> Iterator[_Span]:
+    """Where each passage begins and ends: at most `MAX_CHARS` long, and never over two pages."""
+    text, pages = document.text, set(document.page_starts)
+    start = at = 0
+    start_line = line = 1
+    body = False  # Whether there is more between `start` and `at` than headings.
+    while at < len(text):
+        newline = text.find("\n", at)
+        end = len(text) if newline < 0 else newline + 1
+        blank = text[at:end].isspace()
+        heading = not blank and _HEADING.match(text, at) is not None
+        full = at - start >= MIN_CHARS and blank
+        if at > start and (
+            full or at in pages or (heading and body) or end - start > MAX_CHARS + 1
+        ):
+            yield _Span(start, at, start_line)
+            start, start_line, body = at, line, False
+        while end - start > MAX_CHARS + 1:
+            stop = _stop(text, start)
+            yield _Span(start, stop, start_line)
+            start, start_line = stop, line
+        body = body or not (blank or heading)
+        at, line = end, line + 1
+    if start < len(text):
+        yield _Span(start, len(text), start_line)
+
+
+def _stop(text: str, start: int) -> int:
+    """Where to cut a line that is too long: after a sentence, else a word, else anywhere."""
+    last = start + MAX_CHARS
+    for mark in (". ", "。", "; ", ", ", " "):
+        stop = text.rfind(mark, start + MAX_CHARS // 2, last)
+        if stop > 0:
+            return stop + len(mark)
+    return last

@@ -1,0 +1,39 @@
+"""The text of a PDF, page by page, by pypdf; runs in `child`, which bounds its time and memory."""
+
+from collections.abc import Iterator
+from typing import BinaryIO, Final
+
+from pypdf import PdfReader
+from pypdf.errors import DependencyError, FileNotDecryptedError, LimitReachedError, PyPdfError
+
+from leadhand.tools.files.extract import Broken, Cut
+
+MAX_PAGES: Final = 2_000
+
+
+def pages(stream: BinaryIO) -> Iterator[str]:
+    """The text of each page, empty where it is only an image or can't be read."""
+    try:
+        reader = PdfReader(stream)
+        count = len(reader.pages)
+    except (FileNotDecryptedError, DependencyError) as error:
+        raise Broken("it is encrypted; hand in a copy that opens without a password") from error
+    except LimitReachedError as error:
+        raise Broken("it is built to take too much work to read") from error
+    except PyPdfError as error:
+        raise Broken(f"it is damaged, or no PDF ({type(error).__name__})") from error
+    damaged: list[int] = []
+    for number in range(min(count, MAX_PAGES)):
+        try:
+            yield reader.pages[number].extract_text()
+        except MemoryError:
+            raise
+        except Exception:  # Whatever a damaged page makes of the parser, the next may be fine.
+            damaged.append(number + 1)
+            yield ""
+    if damaged and len(damaged) == min(count, MAX_PAGES):
+        raise Broken("none of its pages can be read")
+    if damaged:
+        raise Cut(f"{len(damaged):,} of its pages can't be read, the first is p.{damaged[0]}")
+    if count > MAX_PAGES:
+        raise Cut(f"{MAX_PAGES:,} of its {count:,} pages were read")

@@ -1,0 +1,75 @@
+"""What people and models type, as an FTS5 expression that can't be wrong; pure functions."""
+
+import re
+from collections.abc import Sequence
+from itertools import islice
+from typing import Final
+
+MAX_TERMS: Final = 32
+"""Words of a query that count, and words of one phrase."""
+
+_PART: Final = re.compile(r'"([^"]*)"|([^"]+)')
+_WORD: Final = re.compile(r"[^\W_]+")
+_UNSPACED: Final = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+MIN_FRAGMENT: Final = 4
+
+_ENGLISH: Final = """
+a about above after again all also am an and any are as at be because been before being below
+between both but by can could did do does doing down during each few for from further give had has
+have having he her here hers him his how i if in into is it its itself just list many me more most
+much my no nor not of off on once only or other our out over own please same she should show so
+some such tell than that the their them then there these they this those through to too under
+until up us very was we were what when where which while who whom why will with would you your
+"""
+_STOP_WORDS: Final = frozenset(_ENGLISH.split())
+
+
+def words(text: str) -> list[str]:
+    """The first `MAX_TERMS` words of `text`, as the index has them, in order."""
+    return [match[0] for match in islice(_WORD.finditer(text), MAX_TERMS)]
+
+
+def telling_words(text: str) -> list[str]:
+    """The words of `text` that say what it is about, each once; all of them where none does."""
+    every = list(dict.fromkeys(word.lower() for word in words(text)))
+    return [word for word in every if word not in _STOP_WORDS] or every
+
+
+def vocabulary(text: str) -> frozenset[str]:
+    """The words that `text` uses, all of them."""
+    return frozenset(_WORD.findall(text.lower()))
+
+
+def expression(query: str) -> str | None:
+    """The FTS5 expression for `query`: any of its words, and each phrase in quotes as it stands.
+
+    Words are quoted, so none of them is an operator. None where there is no word to search for.
+    """
+    parts = [match.groups("") for match in _PART.finditer(query)]
+    phrases = [" ".join(words(quoted)) for quoted, _ in parts]
+    required = _quoted([phrase for phrase in phrases if phrase][:MAX_TERMS])
+    single = _quoted(telling_words(" ".join(bare for _, bare in parts)))
+    if not required:
+        return " OR ".join(single) or None
+    # A word beside a phrase need not be there, but raises the rank where it is.
+    every = " AND ".join(required)
+    return f"{every} AND ({' OR '.join([*required, *single])})" if single else every
+
+
+def fragments(query: str) -> list[str]:
+    """What to look for letter by letter where no word of `query` is in the index.
+
+    Chinese, Japanese and Korean are written without spaces, so of them pairs of characters.
+    Nothing where a phrase in quotes is asked for, since that must occur as it stands.
+    """
+    found: list[str] = []
+    for word in [] if '"' in query else telling_words(query):
+        if _UNSPACED.search(word):
+            found += [word[n : n + 2] for n in range(len(word) - 1)] or [word]
+        elif len(word) >= MIN_FRAGMENT:
+            found.append(word)
+    return list(dict.fromkeys(found))[:MAX_TERMS]
+
+
+def _quoted(terms: Sequence[str]) -> list[str]:
+    return [f'"{term}"' for term in terms]

@@ -1,0 +1,160 @@
+"""The tools by which a model looks into the files handed in: list, search, read.
+
+Their docstrings are what the model is told. What they return is text of strangers, to be passed on
+as data; the references in it are what findings cite.
+"""
+
+import re
+from collections.abc import Sequence
+from typing import Final
+
+from leadhand.tools.files.documents import Document, Documents, reference
+from leadhand.tools.files.index import Index
+from leadhand.tools.files.inputs import Inputs
+from leadhand.tools.files.passage import Passage
+from leadhand.tools.files.queries import telling_words
+from leadhand.tools.mistake import ToolMistake
+
+PAGE_CHARS: Final = 12_000
+"""The most that one page of a file or of the list takes, references and all."""
+MAX_HITS: Final = 15
+SNIPPET_CHARS: Final = 500
+_LINES_BETWEEN_MARKS: Final = 10
+_HEADER_CHARS: Final = 600
+_GAPS_SHOWN: Final = 5
+_BREAKS: Final = re.compile(r"\s*\n\s*")
+
+
+class FileTools:
+    """Tools over `inputs`, which may be called from several threads at once."""
+
+    def __init__(self, inputs: Inputs) -> None:
+        self._inputs = inputs
+        self._documents = Documents(inputs)
+        self.index = Index(self._documents)
+        """Built when first searched; for other readers of the same files."""
+
+    def list_files(self) -> str:
+        """List the files handed in, with their kinds and sizes."""
+        lines = [f"{self._inputs.summary()}; {len(self._inputs.skipped)} skipped"]
+        room = PAGE_CHARS - 200
+        for number, file in enumerate(self._inputs.files):
+            line = f"{file.name} ({file.kind}, {file.size_bytes:,} bytes)"
+            room -= len(line) + 1
+            if room < 0:
+                more = len(self._inputs.files) - number
+                lines.append(f"... and {more:,} more; search_files looks into them too")
+                break
+            lines.append(line)
+        return "\n".join(lines)
+
+    def search_files(self, query: str, limit: int = 8) -> str:
+        """Find the passages of the files that match a query best, with references to cite.
+
+        Passages with more and rarer words of the query come first. Search for the words that the
+        answer would use, and search again with others if the first ones find little.
+
+        Args:
+            query: Words to look for; a phrase in "double quotes" must occur as it stands.
+            limit: How many passages to return, at most 15.
+        """
+        if not query.strip():
+            raise ToolMistake("the query is empty; give the words to look for")
+        hits = self.index.search(query, max(1, min(limit, MAX_HITS)))
+        parts = [_hit(hit, query) for hit in hits] or [self._nothing(query)]
+        if gaps := self.index.gaps():
+            shown = "; ".join(f"{gap.name}: {gap.why}" for gap in gaps[:_GAPS_SHOWN])
+            more = f"; and {len(gaps) - _GAPS_SHOWN} more" if len(gaps) > _GAPS_SHOWN else ""
+            parts.append(f"Not searched, or not in full: {shown}{more}")
+        return "\n\n".join(parts)
+
+    def read_file(self, name: str, offset: int = 0) -> str:
+        """Read a file's text from an offset on, up to 12,000 characters, with references to cite.
+
+        Numbers such as `12|` at the beginning of a line are line numbers for citing, not text.
+
+        Args:
+            name: The file, as list_files and search_files show it.
+            offset: The character to begin at: 0, or as an earlier answer said.
+        """
+        document = self._documents.read(name)
+        length = len(document.text)
+        if offset < 0 or offset >= max(length, 1):
+            raise ToolMistake(
+                f"offset {offset} is not in {document.name}; it takes 0 to {max(length - 1, 0)}"
+            )
+        body, end = _marked(document, offset, PAGE_CHARS - _HEADER_CHARS)
+        head = f"{document.name}, characters {offset:,} to {end:,} of {length:,}"
+        if end < length:
+            head += f"; go on with offset={end}"
+        elif document.cut:
+            head += f"; there is more that is not shown: {document.cut}"
+        return f"{head}\n{body}"
+
+    def _nothing(self, query: str) -> str:
+        near = self.index.near(query)
+        hint = f"words there that look like it: {', '.join(near)}" if near else "try other words"
+        return f"No passage has {query[:200]!r}; {hint}."
+
+
+def _hit(hit: Passage, query: str) -> str:
+    start, end = window(hit.text, telling_words(query), SNIPPET_CHARS)
+    line = hit.line + hit.text.count("\n", 0, start)
+    text = _BREAKS.sub("\n", hit.text[start:end].strip())
+    before, after = "…" if start else "", "…" if end < len(hit.text) else ""
+    heading = f" {hit.heading[:100]}" if hit.heading and hit.heading not in text else ""
+    place = reference(hit.name, line=line, page=hit.page)
+    return f"{place}{heading} (offset={hit.offset})\n{before}{text}{after}"
+
+
+def window(text: str, words: Sequence[str], max_chars: int) -> tuple[int, int]:
+    """Where to cut `max_chars` out of `text` so that as many as can be of `words` are in.
+
+    A word is found by its beginning too, since a search matches other forms of it.
+    """
+    if len(text) <= max_chars:
+        return 0, len(text)
+    lower = text.lower()
+    stems = (word[: max(4, len(word) - 3)] for word in words)
+    found = sorted(at for stem in stems if (at := lower.find(stem)) >= 0)
+    lead = max_chars // 4
+    first = max(
+        found, key=lambda at: sum(at <= one < at + max_chars - lead for one in found), default=0
+    )
+    start = min(max(0, first - lead), len(text) - max_chars)
+    if start and (space := text.find(" ", start, start + 40)) > 0:
+        start = space + 1
+    return start, start + max_chars
+
+
+def _marked(document: Document, offset: int, max_chars: int) -> tuple[str, int]:
+    """The text from `offset` on with marks to cite by, and where it ends.
+
+    With pages each one begins with its reference; otherwise the first line of a paragraph, and
+    every tenth within one, begins with its number.
+    """
+    out: list[str] = []
+    at, room = offset, max_chars
+    number, unmarked = document.line(offset), _LINES_BETWEEN_MARKS
+    starts = set(document.page_starts)
+    while at < len(document.text):
+        newline = document.text.find("\n", at)
+        end = len(document.text) if newline < 0 else newline + 1
+        line = document.text[at:end]
+        mark = ""
+        if document.page_starts:
+            if at in starts or at == offset:
+                page = document.page(at)
+                mark = reference(document.name, line=number, page=page) + "\n"
+        elif unmarked >= _LINES_BETWEEN_MARKS and not line.isspace():
+            mark, unmarked = f"{number}| ", 0
+        if len(mark) + len(line) > room:
+            if not out:  # A line that is longer than a whole answer.
+                out.append(mark + line[: room - len(mark)])
+                at += room - len(mark)
+            break
+        out.append(mark + line)
+        at, room = end, room - len(mark) - len(line)
+        number += 1
+        unmarked = _LINES_BETWEEN_MARKS if line.isspace() else unmarked + 1
+    return "".join(out).rstrip("\n"), at

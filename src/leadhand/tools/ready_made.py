@@ -1,0 +1,15 @@
+"""The tools that come with leadhand, by name. Light: each is loaded when it is made."""
+
+from collections.abc import Mapping
+
+NAMES: Mapping[str, str] = {
+    "list_files": "Lists the files that were handed in, with their kind and size.",
+    "search_files": "Searches the text of the files that were handed in.",
+    "read_file": "Reads a file that was handed in: text, Markdown, HTML, PDF or DOCX.",
+    "list_tables": "Lists the tables that were handed in, with their columns.",
+    "query": "Answers a SQL query over the tables that were handed in.",
+    "calculate": "Computes an arithmetic expression.",
+    "search_web": "Searches the web, where that is configured.",
+    "read_page": "Reads a web page, where that is configured.",
+}
+"""What a tool is called, and in one line what it does."""

@@ -1,0 +1,219 @@
+"""The main of a process that holds a database for one request: a file loaded, or queries run.
+
+A process of its own because DuckDB's settings bound neither the memory of one function call nor
+its time: `repeat` and `range` fill gigabytes and heed no interrupt. Here the system bounds them,
+and the parent ends the process when its time is up. A process that queries can write no file.
+"""
+
+import json
+import os
+import resource
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from typing import Final, cast
+
+import duckdb
+
+from leadhand.tools.sql.messages import (
+    MAX_CELL_CHARS,
+    MAX_COLUMNS,
+    MAX_COUNTED,
+    MAX_ROWS,
+    TOO_MUCH,
+    Reply,
+    Request,
+)
+
+_MEMORY: Final = "1GB"
+_MEMORY_LIMIT_BYTES: Final = 3 << 30
+"""Of the whole process: what functions take beside DuckDB's own accounts counts too."""
+_MAX_DATABASE_BYTES: Final = 2 << 30
+_COUNTING_S: Final = 3.0
+_WHOLE: Final = "compression = 'none', sample_size = -1"
+"""Types are told from the whole file, not from its beginning."""
+_MAX_ERROR_CHARS: Final = 600
+
+
+def main() -> None:
+    """Answer the request on standard input, as JSON, on standard output."""
+    request = cast("Request", json.load(sys.stdin))
+    jobs: dict[str, Callable[[Request], Reply]] = {
+        "load": _load,
+        "query": _query,
+        "select": _select,
+    }
+    _bound(request)
+    try:
+        reply = jobs[request["job"]](request)
+    except (duckdb.OutOfMemoryException, MemoryError):
+        reply = Reply(error=TOO_MUCH)
+    except duckdb.Error as error:
+        reply = Reply(error=_line(str(error), request.get("file")))
+    json.dump(reply, sys.stdout)
+    sys.stdout.flush()
+    # Threads of DuckDB that are still busy with an interrupted query must not hold the answer.
+    os._exit(0)
+
+
+def _bound(request: Request) -> None:
+    files = _MAX_DATABASE_BYTES if request["job"] == "load" else 0
+    limits = {
+        resource.RLIMIT_FSIZE: files,
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_CPU: request["cpu_s"],
+        resource.RLIMIT_AS: _MEMORY_LIMIT_BYTES,
+    }
+    for which, size in limits.items():
+        # macOS refuses a bound on memory; there DuckDB's own is all there is.
+        with suppress(ValueError, OSError):
+            resource.setrlimit(which, (size, size))
+
+
+def _open(database: str, *, read_only: bool) -> duckdb.DuckDBPyConnection:
+    # What can't be set once a database is locked is set here; the rest follows in `_locked`.
+    return duckdb.connect(
+        database,
+        read_only=read_only,
+        config={
+            "allow_community_extensions": "false",
+            "allow_persistent_secrets": "false",
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            "memory_limit": _MEMORY,
+            "python_enable_replacements": "false",
+            "temp_directory": "",
+            "threads": "2",
+        },
+    )
+
+
+def _locked(database: str) -> duckdb.DuckDBPyConnection:
+    """The database for reading, closed to everything outside of it."""
+    connection = _open(database, read_only=True)
+    connection.execute("SET enable_external_access = false")
+    connection.execute("SET lock_configuration = true")
+    return connection
+
+
+def _load(request: Request) -> Reply:
+    """Make a table of a file; `table` is a plain name and needs no quotes."""
+    table, file = request.get("table", ""), request.get("file", "")
+    connection = _open(request["database"], read_only=False)
+    # Nothing in a file makes DuckDB look elsewhere; if it did, this is all that it would find.
+    connection.execute("SET allowed_paths = ?", [[file]])
+    connection.execute("SET enable_external_access = false")
+    match request.get("kind"):
+        case "csv":
+            described = _create_from_csv(connection, table, file)
+        case "json":
+            described = _create(connection, table, f"read_json(?, {_WHOLE})", file)
+        case _:
+            described = _create(connection, table, "read_parquet(?)", file)
+    ((rows,),) = connection.execute(f"SELECT count(*) FROM {table}").fetchall()
+    connection.close()
+    return Reply(columns=[part for column in described for part in column], count=int(rows))
+
+
+def _create(
+    connection: duckdb.DuckDBPyConnection, table: str, reader: str, file: str
+) -> list[tuple[str, str]]:
+    """Fill `table`; gives the name and the type of each column."""
+    connection.execute(f"CREATE OR REPLACE TABLE {table} AS FROM {reader}", [file])
+    described = connection.execute(f"DESCRIBE {table}").fetchall()
+    return [(str(row[0]), str(row[1])) for row in described]
+
+
+def _create_from_csv(
+    connection: duckdb.DuckDBPyConnection, table: str, file: str
+) -> list[tuple[str, str]]:
+    options = _WHOLE
+    try:
+        described = _create(connection, table, f"read_csv(?, {options})", file)
+    except duckdb.Error as error:
+        if "utf-8" not in str(error):
+            raise
+        options += ", encoding = 'latin-1'"
+        described = _create(connection, table, f"read_csv(?, {options})", file)
+    if len(described) == 1 and any(mark in described[0][0] for mark in ",;|\t"):
+        # Rows of different lengths make the whole line look like one column.
+        options += ", null_padding = true"
+        described = _create(connection, table, f"read_csv(?, {options})", file)
+    return described
+
+
+def _query(request: Request) -> Reply:
+    connection = _locked(request["database"])
+    (text,) = request.get("statements", [""])
+    statements = connection.extract_statements(text)
+    if len(statements) != 1:
+        return Reply(error=f"one statement at a time, not {len(statements)}: write one SELECT")
+    (statement,) = statements
+    if statement.type != duckdb.StatementType.SELECT:
+        return Reply(
+            error=f"{_kind(statement)} is not allowed, tables are only read: "
+            "use SELECT, WITH, DESCRIBE, SUMMARIZE or SHOW TABLES"
+        )
+    # Within brackets a statement can't write, and what it gives is cut before it is made.
+    inner = f"(\n{_without_end(statement.query)}\n)"
+    found = connection.execute(
+        f"SELECT left(COLUMNS(*)::VARCHAR, {MAX_CELL_CHARS + 1}) FROM {inner} LIMIT {MAX_ROWS + 1}"
+    )
+    names = [str(column[0]) for column in found.description or ()]
+    rows = [list(row[:MAX_COLUMNS]) for row in found.fetchall()]
+    count = len(rows) if len(rows) <= MAX_ROWS else _count(connection, inner)
+    return Reply(
+        columns=names[:MAX_COLUMNS], rows=rows[:MAX_ROWS], count=count, all_columns=len(names)
+    )
+
+
+def _without_end(statement: str) -> str:
+    """A statement without its semicolon and the remarks behind it."""
+    data = statement.encode()
+    for offset, kind in duckdb.tokenize(statement):
+        if kind == duckdb.token_type.operator and data[offset : offset + 1] == b";":
+            return data[:offset].decode()
+    return statement
+
+
+def _count(connection: duckdb.DuckDBPyConnection, inner: str) -> int | None:
+    """How many rows there are, or none where they are too many or too slow to count."""
+    timer = threading.Timer(_COUNTING_S, connection.interrupt)
+    timer.daemon = True
+    timer.start()
+    try:
+        ((rows,),) = connection.execute(
+            f"SELECT count(*) FROM (FROM {inner} LIMIT {MAX_COUNTED + 1})"
+        ).fetchall()
+    except duckdb.Error:
+        return None
+    finally:
+        timer.cancel()
+    return int(rows) if rows <= MAX_COUNTED else None
+
+
+def _select(request: Request) -> Reply:
+    connection = _locked(request["database"])
+    statements: Sequence[str] = request.get("statements", [])
+    return Reply(
+        results=[
+            [list(row) for row in connection.execute(statement).fetchmany(MAX_COUNTED)]
+            for statement in statements
+        ]
+    )
+
+
+def _kind(statement: duckdb.Statement) -> str:
+    name = statement.type.name
+    return "a PIVOT without IN (...)" if name == "MULTI" else name.replace("_", " ")
+
+
+def _line(message: str, file: str | None) -> str:
+    """DuckDB's error without the place of our copy, the quote of the statement and the advice."""
+    if file:
+        for shown in (f'"{file}"', f"'{file}'", file):
+            message = message.replace(shown, "the file")
+    for end in ("\nLINE ", "\nPossible", "\nThe search space", "\nOriginal Line"):
+        message = message.partition(end)[0]
+    return " ".join(message.split())[:_MAX_ERROR_CHARS]

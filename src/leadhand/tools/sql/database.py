@@ -1,0 +1,122 @@
+"""A database in a private folder, and the processes that alone ever open it.
+
+Each request is a process of its own (see `child`): it ends when its answer is there, when its time
+is up, or by the limits it runs under, and takes nothing of leadhand's with it. So any number of
+threads may ask at once, and there is no connection to break or to lock.
+"""
+
+import json
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import weakref
+from collections.abc import Sequence
+from pathlib import Path
+from typing import BinaryIO, Final, Literal, cast
+
+from leadhand.tools.sql.messages import TOO_MUCH, Reply, Request, Row
+from leadhand.tools.text import is_binary
+
+_COPY_BYTES: Final = 1 << 20
+_THREADS: Final = 2
+
+# The path comes first, so that the process finds what its parent did; `-P` (or `-I`) keeps the
+# current folder, which may be anybody's, from coming before it.
+_MAIN: Final = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
+    "from leadhand.tools.sql.child import main; main()"
+)
+
+
+class RequestFailed(Exception):
+    """A request had no result; the text is one line that says why."""
+
+
+class Database:
+    """Tables in a folder of their own, which `close` deletes."""
+
+    def __init__(self) -> None:
+        self._folder = Path(tempfile.mkdtemp(prefix="leadhand-sql-"))
+        self._file = self._folder / "tables.duckdb"
+        self._closed = threading.Event()
+        # At the latest when the program ends, should nobody close it.
+        self._remove = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+
+    def load(
+        self, table: str, kind: str, source: BinaryIO, *, max_bytes: int, timeout_s: float
+    ) -> Reply:
+        """Make `table` of what `source` holds; raises `RequestFailed` where that can't be done."""
+        copy = self._folder / f"{table}.{kind}"
+        try:
+            _copy(source, copy, kind=kind, max_bytes=max_bytes)
+            request = self._request("load", timeout_s)
+            request.update(file=str(copy), kind=kind, table=table)
+            return self._ask(request, timeout_s)
+        finally:
+            copy.unlink(missing_ok=True)
+
+    def query(self, statement: str, *, timeout_s: float) -> Reply:
+        """What a statement written by anybody gives; raises `RequestFailed`."""
+        request = self._request("query", timeout_s)
+        request["statements"] = [statement]
+        return self._ask(request, timeout_s)
+
+    def select(self, statements: Sequence[str], *, timeout_s: float) -> list[list[Row]]:
+        """The rows of each of leadhand's own statements; raises `RequestFailed`."""
+        request = self._request("select", timeout_s)
+        request["statements"] = list(statements)
+        return self._ask(request, timeout_s).get("results", [])
+
+    def close(self) -> None:
+        """Delete the folder; requests under way fail."""
+        self._closed.set()
+        self._remove()
+
+    def _request(self, job: Literal["load", "query", "select"], timeout_s: float) -> Request:
+        cpu_s = int(timeout_s * _THREADS) + 2
+        return {"job": job, "database": str(self._file), "cpu_s": cpu_s}
+
+    def _ask(self, request: Request, timeout_s: float) -> Reply:
+        if self._closed.is_set():
+            raise RequestFailed("the tables are closed")
+        flags = ["-I"] if sys.flags.isolated else ["-P"]
+        try:
+            done = subprocess.run(
+                [sys.executable, *flags, "-W", "ignore", "-c", _MAIN, json.dumps(sys.path)],
+                input=json.dumps(request).encode(),
+                capture_output=True,
+                cwd=self._folder,
+                # Nothing of ours to be read, and no home of ours to be named.
+                env={"HOME": str(self._folder)},
+                timeout=timeout_s,
+                start_new_session=True,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise RequestFailed(f"it was not done after {timeout_s:g} s and was stopped") from None
+        except OSError as error:
+            raise RequestFailed(f"no process could be started for it: {error.strerror}") from error
+        try:
+            reply = cast("Reply", json.loads(done.stdout))
+        except ValueError:
+            # The system ended it, most often for what it took.
+            raise RequestFailed(TOO_MUCH) from None
+        if "error" in reply:
+            raise RequestFailed(reply["error"])
+        return reply
+
+
+def _copy(source: BinaryIO, copy: Path, *, kind: str, max_bytes: int) -> None:
+    size = 0
+    with copy.open("xb") as target:
+        while chunk := source.read(_COPY_BYTES):
+            if not size and kind != "parquet" and is_binary(chunk):
+                raise RequestFailed("it is not UTF-8 text")
+            size += len(chunk)
+            if size > max_bytes:
+                raise RequestFailed(f"it is larger than {max_bytes >> 20} MiB")
+            target.write(chunk)
+    if not size:
+        raise RequestFailed("it is empty")

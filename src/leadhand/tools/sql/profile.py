@@ -1,0 +1,220 @@
+"""Tables described in figures, without a model: columns, rankings, growth.
+
+Every figure comes from one bounded query over the tables; what takes too long or too much is left
+out and named. No words are made up here, only names of columns and what is in them.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from leadhand.tools.sql.database import RequestFailed
+from leadhand.tools.sql.growth import Growth, Question, growths
+from leadhand.tools.sql.messages import Cell, Row
+from leadhand.tools.sql.names import quoted
+from leadhand.tools.sql.roles import Figures, Period, groups, is_number, label, measures, period
+from leadhand.tools.sql.tables import Column, SqlTools, Table
+
+MAX_COLUMNS: Final = 40
+"""Columns of a table that are looked at."""
+MAX_MEASURES: Final = 5
+"""Numeric columns that are ranked and followed over time."""
+MAX_TOP_VALUES: Final = 5
+MAX_RANKED: Final = 5
+_MAX_EXACT_ROWS: Final = 1_000_000
+_MAX_TEXT: Final = 120
+_NESTED: Final = ("[", "STRUCT", "MAP", "UNION", "JSON", "VARIANT", "BLOB")
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnProfile:
+    """One column in figures."""
+
+    name: str
+    type: str
+    nulls: int
+    distinct: int
+    """Different values; about, in a table of more than a million rows."""
+    minimum: str | None
+    maximum: str | None
+    mean: float | None
+    """Of numbers."""
+    top: tuple[tuple[str, int], ...]
+    """The most frequent values with their counts, where values repeat."""
+
+
+@dataclass(frozen=True, slots=True)
+class RankedRow:
+    """One row of a ranking."""
+
+    label: str
+    """What its label column says, and its period where rows have one."""
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """The rows with the largest and the smallest values of a measure; no row is in both."""
+
+    measure: str
+    labelled_by: tuple[str, ...]
+    """The columns whose values make the labels."""
+    top: tuple[RankedRow, ...]
+    """Largest first."""
+    bottom: tuple[RankedRow, ...]
+    """Smallest first."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableProfile:
+    """What the figures of one table say."""
+
+    table: Table
+    columns: tuple[ColumnProfile, ...]
+    rankings: tuple[Ranking, ...]
+    growths: tuple[Growth, ...]
+    left_out: tuple[str, ...]
+    """What could not be worked out, each as half a line with the reason."""
+
+
+def profile(tools: SqlTools) -> tuple[TableProfile, ...]:
+    """Every table of `tools` in figures."""
+    return tuple(profile_table(tools, table) for table in tools.tables)
+
+
+def profile_table(tools: SqlTools, table: Table) -> TableProfile:
+    """One table in figures."""
+    left_out: list[str] = []
+    if (more := len(table.columns) - MAX_COLUMNS) > 0:
+        left_out.append(f"{more} columns: only the first {MAX_COLUMNS} are looked at")
+    try:
+        figures = _figures(tools, table)
+    except RequestFailed as error:
+        return TableProfile(table, (), (), (), (*left_out, f"all figures: {error}"))
+    numbers = measures(figures, table.rows)[:MAX_MEASURES]
+    name, when = label(figures, table.rows), period(figures)
+    tops: dict[str, tuple[tuple[str, int], ...]] = {}
+    rankings: tuple[Ranking, ...] = ()
+    growth: tuple[Growth, ...] = ()
+    try:
+        tops = _top_values(tools, table, [one for one in figures if one not in numbers])
+    except RequestFailed as error:
+        left_out.append(f"most frequent values: {error}")
+    try:
+        rankings = _rankings(tools, table, numbers, name, when)
+    except RequestFailed as error:
+        left_out.append(f"rankings: {error}")
+    try:
+        if when is not None:
+            by = groups(figures)
+            question = Question(table.name, when, by.name if by else None)
+            growth = growths(tools.select, question, [number.name for number in numbers])
+    except RequestFailed as error:
+        left_out.append(f"growth: {error}")
+    columns = tuple(
+        ColumnProfile(
+            one.name,
+            one.type,
+            one.nulls,
+            one.distinct,
+            one.minimum,
+            one.maximum,
+            one.mean,
+            tops.get(one.name, ()),
+        )
+        for one in figures
+    )
+    return TableProfile(table, columns, rankings, growth, tuple(left_out))
+
+
+_PER_COLUMN: Final = 6
+
+
+def _figures(tools: SqlTools, table: Table) -> tuple[Figures, ...]:
+    columns = table.columns[:MAX_COLUMNS]
+    distinct = "count(DISTINCT" if table.rows <= _MAX_EXACT_ROWS else "approx_count_distinct("
+    parts = ", ".join(part for column in columns for part in _summary(column, distinct))
+    (((*cells,),),) = tools.select([f"SELECT {parts} FROM {table.name}"])
+    chunks = (cells[n : n + _PER_COLUMN] for n in range(0, len(cells), _PER_COLUMN))
+    return tuple(map(_figures_of, columns, chunks))
+
+
+def _summary(column: Column, distinct: str) -> tuple[str, ...]:
+    """SQL for the figures of a column, `_PER_COLUMN` of them."""
+    name = quoted(column.name)
+    is_nested = any(mark in column.type for mark in _NESTED)
+    return (
+        f"count(*) - count({name})",
+        f"{distinct} {name}{'::VARCHAR' if is_nested else ''})",
+        "NULL" if is_nested else f"left(min({name})::VARCHAR, {_MAX_TEXT})",
+        "NULL" if is_nested else f"left(max({name})::VARCHAR, {_MAX_TEXT})",
+        f"avg({name})::DOUBLE" if is_number(column.type) else "NULL",
+        f"avg(length({name}))" if column.type == "VARCHAR" else "NULL",
+    )
+
+
+def _figures_of(column: Column, cells: Sequence[Cell]) -> Figures:
+    nulls, distinct, low, high, mean, chars = cells
+    return Figures(
+        name=column.name,
+        type=column.type,
+        nulls=int(nulls or 0),
+        distinct=int(distinct or 0),
+        minimum=None if low is None else str(low),
+        maximum=None if high is None else str(high),
+        mean=_finite(mean),
+        mean_chars=_finite(chars),
+    )
+
+
+def _finite(value: Cell) -> float | None:
+    number = float(value) if value is not None else math.nan
+    return number if math.isfinite(number) else None
+
+
+def _top_values(
+    tools: SqlTools, table: Table, columns: Sequence[Figures]
+) -> dict[str, tuple[tuple[str, int], ...]]:
+    repeating = [column for column in columns if 0 < column.distinct < table.rows - column.nulls]
+    statements = [
+        f"SELECT left({quoted(column.name)}::VARCHAR, {_MAX_TEXT}), count(*) FROM {table.name} "
+        f"WHERE {quoted(column.name)} IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1 "
+        f"LIMIT {MAX_TOP_VALUES}"
+        for column in repeating
+    ]
+    results = tools.select(statements) if statements else []
+    return {
+        column.name: tuple((str(value), int(count or 0)) for value, count in rows)
+        for column, rows in zip(repeating, results, strict=True)
+    }
+
+
+def _rankings(
+    tools: SqlTools,
+    table: Table,
+    numbers: Sequence[Figures],
+    name: Figures | None,
+    when: Period | None,
+) -> tuple[Ranking, ...]:
+    labels = ([quoted(name.name)] if name else []) + ([when.shown] if when else [])
+    if not labels or not numbers:
+        return ()
+    by = (*((name.name,) if name else ()), *(when.columns if when else ()))
+    shown = f"left(concat_ws(', ', {', '.join(labels)}), {_MAX_TEXT})"
+    statements = [
+        f"SELECT {shown}, {quoted(number.name)}::DOUBLE AS v FROM {table.name} "
+        f"WHERE isfinite(v) ORDER BY v {order}, 1 LIMIT {MAX_RANKED}"
+        for number in numbers
+        for order in ("DESC", "ASC")
+    ]
+    results = tools.select(statements)
+    rankings: list[Ranking] = []
+    for number, top, bottom in zip(numbers, results[::2], results[1::2], strict=True):
+        rest = max(0, table.rows - number.nulls - MAX_RANKED)
+        rankings.append(Ranking(number.name, by, _ranked(top), _ranked(bottom[:rest])))
+    return tuple(rankings)
+
+
+def _ranked(rows: Sequence[Row]) -> tuple[RankedRow, ...]:
+    return tuple(RankedRow(str(text), float(value or 0)) for text, value in rows)

@@ -1,0 +1,207 @@
+"""Tables made of the files handed in, and the two tools by which a model reads them.
+
+Nothing that a model writes can change a table, reach a file, or run for ever: see `child`.
+"""
+
+import threading
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Final, Self
+
+from leadhand.tools.files.inputs import Inputs, Unreadable
+from leadhand.tools.files.legible import cleaned
+from leadhand.tools.mistake import ToolMistake
+from leadhand.tools.sql.database import Database, RequestFailed
+from leadhand.tools.sql.messages import MAX_CELL_CHARS, MAX_COLUMNS, MAX_ROWS, Reply, Row
+from leadhand.tools.sql.names import quoted, table_names
+
+MAX_FILES: Final = 50
+"""Files that become tables; of more, the first."""
+MAX_FILE_BYTES: Final = 256 << 20
+MAX_STATEMENT_CHARS: Final = 10_000
+MAX_RESULT_CHARS: Final = 20_000
+"""How long a tool's answer may be."""
+_MAX_LISTED_COLUMNS: Final = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a table."""
+
+    name: str
+    type: str
+    """DuckDB's name for it: `BIGINT`, `VARCHAR`, `DATE`, ..."""
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A file that can be queried."""
+
+    name: str
+    """As it stands in SQL, without quotes."""
+    file: str
+    rows: int
+    columns: tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenFile:
+    """A file that is no table; `why` is half a line."""
+
+    file: str
+    why: str
+
+
+class SqlTools:
+    """SQL over the CSV, JSON and Parquet files of `inputs`.
+
+    The files are loaded when first asked for. Safe to use from several threads at once.
+    """
+
+    def __init__(
+        self, inputs: Inputs, *, query_timeout_s: float = 20.0, load_timeout_s: float = 60.0
+    ) -> None:
+        self._inputs = inputs
+        self._query_timeout_s = query_timeout_s
+        self._load_timeout_s = load_timeout_s
+        self._loading = threading.Lock()
+        self._loaded: _Loaded | None = None
+        self._closed = False
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def list_tables(self) -> str:
+        """List the tables that `query` can read, with their columns, types and numbers of rows."""
+        loaded = self._tables()
+        lines = [_listed(table) for table in loaded.tables]
+        lines += [f"{broken.file} is not a table: {broken.why}" for broken in loaded.broken]
+        return cleaned("\n".join(lines) or "no CSV, JSON or Parquet file was handed in")[
+            :MAX_RESULT_CHARS
+        ]
+
+    def query(self, sql: str) -> str:
+        """Run one read-only SQL statement (DuckDB's dialect) over the tables.
+
+        SELECT, WITH, DESCRIBE, SUMMARIZE and SHOW TABLES work. At most 100 rows come back, so
+        aggregate, filter and order in SQL. Call `list_tables` first for the names.
+        """
+        if len(sql) > MAX_STATEMENT_CHARS:
+            raise ToolMistake(
+                f"the statement has {len(sql):,} of {MAX_STATEMENT_CHARS:,} characters"
+            )
+        loaded = self._tables()
+        if not loaded.tables:
+            raise ToolMistake("there is no table to query: " + self.list_tables())
+        try:
+            return _shown(loaded.database.query(sql, timeout_s=self._query_timeout_s))
+        except RequestFailed as error:
+            raise ToolMistake(f"the query has no result: {cleaned(str(error))}") from error
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """The tables, in the order of their files."""
+        return self._tables().tables
+
+    @property
+    def broken(self) -> tuple[BrokenFile, ...]:
+        """The files of these kinds that are no tables."""
+        return self._tables().broken
+
+    def select(self, statements: list[str]) -> list[list[Row]]:
+        """The rows of each statement, which code wrote and no model; see `profile`.
+
+        Raises `RequestFailed` where they take too long or too much.
+        """
+        return self._tables().database.select(statements, timeout_s=self._query_timeout_s)
+
+    def close(self) -> None:
+        """Delete what was loaded; a tool that is used afterwards says that it is closed."""
+        with self._loading:
+            self._closed = True
+            if self._loaded is not None:
+                self._loaded.database.close()
+
+    def _tables(self) -> "_Loaded":
+        with self._loading:
+            if self._closed:
+                raise ToolMistake("the tables are closed")
+            if self._loaded is None:
+                self._loaded = _load(self._inputs, self._load_timeout_s)
+            return self._loaded
+
+
+@dataclass(frozen=True, slots=True)
+class _Loaded:
+    database: Database
+    tables: tuple[Table, ...]
+    broken: tuple[BrokenFile, ...]
+
+
+def _load(inputs: Inputs, timeout_s: float) -> _Loaded:
+    files = inputs.of_kind("csv", "json", "parquet")
+    names = table_names(file.name for file in files[:MAX_FILES])
+    database = Database()
+    tables: list[Table] = []
+    broken = [
+        BrokenFile(file.name, f"only the first {MAX_FILES} files are loaded")
+        for file in files[MAX_FILES:]
+    ]
+    for file in files[:MAX_FILES]:
+        name = names[file.name]
+        try:
+            with inputs.open(file.name) as source:
+                reply = database.load(
+                    name, file.kind, source, max_bytes=MAX_FILE_BYTES, timeout_s=timeout_s
+                )
+        except Unreadable as error:
+            broken.append(BrokenFile(file.name, error.why))
+        except RequestFailed as error:
+            broken.append(BrokenFile(file.name, str(error)))
+        else:
+            words = reply.get("columns", [])
+            columns = map(Column, words[::2], words[1::2])
+            tables.append(Table(name, file.name, reply.get("count") or 0, tuple(columns)))
+    return _Loaded(database, tuple(tables), tuple(broken))
+
+
+def _listed(table: Table) -> str:
+    shown = [f"{quoted(column.name)} {column.type}" for column in table.columns]
+    more = len(shown) - _MAX_LISTED_COLUMNS
+    columns = ", ".join(shown[:_MAX_LISTED_COLUMNS]) + (f", and {more} more" if more > 0 else "")
+    return f"{table.name} ({table.rows:,} rows, from {table.file}): {columns}"
+
+
+def _shown(reply: Reply) -> str:
+    """A result as lines of values between bars, and how much of it that is."""
+    names, rows = reply.get("columns", []), reply.get("rows", [])
+    lines = [" | ".join(_cell(name) for name in names)]
+    size = len(lines[0])
+    for row in rows:
+        line = " | ".join(_cell(value) for value in row)
+        size += len(line) + 1
+        if size > MAX_RESULT_CHARS:
+            break
+        lines.append(line)
+    shown, count = len(lines) - 1, reply.get("count")
+    total = f"{count:,}" if count is not None else f"more than {MAX_ROWS}"
+    rows_of = f"{total} row" if count == 1 else f"{total} rows"
+    notes = [rows_of if shown == count else f"the first {shown} of {rows_of}"]
+    if (columns := reply.get("all_columns", 0)) > len(names):
+        notes.append(f"the first {MAX_COLUMNS} of {columns} columns")
+    return "\n".join([*lines, f"({'; '.join(notes)})"])
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "NULL"
+    text = " ".join(cleaned(str(value)).split("\n")).replace("|", "\\|")
+    return text if len(text) <= MAX_CELL_CHARS else text[: MAX_CELL_CHARS - 1] + "…"

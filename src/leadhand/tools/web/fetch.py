@@ -1,0 +1,193 @@
+"""Fetches one public page: every hop is checked, and what was checked is what is connected to.
+
+A host is looked up here, once for each hop; all of its addresses have to be public, and the
+connection goes to one of them and not to the name, so that a second look-up can't answer otherwise.
+TLS is verified against the name. Environment proxies are not used: they would look names up anew.
+"""
+
+import asyncio
+import socket
+import ssl
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import httpx2
+
+from leadhand.tools.mistake import ToolMistake
+from leadhand.tools.text import size_text
+from leadhand.tools.web.addresses import is_public
+from leadhand.tools.web.settings import WebSettings
+
+MAX_REDIRECTS: Final = 5
+MAX_URL_CHARS: Final = 2_000
+_PORTS: Final = frozenset({80, 443})
+_MAX_ADDRESSES: Final = 4
+_REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+_HEADERS: Final = {
+    "User-Agent": "leadhand",
+    "Accept": "text/html, application/xhtml+xml, application/json, application/pdf, text/*",
+    "Accept-Encoding": "gzip, deflate",
+}
+
+Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
+"""The addresses of a host, as text; raises `OSError` where there are none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """What a server answered, unpacked and not yet read."""
+
+    url: str
+    """Where it came from in the end."""
+    kind: str
+    """The media type, in lower case and without parameters; empty where none was given."""
+    charset: str | None
+    data: bytes
+
+
+async def look_up(host: str, port: int) -> Sequence[str]:
+    """The addresses that the system's resolver gives."""
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+class Fetcher:
+    """Fetches pages within the bounds of `settings`; keeps no connection, cookie or cache."""
+
+    def __init__(
+        self,
+        settings: WebSettings,
+        *,
+        resolve: Resolve = look_up,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        self._settings = settings
+        self._resolve = resolve
+        self._tls = tls or httpx2.create_ssl_context()
+
+    async def get(
+        self, url: str, *, params: Mapping[str, str] | None = None, own_host: str | None = None
+    ) -> Fetched:
+        """What is at `url`, redirects followed; raises `ToolMistake` for all that can't be had.
+
+        `own_host`, a `host:port`, is reached wherever it is.
+        """
+        allowed = self._settings.allowed_hosts
+        if own_host is not None:
+            allowed = allowed | {own_host}
+        timeout_s = self._settings.total_timeout_s
+        try:
+            async with asyncio.timeout(timeout_s):
+                return await self._follow(_parsed(url, params), allowed)
+        except TimeoutError:
+            raise ToolMistake(f"{_shown(url)} took longer than {timeout_s:g} s") from None
+        except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError) as error:
+            reason = str(error)[:200] or type(error).__name__
+            raise ToolMistake(f"{_shown(url)} could not be read: {reason}") from error
+
+    async def _follow(self, url: httpx2.URL, allowed: frozenset[str]) -> Fetched:
+        for _ in range(MAX_REDIRECTS + 1):
+            answer = await self._hop(url, await self._addresses(url, allowed))
+            if isinstance(answer, Fetched):
+                return answer
+            url = _parsed(str(url.join(answer)))
+        raise ToolMistake(f"{_shown(str(url))}: more than {MAX_REDIRECTS} redirects")
+
+    async def _addresses(self, url: httpx2.URL, allowed: frozenset[str]) -> list[str]:
+        """Where to connect to; raises `ToolMistake` unless every address may be reached."""
+        host, port = url.host, _port(url)
+        is_allowed = f"{host}:{port}" in allowed
+        if not is_allowed and port not in _PORTS:
+            raise ToolMistake(f"port {port} is not read from: only 80 and 443 are")
+        try:
+            found = await self._resolve(host, port)
+        except (OSError, UnicodeError):
+            raise ToolMistake(f"there is no host {_shown(host)}: check the address") from None
+        if not found or not (is_allowed or all(map(is_public, found))):
+            raise ToolMistake(f"{_shown(host)} is not on the public internet, so it is not read")
+        return list(found[:_MAX_ADDRESSES])
+
+    async def _hop(self, url: httpx2.URL, addresses: Sequence[str]) -> Fetched | str:
+        """The answer of the first address that can be reached, or where it redirects to."""
+        # A client for each hop: connections kept by address would be shared between names.
+        async with httpx2.AsyncClient(
+            verify=self._tls,
+            trust_env=False,
+            follow_redirects=False,
+            headers=_HEADERS,
+            timeout=self._settings.total_timeout_s,
+        ) as client:
+            for address in addresses[:-1]:
+                try:
+                    return await self._exchange(client, url, address)
+                except (httpx2.ConnectError, httpx2.ConnectTimeout):
+                    continue
+            return await self._exchange(client, url, addresses[-1])
+
+    async def _exchange(
+        self, client: httpx2.AsyncClient, url: httpx2.URL, address: str
+    ) -> Fetched | str:
+        pinned = url.copy_with(host=address)
+        host = url.netloc.decode("ascii")
+        async with client.stream(
+            "GET",
+            pinned,
+            headers={"Host": host},
+            extensions={"sni_hostname": url.raw_host.decode("ascii").strip("[]")},
+        ) as response:
+            location = response.headers.get("location")
+            if response.status_code in _REDIRECTS and location is not None:
+                return location
+            if response.status_code != 200:
+                raise ToolMistake(f"{_shown(str(url))} answers {response.status_code}, not a page")
+            return await self._read(url, response)
+
+    async def _read(self, url: httpx2.URL, response: httpx2.Response) -> Fetched:
+        kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
+        if not _is_readable(kind):
+            raise ToolMistake(
+                f"{_shown(str(url))} is {_shown(kind[:80])}: only pages, text and PDF are read"
+            )
+        most = self._settings.max_bytes
+        data = bytearray()
+        async for chunk in response.aiter_bytes():
+            data += chunk
+            if len(data) > most:
+                raise ToolMistake(f"{_shown(str(url))} is larger than {size_text(most)}")
+        return Fetched(str(url), kind, response.charset_encoding, bytes(data))
+
+
+def _is_readable(kind: str) -> bool:
+    """Whether a media type is one that is read; an answer that names none may be text."""
+    return (
+        not kind
+        or kind.startswith("text/")
+        or kind in ("application/json", "application/pdf", "application/xml")
+        or kind.endswith(("+json", "+xml"))
+    )
+
+
+def _parsed(text: str, params: Mapping[str, str] | None = None) -> httpx2.URL:
+    if len(text) > MAX_URL_CHARS:
+        raise ToolMistake(f"the address is longer than {MAX_URL_CHARS:,} characters")
+    try:
+        url = httpx2.URL(text.strip())
+        url = url.copy_merge_params(params) if params else url
+    except (httpx2.InvalidURL, ValueError, UnicodeError):
+        raise ToolMistake(f"{_shown(text)} is not a web address") from None
+    if url.scheme not in ("http", "https") or not url.host:
+        raise ToolMistake(f"{_shown(text)} is not read: an address begins with https:// and a host")
+    if url.userinfo:
+        raise ToolMistake("an address with a user name or password in it is not read")
+    return url.copy_with(fragment=None)
+
+
+def _port(url: httpx2.URL) -> int:
+    return url.port or (443 if url.scheme == "https" else 80)
+
+
+def _shown(text: str) -> str:
+    plain = "".join(c if c.isprintable() else "?" for c in text)
+    return plain if len(plain) <= 200 else plain[:199] + "…"

@@ -1,0 +1,160 @@
+"""The two tools by which a model reads the web: a page by its address, and a search."""
+
+import asyncio
+import codecs
+import json
+import re
+import tempfile
+from typing import TYPE_CHECKING, Final, Literal, cast
+from urllib.parse import urlsplit, urlunsplit
+
+from leadhand.tools.files.legible import cleaned, decoded
+from leadhand.tools.files.parsing import Limits, parsed
+from leadhand.tools.mistake import ToolMistake
+from leadhand.tools.text import is_binary
+from leadhand.tools.web.settings import WebSettings
+
+if TYPE_CHECKING:
+    from leadhand.tools.web.fetch import Fetched, Fetcher
+
+PAGE_CHARS: Final = 8_000
+"""How much of a page one call gives."""
+MAX_RESULTS: Final = 10
+_SNIPPET_CHARS: Final = 300
+_KEPT_PAGES: Final = 8
+_PARSING_S: Final = 15.0
+
+
+class WebTools:
+    """Page reading and search, each where `settings` switch it on."""
+
+    def __init__(self, settings: WebSettings, *, fetcher: "Fetcher | None" = None) -> None:
+        self._settings = settings
+        self._own_fetcher = fetcher
+        self._pages: dict[str, tuple[str, str]] = {}
+
+    @property
+    def can_read(self) -> bool:
+        """Whether `read_page` is switched on."""
+        return self._settings.read_pages
+
+    @property
+    def can_search(self) -> bool:
+        """Whether `search_web` is switched on."""
+        return self._settings.search_url is not None
+
+    async def read_page(self, url: str, offset: int = 0) -> str:
+        """Read the text of a public web page or PDF, 8,000 characters from `offset` on."""
+        if not self.can_read:
+            raise ToolMistake("reading web pages is switched off (LEADHAND_WEB=1 allows it)")
+        if url not in self._pages:
+            fetched = await self._fetcher().get(url)
+            self._keep(url, await asyncio.to_thread(_page, fetched))
+        address, text = self._pages[url]
+        if not 0 <= offset <= len(text):
+            raise ToolMistake(f"offset {offset} is not within the {len(text):,} characters")
+        end = min(len(text), offset + PAGE_CHARS)
+        rest = f"; read on with offset={end}" if end < len(text) else ""
+        return (
+            f"{address}\n(characters {offset} to {end} of {len(text)}{rest})\n\n{text[offset:end]}"
+        )
+
+    async def search_web(self, query: str, limit: int = 5) -> str:
+        """Search the web: title, address and a few words of each result."""
+        endpoint = self._settings.search_url
+        if endpoint is None:
+            raise ToolMistake("web search is switched off (LEADHAND_SEARCH_URL allows it)")
+        if not query.strip() or len(query) > 400:
+            raise ToolMistake("a query has 1 to 400 characters: a few words that name the thing")
+        parts = urlsplit(endpoint)
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        path = "/search" if parts.path in ("", "/") else parts.path
+        fetched = await self._fetcher().get(
+            urlunsplit((parts.scheme, parts.netloc, path, parts.query, "")),
+            params={"q": query, "format": "json"},
+            own_host=f"{parts.hostname}:{port}",
+        )
+        found = _results(fetched)[: max(1, min(limit, MAX_RESULTS))]
+        return cleaned("\n\n".join(found)) or "nothing was found: try other words"
+
+    def _fetcher(self) -> "Fetcher":
+        if self._own_fetcher is None:
+            # Here for its weight: most runs never touch the web.
+            from leadhand.tools.web.fetch import Fetcher
+
+            self._own_fetcher = Fetcher(self._settings)
+        return self._own_fetcher
+
+    def _keep(self, url: str, page: tuple[str, str]) -> None:
+        """Keep a page for the calls that read on, and forget the oldest."""
+        self._pages[url] = page
+        for oldest in list(self._pages)[:-_KEPT_PAGES]:
+            self._pages.pop(oldest, None)
+
+
+def _page(fetched: "Fetched") -> tuple[str, str]:
+    """Where a page is from and its text; what takes parsing is parsed in a process of its own."""
+    data, cut = fetched.data, None
+    if fetched.kind == "application/pdf":
+        text, cut = _parsed("pdf", data)
+    elif is_binary(data):
+        raise ToolMistake(f"{fetched.url} is not text")
+    else:
+        text = _decoded(fetched)
+        if "html" in fetched.kind or (not fetched.kind and "<html" in text[:2000].lower()):
+            # The mark says that it is UTF-8 by now, whatever the page says of itself.
+            text, cut = _parsed("html", codecs.BOM_UTF8 + text.encode("utf-8", "replace"))
+    return cleaned(fetched.url), cleaned(text) + (f"\n({cut})" if cut else "")
+
+
+def _parsed(kind: Literal["html", "pdf"], data: bytes) -> tuple[str, str | None]:
+    """The text, and what of it is missing if anything is; raises `ToolMistake`."""
+    with tempfile.TemporaryFile(prefix="leadhand-page-") as copy:
+        copy.write(data)
+        copy.seek(0)
+        (outcome,) = parsed([(kind, copy)], limits=Limits(cpu_s=_PARSING_S), timeout_s=_PARSING_S)
+    if outcome.error is not None:
+        raise ToolMistake(f"the page can't be read: {outcome.error}")
+    return "\n".join(outcome.pages), outcome.cut
+
+
+def _decoded(fetched: "Fetched") -> str:
+    """The text of a page in the encoding that it names, if that is one for texts, else as UTF-8."""
+    named = fetched.charset
+    if named is None and (said := _CHARSET.search(fetched.data[:2000])) is not None:
+        named = said[1].decode("ascii")
+    try:
+        if named is not None and _ENCODING.match(codecs.lookup(named).name):
+            return fetched.data.decode(named, errors="replace")
+    except (LookupError, UnicodeError):
+        pass
+    return decoded(fetched.data)
+
+
+_CHARSET: Final = re.compile(rb"<meta[^>]{0,200}charset=[\"']?([\w-]{2,20})", re.IGNORECASE)
+_ENCODING: Final = re.compile("utf-(8|16|32)|iso8859|cp|koi8|gb|big5|shift_jis|euc|mac|ascii")
+"""Python's codecs that read text, and none that are slow or mean something else."""
+
+
+def _results(fetched: "Fetched") -> list[str]:
+    try:
+        answer = cast("object", json.loads(fetched.data))
+    except (ValueError, RecursionError):
+        answer = None
+    listed = cast("dict[str, object]", answer).get("results") if isinstance(answer, dict) else None
+    if not isinstance(listed, list):
+        raise ToolMistake(
+            "the search endpoint did not answer in JSON; whoever runs it has to allow `format=json`"
+        )
+    found: list[str] = []
+    for item in cast("list[object]", listed):
+        if isinstance(item, dict):
+            fields = cast("dict[str, object]", item)
+            words = [" ".join(str(fields.get(key) or "").split()) for key in _FIELDS]
+            if words[1].startswith(("http://", "https://")):
+                lines = (words[0][:200], words[1][:2000], words[2][:_SNIPPET_CHARS])
+                found.append("\n".join(line for line in lines if line))
+    return found
+
+
+_FIELDS: Final = ("title", "url", "content")

@@ -1,0 +1,36 @@
+"""What a model that works on a task is told: who it is, how it works, and the handoff."""
+
+from leadhand.contracts.outcome import Digest, Handoff
+from leadhand.contracts.team import MaterialFunction, Worker
+from leadhand.fence import Fence
+from leadhand.prompts import joined, prompt
+
+
+def instructions(worker: Worker) -> str:
+    """The system prompt: the same for every task of a worker, in every run."""
+    if worker.plain:
+        return worker.instructions
+    return joined(worker.instructions, prompt("leadhand.workers", "worker"))
+
+
+def opening(handoff: Handoff, fence: Fence, *, material: MaterialFunction | None = None) -> str:
+    """The task: the intent in the supervisor's own words, and all else as data."""
+    done = f"Done when: {handoff.done_when}" if handoff.done_when else ""
+    shown = (material or _handed_over)(handoff)
+    given = [fence.around(text, source=name) for name, text in shown.items()]
+    return joined(handoff.intent, done, fence.explanation if given else "", *given)
+
+
+def _handed_over(handoff: Handoff) -> dict[str, str]:
+    """What the handoff itself brings: digests of what the task depends on, and its artifacts."""
+    given = {one.task_id: _shown(one) for one in handoff.context}
+    if handoff.artifacts:
+        given["what to work on"] = "\n".join(handoff.artifacts)
+    return given
+
+
+def _shown(digest: Digest) -> str:
+    if digest.why_missing is not None:
+        missing = f"There is no full result of this task ({digest.status}): {digest.why_missing}"
+        return joined(missing, digest.summary, digest.excerpt)
+    return joined(digest.summary, digest.excerpt)

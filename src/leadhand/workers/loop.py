@@ -1,0 +1,227 @@
+"""The worker's loop: a model and its tools work on one task until it answers or escalates.
+
+The model sees its instructions and the handoff and nothing else. Every step is one call; every way
+out is an outcome.
+"""
+
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+
+from pydantic_ai.exceptions import UserError
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequest,
+    ModelRequestPart,
+    ModelResponse,
+    UserPromptPart,
+)
+from pydantic_ai.tools import RunContext
+from pydantic_ai.usage import RunUsage
+
+from leadhand.contracts.outcome import (
+    NO_USAGE,
+    Completed,
+    Escalated,
+    Failed,
+    FailureKind,
+    Handoff,
+    Outcome,
+    Result,
+)
+from leadhand.contracts.team import ModelSpec, Tier, Worker
+from leadhand.errors import BudgetUsedUp, ModelError
+from leadhand.fence import Fence
+from leadhand.models.calls import Asker, Caller, Request
+from leadhand.models.structured import MAX_REPAIRS, Unfit, answer_in, arguments_of, opening, reply
+from leadhand.prompts import joined, prompt
+from leadhand.workers import briefing
+from leadhand.workers.forms import ESCALATE, Form, escalation
+from leadhand.workers.output import outcome_of
+from leadhand.workers.toolbox import Circles, NeedsPerson, Toolbox, Toolset
+
+MAX_STEPS = 10
+"""Model calls of one attempt, where no limit says otherwise."""
+
+
+class ModelWorker:
+    """A `Runner` that has a model do the work."""
+
+    def __init__(
+        self,
+        worker: Worker,
+        models: Mapping[Tier, tuple[ModelSpec, ...]],
+        *,
+        toolset: Toolset,
+        caller: Caller,
+        fence: Fence,
+    ) -> None:
+        """`models` are the team's, by tier; `toolset` is open while the run goes on."""
+        self.worker = worker
+        self.toolset = toolset
+        self.caller = caller
+        self.fence = fence
+        self.form = Form(worker.output)
+        self.instructions = briefing.instructions(worker)
+        # Without tools there is hardly ever a second call that could read what a first one cached.
+        cache = {"cache": True} if worker.tools else {}
+        self.settings = {**cache, **worker.settings}
+        self._models: dict[str, tuple[ModelSpec, ...]] = {**models}
+
+    async def run(self, handoff: Handoff) -> Outcome:
+        """One attempt at one task."""
+        attempt = _Attempt(self, handoff, self._models_for(handoff))
+        return outcome_of(await self._outcome(attempt))
+
+    async def _outcome(self, attempt: "_Attempt") -> Outcome:
+        try:
+            return await (attempt.plain() if self.worker.plain else attempt.work())
+        except BudgetUsedUp as error:
+            return attempt.failed("budget", str(error))
+        except ModelError as error:
+            return attempt.failed("error", str(error), transient=error.transient)
+        except Unfit as error:
+            return attempt.failed("invalid_output", str(error))
+        except UserError as error:
+            return attempt.failed("tool_error", f"its tools can't be used: {error}")
+        except Circles as error:
+            return attempt.failed("step_limit", str(error))
+        except NeedsPerson as error:
+            return Escalated(reason="ambiguous_input", message=str(error))
+
+    def _models_for(self, handoff: Handoff) -> tuple[ModelSpec, ...]:
+        if self.worker.model is not None:
+            return (self.worker.model,)
+        return self._models.get(handoff.limits.tier or "standard") or self._models["standard"]
+
+
+class _Attempt:
+    """One attempt: the conversation so far, and what it used."""
+
+    def __init__(self, of: ModelWorker, handoff: Handoff, models: tuple[ModelSpec, ...]) -> None:
+        self._of = of
+        self._handoff = handoff
+        self._models = models
+        self._asker = Asker("worker", handoff.task_id, handoff.attempt)
+        self._messages: list[ModelMessage] = []
+        self._instructions = of.instructions
+        self._said = ""
+        self._usage = NO_USAGE
+        self._repairs = 0
+
+    async def plain(self) -> Outcome:
+        """One question, one answer in plain text."""
+        request = Request(self._of.instructions, settings=self._of.settings)
+        response = await self._ask(request)
+        answer = answer_in(response, request)
+        if answer.problem is not None:
+            return self.failed("invalid_output", answer.problem)
+        return Completed(result=Result(output=answer.text, usage=self._usage))
+
+    async def work(self) -> Outcome:
+        """Step by step, to the outcome."""
+        limits = self._handoff.limits
+        max_steps = limits.max_steps or MAX_STEPS
+        async with AsyncExitStack() as stack:
+            toolbox = await self._toolbox(stack)
+            self._instructions = joined(self._of.instructions, await toolbox.instructions())
+            for step in range(1, max_steps + 1):
+                if step == max_steps > 1:
+                    self._tell([UserPromptPart(prompt("leadhand.workers", "last_step"))])
+                request = Request(
+                    self._instructions,
+                    tools=[*await toolbox.definitions(step), ESCALATE],
+                    output=self._of.form.definition,
+                    settings=self._of.settings,
+                )
+                response = await self._ask(request)
+                ending = self._ending(response, request)
+                if isinstance(ending, Completed | Escalated | Failed):
+                    return ending
+                used = self._usage.input_tokens + self._usage.output_tokens
+                if limits.max_tokens is not None and used >= limits.max_tokens:
+                    message = f"{used:,} tokens used of {limits.max_tokens:,}"
+                    return self.failed("step_limit", message)
+                if step == max_steps:
+                    break  # what a tool gave now, nobody would see
+                calls = [call for call in response.tool_calls if not self._ends(call.tool_name)]
+                self._tell([*ending, *await toolbox.answer(calls)])
+        return self.failed("step_limit", f"no answer within {max_steps} steps")
+
+    def failed(self, kind: FailureKind, message: str, *, transient: bool = False) -> Failed:
+        """The failure, with what the model said last as its partial result."""
+        partial = Result(output=self._said, usage=self._usage) if self._said else None
+        return Failed(kind=kind, message=message, partial=partial, transient=transient)
+
+    async def _toolbox(self, stack: AsyncExitStack) -> Toolbox:
+        context: RunContext[None] = RunContext(
+            deps=None,
+            model=self._of.caller.model(self._models[0]),
+            usage=RunUsage(),
+            prompt=self._handoff.intent,
+            messages=self._messages,
+        )
+        return await Toolbox.open(
+            stack,
+            self._of.toolset,
+            context,
+            handoff=self._handoff,
+            recorder=self._of.caller.recorder,
+            fence=self._of.fence,
+        )
+
+    async def _ask(self, request: Request) -> ModelResponse:
+        if not self._messages:
+            text = briefing.opening(
+                self._handoff, self._of.fence, material=self._of.worker.material
+            )
+            self._messages.append(opening(text, request))
+        response, usage = await self._of.caller.ask(
+            self._asker, self._messages, request=request, models=self._models
+        )
+        # As it came: thinking signatures and the like must go back untouched.
+        self._messages.append(response)
+        self._usage = self._usage.plus(usage)
+        self._said = (response.text or "").strip() or self._said
+        return response
+
+    def _tell(self, parts: list[ModelRequestPart]) -> None:
+        """Add to what the model is told next."""
+        last = self._messages[-1] if self._messages else None
+        if isinstance(last, ModelRequest):
+            self._messages[-1] = ModelRequest([*last.parts, *parts], instructions=last.instructions)
+        elif last is not None:
+            self._messages.append(ModelRequest(parts, instructions=self._instructions or None))
+
+    def _ends(self, name: str) -> bool:
+        return name in (ESCALATE.name, self._of.form.definition.name)
+
+    def _ending(
+        self, response: ModelResponse, request: Request
+    ) -> Outcome | list[ModelRequestPart]:
+        """The outcome, where the model ends here; else what to tell it about an attempt to."""
+        ends = [call for call in response.tool_calls if self._ends(call.tool_name)]
+        if response.tool_calls and not ends:
+            return []
+        try:
+            for call in ends:
+                if call.tool_name == ESCALATE.name:
+                    arguments = arguments_of(call)
+                    if isinstance(arguments, str):
+                        raise Unfit(arguments)
+                    return escalation(arguments, self._usage)
+            answer = answer_in(response, request)
+            if answer.problem is not None:
+                raise Unfit(answer.problem)
+            return self._completed(self._of.form.result(answer, self._usage))
+        except Unfit as unfit:
+            self._repairs += 1
+            if self._repairs > MAX_REPAIRS:
+                return self.failed("invalid_output", str(unfit))
+            return [reply(call, str(unfit)) for call in ends] or [UserPromptPart(str(unfit))]
+
+    def _completed(self, result: Result) -> Outcome:
+        least, confidence = self._of.worker.min_confidence, result.confidence
+        if least is None or confidence is None or confidence >= least:
+            return Completed(result=result)
+        message = f"the worker is only {confidence} % sure; {least} % is asked for"
+        return Escalated(reason="low_confidence", message=message, partial=result)

@@ -1,0 +1,388 @@
+"""A worker's tools as a model calls them: checked, run at once, bounded, and never in its way.
+
+Whatever goes wrong with a call is text for the model, that says how to call it right. What a tool
+gives is data: it is fenced, cut at a length, and can be read on from there.
+"""
+
+import asyncio
+import functools
+import hashlib
+import inspect
+import json
+from collections import Counter
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+from typing import cast
+
+from pydantic import JsonValue, ValidationError
+from pydantic_ai.exceptions import ApprovalRequired, CallDeferred, ModelRetry, ToolFailed
+from pydantic_ai.messages import InstructionPart, ToolCallPart, ToolReturn, ToolReturnPart
+from pydantic_ai.tools import RunContext, Tool, ToolDefinition
+from pydantic_ai.toolsets import AbstractToolset, CombinedToolset, FunctionToolset
+from pydantic_ai.toolsets.abstract import ToolsetTool
+from pydantic_core import to_json
+from rapidfuzz import process
+
+from leadhand.contracts.event import ToolCalled
+from leadhand.contracts.outcome import Handoff
+from leadhand.fence import Fence
+from leadhand.models.structured import MAX_REPAIRS, Unfit, arguments_of, reply
+from leadhand.prompts import joined
+from leadhand.recorder import Recorder
+from leadhand.workers.output import legible
+from leadhand.workers.threads import DaemonThreads
+
+SHOWN_CHARS = 16_000
+"""Characters of a text that a model is shown at once."""
+KEPT_CHARS = 4_000_000
+"""Characters of a text that can be read on; of what is beyond only its hash is kept."""
+LOGGED_CHARS = 2_000
+SAME_CALL = 3
+"""From this one on, the same call is not made again."""
+SAME_CALL_END = 6
+"""So many of the same call, and the worker is going in circles."""
+
+Toolset = CombinedToolset[None]
+Context = RunContext[None]
+
+
+class NeedsPerson(Exception):
+    """A tool that a person has to allow, or to carry out; the message says which and with what."""
+
+
+class Circles(Exception):
+    """The model makes the same call again and again."""
+
+
+def toolset_of(tools: Sequence[object], threads: DaemonThreads) -> Toolset:
+    """One toolset of plain functions and toolsets. Functions that block run in `threads`."""
+    functions = [tool for tool in tools if not isinstance(tool, AbstractToolset)]
+    toolsets = [
+        cast("AbstractToolset[None]", tool) for tool in tools if isinstance(tool, AbstractToolset)
+    ]
+    if functions:
+        own: FunctionToolset[None] = FunctionToolset(
+            [_as_tool(function, threads) for function in functions], max_retries=0
+        )
+        toolsets.insert(0, own)
+    # Combined even where there is one: that makes two tools of one name an error in words.
+    return CombinedToolset(toolsets)
+
+
+def _as_tool(function: object, threads: DaemonThreads) -> Tool[None]:
+    if isinstance(function, Tool):
+        return cast("Tool[None]", function)
+    work = cast("Callable[..., object]", function)
+    if inspect.iscoroutinefunction(work):
+        return Tool(work)
+
+    @functools.wraps(work)
+    async def in_thread(*args: object, **kwargs: object) -> object:
+        name = f"tool {getattr(work, '__name__', work)!r}"
+        value = await threads.call(lambda _: work(*args, **kwargs), None, name=name)
+        return await cast("Awaitable[object]", value) if inspect.isawaitable(value) else value
+
+    return Tool(in_thread)
+
+
+@dataclass(slots=True)
+class _Text:
+    """What a tool gave, or the full output of a task that this one depends on."""
+
+    text: str
+    chars: int
+    sha256: str
+
+
+class Toolbox:
+    """The tools of one attempt. `await Toolbox.open(...)` inside the stack that closes it."""
+
+    def __init__(
+        self,
+        toolset: Toolset,
+        context: Context,
+        handoff: Handoff,
+        recorder: Recorder,
+        fence: Fence,
+    ) -> None:
+        self._toolset: AbstractToolset[None] = toolset
+        # Most workers have no tools, and asking an empty toolset costs as much as asking another.
+        self._is_empty = not toolset.toolsets
+        self._context = context
+        self._handoff = handoff
+        self._recorder = recorder
+        self._fence = fence
+        self._tools: Mapping[str, ToolsetTool[None]] = {}
+        self._calls: Counter[tuple[str, str]] = Counter()
+        self._made = 0
+        self._unreadable = 0
+        self._texts: dict[str, _Text] = {
+            id: _text(_as_text(output)) for id, output in handoff.inputs.items()
+        }
+
+    @classmethod
+    async def open(
+        cls,
+        stack: AsyncExitStack,
+        toolset: Toolset,
+        context: Context,
+        *,
+        handoff: Handoff,
+        recorder: Recorder,
+        fence: Fence,
+    ) -> "Toolbox":
+        """The toolbox of one attempt at `handoff`; what is its alone is closed with `stack`.
+
+        The toolsets in `toolset` are open; one that makes itself anew for each attempt is not.
+        """
+        own = [await one.for_run(context) for one in toolset.toolsets]
+        for new, shared in zip(own, toolset.toolsets, strict=True):
+            if new is not shared:
+                await stack.enter_async_context(new)
+        return cls(CombinedToolset(own), context, handoff, recorder, fence)
+
+    async def instructions(self) -> str:
+        """What the toolsets say of themselves, for the system prompt."""
+        if self._is_empty:
+            return ""
+        said = await self._toolset.get_instructions(self._context)
+        parts = [said] if said is None or isinstance(said, str | InstructionPart) else said
+        return joined(*(p if isinstance(p, str) else p.content for p in parts if p is not None))
+
+    async def definitions(self, step: int) -> list[ToolDefinition]:
+        """What the model is offered in this step, apart from the ways to end."""
+        if not self._is_empty:
+            self._context = replace(self._context, run_step=step)
+            self._toolset = await self._toolset.for_run_step(self._context)
+            self._tools = await self._toolset.get_tools(self._context)
+        offered = [tool.tool_def for tool in self._tools.values()]
+        readable = offered or any(text.chars > SHOWN_CHARS // 8 for text in self._texts.values())
+        if readable and READ_MORE.name not in self._tools:
+            offered.append(READ_MORE)
+        return offered
+
+    async def answer(self, calls: Sequence[ToolCallPart]) -> list[ToolReturnPart]:
+        """What the calls give, in their order, all made at once unless a tool wants to be alone.
+
+        Raises `NeedsPerson`, `Circles`, and `Unfit` where calls can't be read for the third time.
+        """
+        given = [arguments_of(call) for call in calls]
+        unreadable = next((problem for problem in given if isinstance(problem, str)), None)
+        if unreadable is not None:
+            self._unreadable += 1
+            if self._unreadable > MAX_REPAIRS:
+                raise Unfit(unreadable)
+        alone = any(
+            (tool := self._tools.get(call.tool_name)) is not None and tool.tool_def.sequential
+            for call in calls
+        )
+        answers = (self._answer(*one) for one in zip(calls, given, strict=True))
+        if alone or len(calls) == 1:
+            return [await answer for answer in answers]
+        return await _all(answers)
+
+    async def _answer(
+        self, call: ToolCallPart, arguments: dict[str, JsonValue] | str
+    ) -> ToolReturnPart:
+        started_s = asyncio.get_running_loop().time()
+        if isinstance(arguments, str):
+            return self._refused(call, call.args, arguments, started_s)
+        refusal = self._refusal(call.tool_name, arguments)
+        if refusal is not None:
+            return self._refused(call, arguments, refusal, started_s)
+        if call.tool_name == READ_MORE.name and READ_MORE.name not in self._tools:
+            return self._read_more(call, arguments, started_s)
+        self._made += 1
+        source = f"{call.tool_name}-{self._made}"
+        try:
+            value = await self._call(call, arguments)
+        except (CallDeferred, ApprovalRequired) as error:
+            shown = json.dumps(arguments, ensure_ascii=False)[:LOGGED_CHARS]
+            raise NeedsPerson(f"{call.tool_name} needs a person's approval: {shown}") from error
+        except asyncio.CancelledError as error:
+            if _is_being_cancelled():
+                raise
+            return self._refused(call, arguments, _mistake(error), started_s)
+        except BaseException as error:
+            return self._refused(call, arguments, _mistake(error), started_s)
+        given = _unwrapped(value)
+        parts = cast("list[object]", given) if isinstance(given, list) else [given]
+        if any(_is_rich(part) for part in parts):
+            # Images and the like go to the model as the toolset made them.
+            kept = _text(f"({', '.join(type(part).__name__ for part in parts)})")
+            shown = [
+                part if _is_rich(part) else self._kept(f"{source}.{number}", part)
+                for number, part in enumerate(parts, start=1)
+            ]
+        else:
+            shown = self._kept(source, cast("object", given))
+            kept = self._texts[source]
+        self._log(call, arguments, kept, None, started_s)
+        return ToolReturnPart(call.tool_name, shown, call.tool_call_id)
+
+    def _refusal(self, name: str, arguments: Mapping[str, JsonValue]) -> str | None:
+        if name not in self._tools and name != READ_MORE.name:
+            known = [*self._tools, READ_MORE.name]
+            near = process.extractOne(name, known, score_cutoff=60)
+            hint = f"Did you mean {near[0]}? " if near else ""
+            return f"There is no tool {name!r}. {hint}There are: {', '.join(known)}."
+        same = (name, json.dumps(arguments, sort_keys=True))
+        self._calls[same] += 1
+        if self._calls[same] >= SAME_CALL_END:
+            raise Circles(f"{name} was called {self._calls[same]} times with the same arguments")
+        if self._calls[same] >= SAME_CALL:
+            return (
+                f"You made this very call {self._calls[same] - 1} times before; it gives the same "
+                "again. Use what it gave, try something else, or end."
+            )
+        return None
+
+    async def _call(self, call: ToolCallPart, arguments: dict[str, JsonValue]) -> object:
+        tool = self._tools[call.tool_name]
+        if tool.tool_def.kind in ("external", "unapproved"):
+            raise ApprovalRequired
+        context = replace(self._context, tool_call_id=call.tool_call_id, tool_name=call.tool_name)
+        # As JSON: strict types take dates and the like only from there.
+        valid: object = tool.args_validator.validate_json(
+            to_json(arguments), context=context.validation_context
+        )
+        given = cast("dict[str, object]", valid)
+        if tool.args_validator_func is not None:
+            checked: object = tool.args_validator_func(context, **given)
+            if inspect.isawaitable(checked):
+                await checked
+        async with asyncio.timeout(tool.tool_def.timeout):
+            return cast(
+                "object", await self._toolset.call_tool(call.tool_name, given, context, tool)
+            )
+
+    def _read_more(
+        self, call: ToolCallPart, arguments: Mapping[str, JsonValue], started_s: float
+    ) -> ToolReturnPart:
+        source, offset = arguments.get("source"), arguments.get("offset", 0)
+        kept = self._texts.get(source) if isinstance(source, str) else None
+        if kept is None or not isinstance(offset, int) or not 0 <= offset <= len(kept.text):
+            known = ", ".join(self._texts) or "none yet"
+            problem = f"`source` must be one of: {known}; `offset` a place in its text, from 0."
+            return self._refused(call, arguments, problem, started_s)
+        shown = self._page(str(source), kept, offset)
+        self._log(call, arguments, _text(shown), None, started_s)
+        return ToolReturnPart(call.tool_name, shown, call.tool_call_id)
+
+    def _kept(self, source: str, value: object) -> str:
+        """The first page of what a tool gave, which is kept to be read on."""
+        kept = self._texts[source] = _text(_as_text(value))
+        return self._page(source, kept, 0)
+
+    def _page(self, source: str, kept: _Text, offset: int) -> str:
+        end = min(offset + SHOWN_CHARS, len(kept.text))
+        page = self._fence.around(kept.text[offset:end], source=source)
+        if end < len(kept.text):
+            return (
+                f"{page}\n(Cut: characters {offset:,} to {end:,} of {kept.chars:,}. Go on with "
+                f"read_more(source={source!r}, offset={end}).)"
+            )
+        if kept.chars > len(kept.text):
+            return f"{page}\n(Cut at {end:,} of {kept.chars:,} characters; sha256 {kept.sha256}.)"
+        return page
+
+    def _refused(
+        self, call: ToolCallPart, arguments: object, problem: str, started_s: float
+    ) -> ToolReturnPart:
+        self._log(call, arguments, _text(""), problem, started_s)
+        return cast("ToolReturnPart", reply(call, problem))
+
+    def _log(
+        self,
+        call: ToolCallPart,
+        arguments: object,
+        kept: _Text,
+        error: str | None,
+        started_s: float,
+    ) -> None:
+        shown = arguments if isinstance(arguments, str) else _as_text(arguments)
+        self._recorder.record(
+            ToolCalled(
+                **self._recorder.task_stamp(self._handoff.task_id, self._handoff.attempt),
+                worker=self._handoff.to_agent,
+                tool=legible(call.tool_name)[:200],
+                arguments=legible(shown[:LOGGED_CHARS]),
+                output=kept.text[:LOGGED_CHARS],
+                output_chars=kept.chars,
+                sha256=kept.sha256,
+                error=error,
+                duration_s=asyncio.get_running_loop().time() - started_s,
+            )
+        )
+
+
+READ_MORE = ToolDefinition(
+    name="read_more",
+    description="Reads on in a text that was cut, or in the full result of a task you depend on.",
+    parameters_json_schema={
+        "type": "object",
+        "properties": {
+            "source": {"type": "string", "description": "What the text is from, as it was named."},
+            "offset": {"type": "integer", "minimum": 0, "description": "Characters to skip."},
+        },
+        "required": ["source", "offset"],
+        "additionalProperties": False,
+    },
+)
+
+
+async def _all(
+    answers: Iterable[Coroutine[object, object, ToolReturnPart]],
+) -> list[ToolReturnPart]:
+    try:
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(answer) for answer in answers]
+    except* (NeedsPerson, Circles) as errors:
+        raise errors.exceptions[0] from None
+    return [task.result() for task in tasks]
+
+
+def _text(text: str) -> _Text:
+    text = text if text.isascii() else legible(text)
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return _Text(text[:KEPT_CHARS], len(text), digest)
+
+
+def _as_text(value: object) -> str:
+    if isinstance(value, str):
+        return value
+    try:
+        return to_json(value, inf_nan_mode="constants", fallback=str).decode()
+    except (ValueError, UnicodeError):
+        return str(value)
+
+
+def _unwrapped(value: object) -> object:
+    """What a tool gave, with what it wants shown beside it."""
+    if not isinstance(value, ToolReturn):
+        return value
+    given, aside = cast("object", value.return_value), value.content
+    return [given, *([aside] if isinstance(aside, str) else aside)] if aside else given
+
+
+def _is_rich(value: object) -> bool:
+    return type(value).__module__.startswith("pydantic_ai.")
+
+
+def _mistake(error: BaseException) -> str:
+    if isinstance(error, ValidationError):
+        rows = error.errors(include_url=False, include_input=False, include_context=False)
+        lines = [f"{'.'.join(map(str, row['loc'])) or 'arguments'}: {row['msg']}" for row in rows]
+        return f"The arguments don't fit: {'; '.join(lines[:10])}. Nothing was done."
+    if isinstance(error, TimeoutError):
+        return "The tool took too long and was stopped."
+    if isinstance(error, ModelRetry | ToolFailed):
+        return str(error.message if isinstance(error, ModelRetry) else error)
+    said = legible(" ".join(str(error).split()))[:1_000]
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+
+
+def _is_being_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0

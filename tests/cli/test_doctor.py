@@ -1,0 +1,121 @@
+"""`leadhand doctor`: what is there, which models would be used, what fails and how to mend it."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+from leadhand.cli.home import state_folder
+from leadhand.testing import ScriptedServer
+from leadhand.testing.json_data import Json
+from tests.cli.program import Ended, leadhand
+from tests.cli.support_team import support_team
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ScriptedServer]:
+    with ScriptedServer() as running:
+        yield running
+
+
+def doctor(*arguments: str, folder: Path, env: dict[str, str] | None = None) -> Ended:
+    """What `leadhand doctor ARGUMENTS` says, where nothing but `env` names a model."""
+    clean = {"PYTHONPATH": str(ROOT), "LEADHAND_MODEL": "none", "LEADHAND_HOME": str(folder)}
+    return leadhand("doctor", *arguments, folder=folder, env={**clean, **(env or {})})
+
+
+def asked(server: ScriptedServer) -> dict[str, str]:
+    """The environment in which the scripted server's model is used."""
+    return {**server.env(), "LEADHAND_MODEL": "scripted"}
+
+
+def test_without_a_model_all_is_well_and_nothing_is_asked(tmp_path: Path) -> None:
+    ended = doctor(folder=tmp_path)
+    assert ended.status == 0
+    assert "no model, from LEADHAND_MODEL: engine deterministic" in ended.out
+    assert f"state     {tmp_path}" in ended.out
+    assert "trials" not in ended.out
+    assert ended.out.rstrip().endswith("all is well")
+
+
+def test_a_model_is_put_through_four_trials(tmp_path: Path, server: ScriptedServer) -> None:
+    server.reset()
+    ended = doctor("--json", folder=tmp_path, env=asked(server))
+    report = json.loads(ended.out)
+    assert ended.status == 0
+    assert report["healthy"] is True
+    assert report["models"]["roles"] == {
+        "planner": "openai-chat:scripted",
+        "synthesizer": "openai-chat:scripted",
+    }
+    trials = report["trials"]["openai-chat:scripted"]
+    assert [(trial["name"], trial["passed"]) for trial in trials] == [
+        ("plain answer", True),
+        ("tool call", True),
+        ("answer in a form", True),
+        ("context length", True),
+    ]
+    assert trials[3]["said"] == "at least 128,000 tokens"
+    assert server.stats().requests == 3 + 4
+
+
+def test_the_models_of_a_team_are_told_by_role(tmp_path: Path, server: ScriptedServer) -> None:
+    team = support_team(tmp_path, "find")
+    ended = doctor("--team", str(team), folder=tmp_path, env=asked(server))
+    assert "models: openai-chat:scripted for every role, from LEADHAND_MODEL" in ended.out
+    assert "  openai-chat:scripted: planner, synthesizer, find" in ended.out
+
+
+def test_a_model_that_calls_no_tools_is_named_with_what_to_do(tmp_path: Path) -> None:
+    rules: list[Mapping[str, Json]] = [
+        {"match": {"tool": "add"}, "reply": {"text": "It is 24003."}},
+        {"match": {"tool": "final_answer"}, "reply": {"text": "Paris, I believe."}},
+    ]
+    with ScriptedServer(rules) as server:
+        ended = doctor(folder=tmp_path, env=asked(server))
+    assert ended.status == 3
+    words = " ".join(ended.out.split())
+    assert "✗ tool call it answered in words and called no tool workers with tools" in words
+    assert "✗ answer in a form it answered in words, without the form plans and" in words
+    assert "✓ context length" in words
+    assert ended.out.rstrip().endswith("failed: tool call, answer in a form")
+
+
+def test_f36_a_key_that_is_refused_is_told_and_no_key_is_shown(tmp_path: Path) -> None:
+    """F36"""
+    rules: list[Mapping[str, Json]] = [{"reply": {"misbehave": {"401": True}}}]
+    with ScriptedServer(rules) as server:
+        env = {**asked(server), "OPENAI_API_KEY": "sk-very-secret"}
+        texts = [doctor(*options, folder=tmp_path, env=env) for options in ((), ("--json",))]
+    assert [ended.status for ended in texts] == [3, 3]
+    assert "the key was refused" in " ".join(texts[0].out.split())
+    assert "OPENAI_API_KEY" in texts[0].out
+    assert all("very-secret" not in ended.out + ended.err for ended in texts)
+    trials = json.loads(texts[1].out)["trials"]["openai-chat:scripted"]
+    assert [trial["name"] for trial in trials] == ["plain answer"]
+
+
+@pytest.mark.parametrize("option", ["opnai:gpt-5-mini", "gpt-6-luna"])
+def test_a_name_that_cannot_be_right_is_a_finding(tmp_path: Path, option: str) -> None:
+    ended = doctor("--model", option, folder=tmp_path)
+    assert ended.status == 3
+    assert "✗  models" in ended.out
+    assert "openai:" in ended.out
+    assert ended.err == ""
+
+
+def test_a_state_folder_that_cannot_be_written_is_a_finding(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    ended = doctor(folder=tmp_path, env={"LEADHAND_HOME": str(tmp_path / "file" / "home")})
+    assert ended.status == 3
+    assert "set LEADHAND_HOME to a folder that can" in ended.out
+    assert not (tmp_path / "file" / "home").exists()
+
+
+def test_the_state_folder_is_the_variables_else_the_platforms() -> None:
+    assert state_folder({"LEADHAND_HOME": "/a/b"}) == Path("/a/b")
+    assert state_folder({"XDG_DATA_HOME": "/data"}).name == "leadhand"
+    assert state_folder({}).is_absolute()

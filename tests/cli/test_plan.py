@@ -1,0 +1,228 @@
+"""`leadhand plan`: the graph as a drawing, the models, what it may cost; and no work is done."""
+
+import asyncio
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from rich.console import Console
+
+from leadhand.cli.graph_drawing import MAX_TASKS, draw
+from leadhand.cli.plan import show_plan
+from leadhand.contracts.task import Limits, Plan, Task
+from leadhand.contracts.team import Team, Worker
+from leadhand.models.estimate import estimate
+from leadhand.testing import ScriptedServer
+from tests.cli.program import Ended, leadhand
+from tests.cli.support_team import support_team
+from tests.plans import plan, plans, task
+
+ROOT = Path(__file__).parent.parent.parent
+REQUEST = "Say why customers are charged twice"
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ScriptedServer]:
+    with ScriptedServer() as running:
+        yield running
+
+
+def shown(*arguments: str, folder: Path, env: dict[str, str] | None = None) -> Ended:
+    """What `leadhand plan ARGUMENTS` does where the tests' functions can be imported."""
+    clean = {"PYTHONPATH": str(ROOT), "LEADHAND_MODEL": "none"}
+    return leadhand("plan", *arguments, folder=folder, env={**clean, **(env or {})})
+
+
+def drawn(*tasks: Task, ascii_only: bool = False) -> list[str]:
+    """The drawing, with each task's id where its text would stand."""
+    rows = draw(tasks, ascii_only=ascii_only)
+    return [(row.head + (row.task.id if row.task else "")).rstrip() for row in rows]
+
+
+def test_a_chain_is_one_line() -> None:
+    assert drawn(task("a"), task("b", "a"), task("c", "b")) == ["● a", "● b", "● c"]
+    assert [row.body.rstrip() for row in draw([task("a"), task("b", "a")])] == ["│", ""]
+
+
+def test_a_fan_branches_off_one_line() -> None:
+    assert drawn(task("a"), task("b"), task("c"), task("end", "a", "b", "c")) == [
+        "╭─● a",
+        "├─● b",
+        "├─● c",
+        "● end",
+    ]
+
+
+def test_a_diamond_opens_and_closes() -> None:
+    tasks = (task("a"), task("b", "a"), task("c", "a"), task("d", "b", "c"))
+    assert drawn(*tasks) == ["● a", "├─● b", "├─● c", "● d"]
+
+
+def test_tasks_of_their_own_are_held_together_by_nothing_below() -> None:
+    assert drawn(task("a"), task("b"), task("c")) == ["╭─● a", "├─● b", "╰─● c"]
+
+
+def test_chains_that_meet_run_side_by_side() -> None:
+    tasks = (task("a"), task("b", "a"), task("c", "b"), task("d", "a"), task("end", "c", "d"))
+    assert drawn(*tasks) == ["● a", "├─╮", "│ ● b", "│ ● c", "● │ d", "├─╯", "● end"]
+
+
+def test_a_terminal_without_box_characters_is_served_too() -> None:
+    tasks = (task("a"), task("b", "a"), task("c", "b", "a"), task("d", "a", "c"))
+    rows = drawn(*tasks, ascii_only=True)
+    assert rows == ["* a", "+-+", "| * b", "+-+", "| * c", "+-+", "* d"]
+
+
+@given(plans())
+def test_every_task_is_drawn_once_after_all_that_it_needs(the_plan: Plan) -> None:
+    rows = [row.task for row in draw(the_plan.tasks) if row.task is not None]
+    if not rows:
+        return  # too wide to be drawn
+    place = {one.id: number for number, one in enumerate(rows)}
+    assert sorted(place) == sorted(one.id for one in the_plan.tasks)
+    assert all(place[needed] < place[one.id] for one in rows for needed in one.depends_on)
+    assert len(rows) == len(place)
+
+
+def page(the_plan: Plan, *, width: int = 80, encoding: str = "utf-8") -> list[str]:
+    """The lines that a plan is shown in."""
+    out = io.BytesIO()
+    console = Console(file=io.TextIOWrapper(out, encoding=encoding, newline="\n"), width=width)
+    show_plan(the_plan, console, models={"worker": "openai:gpt-5-mini"})
+    console.file.flush()
+    return out.getvalue().decode(encoding).splitlines()
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_fifty_tasks_fit_the_terminal_and_each_says_what_it_is_for(width: int) -> None:
+    fan = [task(f"part-{number}") for number in range(49)]
+    lines = page(plan(*fan, task("end", *(one.id for one in fan))), width=width)
+    assert max(map(len, lines)) <= min(width, 100)
+    text = " ".join(" ".join(lines).replace("│", " ").split())
+    assert all(f"{one.id} worker openai:gpt-5-mini {one.intent}" in text for one in fan)
+    assert text.index("● end") > text.index("part-48")
+
+
+def test_what_is_too_large_to_draw_says_what_it_waits_for() -> None:
+    crossing = [
+        *(task(f"a{n}") for n in range(12)),
+        *(task(f"b{n}", *(f"a{(n + k) % 12}" for k in (0, 5, 7))) for n in range(12)),
+    ]
+    lines = page(plan(*crossing))
+    assert "● b3  worker  openai:gpt-5-mini  after a3, a8, a10" in lines
+    long = plan(task("t0"), *(task(f"t{n}", f"t{n - 1}") for n in range(1, MAX_TASKS + 1)))
+    assert draw(long.tasks) == []
+
+
+def test_f34_nothing_in_a_plan_reaches_the_terminal_raw() -> None:
+    """F34"""
+    evil = Task(id="a\x1b]0;t\x07", worker="w", intent="look\x1b[2J at [bold]it[/]", done_when="\r")
+    for encoding in ("utf-8", "ascii"):
+        text = "\n".join(page(Plan(goal="go\u202e", tasks=(evil,)), encoding=encoding))
+        assert "a\\x1b]0;t\\x07" in text
+        assert "[bold]it[/]" in text
+        assert not any(ord(character) < 32 and character != "\n" for character in text)
+
+
+def test_a_plan_without_a_model_costs_nothing_and_does_no_work(tmp_path: Path) -> None:
+    team = support_team(tmp_path, "find", "fail")
+    ended = shown(REQUEST, "--team", str(team), folder=tmp_path)
+    assert ended.status == 0
+    assert ended.out.splitlines() == [
+        REQUEST,
+        "2 tasks for 2 workers",
+        "",
+        "╭─● fail",
+        f"│   {REQUEST}",
+        "╰─● find",
+        f"    {REQUEST}",
+        "",
+        "then merge",
+        "costs nothing: no model is used",
+    ]
+
+
+def test_a_plan_by_a_model_costs_one_call_and_can_be_run_as_it_is(
+    tmp_path: Path, server: ScriptedServer
+) -> None:
+    server.reset()
+    team = support_team(tmp_path, "find", "attack", "fail")
+    env = {**server.env(), "LEADHAND_MODEL": ""}
+    ended = shown(REQUEST, "--team", str(team), "--out", "plan.json", folder=tmp_path, env=env)
+    assert ended.status == 0, ended.err
+    assert server.stats().requests == 1
+    assert ended.out.splitlines()[-1] == (
+        "cost unknown: no price is known of openai-chat:scripted; 4 calls"
+    )
+    assert "t1  attack  openai-chat:scripted" in ended.out
+    written = Plan.model_validate_json((tmp_path / "plan.json").read_bytes())
+    run = leadhand(
+        "run", "--plan", "plan.json", "--team", str(team), "--no-model", "--json", "-q",
+        folder=tmp_path, env={"PYTHONPATH": str(ROOT)},
+    )  # fmt: skip
+    assert [one["id"] for one in json.loads(run.out)["tasks"]] == [one.id for one in written.tasks]
+
+
+def test_a_plan_as_json_is_the_plan_alone(tmp_path: Path) -> None:
+    team = support_team(tmp_path, "find")
+    ended = shown(REQUEST, "--team", str(team), "--json", folder=tmp_path)
+    assert [one.worker for one in Plan.model_validate_json(ended.out).tasks] == ["find"]
+
+
+def test_a_plan_that_cannot_be_written_is_one_clear_line(tmp_path: Path) -> None:
+    team = support_team(tmp_path, "find")
+    ended = shown(REQUEST, "--team", str(team), "--out", "no/such/p.json", "-q", folder=tmp_path)
+    assert ended.status == 2
+    assert ended.err == (
+        "leadhand: can't write the plan to no/such/p.json: No such file or directory\n"
+    )
+
+
+def a_tool() -> str:
+    """A tool."""
+    return ""
+
+
+PRICED = Team(
+    "t",
+    workers=(
+        Worker("plain", "Writes", instructions="Write."),
+        Worker("tooled", "Looks", tools=(a_tool,), limits=Limits(max_steps=4)),
+        Worker("code", "Counts", run=len),
+    ),
+    model="openai:gpt-6.1-terra",
+)
+
+
+@pytest.fixture
+def a_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "dummy")
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    monkeypatch.delenv("LEADHAND_LOOPBACK_ONLY", raising=False)
+
+
+@pytest.mark.usefixtures("a_key")
+def test_the_cost_is_a_range_from_one_call_a_task_to_all_its_steps() -> None:
+    one = asyncio.run(estimate(plan(task("a", worker="plain")), PRICED))
+    assert (one.calls.low, one.calls.high) == (1, 1)
+    assert one.cost_usd is not None
+    assert 0 < one.cost_usd[0] < one.cost_usd[1] < 0.1
+    both = plan(task("a", worker="plain"), task("b", worker="tooled"), task("c", worker="code"))
+    more = asyncio.run(estimate(both, PRICED))
+    assert (more.calls.low, more.calls.high) == (3, 6)
+    assert more.cost_usd is not None
+    assert more.cost_usd[1] > 2 * one.cost_usd[1]
+    assert "1 to 4 calls a task" in more.assumption
+
+
+@pytest.mark.usefixtures("a_key")
+def test_an_unknown_price_makes_the_whole_unknown_and_code_costs_nothing() -> None:
+    team = Team("t", workers=PRICED.workers, model="openai:nobody-knows-this-one")
+    unknown = asyncio.run(estimate(plan(task("a", worker="plain")), team))
+    assert unknown.cost_usd is None
+    assert unknown.unpriced == ("openai:nobody-knows-this-one",)
+    free = asyncio.run(estimate(plan(task("a", worker="code")), team))
+    assert (free.calls.high, free.cost_usd) == (0, (0.0, 0.0))

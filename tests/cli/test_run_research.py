@@ -1,0 +1,216 @@
+"""`leadhand run --team research`: a report without a model, an answer with one."""
+
+import json
+import re
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from pydantic import BaseModel
+
+from leadhand.contracts.answer import Answer
+from leadhand.testing import ScriptedServer, Stats
+from tests.cli.program import Ended
+from tests.cli.program import leadhand as program
+from tests.teams.research import samples
+
+QUESTION = "How did revenue develop in the North, and why?"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return samples.folder(tmp_path_factory.mktemp("research"))
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[ScriptedServer]:
+    with ScriptedServer(latency_ms=150) as running:
+        yield running
+
+
+class Function(BaseModel):
+    """A tool as a model is told of it."""
+
+    name: str
+
+
+class Tool(BaseModel):
+    """An entry of a request's tools."""
+
+    function: Function
+
+
+class Ask(BaseModel):
+    """A request to the model, as far as a test looks at it."""
+
+    tools: list[Tool] = []
+
+
+class _Searches(BaseHTTPRequestHandler):
+    """A search endpoint that finds one page, whatever is asked."""
+
+    asked: list[str]
+
+    def do_GET(self) -> None:
+        self.asked.append(self.path)
+        found = {"title": "Kiel", "url": "https://example.com/kiel", "content": "A town."}
+        body = json.dumps({"results": [found]}).encode()
+        self.send_response(200)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture
+def searches() -> Iterator[tuple[str, list[str]]]:
+    """The address of a search endpoint on loopback, and what it was asked so far."""
+
+    class Searches(_Searches):
+        asked: list[str] = []  # noqa: RUF012
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Searches) as listening:
+        thread = threading.Thread(target=listening.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{listening.server_address[1]}/search", Searches.asked
+        listening.shutdown()
+        thread.join()
+
+
+def research(*options: str, folder: Path, env: dict[str, str] | None = None) -> Ended:
+    """What `leadhand run QUESTION --team research OPTIONS` does, by default without a model."""
+    barred = {"LEADHAND_MODEL": "none", "LEADHAND_WEB": "", "LEADHAND_SEARCH_URL": ""}
+    clean = {**barred, **(env or {})}
+    return program("run", QUESTION, "--team", "research", *options, folder=folder, env=clean)
+
+
+def with_model(server: ScriptedServer, **env: str) -> dict[str, str]:
+    """The environment of a user who has set an endpoint and a key, and nothing else."""
+    return {**server.env(), "LEADHAND_MODEL": "", "ANTHROPIC_API_KEY": "", **env}
+
+
+def offered(stats: Stats) -> set[str]:
+    """The names of all tools that any worker was offered."""
+    bodies = [Ask.model_validate(one["body"]) for one in stats.bodies]
+    return {tool.function.name for body in bodies for tool in body.tools}
+
+
+@pytest.fixture(scope="module")
+def told(folder: Path) -> Ended:
+    """The report without a model, as it is read."""
+    return research("--input", str(folder), folder=folder)
+
+
+@pytest.fixture(scope="module")
+def modelled(folder: Path, server: ScriptedServer) -> tuple[Ended, Stats]:
+    """The answer with a model, as it is read, and what the model was asked."""
+    server.reset()
+    ended = research("--input", str(folder), folder=folder, env=with_model(server))
+    return ended, server.stats()
+
+
+def test_without_a_model_there_is_one_report_that_says_so(told: Ended) -> None:
+    lines = told.out.splitlines()
+    assert told.status == 0, told.err
+    assert lines[0] == f"# {QUESTION}"
+    assert lines[2].startswith("*No model was used: ")
+    assert [line for line in lines if line.startswith("## ")] == [
+        "## What the sources say",
+        "## What the tables show",
+        "## What was not found or not read",
+        "## Sources",
+    ]
+    assert "> The North region lost its largest reseller, Brandt & Co., in July 2023." in told.out
+    assert "+34.3 % on the 12 months before (562,037)" in told.out
+    assert "- logo.bin: neither a text nor a table that is read here" in lines
+    assert "engine: deterministic, no model was used · 3 tasks" in lines[-1]
+
+
+def test_without_a_model_the_document_has_the_same_report_and_every_place(
+    folder: Path, told: Ended
+) -> None:
+    ended = research("--input", str(folder), "--json", "-q", folder=folder)
+    answer = Answer.model_validate_json(ended.out)
+    assert (answer.status, answer.engine, answer.gaps) == ("complete", "deterministic", ())
+    assert told.out.startswith(answer.answer)
+    assert answer.output == answer.answer
+    assert {one.task_id for one in answer.sources} == {"sources", "tables"}
+    assert {"[notes/regions.md:5]", "[revenue.csv: sum(revenue) by month and region]"} <= {
+        one.ref for one in answer.sources
+    }
+    assert all(one.ref in answer.answer for one in answer.sources)
+    assert [(task.id, task.depends_on) for task in answer.tasks] == [
+        ("sources", ()),
+        ("tables", ()),
+        ("report", ("sources", "tables")),
+    ]
+
+
+def test_documents_alone_are_enough(folder: Path) -> None:
+    ended = research("--input", str(folder / "notes"), "-q", folder=folder)
+    assert ended.status == 0
+    assert "There are no tables among the files handed in." in ended.out
+
+
+def test_with_nothing_handed_in_and_no_model_it_is_refused_in_one_line(folder: Path) -> None:
+    ended = research("-q", folder=folder)
+    assert (ended.status, ended.out) == (2, "")
+    assert re.fullmatch(r"leadhand: [^\n]+\n", ended.err)
+
+
+def test_with_a_model_it_plans_works_at_once_and_says_what_it_took(
+    modelled: tuple[Ended, Stats],
+) -> None:
+    ended, stats = modelled
+    assert ended.status == 0, ended.err
+    assert stats.by_role["planner"] == stats.by_role["synthesizer"] == 1
+    assert stats.max_concurrency > 1
+    assert ended.err.startswith("models: openai-chat:scripted for every role")
+    footer = ended.out.splitlines()[-1]
+    assert re.search(r"engine: model · 3 tasks · .* as fast as one by one", footer)
+    assert f"{stats.requests} requests" in footer
+    assert footer.endswith("cost unknown")
+
+
+def test_with_a_model_the_workers_read_the_files_and_query_the_tables(
+    modelled: tuple[Ended, Stats],
+) -> None:
+    asked = json.dumps(modelled[1].bodies)
+    assert "revenue (72 rows, from revenue.csv)" in asked
+    assert "notes/regions.md (markdown, " in asked
+
+
+def test_the_web_is_off_unless_it_is_configured(modelled: tuple[Ended, Stats]) -> None:
+    tools = offered(modelled[1])
+    assert {"search_files", "read_file", "query", "calculate"} <= tools
+    assert not {"search_web", "read_page"} & tools
+
+
+def test_the_web_is_searched_where_an_endpoint_is_named(
+    folder: Path, server: ScriptedServer, searches: tuple[str, list[str]]
+) -> None:
+    server.reset()
+    address, asked = searches
+    env = with_model(server, LEADHAND_SEARCH_URL=address)
+    ended = research("--input", str(folder), "--json", "-q", folder=folder, env=env)
+    answer, stats = Answer.model_validate_json(ended.out), server.stats()
+    assert (answer.status, answer.engine) == ("complete", "model")
+    assert {task.worker for task in answer.tasks} == {"researcher", "analyst", "writer"}
+    assert all(task.input_tokens > 0 for task in answer.tasks)
+    assert answer.metrics.requests == stats.requests
+    assert answer.metrics.speedup > 1
+    assert "search_web" in offered(stats)
+    assert asked
+    assert asked[0].startswith("/search?q=")
+    assert "https://example.com/kiel" in json.dumps(stats.bodies)
+
+
+def test_without_files_a_model_still_answers(folder: Path, server: ScriptedServer) -> None:
+    server.reset()
+    ended = research("--json", "-q", folder=folder, env=with_model(server))
+    assert Answer.model_validate_json(ended.out).engine == "model"

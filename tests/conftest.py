@@ -1,0 +1,35 @@
+"""What holds for the whole suite: no test ever reaches a real model.
+
+The switch and the missing keys are in the environment before any test module is imported, so that
+the processes that tests start have them too.
+"""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+
+from leadhand.testing import ScriptedServer
+
+os.environ["LEADHAND_LOOPBACK_ONLY"] = "1"
+for _name in [*os.environ]:
+    if _name.endswith(("_API_KEY", "_API_TOKEN", "_BASE_URL")):
+        del os.environ[_name]
+
+
+@pytest.fixture(scope="session")
+def model_process() -> Iterator[ScriptedServer]:
+    """A scripted model server that lasts as long as the tests."""
+    with ScriptedServer() as server:
+        yield server
+
+
+@pytest.fixture
+def model_server(model_process: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> ScriptedServer:
+    """That server as it starts, and where both providers' SDKs find their models."""
+    model_process.reset(
+        script=None, faults={}, seed=0, latency_ms=0, model="scripted", keep_bodies=1_000
+    )
+    for name, value in model_process.env().items():
+        monkeypatch.setenv(name, value)
+    return model_process

@@ -1,0 +1,102 @@
+"""Asks models through a real `Caller` and keeps the log of it."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+from pydantic_ai.messages import ModelMessage, ModelResponse
+from pydantic_ai.tools import ToolDefinition
+
+from leadhand.clock import SystemClock
+from leadhand.contracts.event import Event, ModelCalled
+from leadhand.contracts.outcome import NO_USAGE, Usage
+from leadhand.contracts.team import ModelSpec
+from leadhand.errors import ModelError
+from leadhand.journal import MemoryJournal
+from leadhand.models import Asker, Caller, Connections, Request
+from leadhand.models.structured import opening
+from leadhand.ports import Clock
+from leadhand.recorder import Recorder
+from leadhand.testing.json_data import Json, Object, mapping
+
+OPENAI = "openai-chat:scripted"
+ANTHROPIC = "anthropic:claude-opus-5-5"
+BOTH = [OPENAI, ANTHROPIC]
+PLAIN = Request("Answer in a word.")
+ASKER = Asker("worker")
+COLOUR = ToolDefinition(
+    name="final_answer",
+    description="Ends the task.",
+    parameters_json_schema={
+        "type": "object",
+        "properties": {"answer": {"type": "string"}},
+        "required": ["answer"],
+        "additionalProperties": False,
+    },
+    kind="output",
+)
+
+
+def recorder(
+    listener: Callable[[Event], None] | None = None, *, clock: Clock | None = None
+) -> Recorder:
+    """A recorder in memory. Needs a running event loop."""
+    listeners = (listener,) if listener else ()
+    return Recorder("run", MemoryJournal(), clock=clock or SystemClock(), listeners=listeners)
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What came of asking."""
+
+    response: ModelResponse | None
+    usage: Usage
+    error: ModelError | None
+    calls: tuple[ModelCalled, ...]
+    """Every call, as the log has it."""
+
+    @property
+    def text(self) -> str:
+        """What the model said."""
+        return (self.response.text if self.response else None) or ""
+
+
+async def ask(
+    *models: ModelSpec,
+    text: str = "What is the sky's colour?",
+    request: Request = PLAIN,
+    seed: int = 1,
+) -> Asked:
+    """What the first of `models` that answers says to `text`."""
+    pen = recorder()
+    messages: list[ModelMessage] = [opening(text, request)]
+    response, usage, failure = None, NO_USAGE, None
+    async with Connections(seed=seed) as connections:
+        caller = Caller(connections, pen)
+        try:
+            response, usage = await caller.ask(ASKER, messages, request=request, models=models)
+        except ModelError as error:
+            failure = error
+    calls = tuple(event for event in pen.log() if isinstance(event, ModelCalled))
+    return Asked(response, usage, failure, calls)
+
+
+def with_settings(settings: Mapping[str, JsonValue]) -> Request:
+    """A plain request with model settings."""
+    return Request("Answer in a word.", settings=settings)
+
+
+def replies(*given: Object) -> list[Object]:
+    """A script that gives these replies in order, whoever asks, and then the role's own."""
+    return [{"reply": reply, "times": 1} for reply in given]
+
+
+def misbehaving(*faults: Mapping[str, Json]) -> list[Object]:
+    """A script in which the first answers misbehave like this, one after the other."""
+    given: list[Object] = [{"misbehave": {**fault}} for fault in faults]
+    return replies(*given)
+
+
+def body(kept: Object) -> Object:
+    """The JSON of a kept request."""
+    return mapping(kept.get("body"))

@@ -1,0 +1,338 @@
+"""Calls over real HTTP: what is asked again, what is not, and what the log says of it."""
+
+import asyncio
+import json
+
+import pytest
+from pydantic import JsonValue
+
+from leadhand.clock import SystemClock
+from leadhand.contracts.event import Event, ModelCalled, dump, parse
+from leadhand.errors import InputError, ModelError
+from leadhand.journal import MemoryJournal
+from leadhand.models import Caller, Connections, Request
+from leadhand.models.calls import MAX_MALFORMED, MAX_TRIES
+from leadhand.models.structured import opening
+from leadhand.recorder import Recorder
+from leadhand.testing import ScriptedServer
+from leadhand.testing.json_data import Json, items, mapping
+from tests.models.asking import (
+    ANTHROPIC,
+    ASKER,
+    BOTH,
+    OPENAI,
+    PLAIN,
+    ask,
+    body,
+    misbehaving,
+    replies,
+    with_settings,
+)
+
+both = pytest.mark.parametrize("model", BOTH)
+
+
+@both
+def test_an_answered_call_is_one_event_with_tokens_and_duration(
+    model_server: ScriptedServer, model: str
+) -> None:
+    asked = asyncio.run(ask(model))
+    stats = model_server.stats()
+    (call,) = asked.calls
+    assert asked.text
+    assert (call.role, call.model, call.error, call.retry_in_s) == ("worker", model, None, None)
+    assert (call.input_tokens, call.output_tokens) == (
+        stats.prompt_tokens,
+        stats.completion_tokens,
+    )
+    assert call.duration_s > 0
+    assert parse(dump(call)) == call
+
+
+@both
+def test_instructions_and_settings_go_over_the_wire(
+    model_server: ScriptedServer, model: str
+) -> None:
+    settings: dict[str, JsonValue] = {
+        "max_tokens": 77,
+        **({"temperature": 0.25} if model == OPENAI else {}),
+    }
+    asyncio.run(ask(model, request=with_settings(settings)))
+    (kept,) = model_server.stats().bodies
+    sent = body(kept)
+    if model == OPENAI:  # this model of Anthropic's takes no temperature
+        assert sent["temperature"] == 0.25
+    assert 77 in (sent.get("max_tokens"), sent.get("max_completion_tokens"))
+    first = sent["system"] if "system" in sent else mapping(items(sent["messages"])[0])["content"]
+    assert "Answer in a word." in json.dumps(first)
+
+
+def retry_in_s(model: str, **settings: object) -> float:
+    """When the first call that failed is made again; nothing is waited for."""
+
+    async def story() -> float:
+        told: asyncio.Future[float] = asyncio.get_running_loop().create_future()
+
+        def listen(event: Event) -> None:
+            if isinstance(event, ModelCalled) and event.retry_in_s is not None and not told.done():
+                told.set_result(event.retry_in_s)
+
+        pen = Recorder("run", MemoryJournal(), clock=SystemClock(), listeners=(listen,))
+        async with Connections(seed=5) as connections:
+            work = asyncio.ensure_future(
+                Caller(connections, pen).ask(
+                    ASKER, [opening("hello", PLAIN)], request=PLAIN, models=[model]
+                )
+            )
+            async with asyncio.timeout(10):
+                seconds = await told
+            work.cancel()
+            await asyncio.wait([work])
+        return seconds
+
+    return asyncio.run(story())
+
+
+@both
+@pytest.mark.parametrize(
+    ("retry_after", "least_s", "most_s"),
+    [
+        (3, 2.9, 3.75),
+        ("date:30", 28.0, 37.5),
+        (-7, 0.0, 0.625),
+        (1_000_000_000, 59.9, 60.0),
+        (None, 0.0, 0.625),
+    ],
+)
+def test_a_rate_limit_is_waited_out_as_told_but_within_bounds(
+    model_server: ScriptedServer, model: str, retry_after: Json, least_s: float, most_s: float
+) -> None:
+    """F01"""
+    model_server.configure(script=misbehaving({"429": retry_after}))
+    assert least_s <= retry_in_s(model) <= most_s
+
+
+def test_calls_that_wait_for_the_same_reason_do_not_all_come_back_at_once(
+    model_server: ScriptedServer,
+) -> None:
+    """F01"""
+    script = misbehaving(*[{"503": None}] * 8)
+    model_server.configure(script=script)
+
+    async def story() -> set[float]:
+        asked = await asyncio.gather(*(ask(OPENAI, seed=seed) for seed in range(4)))
+        return {call.retry_in_s for one in asked for call in one.calls if call.retry_in_s}
+
+    waits = asyncio.run(story())
+    assert len(waits) >= 4
+
+
+@both
+@pytest.mark.parametrize("fault", [{"reset_midway": True}, {"reset": True}, {"500": True}])
+def test_a_call_that_is_lost_on_the_way_is_made_again_and_only_one_answer_counts(
+    model_server: ScriptedServer, model: str, fault: dict[str, Json]
+) -> None:
+    """F03"""
+    model_server.configure(script=misbehaving(fault))
+    asked = asyncio.run(ask(model))
+    lost, answered = asked.calls
+    stats = model_server.stats()
+    assert lost.error is not None
+    assert lost.error.startswith("the model could not be reached")
+    assert lost.retry_in_s is not None
+    assert (lost.input_tokens, lost.output_tokens) == (0, 0)
+    assert answered.error is None
+    assert asked.usage.requests == 1
+    assert stats.requests == 2
+    first, second = stats.bodies
+    assert first["body"] == second["body"]
+
+
+def test_a_stream_that_ends_midway_without_an_error_is_no_answer(
+    model_server: ScriptedServer,
+) -> None:
+    """F03"""
+    model_server.configure(
+        script=replies({"text": "half of this text is lost", "misbehave": {"cut_body": True}})
+    )
+    asked = asyncio.run(ask(ANTHROPIC))
+    lost, answered = asked.calls
+    assert lost.error == "the model could not be reached: its answer ended midway"
+    assert answered.error is None
+    assert "half of this text" not in asked.text
+
+
+@both
+def test_a_model_that_fails_every_time_is_given_up_after_four_calls(
+    model_server: ScriptedServer, model: str
+) -> None:
+    model_server.configure(faults={"reset": 1.0})
+    asked = asyncio.run(ask(model))
+    assert asked.error is not None
+    assert asked.error.transient
+    assert model_server.stats().requests == len(asked.calls) == MAX_TRIES
+    assert [call.retry_in_s is None for call in asked.calls] == [False, False, False, True]
+
+
+@both
+@pytest.mark.parametrize("fault", ["html", "empty", "nan", "deep", "cut_body", "bad_usage"])
+def test_what_is_no_answer_is_a_typed_error_after_one_more_try(
+    model_server: ScriptedServer, model: str, fault: str
+) -> None:
+    """F06"""
+    model_server.configure(faults={fault: 1.0})
+    asked = asyncio.run(ask(model))
+    assert asked.response is None
+    assert asked.error is not None
+    assert len(str(asked.error)) < 500
+    assert "\n" not in str(asked.error)
+    assert len(asked.calls) <= MAX_TRIES
+    assert model_server.stats().requests == len(asked.calls) >= MAX_MALFORMED
+
+
+@both
+@pytest.mark.parametrize(
+    ("status", "told"),
+    [(401, "API key"), (404, "no such model"), (402, "quota"), (400, "refused the request")],
+)
+def test_what_another_call_would_not_mend_is_not_tried_again(
+    model_server: ScriptedServer, model: str, status: int, told: str
+) -> None:
+    model_server.configure(script=misbehaving({str(status): True}))
+    asked = asyncio.run(ask(model))
+    assert asked.error is not None
+    assert not asked.error.transient
+    assert told in str(asked.error)
+    assert "\n" not in str(asked.error)
+    (call,) = asked.calls
+    assert call.error == str(asked.error)
+    assert call.retry_in_s is None
+    assert model_server.stats().requests == 1
+
+
+def test_the_tiers_next_model_is_asked_when_the_first_is_exhausted(
+    model_server: ScriptedServer,
+) -> None:
+    model_server.configure(script=misbehaving(*[{"500": True}] * MAX_TRIES))
+    asked = asyncio.run(ask(OPENAI, ANTHROPIC))
+    assert asked.text
+    assert [call.model for call in asked.calls] == [OPENAI] * MAX_TRIES + [ANTHROPIC]
+    assert asked.usage.model == ANTHROPIC
+
+
+def test_the_tiers_next_model_is_asked_at_once_where_the_first_refuses(
+    model_server: ScriptedServer,
+) -> None:
+    model_server.configure(script=misbehaving({"401": True}))
+    asked = asyncio.run(ask(ANTHROPIC, OPENAI))
+    assert [call.model for call in asked.calls] == [ANTHROPIC, OPENAI]
+    assert asked.usage.model == OPENAI
+
+
+def test_without_a_model_there_is_one_clear_line() -> None:
+    asked = asyncio.run(ask())
+    assert str(asked.error) == "there is no model to ask: give the team one"
+
+
+@both
+def test_a_call_that_is_cancelled_is_in_the_log(model_server: ScriptedServer, model: str) -> None:
+    model_server.configure(latency_ms=60_000)
+
+    async def story() -> list[ModelCalled]:
+        pen = Recorder("run", MemoryJournal(), clock=SystemClock())
+        async with Connections(seed=1) as connections:
+            connections.to(model)
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.5):
+                    await Caller(connections, pen).ask(
+                        ASKER, [opening("hello", PLAIN)], request=PLAIN, models=[model]
+                    )
+        return [event for event in pen.log() if isinstance(event, ModelCalled)]
+
+    (call,) = asyncio.run(story())
+    assert call.error == "the call was cancelled before it was answered"
+    assert call.cost_usd is None
+    assert 0.2 < call.duration_s < 5
+
+
+@both
+def test_bytes_that_drip_do_not_hold_a_call_beyond_the_time_of_who_asked(
+    model_server: ScriptedServer, model: str
+) -> None:
+    """F04"""
+    model_server.configure(faults={"slow:0.3": 1.0})
+
+    async def story() -> float:
+        loop = asyncio.get_running_loop()
+        started_s = loop.time()
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(1):
+                await ask(model)
+        return loop.time() - started_s
+
+    assert asyncio.run(story()) < 3
+
+
+@both
+def test_characters_that_utf8_cannot_hold_never_reach_the_log_or_the_next_request(
+    model_server: ScriptedServer, model: str
+) -> None:
+    """F07"""
+    model_server.configure(script=replies({"text": "odd", "misbehave": {"odd_characters": True}}))
+    asked = asyncio.run(ask(model))
+    assert "odd" in asked.text
+    asked.text.encode()
+    assert "\ufffd" in asked.text
+
+
+def test_an_error_text_with_odd_characters_is_stored_safely(model_server: ScriptedServer) -> None:
+    """F07"""
+    model_server.configure(script=[{"reply": {"text": "x"}, "times": 1}])
+
+    async def story() -> ModelError:
+        pen = Recorder("run", MemoryJournal(), clock=SystemClock())
+        async with Connections() as connections:
+            with pytest.raises(ModelError) as raised:
+                await Caller(connections, pen).ask(
+                    ASKER,
+                    [opening("lone \ud800 surrogate", PLAIN)],
+                    request=PLAIN,
+                    models=[OPENAI],
+                )
+        for event in pen.log():
+            dump(event).encode()
+        return raised.value
+
+    str(asyncio.run(story())).encode()
+
+
+@both
+def test_a_context_that_is_too_short_is_named(model_server: ScriptedServer, model: str) -> None:
+    """F10"""
+    said = {
+        OPENAI: "This model's maximum context length is 8192 tokens.",
+        ANTHROPIC: "prompt is too long: 210000 tokens > 200000 maximum",
+    }[model]
+    model_server.configure(script="tests.models.scripts:refuse")
+    asked = asyncio.run(ask(model, text=said))
+    assert asked.error is not None
+    assert "longer than the model's context" in str(asked.error)
+    assert len(asked.calls) == 1
+
+
+def test_the_switch_bars_every_model_that_is_not_on_this_machine(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "dummy")
+    with pytest.raises(InputError, match=r"bars 'openai:gpt-4o', which is at api\.openai\.com"):
+        asyncio.run(ask("openai-chat:gpt-4o"))
+
+
+def test_plain_text_that_was_cut_off_is_not_taken_for_an_answer(
+    model_server: ScriptedServer,
+) -> None:
+    """F10"""
+    model_server.configure(script=replies({"text": "half of it", "misbehave": {"length": True}}))
+    asked = asyncio.run(ask(OPENAI, request=Request("Answer.")))
+    assert asked.response is not None
+    assert asked.response.finish_reason == "length"

@@ -1,0 +1,40 @@
+"""Files for the tests of SQL: written small, handed in as a user would."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from leadhand.tools.files import Inputs
+from leadhand.tools.sql import SqlTools
+
+SALES = """region,year,quarter,revenue,unit_price,order_id
+North,2022,1,100.5,2,1
+South,2022,1,90,3,2
+North,2022,2,130,2.5,3
+South,2022,2,,3,4
+North,2023,1,120,2.5,5
+South,2023,1,45,3,6
+"""
+
+
+def tools_over(
+    folder: Path,
+    *,
+    query_timeout_s: float = 10.0,
+    load_timeout_s: float = 10.0,
+    **files: str | bytes,
+) -> SqlTools:
+    """The tools over files of these contents; `sales_csv="..."` is in `sales.csv`."""
+    for key, content in files.items():
+        stem, _, suffix = key.rpartition("_")
+        data = content.encode() if isinstance(content, str) else content
+        (folder / f"{stem}.{suffix}").write_bytes(data)
+    return SqlTools(
+        Inputs.of([folder]), query_timeout_s=query_timeout_s, load_timeout_s=load_timeout_s
+    )
+
+
+def write_parquet(path: Path, select: str) -> None:
+    """Write what a SELECT gives; in a process of its own, so that no test leaves a library open."""
+    script = "import duckdb, sys; duckdb.sql(f'COPY ({sys.argv[1]}) TO {sys.argv[2]!r}')"
+    subprocess.run([sys.executable, "-c", script, select, str(path)], check=True)

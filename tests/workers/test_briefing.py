@@ -1,0 +1,49 @@
+"""What a model that works on a task is told, and what it is not."""
+
+from tests.workers.model_runs import handoff, worker
+
+from leadhand.contracts.outcome import Digest
+from leadhand.fence import Fence
+from leadhand.prompts import prompt
+from leadhand.workers import briefing
+
+FENCE = Fence("n0nce")
+
+
+def test_the_workers_own_instructions_come_before_how_everyone_works() -> None:
+    told = briefing.instructions(worker())
+    assert told == f"You survey buildings.\n\n{prompt('leadhand.workers', 'worker')}"
+
+
+def test_a_plain_workers_instructions_are_all_it_is_told() -> None:
+    assert briefing.instructions(worker(plain=True)) == "You survey buildings."
+
+
+def test_a_task_without_material_is_its_intent() -> None:
+    assert briefing.opening(handoff("Measure it."), FENCE) == "Measure it."
+
+
+def test_what_ends_the_task_is_said_in_the_supervisors_words() -> None:
+    given = handoff("Measure it.", done_when="there is a number")
+    assert briefing.opening(given, FENCE) == "Measure it.\n\nDone when: there is a number"
+
+
+def test_results_and_artifacts_are_data_between_markers() -> None:
+    """F14"""
+    given = handoff(
+        "Measure it.",
+        context=(Digest(task_id="a", status="completed", summary="S", excerpt="E"),),
+        artifacts=("plan.pdf", "photo.png"),
+    )
+    shown = briefing.opening(given, FENCE)
+    assert shown.startswith(f"Measure it.\n\n{FENCE.explanation}\n\n")
+    assert FENCE.around("S\n\nE", source="a") in shown
+    assert FENCE.around("plan.pdf\nphoto.png", source="what to work on") in shown
+
+
+def test_a_gap_is_named_with_what_there_is_all_the_same() -> None:
+    given = handoff(
+        context=(Digest(task_id="a", status="timed_out", excerpt="half", why_missing="too slow"),)
+    )
+    shown = briefing.opening(given, FENCE)
+    assert "no full result of this task (timed_out): too slow\n\nhalf" in shown
