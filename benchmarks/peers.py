@@ -50,7 +50,7 @@ GRAPHS = (
 )
 SEQUENTIAL = (("leadhand", "", known.PLAIN), ("leadhand", "", known.SERIAL))
 PACKAGES = {"floor": "openai", "langgraph": "langgraph", "leadhand": "leadhand"}
-_CELL_S = 300.0
+_CELL_S = 600.0
 
 
 @dataclass(frozen=True, slots=True)

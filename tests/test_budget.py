@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from leadhand import Budget, InputError, Plan, Supervisor, Task, Team, Worker
+from leadhand import Budget, Handoff, InputError, Plan, Supervisor, Task, Team, Worker
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.event import Event, TaskDispatched, TaskFailed, TaskRetried
 from leadhand.contracts.team import TaskTemplate
@@ -104,9 +104,9 @@ def test_a_budget_that_does_not_reach_for_a_plan_still_gives_an_answer(
 
 def test_without_money_for_a_plan_the_template_has_one(model_server: ScriptedServer) -> None:
     """And what needs no model is done."""
-    count = Worker("count", "Counts", run=lambda handoff: len(handoff.intent))
+    counter = Worker("count", "Counts", run=count)
     template = (TaskTemplate("count", "count", "Count {request}."),)
-    the_team = Team("support", model=MODEL, workers=(count,), template=template)
+    the_team = Team("support", model=MODEL, workers=(counter,), template=template)
     answer, _ = run(Budget(tokens=100), None, the_team=the_team)
     assert (answer.status, answer.ended_by) == ("complete", None)
     assert model_server.stats().requests == 0
@@ -125,6 +125,10 @@ def test_a_call_that_uses_more_than_expected_ends_the_run_at_once_and_says_so(
     assert [task.status for task in answer.tasks] == ["completed"] + ["cancelled"] * 8
     assert "the budget of 5,000 tokens was passed" in answer.gaps[0].why
     assert (answer.status, answer.ended_by) == ("partial", "budget")
+
+
+def count(handoff: Handoff) -> int:
+    return len(handoff.intent)
 
 
 def _said(text: str) -> dict[str, object]:

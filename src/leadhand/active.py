@@ -5,7 +5,10 @@ from collections.abc import Coroutine
 from typing import TypeVar
 
 from leadhand.attempts import Leash
-from leadhand.scheduler import GRACE_S, Scheduler
+from leadhand.scheduler import Scheduler
+
+GRACE_S = 0.1
+"""How long a role that was told to stop may take to clean up."""
 
 T = TypeVar("T")
 

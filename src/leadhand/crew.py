@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
 from leadhand.contracts.event import PlanProposed, PlanRejected
+from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.fence import Fence
@@ -54,16 +55,20 @@ class Crew:
         synthesizer: "Synthesizer | SynthesizerMaker | None" = None,
         inputs: "Inputs | None" = None,
         account: Account | None = None,
+        outer: "Crew | None" = None,
+        given: Handoff | None = None,
     ) -> None:
         """`planner` and `synthesizer` stand in for the team's own; `account` is what may be spent.
 
-        Raises `InputError` for what can't be run.
+        `outer` is the crew of the run around a nested one, whose connections and tools it uses,
+        and `given` the task that it does. Raises `InputError` for what can't be run.
         """
         self._team = team
         self._recorder = recorder
         self._request = request
         self._stack = AsyncExitStack()
-        self._tools = Toolshed(inputs, os.environ)
+        self._outer = outer
+        self._tools = outer._tools if outer is not None else Toolshed(inputs, os.environ)
         self._fence = Fence(secrets.token_hex(4))
         self.account = account
         self._caller = self._connect() if needs_model(team) else None
@@ -71,7 +76,18 @@ class Crew:
         self.synthesizer: Synthesizer = self._made(synthesizer) or self._synthesizer()
         if account is not None and self.synthesizer.calls_model:
             account.keep_for_synthesis()
-        self.staff = Staff(team, caller=self._caller, fence=self._fence, make_tool=self._tools.make)
+        self.staff = Staff(
+            team,
+            caller=self._caller,
+            fence=self._fence,
+            make_tool=self._tools.make,
+            given=given,
+        )
+
+    def nested(self, team: Team, recorder: Recorder, given: Handoff, *, request: str) -> "Crew":
+        """The crew of a run within this one's, which does the task `given`."""
+        account = self.account.nested() if self.account is not None else None
+        return Crew(team, recorder, request=request, account=account, outer=self, given=given)
 
     async def __aenter__(self) -> "Crew":
         return self
@@ -82,12 +98,16 @@ class Crew:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
+        if self._outer is not None:
+            return
         self._tools.close()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(CLOSING_S):
                 await self._stack.aclose()
 
     def _connect(self) -> "Caller":
+        if self._outer is not None and self._outer._caller is not None:
+            return self._outer._caller.nested(self._recorder, self.account)
         # The libraries behind it weigh seconds; a run without a model never gets here.
         from leadhand.models import Caller, Connections
         from leadhand.models.admission import check_price

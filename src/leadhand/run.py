@@ -6,11 +6,12 @@ whoever plays them. An answer comes in the end: where a role fails, code stands 
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, nullcontext, suppress
 
 from leadhand.active import ActiveRun, Cancelled
-from leadhand.contracts.answer import MISSING, Answer, EndedBy, Gap, Status, Synthesis
+from leadhand.attempts import Slots
+from leadhand.contracts.answer import Answer, EndedBy, Gap, Synthesis
 from leadhand.contracts.event import (
     ConflictFound,
     PlanAccepted,
@@ -22,21 +23,24 @@ from leadhand.contracts.event import (
     WorkerStuck,
 )
 from leadhand.contracts.event import PlanRejected as PlanRejectedEvent
+from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.crew import Crew
-from leadhand.errors import BudgetUsedUp, LeadhandError, ModelError, PlanRejected
+from leadhand.errors import BudgetUsedUp, InputError, LeadhandError, ModelError, PlanRejected
 from leadhand.models.choice import roles
 from leadhand.planning import TemplatePlanner
-from leadhand.ports import Request, TaskResult
+from leadhand.ports import Request
 from leadhand.recorder import Recorder
-from leadhand.scheduler import Scheduler
+from leadhand.scheduler import GRACE_S, Scheduler
 from leadhand.state import RunState
 from leadhand.synthesis.merge import merge
+from leadhand.trace.ending import gaps_of, results_of, status_of, with_gaps
 from leadhand.trace.metrics import metrics, task_report
 from leadhand.validation import check
+from leadhand.workers.nested import request_of
 from leadhand.workers.staff import Staff
-from leadhand.workers.watchdog import Watchdog
+from leadhand.workers.watchdog import Watchdog, naming
 
 _log = logging.getLogger("leadhand")
 
@@ -46,6 +50,12 @@ MAX_RESERVE_S = 60.0
 CLOSING_S = 0.1
 """How long threads, processes and tools have to end where there is no time left."""
 MAX_CLOSING_S = 5.0
+
+
+NESTED_SLACK_S = 0.05
+"""How long a nested run has for its answer, once all its work has stopped."""
+NESTED_GRACE = 0.6
+"""How much of the time to stop in a nested run has of that of the run around it."""
 
 
 class _Unplanned(Exception):
@@ -64,13 +74,19 @@ class Run:
         active: ActiveRun,
         deadline_s: float | None,
         concurrency: int,
+        slots: Slots | None = None,
+        grace_s: float = GRACE_S,
     ) -> None:
+        """`concurrency` is tasks at once, of which a tree of runs shares the `slots`; `grace_s` is
+        how long what was told to stop may take."""
         self._team = team
         self._recorder = recorder
         self._crew = crew
         self._active = active
         self._deadline_s = deadline_s
         self._concurrency = concurrency
+        self._slots = slots or Slots(concurrency)
+        self._grace_s = grace_s
         self._unplanned: str | None = None
         """Why there is no plan, where time or budget did not reach for one."""
         self._late = False
@@ -82,6 +98,44 @@ class Run:
         if await self._planned(asked, plan):
             await self._work()
         return await self._answer()
+
+    async def run_team(self, team: Team, handoff: Handoff) -> RunState:
+        """`handoff`'s task done by `team`, as `TeamRunner` says: a run within this one."""
+        recorder, journal = self._recorder.nested(handoff.task_id)
+        asked = request_of(handoff)
+        active = ActiveRun()
+        try:
+            async with self._crew.nested(team, recorder, handoff, request=asked.text) as crew:
+                run = Run(
+                    team,
+                    recorder,
+                    crew,
+                    active=active,
+                    deadline_s=self._nested_deadline_s(handoff.limits.timeout_s),
+                    concurrency=self._concurrency,
+                    slots=self._slots,
+                    grace_s=self._grace_s * NESTED_GRACE,
+                )
+                try:
+                    await run.to_answer(asked, None)
+                except asyncio.CancelledError:
+                    active.stop("the task was stopped")
+                    if recorder.state.answer is None:
+                        await run._answer()
+            return recorder.state
+        finally:
+            journal.close()
+
+    def _nested_deadline_s(self, timeout_s: float | None) -> float | None:
+        """Seconds for a nested run that starts now, to end before its task or this run's work."""
+        until_s = self._work_until_s()
+        left_s = None if until_s is None else until_s - self._recorder.elapsed_s()
+        bounds = [bound for bound in (timeout_s, left_s) if bound is not None]
+        if not bounds:
+            return None
+        least_s = max(min(bounds), 0.0)
+        slack_s = self._grace_s * NESTED_GRACE + NESTED_SLACK_S
+        return round(least_s - min(slack_s, least_s / 2), 3)
 
     async def _planned(self, asked: Request, plan: Plan | None) -> bool:
         """Whether there is an accepted plan now; there is none where the run was cancelled."""
@@ -142,8 +196,12 @@ class Run:
             failure = _Unplanned(why)
         if not self._team.template:
             raise failure
+        try:
+            plan = await TemplatePlanner().plan(asked, self._team)
+        except InputError:
+            raise failure from None
         _log.warning("planned by the team's template, because %s", failure)
-        return TemplatePlanner.name, await TemplatePlanner().plan(asked, self._team)
+        return TemplatePlanner.name, plan
 
     def _loop_time(self, elapsed_s: float | None) -> float | None:
         return None if elapsed_s is None else self._recorder.monotonic(elapsed_s)
@@ -163,12 +221,15 @@ class Run:
                 self._team,
                 staff.runners,
                 concurrency=self._concurrency,
+                slots=self._slots,
                 shared_slots=staff.slots,
+                grace_s=self._grace_s,
             )
             self._active.works_with(scheduler)
             if self._crew.account is not None:
                 self._crew.account.on_used_up = scheduler.start_no_more
-            with Watchdog(_naming(self._recorder)):
+            # One watches over the whole tree of runs.
+            with nullcontext() if self._recorder.path else Watchdog(naming(self._recorder)):
                 await scheduler.run(deadline_s=self._work_until_s())
             for given in staff.abandoned:
                 id, name = given.task_id, given.to_agent
@@ -184,6 +245,7 @@ class Run:
     async def _staff(self) -> AsyncGenerator[Staff | None]:
         """The crew's staff, at work; none where its tools were not ready in time."""
         staff = self._crew.staff
+        staff.teams = self
         until_s = self._loop_time(self._work_until_s())
         try:
             try:
@@ -221,20 +283,15 @@ class Run:
             synthesis, missing = await self._synthesis(state.plan)
         for conflict in synthesis.conflicts:
             self._recorder.record(ConflictFound(**self._recorder.stamp(), conflict=conflict))
-        gaps = tuple(
-            Gap(task_id=id, why=task.error or task.status)
-            for id, task in state.tasks.items()
-            if task.status != "completed"
-        )
-        gaps += missing
+        gaps = (*gaps_of(state, self._team), *missing)
         answer = Answer(
             run_id=self._recorder.run_id,
-            status=_status(state, gaps, cancelled=self._active.reason is not None),
+            status=status_of(state, gaps, cancelled=self._active.reason is not None),
             ended_by=self._ended_by() if gaps or state.plan is None else None,
             engine="model" if state.usage.requests else "deterministic",
             team=self._team.name,
             request=state.request,
-            answer=_with_gaps(synthesis.answer, gaps),
+            answer=with_gaps(synthesis.answer, gaps),
             output=synthesis.output,
             confidence=synthesis.confidence,
             gaps=gaps,
@@ -261,7 +318,7 @@ class Run:
 
     async def _synthesis(self, plan: Plan) -> tuple[Synthesis, tuple[Gap, ...]]:
         """What the synthesizer makes of the results; where it can't, they and that as a gap."""
-        results = _results(self._recorder.state)
+        results = results_of(self._recorder.state)
         synthesizer = self._crew.synthesizer
         deadline_s = self._deadline_s if synthesizer.calls_model else None
         try:
@@ -288,44 +345,3 @@ class Run:
             left = merge(plan, results)
         gap = Gap(task_id="synthesis", why=f"the synthesis {why}; these are the bare results")
         return left, (gap,)
-
-
-def _naming(recorder: Recorder):
-    """What the watchdog calls with the name of the asyncio task that blocked the loop."""
-
-    def report(task_name: str, blocked_s: float) -> None:
-        id = task_name.removeprefix("task:")
-        task = recorder.state.tasks.get(id)
-        if task is None:
-            return
-        message = f"worker {task.worker!r} blocked the event loop for {blocked_s:.1f} s in {id!r}"
-        recorder.record(
-            WorkerStuck(
-                **recorder.task_stamp(id, task.attempts), worker=task.worker, message=message
-            )
-        )
-
-    return report
-
-
-def _results(state: RunState) -> list[TaskResult]:
-    return [
-        TaskResult(task.task, task.worker, task.status, task.result, task.error)
-        for task in state.tasks.values()
-    ]
-
-
-def _status(state: RunState, gaps: Sequence[Gap], *, cancelled: bool) -> Status:
-    if not gaps and state.plan is not None:
-        return "complete"
-    if cancelled:
-        return "cancelled"
-    done = any(task.status == "completed" for task in state.tasks.values())
-    return "partial" if done else "failed"
-
-
-def _with_gaps(text: str, gaps: Sequence[Gap]) -> str:
-    if not gaps:
-        return text
-    lines = "\n".join(f"- `{gap.task_id}`: {gap.why}" for gap in gaps)
-    return f"{text}\n\n{MISSING}\n\n{lines}".strip()

@@ -104,7 +104,10 @@ class Scheduler:
         loop = asyncio.get_running_loop()
         alarm: asyncio.TimerHandle | None = None
         if deadline_s is not None:
-            why = f"the run's deadline of {deadline_s:g} s was reached"
+            due_s = self._state.deadline_s or deadline_s
+            # Where it stops earlier than that, the rest of the time is not for work.
+            so = "was reached" if due_s == deadline_s else "is near, and the rest for the synthesis"
+            why = f"the run's deadline of {due_s:g} s {so}"
             alarm = loop.call_at(self._recorder.monotonic(deadline_s), self.stop, why)
         self._slots.users.append(self._news)
         try:

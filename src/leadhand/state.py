@@ -19,7 +19,6 @@ from leadhand.contracts.event import (
     TaskCompleted,
     TaskDispatched,
     TaskEscalated,
-    TaskEvent,
     TaskFailed,
     TaskReassigned,
     TaskRetried,
@@ -146,15 +145,17 @@ def fold(events: Iterable[Event]) -> RunState:
     return state
 
 
-def task_of(state: RunState, event: TaskEvent) -> TaskState:
-    """The task that an event of the run's log is about, in whichever nested run it is."""
-    while event.within:
-        inner = state.tasks[event.within[0]].nested
-        event = unnested(event)
-        if inner is None:
-            raise ValueError(f"event {event.seq} is of a nested run that never started")
-        state = inner
-    return state.tasks[event.task_id]
+def find(state: RunState, id: str) -> tuple[tuple[str, ...], TaskState | None]:
+    """The task of that id, which may be a way such as `legal/t1`, and the tasks it is within."""
+    task = state.tasks.get(id)
+    if task is not None or "/" not in id:
+        return (), task
+    for outer, holder in state.tasks.items():
+        if holder.nested is not None and id.startswith(f"{outer}/"):
+            within, task = find(holder.nested, id.removeprefix(f"{outer}/"))
+            if task is not None:
+                return (outer, *within), task
+    return (), None
 
 
 def _within(state: RunState, event: Event) -> None:

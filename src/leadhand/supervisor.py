@@ -23,6 +23,7 @@ from leadhand.crew import Crew
 from leadhand.errors import InputError, PlanRejected, TeamError
 from leadhand.journal import MemoryJournal
 from leadhand.models.ledger import Account, Ledger
+from leadhand.nesting import inherited
 from leadhand.ports import Batch, Clock, Journal, Planner, Request, Synthesizer
 from leadhand.recorder import Listener, Recorder
 from leadhand.run import Run
@@ -66,7 +67,7 @@ class Supervisor:
             raise InputError(f"concurrency is {concurrency}; it must be 1 or more")
         if deadline_s is not None and deadline_s <= 0:
             raise InputError(f"deadline_s is {deadline_s:g}; it must be more than 0, or None")
-        self.team = team
+        self.team = inherited(team)
         self.journal: Journal = journal or MemoryJournal()
         self._deadline_s = deadline_s
         self._budget = budget

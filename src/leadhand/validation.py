@@ -10,6 +10,7 @@ from rapidfuzz import process
 from leadhand import graph
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team, Worker, tool_name
+from leadhand.nesting import inherited, nesting_problems
 
 Author = Literal["person", "model"]
 
@@ -210,13 +211,18 @@ def team_problems(team: Team, *, model_at_hand: bool = False) -> tuple[str, ...]
 
     `model_at_hand`: a model will be there when the team is run, so that it need not name one.
     """
-    idle = () if model_at_hand else _idle(team)
+    endless = nesting_problems(team)
+    if endless:
+        return endless
+    idle = () if model_at_hand else _idle(inherited(team))
     return (*_team_problems(team), *idle)
 
 
 def _idle(team: Team) -> Iterator[str]:
     for worker in team.workers:
-        if worker.run is None and worker.offline is None and not (team.tiers or worker.model):
+        if worker.team is not None:
+            yield from (f"in team {worker.team.name!r}: {one}" for one in _idle(worker.team))
+        elif worker.run is None and worker.offline is None and not (team.tiers or worker.model):
             yield (
                 f"worker {worker.name!r} has nothing to do its work with: give it `run`, or the "
                 "team a `model`"
@@ -235,6 +241,14 @@ def _team_problems(team: Team) -> Iterator[str]:
                 f"worker {worker.name!r} is plain and so can have neither tools nor a declared "
                 "output: leave out one or the other"
             )
+        if worker.team is not None:
+            if worker.run is not None or worker.offline is not None:
+                yield (
+                    f"worker {worker.name!r} has a team and a function: its team does the work, "
+                    "leave out `run` and `offline`"
+                )
+            inner = worker.team
+            yield from (f"in team {inner.name!r}: {problem}" for problem in _team_problems(inner))
         if worker.fallback == worker.name:
             yield f"worker {worker.name!r} is its own fallback: name another, or none"
         elif worker.fallback is not None and worker.fallback not in names:

@@ -160,7 +160,9 @@ def test_documents_alone_are_enough(folder: Path) -> None:
 def test_with_nothing_handed_in_and_no_model_it_is_refused_in_one_line(folder: Path) -> None:
     ended = research("-q", folder=folder)
     assert (ended.status, ended.out) == (2, "")
-    assert re.fullmatch(r"leadhand: [^\n]+\n", ended.err)
+    assert re.fullmatch(
+        r"leadhand: nothing to work on: hand in files with --input, [^\n]+\n", ended.err
+    )
 
 
 def test_with_a_model_it_plans_works_at_once_and_says_what_it_took(

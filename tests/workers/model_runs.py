@@ -20,7 +20,7 @@ from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Json, Object, items, mapping, text
 from leadhand.workers.loop import ModelWorker
 from leadhand.workers.threads import DaemonThreads
-from leadhand.workers.toolbox import toolset_of
+from leadhand.workers.toolsets import toolset_of
 
 E = TypeVar("E", bound=Event)
 INTENT = "Find out how high the tower is."

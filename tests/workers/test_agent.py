@@ -149,7 +149,8 @@ def test_an_agent_that_streams_is_answered_and_counted_all_the_same(
         seen.extend([event async for event in events])
 
     model_server.configure(script=steps({"text": "324 m"}))
-    done = run(team(employed(Agent(OPENAI, capabilities=[ProcessEventStream(listen)]))))
+    streaming = [ProcessEventStream(listen)]
+    done = run(team(employed(Agent(OPENAI, deps_type=type(None), capabilities=streaming))))
     assert result(done) == "324 m"
     assert seen
     assert done.answer.metrics.requests == model_server.stats().requests == 1

@@ -11,16 +11,16 @@ from rich.table import Table
 from rich.text import Text
 from rich.theme import Theme
 
+from leadhand.cli.markdown import prose
 from leadhand.cli.rendered import SafeMarkdown
 from leadhand.cli.terminal import encodable, safe, safe_block, sentence
 from leadhand.cli.words import counted
-from leadhand.contracts.answer import Answer, Conflict, Metrics
+from leadhand.contracts.answer import MISSING, Answer, Conflict, Metrics
 
 MAX_WIDTH = 100
 """Wider terminals don't get longer lines."""
 MAX_SOURCES = 20
 """Sources shown one by one; `--json` has all."""
-GAPS_HEADING = "## What is missing"
 
 _THEME = Theme({"markdown.code": "cyan"})
 """Code without rich's black box, which a light terminal would show as one."""
@@ -40,7 +40,7 @@ def markdown(answer: Answer) -> str:
     for title, lines in (
         ("What is missing", gaps),
         ("Contradictions", [_conflict(one) for one in answer.conflicts]),
-        ("Sources", _sources(answer)),
+        ("Sources", [prose(line) for line in _sources(answer)]),
     ):
         if lines:
             parts.append(f"## {title}\n\n" + "\n".join(f"- {line}" for line in lines))
@@ -93,7 +93,7 @@ def _without_gaps(answer: Answer) -> tuple[str, list[str]]:
     """The answer's text without the list of gaps that its end has, and that list."""
     if not answer.gaps:
         return answer.answer, []
-    body, heading, _ = answer.answer.rpartition(GAPS_HEADING)
+    body, heading, _ = answer.answer.rpartition(MISSING)
     gaps = [f"`{safe(gap.task_id)}`: {sentence(gap.why)}" for gap in answer.gaps]
     return (body if heading else answer.answer), gaps
 

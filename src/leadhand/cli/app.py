@@ -53,6 +53,12 @@ Deadline = Annotated[
     str | None,
     typer.Option(help="When the answer is due, from now: 90s, 10m, 1h.", metavar="DURATION"),
 ]
+BudgetUsd = Annotated[
+    float | None, typer.Option(help="What models may cost in all, in US dollars.", metavar="USD")
+]
+BudgetTokens = Annotated[
+    int | None, typer.Option(help="Tokens that models may use in all.", metavar="COUNT")
+]
 Concurrency = Annotated[int, typer.Option(help="Tasks at once.", min=1, max=10_000)]
 Json = Annotated[bool, typer.Option("--json", help="The answer document as JSON on stdout.")]
 Events = Annotated[
@@ -121,6 +127,8 @@ def review(
         bool, typer.Option("--plan-only", help="Show the plan; review nothing.")
     ] = False,
     deadline: Deadline = None,
+    budget_usd: BudgetUsd = None,
+    budget_tokens: BudgetTokens = None,
     concurrency: Concurrency = 64,
     json: Json = False,
     events: Events = None,
@@ -148,6 +156,8 @@ def review(
         no_model=no_model,
         plan_only=plan_only,
         deadline=deadline,
+        budget_usd=budget_usd,
+        budget_tokens=budget_tokens,
         concurrency=concurrency,
         events=events,
         quiet=quiet,
@@ -174,6 +184,8 @@ def run(
     model: Model = None,
     no_model: NoModel = False,
     deadline: Deadline = None,
+    budget_usd: BudgetUsd = None,
+    budget_tokens: BudgetTokens = None,
     concurrency: Concurrency = 64,
     format: Annotated[
         AnswerFormat, typer.Option(help="How to print the answer.")
@@ -198,6 +210,8 @@ def run(
         model=model,
         no_model=no_model,
         deadline=deadline,
+        budget_usd=budget_usd,
+        budget_tokens=budget_tokens,
         concurrency=concurrency,
         format="json" if json else format.value,
         events=events,
@@ -215,6 +229,8 @@ def show_plan(
     inputs: Inputs = None,
     model: Model = None,
     no_model: NoModel = False,
+    budget_usd: BudgetUsd = None,
+    budget_tokens: BudgetTokens = None,
     json: Annotated[
         bool, typer.Option("--json", help="The plan as JSON on stdout, for `run --plan`.")
     ] = False,
@@ -233,6 +249,8 @@ def show_plan(
         inputs=tuple(inputs or ()),
         model=model,
         no_model=no_model,
+        budget_usd=budget_usd,
+        budget_tokens=budget_tokens,
         json=json,
         out=out,
         quiet=quiet,

@@ -8,6 +8,7 @@ from pathlib import Path
 from rich.text import Text
 
 from leadhand.cli.answer_text import cost
+from leadhand.cli.budget import beside, budget_of
 from leadhand.cli.console import Output
 from leadhand.cli.models import chosen, tell_models
 from leadhand.cli.output import written
@@ -16,6 +17,7 @@ from leadhand.cli.run import load_team, read_request
 from leadhand.cli.session import error_console
 from leadhand.cli.terminal import encodable, safe
 from leadhand.cli.words import counted
+from leadhand.contracts.budget import Budget
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError
@@ -32,6 +34,8 @@ class PlanOptions:
     inputs: tuple[Path, ...]
     model: str | None
     no_model: bool
+    budget_usd: float | None
+    budget_tokens: int | None
     json: bool
     out: Path | None
     quiet: bool
@@ -39,9 +43,10 @@ class PlanOptions:
 
 def plan_command(options: PlanOptions) -> int:
     """Plan what `options` say, print the plan, and give the exit status. No work is done."""
+    budget = budget_of(options.budget_usd, options.budget_tokens)
     request = read_request(options.request)
     choice = chosen(load_team(options.team), model=options.model, no_model=options.no_model)
-    supervisor = Supervisor(choice.team)
+    supervisor = Supervisor(choice.team, budget=budget)
     if not options.quiet:
         tell_models(choice, error_console())
     plan = asyncio.run(supervisor.plan(request, inputs=options.inputs))
@@ -55,7 +60,7 @@ def plan_command(options: PlanOptions) -> int:
             console = Output()
             used = roles(choice.team)
             show_plan(plan, console, models=used)
-            line = encodable(safe(_cost_line(plan, choice.team, used)), console.encoding)
+            line = encodable(safe(_cost_line(plan, choice.team, used, budget)), console.encoding)
             console.print(Text(line), soft_wrap=True)
     return 0
 
@@ -67,7 +72,7 @@ def _write(file: Path, document: str) -> None:
         raise InputError(f"can't write the plan to {file}: {error.strerror}") from error
 
 
-def _cost_line(plan: Plan, team: Team, used: dict[str, str]) -> str:
+def _cost_line(plan: Plan, team: Team, used: dict[str, str], budget: Budget | None) -> str:
     if not used:
         return "costs nothing: no model is used"
     # For weight alone: without a model there is no price to look up.
@@ -78,7 +83,9 @@ def _cost_line(plan: Plan, team: Team, used: dict[str, str]) -> str:
         return "costs nothing: no task of it uses a model"
     low_calls = f"{expected.calls.low:,} to " if expected.calls.low < expected.calls.high else ""
     calls = f"{low_calls}{counted(expected.calls.high, 'call')}"
+    beyond = beside(budget, expected.cost_usd)
     if expected.cost_usd is None:
-        return f"cost unknown: no price is known of {', '.join(expected.unpriced)}; {calls}"
+        unpriced = ", ".join(expected.unpriced)
+        return f"cost unknown: no price is known of {unpriced}; {calls}{beyond}"
     low, high = expected.cost_usd
-    return f"about {cost(low)} to {cost(high)} in {calls} ({expected.assumption})"
+    return f"about {cost(low)} to {cost(high)} in {calls} ({expected.assumption}){beyond}"

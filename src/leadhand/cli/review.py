@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import IO
 
 from leadhand.cli import session
+from leadhand.cli.budget import budget_of
 from leadhand.cli.console import Output
 from leadhand.cli.duration import parse_duration
 from leadhand.cli.output import written
@@ -50,6 +51,8 @@ class ReviewOptions:
     no_model: bool
     plan_only: bool
     deadline: str | None
+    budget_usd: float | None
+    budget_tokens: int | None
     concurrency: int
     events: str | None
     quiet: bool
@@ -58,6 +61,7 @@ class ReviewOptions:
 def review_command(options: ReviewOptions) -> int:
     """Review what `options` say, print the report, and give the exit status."""
     deadline_s = parse_duration(options.deadline) if options.deadline else 600.0
+    budget = budget_of(options.budget_usd, options.budget_tokens)
     _one_subject(options)
     baseline = load_baseline(options.baseline) if options.baseline else frozenset[str]()
     with tempfile.TemporaryDirectory(prefix="leadhand-", ignore_cleanup_errors=True) as scratch:
@@ -74,6 +78,7 @@ def review_command(options: ReviewOptions) -> int:
         supervisor = Supervisor(
             crew.team,
             deadline_s=deadline_s,
+            budget=budget,
             concurrency=options.concurrency,
             planner=TemplatePlanner(),
             synthesizer=lambda caller, fence: FindingsSynthesizer(
@@ -186,5 +191,5 @@ def _status(answer: Answer, review: Review, fail_on: FailOn) -> int:
     if answer.status == "cancelled":
         return session.INTERRUPTED
     if answer.status != "complete":
-        return 4 if any("deadline" in gap.why for gap in answer.gaps) else 3
+        return 4 if answer.ended_by in ("budget", "deadline") else 3
     return exit_status(review, fail_on)

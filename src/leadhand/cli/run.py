@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from leadhand.cli import session
 from leadhand.cli.answer_text import markdown, show_answer
+from leadhand.cli.budget import budget_of
 from leadhand.cli.console import Output
 from leadhand.cli.duration import parse_duration
 from leadhand.cli.models import chosen, tell_models
@@ -37,6 +38,8 @@ class RunOptions:
     model: str | None
     no_model: bool
     deadline: str | None
+    budget_usd: float | None
+    budget_tokens: int | None
     concurrency: int
     format: Format
     events: str | None
@@ -46,11 +49,14 @@ class RunOptions:
 def run_command(options: RunOptions) -> int:
     """Run what `options` say, print the answer, and give the exit status."""
     deadline_s = parse_duration(options.deadline) if options.deadline else 600.0
+    budget = budget_of(options.budget_usd, options.budget_tokens)
     plan = read_plan(options.plan) if options.plan is not None else None
     request = read_request(options.request, plan)
     team = load_team(options.team)
     choice = chosen(team, model=options.model, no_model=options.no_model)
-    supervisor = Supervisor(choice.team, deadline_s=deadline_s, concurrency=options.concurrency)
+    supervisor = Supervisor(
+        choice.team, deadline_s=deadline_s, budget=budget, concurrency=options.concurrency
+    )
     if not options.quiet:
         tell_models(choice, session.error_console())
     answer = session.run(
@@ -120,9 +126,7 @@ def exit_status(answer: Answer) -> int:
         return 0
     if answer.status == "cancelled":
         return session.INTERRUPTED
-    # What a run that nobody interrupted had to cancel, its deadline did.
-    late = any(task.status == "cancelled" for task in answer.tasks)
-    return 4 if late or any("the run's deadline" in gap.why for gap in answer.gaps) else 3
+    return 4 if answer.ended_by in ("budget", "deadline") else 3
 
 
 def _show(answer: Answer, format: Format) -> None:

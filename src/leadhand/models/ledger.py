@@ -219,6 +219,9 @@ def _lacking(amount: Amount, room: Amount) -> int:
 def _said(unit: int, amount: Amount) -> str:
     count = amount[unit]
     if unit == 2:
-        return f"${count / NANO:,.4f}" if count < NANO else f"${count / NANO:,.2f}"
+        usd = count / NANO
+        if 0 < usd < 0.001:
+            return f"${usd:.9f}".rstrip("0")
+        return f"${usd:.4f}" if usd < 1 else f"${usd:,.2f}"
     word = ("request", "token")[unit]
     return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import TaskTemplate, Team
+from leadhand.errors import InputError
 from leadhand.ports import Batch, Request
 
 _WHOLE = (Batch(artifacts=()),)
@@ -15,7 +16,10 @@ class TemplatePlanner:
     name = "template"
 
     async def plan(self, request: Request, team: Team) -> Plan:
-        """One task for each entry of the template, or for each batch of an entry's `for_each`."""
+        """One task for each entry of the template, or for each batch of an entry's `for_each`.
+
+        Raises `InputError` where there is nothing for any entry to work on.
+        """
         template = team.template or tuple(
             TaskTemplate(worker.name, worker.name, "{request}") for worker in team.workers
         )
@@ -28,6 +32,9 @@ class TemplatePlanner:
             for place, entry in enumerate(template)
             for number in range(len(batches[entry.id]))
         )
+        if template and not numbered:
+            # Every entry is for a part of what is handed in, and nothing was.
+            raise InputError("nothing to work on: hand in files with --input, or name a model")
         return Plan(
             goal=request.text,
             tasks=tuple(

@@ -35,7 +35,9 @@ def output_of(request: Request) -> Output | None:
     """The output tool or schema that a request offers; None where it offers none."""
     named = [tool for tool in request.tools if tool.name in ENDINGS and tool.name != _ESCALATE]
     plans = [tool for tool in request.tools if planning.is_plan(tool.parameters)]
-    alone = [tool for tool in request.tools if len(request.tools) == 1]
+    # Whoever may always escalate takes the answer elsewhere: in native JSON, say.
+    others = [tool for tool in request.tools if tool.name != _ESCALATE]
+    alone = others if len(others) == 1 and request.schema is None else []
     if not request.must_call:
         # A lone tool takes the answer, unless it is one to look with or has been called.
         alone = [one for one in alone if not (request.calls or _looks_around(one))]

@@ -37,7 +37,8 @@ from leadhand.prompts import joined, prompt
 from leadhand.workers import briefing
 from leadhand.workers.forms import ESCALATE, Form, escalation
 from leadhand.workers.output import outcome_of
-from leadhand.workers.toolbox import Circles, NeedsPerson, Toolbox, Toolset
+from leadhand.workers.toolbox import Circles, NeedsPerson, Toolbox
+from leadhand.workers.toolsets import Toolset
 
 MAX_STEPS = 10
 """Model calls of one attempt, where no limit says otherwise."""

@@ -10,8 +10,9 @@ from leadhand.attempts import Slots
 from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.team import Team, Worker
 from leadhand.fence import Fence
-from leadhand.ports import Runner
+from leadhand.ports import Runner, TeamRunner
 from leadhand.workers.function import Function, FunctionWorker
+from leadhand.workers.nested import Informed, NestedWorker
 from leadhand.workers.processes import ProcessPool, ProcessWorker
 from leadhand.workers.threads import DaemonThreads
 
@@ -33,11 +34,13 @@ class Staff:
         caller: "Caller | None" = None,
         fence: Fence | None = None,
         make_tool: ToolMaker | None = None,
+        given: Handoff | None = None,
     ) -> None:
         """`processes` is how many worker processes there may be; by default one a processor.
 
         `caller` and `fence` are there where the team has models; `make_tool` makes tools that are
-        given by name. Raises `InputError` for what can't be run.
+        given by name; `given` is the task of the run around a nested one, which its workers are
+        shown. Raises `InputError` for what can't be run.
         """
         self._team = team
         self._processes = processes or processors()
@@ -47,12 +50,17 @@ class Staff:
         self._caller = caller
         self._fence = fence or Fence("none")
         self._make_tool = make_tool
+        self._given = given
+        self.teams: TeamRunner | None = None
+        """Runs the teams that are workers; set before the block is entered, where there are any."""
         self.runners: dict[str, Runner] = {}
         self.slots: dict[str, tuple[Slots, ...]] = {}
         """What a task of a worker takes besides the run's own slot: a process, if it needs one."""
         shared = (Slots(self._processes),)
         for worker in team.workers:
             work = work_of(worker, team)
+            if worker.team is not None:
+                continue
             if callable(work) and worker.isolate == "process":
                 self._pool = self._pool or ProcessPool(self._processes)
                 self.runners[worker.name] = ProcessWorker(work, self._pool)
@@ -73,10 +81,16 @@ class Staff:
     async def __aenter__(self) -> "Staff":
         if self._pool is not None:
             await self._pool.warm(self._processes)
+        for worker in self._team.workers:
+            if worker.team is not None and self.teams is not None:
+                self.runners[worker.name] = NestedWorker(worker, worker.team, self.teams)
         if self._caller is not None:
             for worker in self._team.workers:
                 if worker.name not in self.runners:
                     self.runners[worker.name] = await self._with_model(worker, self._caller)
+        if self._given is not None:
+            for name, runner in self.runners.items():
+                self.runners[name] = Informed(runner, self._given)
         return self
 
     async def __aexit__(
@@ -94,7 +108,7 @@ class Staff:
         # What these import weighs seconds; a run without a model never gets here.
         from leadhand.workers.agent import AgentWorker, as_agent
         from leadhand.workers.loop import ModelWorker
-        from leadhand.workers.toolbox import toolset_of
+        from leadhand.workers.toolsets import toolset_of
 
         if worker.run is not None:
             return AgentWorker(as_agent(worker), caller, self._fence)
@@ -124,7 +138,9 @@ def needs_model(team: Team) -> bool:
     """Whether anyone in the team may call a model."""
     roles = (team.planner.model, team.synthesizer.model)
     return bool(team.tiers or any(roles)) or any(
-        worker.model is not None or (worker.run is not None and not callable(worker.run))
+        worker.model is not None
+        or (worker.run is not None and not callable(worker.run))
+        or (worker.team is not None and needs_model(worker.team))
         for worker in team.workers
     )
 

@@ -5,12 +5,11 @@ gives is data: it is fenced, cut at a length, and can be read on from there.
 """
 
 import asyncio
-import functools
 import hashlib
 import inspect
 import json
 from collections import Counter
-from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from typing import cast
@@ -18,20 +17,21 @@ from typing import cast
 from pydantic import JsonValue, ValidationError
 from pydantic_ai.exceptions import ApprovalRequired, CallDeferred, ModelRetry, ToolFailed
 from pydantic_ai.messages import InstructionPart, ToolCallPart, ToolReturn, ToolReturnPart
-from pydantic_ai.tools import RunContext, Tool, ToolDefinition
-from pydantic_ai.toolsets import AbstractToolset, CombinedToolset, FunctionToolset
+from pydantic_ai.tools import RunContext, ToolDefinition
+from pydantic_ai.toolsets import AbstractToolset, CombinedToolset
 from pydantic_ai.toolsets.abstract import ToolsetTool
 from pydantic_core import to_json
 from rapidfuzz import process
 
 from leadhand.contracts.event import ToolCalled
 from leadhand.contracts.outcome import Handoff
+from leadhand.errors import LeadhandError
 from leadhand.fence import Fence
 from leadhand.models.structured import MAX_REPAIRS, Unfit, arguments_of, reply
 from leadhand.prompts import joined
 from leadhand.recorder import Recorder
 from leadhand.workers.output import legible
-from leadhand.workers.threads import DaemonThreads
+from leadhand.workers.toolsets import Toolset
 
 SHOWN_CHARS = 16_000
 """Characters of a text that a model is shown at once."""
@@ -43,7 +43,6 @@ SAME_CALL = 3
 SAME_CALL_END = 6
 """So many of the same call, and the worker is going in circles."""
 
-Toolset = CombinedToolset[None]
 Context = RunContext[None]
 
 
@@ -53,37 +52,6 @@ class NeedsPerson(Exception):
 
 class Circles(Exception):
     """The model makes the same call again and again."""
-
-
-def toolset_of(tools: Sequence[object], threads: DaemonThreads) -> Toolset:
-    """One toolset of plain functions and toolsets. Functions that block run in `threads`."""
-    functions = [tool for tool in tools if not isinstance(tool, AbstractToolset)]
-    toolsets = [
-        cast("AbstractToolset[None]", tool) for tool in tools if isinstance(tool, AbstractToolset)
-    ]
-    if functions:
-        own: FunctionToolset[None] = FunctionToolset(
-            [_as_tool(function, threads) for function in functions], max_retries=0
-        )
-        toolsets.insert(0, own)
-    # Combined even where there is one: that makes two tools of one name an error in words.
-    return CombinedToolset(toolsets)
-
-
-def _as_tool(function: object, threads: DaemonThreads) -> Tool[None]:
-    if isinstance(function, Tool):
-        return cast("Tool[None]", function)
-    work = cast("Callable[..., object]", function)
-    if inspect.iscoroutinefunction(work):
-        return Tool(work)
-
-    @functools.wraps(work)
-    async def in_thread(*args: object, **kwargs: object) -> object:
-        name = f"tool {getattr(work, '__name__', work)!r}"
-        value = await threads.call(lambda _: work(*args, **kwargs), None, name=name)
-        return await cast("Awaitable[object]", value) if inspect.isawaitable(value) else value
-
-    return Tool(in_thread)
 
 
 @dataclass(slots=True)
@@ -379,6 +347,8 @@ def _mistake(error: BaseException) -> str:
         return "The tool took too long and was stopped."
     if isinstance(error, ModelRetry | ToolFailed):
         return str(error.message if isinstance(error, ModelRetry) else error)
+    if isinstance(error, LeadhandError):
+        return legible(str(error))[:1_000]
     said = legible(" ".join(str(error).split()))[:1_000]
     return f"{type(error).__name__}: {said}" if said else type(error).__name__
 

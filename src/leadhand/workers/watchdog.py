@@ -12,6 +12,10 @@ import time
 from collections.abc import Callable
 from types import TracebackType
 
+from leadhand.contracts.event import WorkerStuck
+from leadhand.recorder import Recorder
+from leadhand.state import find
+
 Report = Callable[[str, float], None]
 """Takes the name of the asyncio task and the seconds that it has blocked the loop for."""
 
@@ -107,6 +111,27 @@ class Watchdog:
     def _tell(self, name: str, beat_s: float) -> None:
         if self._report is not None and not self._stopped.is_set():
             self._report(name, time.monotonic() - beat_s)
+
+
+def naming(recorder: Recorder) -> Report:
+    """What the watchdog calls with the name of the asyncio task that blocked the loop."""
+
+    def report(task_name: str, blocked_s: float) -> None:
+        id = task_name.removeprefix("task:")
+        within, task = find(recorder.state, id)
+        if task is None:
+            return
+        message = f"worker {task.worker!r} blocked the event loop for {blocked_s:.1f} s in {id!r}"
+        recorder.record(
+            WorkerStuck(
+                **recorder.task_stamp(id, task.attempts),
+                within=within,
+                worker=task.worker,
+                message=message,
+            )
+        )
+
+    return report
 
 
 def _place(thread: int) -> str:

@@ -83,17 +83,17 @@ def test_what_the_change_does_not_have_is_dropped_and_counted(
 def test_a_quote_is_looked_for_in_no_time_however_many_places_a_change_has(
     tmp_path: Path,
 ) -> None:
-    lines = [f"x_{n} = {n}" for n in range(20_000)]
+    lines = [f"x_{n} = {n}" for n in range(1_600)]
     after = [line + "0" if n % 2 else line for n, line in enumerate(lines)]
     change = make_change(tmp_path, {"a.py": "\n".join(after)}, {"a.py": "\n".join(lines)})
     started = time.monotonic()
     report = lens_report(
-        [said("x_19 = 190\nx_17 = 170"), said("x_1 = 2"), said("x_15001 = 150010", line=15_000)],
+        [said("x_19 = 190\nx_17 = 170"), said("x_1 = 2"), said("x_1501 = 15010", line=1)],
         change,
         lens="bugs",
     )
-    assert time.monotonic() - started < 5
-    assert [finding.line for finding in report.findings] == [1, 1, 15_002]
+    assert time.monotonic() - started < 2
+    assert [finding.line for finding in report.findings] == [1, 1, 1_502]
 
 
 def test_a_model_has_no_say_in_category_source_or_confidence(change: Change) -> None:

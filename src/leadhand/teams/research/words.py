@@ -11,8 +11,8 @@ _INSTRUCTIONS: Final = """
     analyse analysis analyze answer best biggest calculate chart compare comparison compute
     describe detail develop document each every evidence explain fastest file find give got happen
     highest identify information key know largest least list look lowest main make need overview
-    please question quote rank report research review say says search see show slowest smallest sources
-    state summarise summarize summary tell think top use want went worst write
+    please question quote rank report research review say says search see show slowest smallest
+    sources state summarise summarize summary tell think top use want went worst write
 """
 """What says how to answer, and not what about."""
 _ENDINGS: Final = ("ations", "ation", "ings", "ing", "ies", "ed", "es", "ly", "s", "e", "y")

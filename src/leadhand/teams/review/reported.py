@@ -80,11 +80,13 @@ def _finding(one: Reported, change: Change, lens: str) -> Finding:
 
 def _anchored(claimed: Finding, file: ChangedFile, quotes: ChangeQuotes) -> Finding:
     """The finding where its quote stands, which is then whole lines: its id depends on them."""
-    hunks = _nearest_first(file, claimed.line)[:_MAX_HUNKS]
     for evidence in dict.fromkeys((claimed.evidence, unmarked(claimed.evidence))):
         anywhere = {"evidence": evidence, "line": 1, "end_line": _MAX_LINE}
-        if quotes.quoted(claimed.model_copy(update=anywhere)) is None:
+        first = quotes.quoted(claimed.model_copy(update=anywhere))
+        if first is None:
             continue
+        hunks = _nearest_first(file, claimed.line)[:_MAX_HUNKS]
+        hunks += _nearest_first(file, first.lines[0])[:1]
         last = claimed.line + evidence.count("\n")
         # The very place first: the same words may stand in a hunk more than once.
         places = [(hunk, claimed.line, last) for hunk in hunks[:1]]

@@ -1,0 +1,46 @@
+"""How a run stands at its end, from its state alone: what there is, and what is missing. Pure."""
+
+from collections.abc import Iterator, Sequence
+
+from leadhand.contracts.answer import MISSING, Gap, Status
+from leadhand.contracts.team import Team
+from leadhand.ports import TaskResult
+from leadhand.state import RunState
+
+
+def results_of(state: RunState) -> list[TaskResult]:
+    """What a synthesizer is given: every task, in plan order."""
+    return [
+        TaskResult(task.task, task.worker, task.status, task.result, task.error)
+        for task in state.tasks.values()
+    ]
+
+
+def gaps_of(state: RunState, team: Team) -> Iterator[Gap]:
+    """What the answer lacks: tasks without a result, and what nested teams' answers lack."""
+    for id, task in state.tasks.items():
+        worker = team.worker(task.worker)
+        if task.status != "completed":
+            yield Gap(task_id=id, why=task.error or task.status)
+        elif worker is not None and worker.team is not None and task.nested is not None:
+            inner = task.nested.answer
+            for gap in inner.gaps if inner is not None else ():
+                yield Gap(task_id=f"{id}/{gap.task_id}", why=gap.why)
+
+
+def status_of(state: RunState, gaps: Sequence[Gap], *, cancelled: bool) -> Status:
+    """The status of the answer of a run that ends like this."""
+    if not gaps and state.plan is not None:
+        return "complete"
+    if cancelled:
+        return "cancelled"
+    done = any(task.status == "completed" for task in state.tasks.values())
+    return "partial" if done else "failed"
+
+
+def with_gaps(text: str, gaps: Sequence[Gap]) -> str:
+    """An answer's text, and after it what is missing: no synthesizer can leave that out."""
+    if not gaps:
+        return text
+    lines = "\n".join(f"- `{gap.task_id}`: {gap.why}" for gap in gaps)
+    return f"{text}\n\n{MISSING}\n\n{lines}".strip()
