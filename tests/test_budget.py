@@ -127,6 +127,35 @@ def test_a_call_that_uses_more_than_expected_ends_the_run_at_once_and_says_so(
     assert (answer.status, answer.ended_by) == ("partial", "budget")
 
 
+def test_a_budget_that_is_passed_with_everything_done_is_said_all_the_same(
+    model_server: ScriptedServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    long = "Nothing was found. " * 2_000
+    model_server.configure(script=[{"match": {"role": "worker"}, "reply": {"json": _said(long)}}])
+    worker = Worker("billing", "Invoices", instructions="Know.", settings={"max_tokens": 1})
+    answer, _ = run(
+        Budget(tokens=5_000), tasks(1), the_team=Team("support", model=MODEL, workers=(worker,))
+    )
+    assert (answer.status, answer.ended_by) == ("complete", None)
+    assert "everything was done, but the budget of 5,000 tokens was passed" in caplog.text
+
+
+def test_the_prices_of_agents_and_of_nested_teams_are_asked_for_before_anything_is_spent(
+    model_server: ScriptedServer,
+) -> None:
+    from pydantic_ai import Agent
+    from pydantic_ai.models.test import TestModel
+
+    agent = Worker("agent", "An agent", run=Agent(TestModel()))
+    nested = Worker("nested", "A team", team=team(MODEL))
+    for worker, name in ((agent, "test:test"), (nested, MODEL)):
+        billing = Worker("billing", "Invoices", instructions="You know invoices.")
+        mixed = Team("support", model=PRICED, workers=(billing, worker))
+        with pytest.raises(InputError, match=f"no price is known of '{name}'"):
+            run(Budget(usd=5.0), tasks(2), the_team=mixed)
+    assert model_server.stats().requests == 0
+
+
 def count(handoff: Handoff) -> int:
     return len(handoff.intent)
 

@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, TypeVar
 from leadhand.contracts.event import PlanProposed, PlanRejected
 from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.task import Plan
-from leadhand.contracts.team import Team
+from leadhand.contracts.team import ModelSpec, Team
 from leadhand.fence import Fence
 from leadhand.models.choice import models_of
 from leadhand.models.ledger import Account
+from leadhand.nesting import nested_teams
 from leadhand.planning import TemplatePlanner
 from leadhand.ports import Planner, Synthesizer
 from leadhand.recorder import Recorder
@@ -113,9 +114,11 @@ class Crew:
         from leadhand.models.admission import check_price
         from leadhand.models.rates import rates_of
 
-        connections = Connections(rates=rates_of(self._team.rates, os.environ))
+        teams = [self._team, *(inner.team for inner in nested_teams(self._team))]
+        rates = {name: rate for team in reversed(teams) for name, rate in team.rates.items()}
+        connections = Connections(rates=rates_of(rates, os.environ))
         # All of them at once: a wrong name is told before anything is spent on the others.
-        for spec in models_of(self._team):
+        for spec in [spec for team in teams for spec in (*models_of(team), *_of_agents(team))]:
             connection = connections.to(spec)
             if self.account is not None:
                 check_price(connection, self.account)
@@ -152,6 +155,12 @@ class Crew:
                 PlanProposed(**self._recorder.stamp(), plan=plan, by=self.planner.name)
             )
         self._recorder.record(PlanRejected(**self._recorder.stamp(), problems=tuple(problems)))
+
+
+def _of_agents(team: Team) -> list[ModelSpec]:
+    """The models that a team's agents bring along."""
+    agents = [worker.run for worker in team.workers if not callable(worker.run)]
+    return [model for agent in agents if (model := getattr(agent, "model", None)) is not None]
 
 
 def _context_tokens(caller: "Caller", team: Team) -> int | None:

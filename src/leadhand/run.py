@@ -284,6 +284,9 @@ class Run:
         for conflict in synthesis.conflicts:
             self._recorder.record(ConflictFound(**self._recorder.stamp(), conflict=conflict))
         gaps = (*gaps_of(state, self._team), *missing)
+        account = self._crew.account
+        if account is not None and account.ledger.passed is not None and not gaps:
+            _log.warning("everything was done, but %s", account.ledger.passed)
         answer = Answer(
             run_id=self._recorder.run_id,
             status=status_of(state, gaps, cancelled=self._active.reason is not None),

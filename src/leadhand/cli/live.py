@@ -4,6 +4,7 @@ Both are folds of the run's events and are written to stderr; neither can change
 """
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from types import TracebackType
 
 from rich.console import Console
@@ -13,7 +14,6 @@ from rich.text import Text
 
 from leadhand.cli.terminal import safe
 from leadhand.cli.words import counted
-from leadhand.contracts.answer import TaskStatus
 from leadhand.contracts.event import (
     Event,
     ModelCalled,
@@ -30,7 +30,7 @@ from leadhand.contracts.event import (
     WorkerStuck,
 )
 from leadhand.contracts.outcome import Usage
-from leadhand.state import RunState, TaskState, apply
+from leadhand.state import RunState, TaskState, apply, find
 
 MAX_ROWS = 20
 """Tasks shown one by one; of a larger plan there is a row for each worker."""
@@ -90,6 +90,21 @@ class LiveTree:
             case _:
                 pass
 
+    def _rows(
+        self, state: RunState, now_s: float, way: str = "", stem: str = ""
+    ) -> Iterator[tuple[Text, ...]]:
+        """A row for each task, and below those that a team does now one for each of its own."""
+        tasks = list(state.tasks.values())
+        for position, task in enumerate(tasks, 1):
+            last = position == len(tasks)
+            id = f"{way}{task.task.id}"
+            branch = stem + ("└─ " if last else "├─ ")
+            yield _task_row(task, now_s, self._doing.get(id, ""), branch)
+            if task.nested is not None and task.status == "running":
+                below = stem + ("   " if last else "│  ")
+                if len(task.nested.tasks) <= MAX_ROWS:
+                    yield from self._rows(task.nested, now_s, f"{id}/", below)
+
     def _tree(self) -> Table:
         now_s = self._clock() - self._zero
         tasks = list(self._state.tasks.values())
@@ -102,13 +117,19 @@ class LiveTree:
         parts += [_used(self._state.usage)] if self._state.usage.requests else []
         table.add_row(head, "", "", Text(" · ".join(parts), style="dim"))
         if len(tasks) <= MAX_ROWS:
-            for position, task in enumerate(tasks, 1):
-                doing = self._doing.get(task.task.id, "")
-                table.add_row(*_task_row(task, now_s, doing, last=position == len(tasks)))
+            for row in self._rows(self._state, now_s):
+                table.add_row(*row)
         else:
             for row in _worker_rows(tasks):
                 table.add_row(*row)
         return table
+
+
+def _run_of(state: RunState, within: Sequence[str]) -> RunState:
+    """The nested run that does the last of these tasks, each within the one before."""
+    for id in within:
+        state = state.tasks[id].nested or RunState()
+    return state
 
 
 def _used(usage: Usage) -> str:
@@ -127,9 +148,8 @@ def _waits(call: ModelCalled) -> str | None:
     return f"asks again in {call.retry_in_s:.1f} s: {call.error}"
 
 
-def _task_row(task: TaskState, now_s: float, doing: str, *, last: bool) -> tuple[Text, ...]:
+def _task_row(task: TaskState, now_s: float, doing: str, branch: str) -> tuple[Text, ...]:
     mark, style = _MARKS[task.status]
-    branch = "└─ " if last else "├─ "
     name = Text.assemble((branch, "dim"), (mark, style), " ", safe(task.task.id))
     again = f" (attempt {task.attempts})" if task.attempts > 1 else ""
     if task.status == "running":
@@ -194,17 +214,18 @@ class PlainLines:
     def _line(self, event: Event) -> str | None:
         match event:
             case PlanAccepted():
-                workers = len({task.worker for task in self._state.tasks.values()})
-                tasks = counted(len(self._state.tasks), "task")
-                return f"plan: {tasks} for {counted(workers, 'worker')}"
+                planned = _run_of(self._state, event.within).tasks.values()
+                workers = counted(len({task.worker for task in planned}), "worker")
+                who = "/".join([*event.within, "plan"])
+                return f"{who}: {counted(len(planned), 'task')} for {workers}"
             case TaskCompleted():
-                return self._ended(event.task_id, "completed")
+                return self._ended(event.task_id)
             case TaskFailed() | TaskEscalated() if event.final:
-                return self._ended(event.task_id, self._state.tasks[event.task_id].status)
+                return self._ended(event.task_id)
             case TaskSkipped():
-                return self._ended(event.task_id, "skipped")
+                return self._ended(event.task_id)
             case TaskCancelled():
-                return self._ended(event.task_id, "cancelled")
+                return self._ended(event.task_id)
             case TaskRetried():
                 return f"{event.task_id}: again in {event.delay_s:g} s: {event.reason}"
             case TaskReassigned():
@@ -217,8 +238,10 @@ class PlainLines:
             case _:
                 return None
 
-    def _ended(self, id: str, status: TaskStatus | str) -> str:
-        task = self._state.tasks[id]
+    def _ended(self, id: str) -> str | None:
+        _, task = find(self._state, id)
+        if task is None:
+            return None
         why = f": {task.error}" if task.error else ""
         took = f" in {task.busy_s:.1f} s" if task.attempts else ""
-        return f"{id}: {status.replace('_', ' ')}{took}{why}"
+        return f"{id}: {task.status.replace('_', ' ')}{took}{why}"

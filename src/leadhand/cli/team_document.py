@@ -43,6 +43,18 @@ def document(team: Team) -> dict[str, object]:
             "max_attempts": team.retry.max_attempts,
             "backoff_s": team.retry.backoff_s,
         },
+        "routes": [
+            {
+                "worker": route.worker,
+                "words": route.words,
+                "pattern": route.pattern,
+                "labels": route.labels,
+                "secondary": route.secondary,
+            }
+            for route in team.routes
+        ],
+        "router": None if team.router is None else _role(team.router),
+        "max_depth": team.max_depth,
         "shared_tools": team.shared_tools,
     }
 
@@ -86,6 +98,9 @@ def _worker(worker: Worker) -> dict[str, object]:
         "limits": worker.limits.model_dump(exclude_none=True),
         "offline": None if worker.offline is None else name_of(worker.offline),
         "run": None if worker.run is None else name_of(worker.run),
+        "role": worker.role,
+        "max_queue": worker.max_queue,
+        "team": None if worker.team is None else document(worker.team),
         "instructions": worker.instructions,
     }
 

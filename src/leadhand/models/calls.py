@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TypeVar, cast
 
 from pydantic import JsonValue
@@ -63,9 +64,9 @@ class Asker:
     attempt: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Request:
-    """What a model is asked, besides the conversation so far."""
+    """What a model is asked, besides the conversation so far; one will do for many calls."""
 
     instructions: str
     """The system prompt. It comes first and stays the same, so that providers' caches work."""
@@ -74,6 +75,31 @@ class Request:
     """The form of the answer, as the tool that takes it; the model's profile decides whether it is
     asked for as a tool, as native JSON or in words. None: plain text."""
     settings: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+
+    @cached_property
+    def model_settings(self) -> ModelSettings | None:
+        """The settings as pydantic-ai takes them."""
+        return cast("ModelSettings", dict(self.settings)) if self.settings else None
+
+    @cached_property
+    def parameters(self) -> ModelRequestParameters:
+        """All the rest as pydantic-ai takes it."""
+        instructions = [InstructionPart(self.instructions)] if self.instructions else None
+        output = self.output
+        if output is None:
+            return ModelRequestParameters(
+                function_tools=list(self.tools), instruction_parts=instructions
+            )
+        return ModelRequestParameters(
+            function_tools=list(self.tools),
+            output_mode="auto",
+            output_tools=[output],
+            output_object=OutputObjectDefinition(
+                output.parameters_json_schema, output.name, output.description
+            ),
+            allow_text_output=False,
+            instruction_parts=instructions,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +144,7 @@ class Caller:
         Raises `ModelError` where none does, its kind `BudgetUsedUp` where the budget does not
         reach for the call, and `InputError` for a model that can't be connected.
         """
-        question = _Question(asker, messages, _settings(request), _parameters(request))
+        question = _Question(asker, messages, request.model_settings, request.parameters)
         failure: Failure | None = None
         for spec in models:
             answer = await self._ask_one(question, await self._connections.open(spec))
@@ -267,29 +293,6 @@ async def _once(question: _Question, connection: Connection, round: int) -> Mode
 
 def _since(started_s: float) -> float:
     return asyncio.get_running_loop().time() - started_s
-
-
-def _settings(request: Request) -> ModelSettings | None:
-    return cast("ModelSettings", dict(request.settings)) if request.settings else None
-
-
-def _parameters(request: Request) -> ModelRequestParameters:
-    instructions = [InstructionPart(request.instructions)] if request.instructions else None
-    output = request.output
-    if output is None:
-        return ModelRequestParameters(
-            function_tools=list(request.tools), instruction_parts=instructions
-        )
-    return ModelRequestParameters(
-        function_tools=list(request.tools),
-        output_mode="auto",
-        output_tools=[output],
-        output_object=OutputObjectDefinition(
-            output.parameters_json_schema, output.name, output.description
-        ),
-        allow_text_output=False,
-        instruction_parts=instructions,
-    )
 
 
 def _is_whole(response: ModelResponse) -> bool:

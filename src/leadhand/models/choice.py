@@ -12,6 +12,7 @@ from leadhand.contracts.team import TIERS, ModelSpec, Role, Team, Tier, Worker
 from leadhand.errors import InputError
 from leadhand.models.defaults import keyed
 from leadhand.models.detection import LOCAL_SERVERS, LocalServer, local_model
+from leadhand.nesting import inherited
 
 NO_MODEL = "none"
 """What `--model` and `LEADHAND_MODEL` may say in place of a name."""
@@ -60,27 +61,38 @@ async def choose(
 def roles(team: Team) -> dict[str, str]:
     """Which model each role and worker of `team` would use, by name; empty where it has none.
 
-    A worker whose work is done by a function has `function`.
+    A worker whose work is done by a function has `function`; where a team does it, each of its
+    own roles and workers has its model, by names such as `legal/planner`.
     """
+    used = _roles(inherited(team))
+    return {name: spec or "function" for name, spec in used.items()} if any(used.values()) else {}
+
+
+def _roles(team: Team) -> dict[str, str | None]:
     tiers = team.tiers
     tasks_tier = team.limits.tier
     used = {
         "planner": _of_role(team.planner, tiers),
         "synthesizer": _of_role(team.synthesizer, tiers),
     }
+    if team.router is not None:
+        used["router"] = _of_role(team.router, tiers)
     for worker in team.workers:
         name = f"{worker.name} (worker)" if worker.name in used else worker.name
-        used[name] = _of_worker(worker, tasks_tier, tiers)
-    if not any(used.values()):
-        return {}
-    return {name: spec or "function" for name, spec in used.items()}
+        if worker.team is not None:
+            inner = _roles(worker.team)
+            used |= {f"{worker.name}/{role}": spec for role, spec in inner.items()}
+        else:
+            used[name] = _of_worker(worker, tasks_tier, tiers)
+    return used
 
 
 def models_of(team: Team) -> list[ModelSpec]:
-    """Every model that a team names, each once, those of the tiers first."""
+    """Every model that a team and those nested in it name, each once, those of the tiers first."""
     named = [spec for specs in team.tiers.values() for spec in specs]
-    named += [role.model for role in (team.planner, team.synthesizer)]
-    named += [worker.model for worker in team.workers]
+    named += [role.model for role in (team.planner, team.synthesizer, team.router) if role]
+    for worker in team.workers:
+        named += [worker.model] if worker.team is None else models_of(worker.team)
     once: list[ModelSpec] = []
     for spec in named:
         if spec is not None and spec not in once:
@@ -161,14 +173,20 @@ def _without_secrets(url: str) -> str:
 
 
 def _stripped(team: Team) -> Team:
-    """The team without any model: a worker's own goes too, its function stays."""
+    """The team without any model, nested teams too: functions stay."""
     return dataclasses.replace(
         team,
         model=None,
         models={},
         planner=dataclasses.replace(team.planner, model=None),
         synthesizer=dataclasses.replace(team.synthesizer, model=None),
-        workers=tuple(dataclasses.replace(worker, model=None) for worker in team.workers),
+        router=dataclasses.replace(team.router, model=None) if team.router else None,
+        workers=tuple(
+            dataclasses.replace(
+                worker, model=None, team=_stripped(worker.team) if worker.team else None
+            )
+            for worker in team.workers
+        ),
     )
 
 
@@ -187,8 +205,13 @@ def _addressed(team: Team, environ: Mapping[str, str]) -> Team:
         },
         planner=role(team.planner),
         synthesizer=role(team.synthesizer),
+        router=role(team.router) if team.router else None,
         workers=tuple(
-            dataclasses.replace(worker, model=_address(worker.model, environ))
+            dataclasses.replace(
+                worker,
+                model=_address(worker.model, environ),
+                team=_addressed(worker.team, environ) if worker.team else None,
+            )
             for worker in team.workers
         ),
     )

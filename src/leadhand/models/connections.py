@@ -6,9 +6,11 @@ half off the cost of a call. The SDKs' own retries are off: waiting is the gate'
 """
 
 import asyncio
+import functools
 import inspect
 import os
 import random
+import ssl
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -121,12 +123,18 @@ class Connections:
             provider = infer_provider(name)
         else:
             if self._client is None:
-                self._client = DefaultAioHttpClient()
+                self._client = DefaultAioHttpClient(verify=_certificates())
             provider = kind(http_client=self._client)  # pyright: ignore[reportCallIssue]
         client: object = provider.client
         if hasattr(client, "max_retries"):
             client.max_retries = 0  # pyright: ignore[reportAttributeAccessIssue]
         return provider
+
+
+@functools.cache
+def _certificates() -> ssl.SSLContext:
+    # Reading them takes as long as twenty calls' own work: once is enough for a process.
+    return httpx2.create_ssl_context()
 
 
 def name_of(spec: ModelSpec) -> str:

@@ -66,6 +66,8 @@ class ModelWorker:
         # Without tools there is hardly ever a second call that could read what a first one cached.
         cache = {"cache": True} if worker.tools else {}
         self.settings = {**cache, **worker.settings}
+        self.plainly = Request(self.instructions, settings=self.settings)
+        """How it is asked for plain text."""
         self._models: dict[str, tuple[ModelSpec, ...]] = {**models}
 
     async def run(self, handoff: Handoff) -> Outcome:
@@ -111,7 +113,7 @@ class _Attempt:
 
     async def plain(self) -> Outcome:
         """One question, one answer in plain text."""
-        request = Request(self._of.instructions, settings=self._of.settings)
+        request = self._of.plainly
         response = await self._ask(request)
         answer = answer_in(response, request)
         if answer.problem is not None:

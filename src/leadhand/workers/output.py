@@ -17,7 +17,7 @@ from typing import cast
 from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError, from_json, to_json, to_jsonable_python
 
-from leadhand.contracts.outcome import NO_USAGE, Completed, Escalated, Failed, Outcome, Result
+from leadhand.contracts.outcome import Completed, Escalated, Failed, Outcome, Result, Usage
 
 MAX_MESSAGE = 2_000
 """Characters of a failure's message."""
@@ -157,7 +157,7 @@ def _is_sound(outcome: Completed) -> bool:
         and result.summary.isascii()
         and not result.evidence
         and result.confidence is None
-        and result.usage is NO_USAGE
+        and type(result.usage) is Usage
         and result.plan_impact is None
     )
 
