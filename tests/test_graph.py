@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from leadhand import graph
 from leadhand.contracts.task import Plan
+from leadhand.frontier import Frontier
 from tests.plans import edges, plan, plans, task
 
 DIAMOND = plan(task("a"), task("b", "a"), task("c", "a"), task("d", "b", "c"))
@@ -68,7 +69,7 @@ def test_acyclic_plans_have_no_cycle_and_a_full_order(any_plan: Plan) -> None:
 def test_the_frontier_ends_every_task_once_and_never_before_its_dependencies(
     any_plan: Plan, chance: random.Random
 ) -> None:
-    frontier = graph.Frontier(any_plan.tasks)
+    frontier = Frontier(any_plan.tasks)
     by_id = {one.id: one for one in any_plan.tasks}
     gave: dict[str, bool] = {}
     ready = frontier.ready()

@@ -5,18 +5,25 @@ hold the run, and `asyncio.run` at its end, for ever. Hence the leash.
 """
 
 import asyncio
+import contextlib
 import ctypes
+from collections import deque
 from collections.abc import Coroutine, Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from leadhand.contracts.event import WorkerStuck
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
 from leadhand.contracts.task import Limits
-from leadhand.contracts.team import Worker
+from leadhand.contracts.team import Rung, Worker
 from leadhand.ports import Runner
+from leadhand.recorder import Recorder
 from leadhand.state import TaskState
 
-T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+GRACE_S = 0.25
+"""How long an attempt that was told to stop may take to clean up."""
 
 
 class Slots:
@@ -44,7 +51,7 @@ class Lane:
     worker: Worker
     runner: Runner
     slots: tuple[Slots, ...]
-    ready: list[tuple[float, int, str]]
+    ready: list[tuple[float, int, str]] = field(default_factory=list[tuple[float, int, str]])
     """A heap of (minus the remaining path, order of arrival, task id)."""
 
     def open(self) -> bool:
@@ -52,12 +59,12 @@ class Lane:
         return min([slots.free for slots in self.slots]) > 0
 
 
-class Leash(Generic[T]):
+class Leash(Generic[T_co]):
     """Awaits `work` step by step. After `let_go`, the next cancellation is final."""
 
     __slots__ = ("_held", "_work")
 
-    def __init__(self, work: Coroutine[object, object, T]) -> None:
+    def __init__(self, work: Coroutine[object, object, T_co]) -> None:
         self._work = work
         self._held = True
 
@@ -65,7 +72,7 @@ class Leash(Generic[T]):
         """From now on a cancellation ends the wait; the coroutine stays where it stands."""
         self._held = False
 
-    def __await__(self) -> Generator[object, object, T]:
+    def __await__(self) -> Generator[object, object, T_co]:
         work = self._work
         thrown: BaseException | None = None
         while True:
@@ -107,6 +114,8 @@ class Attempt:
     timer: asyncio.TimerHandle | None = None
     told_to_stop: str | None = None
     """Why it was cancelled: `timeout`, or the reason why the run stops."""
+    passed: frozenset[Rung] = frozenset()
+    """Rungs of the ladder that nobody had anything to say for after this attempt."""
 
     def ended(self, outcome: Outcome | None) -> Outcome | None:
         """How it ended, given what came back; none where the run stopped it."""
@@ -116,6 +125,75 @@ class Attempt:
         if self.told_to_stop is not None:
             return None
         return outcome or Failed(kind="error", message="the worker's task was cancelled")
+
+
+class Attempts:
+    """The attempts under way."""
+
+    def __init__(self, recorder: Recorder, news: asyncio.Event, *, grace_s: float) -> None:
+        """`news` is set when one has come back; `grace_s` is what each has to clean up."""
+        self._recorder = recorder
+        self._news = news
+        self._grace_s = grace_s
+        self.running: dict[str, Attempt] = {}
+        """By task id, until they are taken off."""
+        self.back: deque[tuple[Attempt, Outcome | None]] = deque()
+        """What came back and nobody has looked at yet."""
+
+    def start(self, attempt: Attempt) -> None:
+        """Set an attempt to work; it is stopped at its timeout."""
+        id = attempt.task.task.id
+        loop = asyncio.get_running_loop()
+        self.running[id] = attempt
+        for slots in attempt.lane.slots:
+            slots.free -= 1
+        attempt.work = loop.create_task(self._work(attempt), name=f"task:{self._recorder.path}{id}")
+        if attempt.limits.timeout_s is not None:
+            attempt.timer = loop.call_later(
+                attempt.limits.timeout_s, self.tell_to_stop, attempt, "timeout"
+            )
+
+    def take_off(self, attempt: Attempt) -> bool:
+        """Give its slots back. False where that was done before: an attempt ends once."""
+        if self.running.pop(attempt.task.task.id, None) is None:
+            return False
+        if attempt.timer is not None:
+            attempt.timer.cancel()
+        for slots in attempt.lane.slots:
+            slots.give_back(self._news)
+        return True
+
+    def tell_to_stop(self, attempt: Attempt, why: str) -> None:
+        """Cancel an attempt; after its grace it is let go of."""
+        if attempt.told_to_stop is not None or attempt.work is None or attempt.work.done():
+            return
+        attempt.told_to_stop = why
+        if attempt.timer is not None:
+            attempt.timer.cancel()
+        loop = asyncio.get_running_loop()
+        attempt.timer = loop.call_later(self._grace_s, self.let_go, attempt)
+        attempt.work.cancel()
+
+    def let_go(self, attempt: Attempt) -> None:
+        """Wait for an attempt no more; its worker is named."""
+        attempt.leash.let_go()
+        if attempt.work is None or not attempt.work.cancel():
+            return
+        id, name = attempt.task.task.id, attempt.lane.worker.name
+        self._recorder.record(
+            WorkerStuck(
+                **self._recorder.task_stamp(id, attempt.number),
+                worker=name,
+                message=f"worker {name!r} went on with task {id!r} after it was told to stop",
+            )
+        )
+
+    async def _work(self, attempt: Attempt) -> None:
+        outcome: Outcome | None = None
+        with contextlib.suppress(asyncio.CancelledError):  # `Attempt.ended` says what that means
+            outcome = await attempt.leash
+        self.back.append((attempt, outcome))
+        self._news.set()
 
 
 async def contained(runner: Runner, given: Handoff) -> Outcome:

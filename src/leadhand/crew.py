@@ -20,6 +20,7 @@ from leadhand.models.choice import models_of
 from leadhand.models.ledger import Account
 from leadhand.nesting import nested_teams
 from leadhand.planning import TemplatePlanner
+from leadhand.planning.routing import Chooser, Router, RoutingPlanner
 from leadhand.ports import Planner, Synthesizer
 from leadhand.recorder import Recorder
 from leadhand.synthesis.merge import Merge
@@ -73,7 +74,8 @@ class Crew:
         self._fence = Fence(secrets.token_hex(4))
         self.account = account
         self._caller = self._connect() if needs_model(team) else None
-        self.planner: Planner = self._made(planner) or self._planner()
+        self.router = Router(team, self._chooser())
+        self.planner: Planner = self._made(planner) or self._routing(self._planner())
         self.synthesizer: Synthesizer = self._made(synthesizer) or self._synthesizer()
         if account is not None and self.synthesizer.calls_model:
             account.keep_for_synthesis()
@@ -134,6 +136,23 @@ class Crew:
         from leadhand.planning import ModelPlanner
 
         return ModelPlanner(self._caller, rejected=self._rejected)
+
+    def _routing(self, planner: Planner) -> Planner:
+        """`planner`, after the router where the team has one."""
+        team = self._team
+        if not team.routes and team.router is None:
+            return planner
+        router = self.router if team.router is not None else Router(team)
+        return RoutingPlanner(router, otherwise=planner)
+
+    def _chooser(self) -> Chooser | None:
+        """The model that says whose a task is; the planner's, where the team names none for it."""
+        role = self._team.router or self._team.planner
+        if self._caller is None or not (self._team.tiers or role.model):
+            return None
+        from leadhand.planning.choosing import ModelChooser
+
+        return ModelChooser(self._caller, self._fence, role, self._team.tiers)
 
     def _synthesizer(self) -> Synthesizer:
         if self._caller is None or not (self._team.tiers or self._team.synthesizer.model):

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from leadhand.contracts.answer import Synthesis
 from leadhand.contracts.event import Event
-from leadhand.contracts.outcome import Handoff, Outcome, Result
+from leadhand.contracts.outcome import Escalated, Failed, Handoff, Outcome, PlanImpact, Result
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team
 from leadhand.state import RunState
@@ -126,4 +126,53 @@ class Synthesizer(Protocol):
 
     def by_code(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
         """What is left where `synthesize` failed or there is no time for it: at once, no model."""
+        ...
+
+
+class Remedies(Protocol):
+    """Finds what judgement is needed for when a task did not complete or the plan fits no more.
+
+    What it gives is checked before it is used, and where it raises or has nothing to say, the next
+    rung of the ladder is tried. It is asked beside the work; nobody waits for it but the task.
+    """
+
+    @property
+    def name(self) -> str:
+        """How the log calls it."""
+        ...
+
+    async def refine(self, task: Task, outcome: Escalated | Failed) -> str | None:
+        """The intent of `task` in words that avoid what went wrong; none where none would."""
+        ...
+
+    async def route(
+        self, task: Task, outcome: Escalated | Failed, *, workers: Sequence[str]
+    ) -> str | None:
+        """Who of `workers` should do `task`; none where nobody of them is right for it."""
+        ...
+
+    async def split(self, task: Task, outcome: Escalated | Failed) -> Sequence[Task]:
+        """Smaller tasks in the place of `task`; they may depend on each other, by ids of their own.
+
+        Empty where it can't be split.
+        """
+        ...
+
+    async def judge(self, task: Task, first: Result, second: Result) -> tuple[bool, str]:
+        """Whether the second of two results of `task` is the better one, and why."""
+        ...
+
+    async def revise(self, state: RunState, impact: PlanImpact, *, task_id: str) -> Sequence[Task]:
+        """All tasks that should still be started, old and new, now that `task_id` said `impact`.
+
+        An old one keeps its id; one that is left out is dropped.
+        """
+        ...
+
+
+class Person(Protocol):
+    """Somebody who can be asked while a run goes on."""
+
+    async def ask(self, task: Task, outcome: Escalated | Failed) -> str | None:
+        """What the worker of `task` should know; none where there is no answer."""
         ...

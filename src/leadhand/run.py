@@ -185,7 +185,8 @@ class Run:
         try:
             work = planner.plan(asked, self._team)
             until_s = self._loop_time(self._work_until_s())
-            return planner.name, await self._active.unless_told(work, until_s=until_s)
+            plan = await self._active.unless_told(work, until_s=until_s)
+            return planner.name, plan
         except BudgetUsedUp as error:
             failure: Exception = _Unplanned(str(error))
         except ModelError as error:

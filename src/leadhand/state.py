@@ -1,15 +1,19 @@
 """The state of a run as the fold of its events. `apply` is the only way it changes. Pure."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Literal, assert_never
+from typing import assert_never
 
-from leadhand.contracts.answer import Answer, TaskStatus
+from leadhand.breaker import Breaker
+from leadhand.contracts.answer import TaskStatus
 from leadhand.contracts.event import (
+    BreakerClosed,
+    BreakerOpened,
     ConflictFound,
     Event,
     ModelCalled,
+    OpinionJudged,
     PlanAccepted,
+    PlanAmended,
     PlanProposed,
     PlanRejected,
     RunFinished,
@@ -21,110 +25,43 @@ from leadhand.contracts.event import (
     TaskEscalated,
     TaskFailed,
     TaskReassigned,
+    TaskRefined,
     TaskRetried,
     TaskSkipped,
+    TaskSplit,
+    TierRaised,
     ToolCalled,
     WorkerStuck,
 )
-from leadhand.contracts.outcome import NO_USAGE, Result, Usage
-from leadhand.contracts.task import Plan, Task
+from leadhand.contracts.outcome import Result, Usage
+from leadhand.contracts.task import Task
 from leadhand.nesting import unnested
+from leadhand.run_state import RunState, TaskState
 
-Phase = Literal["planning", "working", "synthesizing", "finished"]
-
-
-@dataclass(slots=True)
-class TaskState:
-    """What is known of one task. Seconds count from the start of the run."""
-
-    task: Task
-    worker: str
-    """Who works on it now, or did last: the plan's worker unless it was reassigned."""
-    status: TaskStatus | Literal["pending", "running"] = "pending"
-    attempts: int = 0
-    """Attempts that were started."""
-    tried: tuple[str, ...] = ()
-    """The worker of each attempt, in order."""
-    dispatched_s: float = 0.0
-    """When the last attempt started."""
-    started_s: float | None = None
-    finished_s: float | None = None
-    busy_s: float = 0.0
-    """All its attempts together, without the waiting between them."""
-    usage: Usage = NO_USAGE
-    """What all its attempts used together."""
-    called: bool = False
-    """Whether the attempt that runs now, or ran last, called a model that we know of."""
-    result: Result | None = None
-    """What it gave; of a task that did not complete, the best partial result it left."""
-    error: str | None = None
-    """Why it is not completed, or why its result was accepted with a doubt."""
-    nested: "RunState | None" = None
-    """The run of the team that does it, or did last, where a team does."""
-
-    @property
-    def ended(self) -> bool:
-        """Whether the task is in a final state."""
-        return self.status != "pending" and self.status != "running"
-
-
-@dataclass(slots=True)
-class RunState:
-    """Everything that is known of a run."""
-
-    run_id: str = ""
-    team: str = ""
-    request: str = ""
-    engine: str = ""
-    deadline_s: float | None = None
-    phase: Phase = "planning"
-    seq: int = 0
-    """Of the last event."""
-    proposed: Plan | None = None
-    plan: Plan | None = None
-    """The accepted plan."""
-    problems: tuple[str, ...] = ()
-    """Of the plan that was rejected last, or the warnings of the accepted one."""
-    tasks: dict[str, TaskState] = field(default_factory=dict[str, TaskState])
-    """By id, in plan order."""
-    planned_s: float = 0.0
-    usage: Usage = NO_USAGE
-    """What the whole run used: planning, every attempt, synthesis."""
-    models: dict[str, str] = field(default_factory=dict[str, str])
-    """Which model each role and worker would use."""
-    synthesis_started_s: float | None = None
-    finished_s: float | None = None
-    stuck: tuple[str, ...] = ()
-    """Workers that blocked the loop or ignored their cancellation, each in one line."""
-    answer: Answer | None = None
+__all__ = ["RunState", "TaskState", "apply", "find", "fold", "rewired"]
 
 
 def apply(state: RunState, event: Event) -> None:
-    """Change `state` by one event, in place; O(1), but for the plan, which is O(tasks)."""
+    """Change `state` by one event, in place; O(1), but O(tasks) for a plan, O(parts) for parts."""
     state.seq = event.seq
     if event.within:
         _within(state, event)
         return
     match event:
         case TaskDispatched():
-            _dispatched(state.tasks[event.task_id], event)
+            _dispatched(state, state.tasks[event.task_id], event)
         case TaskCompleted():
-            task = state.tasks[event.task_id]
-            task.result = event.result
-            _count(state, task, event.result)
-            _end(task, "completed", event.elapsed_s, event.flag)
+            _completed(state, state.tasks[event.task_id], event)
         case TaskFailed() | TaskEscalated():
-            task = state.tasks[event.task_id]
-            _count(state, task, event.partial)
-            _unsuccessful(task, event)
+            _unsuccessful(state, state.tasks[event.task_id], event)
         case ModelCalled():
             _model_called(state, event)
         case ToolCalled():
             pass  # what a tool gave is known to the worker alone
         case TaskRetried():
             pass  # the wait before the next attempt changes nothing that is known of the task
-        case TaskReassigned():
-            state.tasks[event.task_id].worker = event.worker
+        case TaskReassigned() | TaskRefined() | TierRaised() | TaskSplit() | OpinionJudged():
+            _decided(state, state.tasks[event.task_id], event)
         case TaskSkipped():
             _end(state.tasks[event.task_id], "skipped", event.elapsed_s, event.reason)
         case TaskCancelled():
@@ -133,6 +70,11 @@ def apply(state: RunState, event: Event) -> None:
             _end(task, "cancelled", event.elapsed_s, event.reason)
         case WorkerStuck():
             state.stuck = (*state.stuck, event.message)
+        case BreakerOpened():
+            breaker = state.breakers.setdefault(event.worker, Breaker())
+            breaker.open(event.elapsed_s, event.pause_s)
+        case BreakerClosed():
+            state.breakers.pop(event.worker, None)
         case _:
             _run_event(state, event)
 
@@ -181,14 +123,17 @@ def _used(state: RunState, event: Event) -> Usage | None:
         case ModelCalled():
             return _usage_of(event)
         case TaskCompleted():
-            return _unseen(state.tasks[event.task_id], event.result)
+            task = state.tasks[event.task_id]
+            return _unseen(task, event.result) if task.first is None else None
+        case OpinionJudged():
+            return _unseen(state.tasks[event.task_id], event.second)
         case TaskFailed() | TaskEscalated():
             return _unseen(state.tasks[event.task_id], event.partial)
         case _:
             return None
 
 
-def _dispatched(task: TaskState, event: TaskDispatched) -> None:
+def _dispatched(state: RunState, task: TaskState, event: TaskDispatched) -> None:
     task.status = "running"
     task.worker = event.worker
     task.attempts = event.attempt
@@ -197,9 +142,27 @@ def _dispatched(task: TaskState, event: TaskDispatched) -> None:
     task.called = False
     if task.started_s is None:
         task.started_s = event.elapsed_s
+        state.dispatched += 1
+    breaker = state.breakers.get(event.worker)
+    if breaker is not None and breaker.openings and breaker.admits(event.elapsed_s):
+        breaker.probe = event.task_id
 
 
-def _unsuccessful(task: TaskState, event: TaskFailed | TaskEscalated) -> None:
+def _completed(state: RunState, task: TaskState, event: TaskCompleted) -> None:
+    if task.first is None:  # else it was counted when the two were judged
+        _count(state, task, event.result)
+    if task.status == "running":
+        _fared(state, task, failed=False)
+    task.result = event.result
+    _end(task, "completed", event.elapsed_s, event.flag)
+
+
+def _unsuccessful(state: RunState, task: TaskState, event: TaskFailed | TaskEscalated) -> None:
+    failed = isinstance(event, TaskFailed)
+    _count(state, task, event.partial)
+    if task.status == "running":
+        _fared(state, task, failed=failed)
+        state.repeated += failed and not event.final
     task.result = event.partial or task.result
     if not event.final:
         task.busy_s += event.elapsed_s - task.dispatched_s
@@ -210,6 +173,64 @@ def _unsuccessful(task: TaskState, event: TaskFailed | TaskEscalated) -> None:
     else:
         status = "timed_out" if event.kind == "timeout" else "failed"
         _end(task, status, event.elapsed_s, event.message)
+
+
+def _fared(state: RunState, task: TaskState, *, failed: bool) -> None:
+    """Take down how the worker of an attempt that has just ended fared."""
+    if failed:
+        state.breakers.setdefault(task.worker, Breaker()).failed(task.task.id)
+    elif state.breakers and (breaker := state.breakers.get(task.worker)) is not None:
+        breaker.succeeded()
+        if not breaker.openings:
+            del state.breakers[task.worker]
+
+
+def _decided(
+    state: RunState,
+    task: TaskState,
+    event: TaskReassigned | TaskRefined | TierRaised | TaskSplit | OpinionJudged,
+) -> None:
+    match event:
+        case TaskReassigned():
+            task.worker = event.worker
+            task.first = task.result if event.second_opinion else None
+        case TaskRefined():
+            task.task = task.task.model_copy(update={"intent": event.new_intent})
+            task.refined = True
+        case TierRaised():
+            limits = task.task.limits.model_copy(update={"tier": event.new_tier})
+            task.task = task.task.model_copy(update={"limits": limits})
+        case TaskSplit():
+            _split(state, task, event)
+        case OpinionJudged():
+            _count(state, task, event.second)
+        case _:
+            assert_never(event)
+
+
+def _split(state: RunState, whole: TaskState, event: TaskSplit) -> None:
+    id = whole.task.id
+    state.retired[id] = state.tasks.pop(id)
+    for part in event.parts:
+        state.tasks[part.id] = TaskState(
+            part,
+            part.worker,
+            splits=whole.splits + 1,
+            attempts_before=whole.attempts_before + whole.attempts,
+        )
+    for other in event.rewired:
+        task = state.tasks[other]
+        task.task = rewired(task.task, id, event.parts)
+
+
+def rewired(task: Task, id: str, parts: tuple[Task, ...]) -> Task:
+    """`task` waiting for all `parts` where it waited for the task `id`."""
+    needs = [
+        name
+        for needed in task.depends_on
+        for name in ([part.id for part in parts] if needed == id else [needed])
+    ]
+    return task.model_copy(update={"depends_on": tuple(needs)})
 
 
 def _model_called(state: RunState, event: ModelCalled) -> None:
@@ -245,9 +266,9 @@ def _count(state: RunState, task: TaskState, result: Result | None) -> None:
 
 
 def _unseen(task: TaskState, result: Result | None) -> Usage | None:
-    return (
-        result.usage if result is not None and not task.called and result.usage.requests else None
-    )
+    if result is None or task.called or task.status != "running" or not result.usage.requests:
+        return None
+    return result.usage
 
 
 def _end(task: TaskState, status: TaskStatus, at_s: float, error: str | None) -> None:
@@ -264,6 +285,7 @@ def _run_event(
     | PlanProposed
     | PlanRejected
     | PlanAccepted
+    | PlanAmended
     | SynthesisStarted
     | ConflictFound
     | RunFinished,
@@ -280,6 +302,7 @@ def _run_event(
             state.proposed = event.plan
         case PlanRejected():
             state.problems = event.problems
+            state.revisions += state.phase == "working"
         case PlanAccepted():
             state.plan = plan = state.proposed
             state.problems = event.warnings
@@ -287,6 +310,8 @@ def _run_event(
             state.planned_s = event.elapsed_s
             if plan is not None:
                 state.tasks = {task.id: TaskState(task, task.worker) for task in plan.tasks}
+        case PlanAmended():
+            _amend(state, event)
         case SynthesisStarted():
             state.phase = "synthesizing"
             state.synthesis_started_s = event.elapsed_s
@@ -298,3 +323,16 @@ def _run_event(
             state.answer = event.answer
         case _:
             assert_never(event)
+
+
+def _amend(state: RunState, event: PlanAmended) -> None:
+    state.revisions += 1
+    for id in event.dropped:
+        state.retired[id] = state.tasks.pop(id)
+    for task in event.added:
+        state.tasks[task.id] = TaskState(task, task.worker)
+    for task in event.changed:
+        known = state.tasks[task.id]
+        known.task, known.worker = task, task.worker
+    if state.plan is not None:
+        state.plan = state.plan.model_copy(update={"revision": event.revision})

@@ -11,6 +11,7 @@ from leadhand import graph
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team, Worker, tool_name
 from leadhand.nesting import inherited, nesting_problems
+from leadhand.routes import pattern_problem
 
 Author = Literal["person", "model"]
 
@@ -256,6 +257,7 @@ def _team_problems(team: Team) -> Iterator[str]:
                 f"worker {worker.name!r} falls back to {worker.fallback!r}, who is not in the "
                 f"team: {_instead(worker.fallback, names)}"
             )
+    yield from _routes(team, names)
     yield from _shared_tools(team)
     entries = {entry.id for entry in team.template}
     for entry in team.template:
@@ -273,6 +275,20 @@ def _team_problems(team: Team) -> Iterator[str]:
             f"these template entries wait for each other: {' -> '.join(way)}: remove one of these "
             "dependencies"
         )
+
+
+def _routes(team: Team, names: list[str]) -> Iterator[str]:
+    for number, route in enumerate(team.routes, start=1):
+        for name in (route.worker, route.secondary):
+            if name is not None and name not in names:
+                yield (
+                    f"route {number} leads to {name!r}, who is not in the team: "
+                    f"{_instead(name, names)}"
+                )
+        if route.is_default and number < len(team.routes):
+            yield f"route {number} takes everything, so those after it never apply: put it last"
+        if route.pattern is not None and (problem := pattern_problem(route.pattern)):
+            yield f"the pattern of route {number} can't be used: {problem}"
 
 
 def _shared_tools(team: Team) -> Iterator[str]:

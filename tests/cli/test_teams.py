@@ -134,7 +134,7 @@ def test_a_team_as_json_has_the_names_that_its_files_use(tmp_path: Path) -> None
     shown = json.loads(screen.text)
     assert list(shown) == [
         "name", "description", "models", "workers", "planner", "synthesizer", "limits", "ladder",
-        "shared_tools",
+        "routes", "router", "shared_tools",
     ]  # fmt: skip
     assert shown["workers"][1] == {
         "name": "technical",
@@ -152,6 +152,9 @@ def test_a_team_as_json_has_the_names_that_its_files_use(tmp_path: Path) -> None
         "limits": {"max_steps": 7},
         "offline": WORK,
         "run": None,
+        "role": None,
+        "max_queue": None,
+        "team": None,
         "instructions": "Do it well.",
     }
     assert shown["planner"]["template"][2]["for_each"] == "logs"

@@ -3,7 +3,7 @@
 Laid out where stdout is a terminal, plain Markdown elsewhere. Nothing in it is obeyed.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.theme import Theme
 
-from leadhand.cli.markdown import prose
+from leadhand.cli.markdown import code
 from leadhand.cli.rendered import SafeMarkdown
 from leadhand.cli.terminal import encodable, safe, safe_block, sentence
 from leadhand.cli.words import counted
@@ -40,7 +40,7 @@ def markdown(answer: Answer) -> str:
     for title, lines in (
         ("What is missing", gaps),
         ("Contradictions", [_conflict(one) for one in answer.conflicts]),
-        ("Sources", [prose(line) for line in _sources(answer)]),
+        ("Sources", _sources(answer, code)),
     ):
         if lines:
             parts.append(f"## {title}\n\n" + "\n".join(f"- {line}" for line in lines))
@@ -105,10 +105,11 @@ def _conflict(conflict: Conflict) -> str:
     return f"{between}: {sentence(conflict.about)}; {end}{why}"
 
 
-def _sources(answer: Answer) -> list[str]:
+def _sources(answer: Answer, shown: Callable[[str], str]) -> list[str]:
+    """A line for each reference, `shown` so that nothing in it becomes markup."""
     by_ref: dict[str, list[str]] = {}
     for source in answer.sources:
-        by_ref.setdefault(sentence(source.ref), []).append(f"`{safe(source.task_id)}`")
+        by_ref.setdefault(shown(sentence(source.ref)), []).append(f"`{safe(source.task_id)}`")
     lines = [f"{ref} ({', '.join(dict.fromkeys(ids))})" for ref, ids in by_ref.items()]
     if len(lines) <= MAX_SOURCES:
         return lines
@@ -121,7 +122,7 @@ def _laid_out(answer: Answer, console: Console) -> str:
     for title, style, lines in (
         ("missing", "yellow", gaps),
         ("contradictions", "yellow", [_conflict(one) for one in answer.conflicts]),
-        ("sources", "dim", _sources(answer)),
+        ("sources", "dim", _sources(answer, str)),
     ):
         if lines:
             parts += [Text(title, style=f"bold {style}"), _list(lines, style), Text()]

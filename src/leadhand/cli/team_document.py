@@ -54,7 +54,6 @@ def document(team: Team) -> dict[str, object]:
             for route in team.routes
         ],
         "router": None if team.router is None else _role(team.router),
-        "max_depth": team.max_depth,
         "shared_tools": team.shared_tools,
     }
 

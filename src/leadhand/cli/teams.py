@@ -19,6 +19,7 @@ from leadhand.cli.team_document import document, model_name, name_of, output_nam
 from leadhand.cli.terminal import encodable, safe, sentence
 from leadhand.contracts.task import Limits
 from leadhand.contracts.team import RetryRules, Role, TaskTemplate, Team, Worker
+from leadhand.nesting import nested_teams
 from leadhand.teams.loader import inspect, load, ready_made, summary
 from leadhand.teams.scaffold import create
 
@@ -71,7 +72,11 @@ def check_team(folder: Path, console: Console) -> bool:
         _line(console, _text(console, f"{found}{more}: this team can't be used yet", "bold"))
         return False
     end = f", {_counted(len(warnings), 'warning')}" if warnings else ""
-    needs_model = any(worker.run is None and worker.offline is None for worker in team.workers)
+    needs_model = any(
+        worker.run is None and worker.offline is None and worker.team is None
+        for one in (team, *(nesting.team for nesting in nested_teams(team)))
+        for worker in one.workers
+    )
     how = " with a model" if needs_model else ""
     size = _counted(len(team.workers), "worker")
     told = f"team {safe(team.name)!r} can be used{how}: {size}{end}"
@@ -130,6 +135,9 @@ class _Page:
     def _worker(self, worker: Worker) -> list[Text]:
         tools = ", ".join(name_of(tool) for tool in worker.tools)
         facts = [f"tools: {tools}" if tools else "no tools", *_model(worker)]
+        if worker.team is not None:
+            names = ", ".join(inner.name for inner in worker.team.workers)
+            facts = [f"a team of {_counted(len(worker.team.workers), 'worker')}: {names}"]
         if worker.output is not None:
             facts.append(f"output: {output_name(worker.output)}")
         if worker.min_confidence is not None:
@@ -143,6 +151,10 @@ class _Page:
             facts.append(f"{worker.concurrency} at once")
         if worker.fallback is not None:
             facts.append(f"fallback: {worker.fallback}")
+        if worker.max_queue is not None:
+            facts.append(f"which helps out over {_counted(worker.max_queue, 'waiting task')}")
+        if worker.role is not None:
+            facts.append(f"one of the role {worker.role}")
         said = self._text(sentence(worker.description))
         return [said, self._text(sentence(" · ".join(facts)), "dim")]
 
@@ -178,10 +190,23 @@ def _rules(team: Team) -> list[tuple[str, str]]:
     own = " · ".join(_limits(team.limits))
     return [
         *_models(team),
+        *_routes(team),
         ("limits", sentence(f"{own} a task" if own else "none but the run's own")),
         ("ladder", _ladder(team.retry)),
         ("synthesis", safe(team.synthesis)),
     ]
+
+
+def _routes(team: Team) -> list[tuple[str, str]]:
+    """Whose a request is, rule by rule."""
+    rows: list[tuple[str, str]] = []
+    for route in team.routes:
+        when = [*route.words, *(f"#{label}" for label in route.labels)]
+        when += [f"/{route.pattern}/"] if route.pattern else []
+        said = f"{', '.join(when) or 'anything else'} to {route.worker}"
+        said += f", then {route.secondary}" if route.secondary else ""
+        rows.append(("route", sentence(said)))
+    return rows
 
 
 def _models(team: Team) -> list[tuple[str, str]]:
@@ -197,6 +222,8 @@ def _models(team: Team) -> list[tuple[str, str]]:
         rows.append(("models", sentence(" · ".join(f"{t}: {name}" for t, name in names.items()))))
     roles = (("planner", team.planner), ("synthesizer", team.synthesizer))
     rows += [(name, sentence(" · ".join(_role(role)))) for name, role in roles if role != Role()]
+    if team.router is not None:
+        rows.append(("router", sentence(" · ".join(_role(team.router)))))
     return rows
 
 

@@ -13,7 +13,7 @@ from pydantic import Field, TypeAdapter
 
 from leadhand.contracts.answer import Answer, Conflict
 from leadhand.contracts.outcome import EscalationReason, FailureKind, Result
-from leadhand.contracts.task import Plan
+from leadhand.contracts.task import Plan, Task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,10 +162,56 @@ class TaskRetried(TaskEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskReassigned(TaskEvent):
-    """Another worker tries. `attempt` is the one that failed."""
+    """Another worker tries. `attempt` is the one that failed, 0 where there was none."""
 
     type: Literal["task_reassigned"] = "task_reassigned"
     worker: str
+    reason: str
+    second_opinion: bool = False
+    """True: what there is stands, and the better of the two results is taken."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskRefined(TaskEvent):
+    """The next attempt is told in other words. `attempt` is the one that failed."""
+
+    type: Literal["task_refined"] = "task_refined"
+    old_intent: str
+    new_intent: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TierRaised(TaskEvent):
+    """The same worker tries with a stronger model. `attempt` is the one that failed."""
+
+    type: Literal["tier_raised"] = "tier_raised"
+    old_tier: str
+    new_tier: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskSplit(TaskEvent):
+    """Smaller tasks take the place of one that was too much. `attempt` is the one that failed."""
+
+    type: Literal["task_split"] = "task_split"
+    parts: tuple[Task, ...]
+    rewired: tuple[str, ...]
+    """The tasks that waited for it, and wait for all its parts now."""
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpinionJudged(TaskEvent):
+    """Of two results of one task, one was taken. `attempt` is that of the second."""
+
+    type: Literal["opinion_judged"] = "opinion_judged"
+    workers: tuple[str, str]
+    """Who gave the first and the second."""
+    taken: Literal["first", "second"]
+    second: Result
+    """The first is the partial result of the attempt before."""
     reason: str
 
 
@@ -195,6 +241,45 @@ class WorkerStuck(TaskEvent):
     type: Literal["worker_stuck"] = "worker_stuck"
     worker: str
     message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BreakerOpened(Stamp):
+    """A worker failed too often in a row: for now its tasks go to its fallback."""
+
+    type: Literal["breaker_opened"] = "breaker_opened"
+    worker: str
+    failures: int
+    """In a row."""
+    pause_s: float
+    """After which one task is given to the worker again, to see whether it works."""
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BreakerClosed(Stamp):
+    """A worker whose breaker was open works again."""
+
+    type: Literal["breaker_closed"] = "breaker_closed"
+    worker: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanAmended(Stamp):
+    """What had not started was planned anew, because a result said that the plan no longer fits."""
+
+    type: Literal["plan_amended"] = "plan_amended"
+    task_id: str
+    """The task whose result said so."""
+    reason: str
+    """In its words."""
+    revision: int
+    """Of the plan from now on."""
+    by: str
+    added: tuple[Task, ...] = ()
+    changed: tuple[Task, ...] = ()
+    dropped: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -230,9 +315,16 @@ Event = (
     | TaskFailed
     | TaskRetried
     | TaskReassigned
+    | TaskRefined
+    | TierRaised
+    | TaskSplit
+    | OpinionJudged
     | TaskSkipped
     | TaskCancelled
     | WorkerStuck
+    | BreakerOpened
+    | BreakerClosed
+    | PlanAmended
     | SynthesisStarted
     | ConflictFound
     | RunFinished

@@ -14,6 +14,8 @@ from leadhand.contracts.task import NO_LIMITS, Limits
 Isolation = Literal["none", "process"]
 Tier = Literal["fast", "standard", "strong"]
 TIERS: tuple[Tier, ...] = ("fast", "standard", "strong")
+MAX_DEPTH = 3
+"""How many levels of teams may be nested in one, if it does not say otherwise."""
 WorkFunction = Callable[..., object]
 MaterialFunction = Callable[[Handoff], Mapping[str, str]]
 ModelSpec = object
@@ -153,6 +155,41 @@ class RetryRules:
     """Attempts of one task in all, counting the first and whoever makes them."""
     backoff_s: tuple[Annotated[float, Field(ge=0)], ...] = (1.0, 2.0)
     """Seconds to wait before the second, third, ... attempt; the last one repeats."""
+    retry_share: Annotated[float, Field(ge=0)] = 0.2
+    """Of a run's tasks, how many may be tried again after a failure, beside the first ten: an
+    outage must not multiply calls."""
+
+
+Rung = Literal[
+    "retry",
+    "refine",
+    "fallback",
+    "stronger_tier",
+    "reassign",
+    "split",
+    "second_opinion",
+    "ask_person",
+    "accept",
+]
+"""What may be tried for a task that did not complete; giving up is always the last."""
+
+
+@dataclass(frozen=True, config=_DATA)
+class Ladder:
+    """What is tried after each kind of outcome, in order. A rung that can't apply costs nothing."""
+
+    _: dataclasses.KW_ONLY
+    failed: tuple[Rung, ...] = ("retry", "refine", "fallback", "stronger_tier")
+    """After a failure that is no timeout."""
+    out_of_scope: tuple[Rung, ...] = ("reassign", "fallback", "ask_person")
+    ambiguous_input: tuple[Rung, ...] = ("refine", "ask_person")
+    low_confidence: tuple[Rung, ...] = ("stronger_tier", "second_opinion", "accept")
+    timeout: tuple[Rung, ...] = ("split", "stronger_tier")
+    """After an attempt that took too long, or a worker's word that the task is too much for one."""
+    breaker_failures: Annotated[int, Field(ge=1)] = 5
+    """After so many failures of a worker in a row, its tasks go straight to its fallback."""
+    breaker_pause_s: Annotated[float, Field(gt=0)] = 10.0
+    """Seconds until the worker gets a task again to prove itself; doubled each time it fails."""
 
 
 @dataclass(frozen=True, config=_DATA)
@@ -182,11 +219,12 @@ class Team:
     them takes is planned as usual."""
     router: Role | None = None
     """How a model chooses the one worker for a request that no rule takes; none: it does not."""
-    max_depth: Annotated[int, Field(ge=0)] = 3
+    max_depth: Annotated[int, Field(ge=0)] = MAX_DEPTH
     """How many levels of teams may be nested in this one."""
     limits: Limits = NO_LIMITS
     """Bounds of every task, where neither task nor worker sets one."""
     retry: RetryRules = RetryRules()
+    ladder: Ladder = Ladder()
     rates: Mapping[str, Rate] = dataclasses.field(default_factory=dict[str, Rate])
     """How fast models may be asked, by name; shared with all other runs in this process."""
 
@@ -208,6 +246,15 @@ class Team:
         }
         return {tier: next(given[t] for t in nearest[tier] if t in given) for tier in TIERS}
 
+    def next_tier(self, worker: Worker, tier: str | None) -> Tier | None:
+        """The nearest tier above `tier` with other models; none where there is no such."""
+        models = self.tiers
+        if worker.model is not None or worker.team is not None or not models:
+            return None
+        now = next((known for known in TIERS if known == tier), "standard")
+        above = TIERS[TIERS.index(now) + 1 :]
+        return next((other for other in above if models[other] != models[now]), None)
+
     def worker(self, name: str) -> Worker | None:
         """The worker of that name, or none."""
         return next((worker for worker in self.workers if worker.name == name), None)
@@ -215,6 +262,11 @@ class Team:
 
 # `Worker.team` names a class that comes after it.
 rebuild_dataclass(Worker)  # pyright: ignore[reportArgumentType]
+
+
+def by_model(worker: Worker) -> bool:
+    """Whether a model does the work, where the team has one: other words can then help it."""
+    return worker.run is None or not callable(worker.run)
 
 
 def tool_name(tool: object) -> str | None:

@@ -12,6 +12,7 @@ from pydantic_ai.usage import RequestUsage
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import TIERS, ModelSpec, Team, Worker
 from leadhand.models.connections import Connections, name_of
+from leadhand.nesting import inherited
 
 CHARS_PER_TOKEN = 4
 MAX_STEPS = 10
@@ -62,7 +63,7 @@ class _Piece:
 
 async def estimate(plan: Plan, team: Team) -> Estimate:
     """What the tasks of `plan` and its synthesis may take. Raises `InputError` for a bad model."""
-    pieces = _pieces(plan, team)
+    pieces = _pieces(plan, inherited(team))
     low = high = 0.0
     unpriced: list[str] = []
     async with Connections() as connections:
@@ -88,7 +89,9 @@ def _pieces(plan: Plan, team: Team) -> list[_Piece]:
     pieces: list[_Piece] = []
     for task in plan.tasks:
         worker = team.worker(task.worker)
-        if worker is not None and worker.run is None:
+        if worker is not None and worker.team is not None:
+            pieces += _nested(task, worker.team)
+        elif worker is not None and worker.run is None:
             spec = _spec(task, worker, team)
             if spec is not None:
                 pieces.append(_Piece(spec, _prompt(task, worker), _steps(task, worker, team)))
@@ -98,6 +101,18 @@ def _pieces(plan: Plan, team: Team) -> list[_Piece]:
         shown = FRAME_TOKENS + DIGEST_TOKENS * len(plan.tasks)
         pieces.append(_Piece(role.model or tiers[role.tier][0], shown, 1))
     return pieces
+
+
+def _nested(task: Task, team: Team) -> list[_Piece]:
+    """The calls of a team whose plan nobody knows yet: as if each of its workers got one task."""
+    role = team.planner
+    tiers = team.tiers
+    planner = role.model or (tiers[role.tier][0] if tiers else None)
+    tasks = tuple(
+        Task(id=worker.name, worker=worker.name, intent=task.intent) for worker in team.workers
+    )
+    planning = [_Piece(planner, FRAME_TOKENS, 1)] if planner is not None else []
+    return planning + _pieces(Plan(goal=task.intent, tasks=tasks), team)
 
 
 def _spec(task: Task, worker: Worker, team: Team) -> ModelSpec:

@@ -18,7 +18,7 @@ from leadhand.errors import BudgetUsedUp
 RESERVE = 0.2
 """The share of what is left that is kept for a synthesis by a model."""
 NANO = 1_000_000_000
-_AT_WORK = ("planner", "worker")
+_AT_WORK = ("planner", "router", "worker")
 """The roles that leave the reserve alone: what they do is what there is to put together."""
 _UNBOUNDED = 2**62
 

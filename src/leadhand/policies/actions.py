@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from leadhand.contracts.outcome import Result
+from leadhand.contracts.team import Rung
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,10 +15,64 @@ class Retry:
 
 
 @dataclass(frozen=True, slots=True)
+class Refine:
+    """The intent is put in words that avoid what went wrong, and the same worker tries again."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class RaiseTier:
+    """The same worker tries with a stronger model."""
+
+    old_tier: str
+    new_tier: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Reassign:
     """Another worker tries."""
 
     worker: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """Another worker tries, whom a router has to choose first."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Smaller tasks take the place of this one."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class SecondOpinion:
+    """Another worker tries too, and the better of the two results is taken."""
+
+    worker: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Judge:
+    """There are two results: one of them is taken."""
+
+    first: Result
+    second: Result
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class AskPerson:
+    """A person says what the worker should know, and the same worker tries again."""
+
     reason: str
 
 
@@ -36,4 +91,14 @@ class GiveUp:
     reason: str
 
 
-Action = Retry | Reassign | Accept | GiveUp
+Consult = Refine | Route | Split | AskPerson
+"""What somebody has to be asked for first, who may have nothing to say."""
+Action = Retry | RaiseTier | Reassign | SecondOpinion | Judge | Accept | GiveUp | Consult
+
+RUNG_OF: dict[type[Consult], Rung] = {
+    Refine: "refine",
+    Route: "reassign",
+    Split: "split",
+    AskPerson: "ask_person",
+}
+"""The rung that is passed over where nobody had anything to say."""

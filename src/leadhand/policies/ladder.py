@@ -1,91 +1,74 @@
-"""The failure ladder: the rungs that apply to an outcome, tried in order. Pure.
+"""The failure ladder: the rungs that apply to an outcome, tried in the team's order. Pure.
 
 Rungs that cannot apply are passed over and cost nothing. The last one, giving up, always applies.
+
+What counts as an attempt is a dispatch, whoever is dispatched and why: a retry, other words,
+another worker, a stronger model and a second opinion are one each, and `max_attempts` bounds them
+together. A part of a split task goes on counting where the whole task stopped. Advice (the words,
+the router's choice, the parts, a judge's word) does not count, nor does a breaker that sends a task
+on.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable
 
-from leadhand.contracts.outcome import Escalated, EscalationReason, Failed
-from leadhand.contracts.team import RetryRules
-from leadhand.policies.actions import Accept, Action, GiveUp, Reassign, Retry
+from leadhand.contracts.outcome import Escalated, Failed
+from leadhand.contracts.team import Ladder, Rung
+from leadhand.policies.accept import accept
+from leadhand.policies.actions import Action
+from leadhand.policies.ask_person import ask_person
+from leadhand.policies.fallback import fallback
+from leadhand.policies.give_up import give_up
+from leadhand.policies.history import History, Rules, Unsuccessful, repeats_left, spent
+from leadhand.policies.reassign import reassign
+from leadhand.policies.refine import refine
+from leadhand.policies.retry import retry
+from leadhand.policies.second_opinion import judged, second_opinion
+from leadhand.policies.split import split
+from leadhand.policies.stronger_tier import stronger_tier
+
+Policy = Callable[[Unsuccessful, History, Rules, float], Action | None]
+
+_POLICIES: dict[Rung, Policy] = {
+    "retry": retry,
+    "refine": refine,
+    "fallback": fallback,
+    "stronger_tier": stronger_tier,
+    "reassign": reassign,
+    "split": split,
+    "second_opinion": second_opinion,
+    "ask_person": ask_person,
+    "accept": accept,
+}
 
 
-@dataclass(frozen=True, slots=True)
-class History:
-    """What was tried for a task so far."""
-
-    worker: str
-    """Who made the attempt that is being decided on."""
-    attempts: int
-    """Attempts made, this one included."""
-    tried: tuple[str, ...]
-    """The worker of each attempt, in order."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    """The team's rules, as far as a decision needs them."""
-
-    retry: RetryRules = field(default_factory=RetryRules)
-    fallbacks: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Worker -> the worker that takes over."""
-
-
-def decide(outcome: Escalated | Failed, history: History, rules: Rules) -> Action:
-    """What happens after an attempt that did not complete."""
-    for rung in _rungs(outcome):
-        action = rung(outcome, history, rules)
+def decide(outcome: Unsuccessful, history: History, rules: Rules, now_s: float) -> Action:
+    """What happens after an attempt that did not complete; `now_s` is seconds into the run."""
+    if history.first is not None:
+        return judged(outcome, history, history.first)
+    # An escalation is an answer, not an outage: the run's budget is for what follows failures.
+    budget = isinstance(outcome, Escalated) or repeats_left(history, rules)
+    again = budget and not spent(history, rules)
+    for rung in rungs(outcome, rules.ladder):
+        if rung in history.passed or not (again or rung == "accept"):
+            continue
+        action = _POLICIES[rung](outcome, history, rules, now_s)
         if action is not None:
             return action
-    return _give_up(outcome, history, rules)
+    return give_up(outcome, history, rules, budget=budget)
 
 
-Rung = Callable[[Escalated | Failed, History, Rules], Action | None]
-
-
-def _rungs(outcome: Escalated | Failed) -> tuple[Rung, ...]:
-    if isinstance(outcome, Escalated):
-        return _AFTER_ESCALATION[outcome.reason]
-    return () if outcome.kind in ("timeout", "budget") else (_retry, _fallback)
-
-
-def _retry(outcome: Escalated | Failed, history: History, rules: Rules) -> Action | None:
-    if not isinstance(outcome, Failed) or not outcome.transient or _spent(history, rules):
-        return None
-    waits = rules.retry.backoff_s or (0.0,)
-    delay_s = waits[min(history.attempts, len(waits)) - 1]
-    return Retry(delay_s, f"{outcome.kind} may pass: attempt {history.attempts + 1} follows")
-
-
-def _fallback(outcome: Escalated | Failed, history: History, rules: Rules) -> Action | None:
-    other = rules.fallbacks.get(history.worker)
-    if other is None or other in history.tried or _spent(history, rules):
-        return None
-    said = outcome.reason if isinstance(outcome, Escalated) else outcome.kind
-    return Reassign(other, f"{history.worker} ended with {said}; {other} is its fallback")
-
-
-def _accept(outcome: Escalated | Failed, history: History, rules: Rules) -> Action | None:
-    if outcome.partial is None:
-        return None
-    return Accept(outcome.partial, f"accepted at low confidence: {outcome.message}")
-
-
-def _give_up(outcome: Escalated | Failed, history: History, rules: Rules) -> GiveUp:
-    if _spent(history, rules) and history.attempts > 1:
-        return GiveUp(f"given up after {history.attempts} attempts")
-    said = outcome.reason if isinstance(outcome, Escalated) else outcome.kind
-    return GiveUp(f"given up: no rung of the ladder helps against {said}")
-
-
-def _spent(history: History, rules: Rules) -> bool:
-    return history.attempts >= rules.retry.max_attempts
-
-
-_AFTER_ESCALATION: dict[EscalationReason, tuple[Rung, ...]] = {
-    "out_of_scope": (_fallback,),
-    "ambiguous_input": (),
-    "low_confidence": (_fallback, _accept),
-    "timeout": (),
-}
+def rungs(outcome: Unsuccessful, ladder: Ladder) -> tuple[Rung, ...]:
+    """The rungs for an outcome, in the team's order."""
+    if isinstance(outcome, Failed):
+        if outcome.kind == "budget":
+            return ()  # whatever is tried next, it can't be paid for
+        return ladder.timeout if outcome.kind == "timeout" else ladder.failed
+    match outcome.reason:
+        case "out_of_scope":
+            return ladder.out_of_scope
+        case "ambiguous_input":
+            return ladder.ambiguous_input
+        case "low_confidence":
+            return ladder.low_confidence
+        case "timeout":
+            return ladder.timeout

@@ -30,6 +30,7 @@ def check(draft: Draft, notes: Notes) -> None:
     """Note everything that does not fit together in `draft`."""
     _names(draft, notes)
     _fallbacks(draft, notes)
+    _routes(draft, notes)
     _overlaps(draft, notes)
     for worker in draft.workers:
         models.check_worker(worker, notes)
@@ -73,6 +74,29 @@ def _fallbacks(draft: Draft, notes: Notes) -> None:
                 place,
                 f"{worker.name!r} falls back to {fallback!r}, who is not in the team: "
                 f"{instead(fallback, draft.names)}",
+            )
+
+        if worker.fields.max_queue is not None and fallback is None:
+            notes.warn(
+                worker.document.place("max_queue"),
+                f"nobody helps {worker.name!r} out: `max_queue` has no effect without a `fallback`",
+            )
+
+
+def _routes(draft: Draft, notes: Notes) -> None:
+    routes = draft.team.routes if draft.team else []
+    for index, route in enumerate(routes):
+        for key, name in (("worker", route.worker), ("secondary", route.secondary)):
+            if name is not None and name not in draft.names:
+                notes.problem(
+                    draft.document.place("routes", index, key),
+                    f"the route leads to {name!r}, who is not in the team: "
+                    f"{instead(name, draft.names)}",
+                )
+        if not (route.words or route.pattern or route.labels) and index + 1 < len(routes):
+            notes.problem(
+                draft.document.place("routes", index),
+                "the route has no condition and takes everything: put it last",
             )
 
 
@@ -187,7 +211,8 @@ def _reach(draft: Draft, notes: Notes) -> None:
     """Warn of workers that neither a template entry nor a fallback leads to."""
     fallback = {worker.name: worker.fields.fallback for worker in draft.workers}
     reached: set[str] = set()
-    for start in draft.written_in_entries("worker"):
+    routed = [route.worker for route in draft.team.routes] if draft.team else []
+    for start in (*draft.written_in_entries("worker"), *routed):
         name: str | None = start
         while name is not None and name not in reached:
             reached.add(name)

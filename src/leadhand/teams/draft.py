@@ -32,7 +32,7 @@ class WorkerDraft:
     @property
     def has_function(self) -> bool:
         """Whether its work can be done without a model; the function may prove to be wrong."""
-        return not self.written.values.keys().isdisjoint({"offline", "run"})
+        return not self.written.values.keys().isdisjoint({"offline", "run", "team"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from leadhand.teams.values import (
     Names,
     Number,
     OutputForm,
+    Pattern,
     Percent,
     Positive,
     Said,
@@ -191,6 +192,23 @@ class SynthesizerFields(RoleFields):
     """True: `instructions` are the whole prompt and the answer is plain text."""
 
 
+class RouteFields(Fields):
+    """An entry of `routes`: whose a request is. Without a condition it takes all that is left."""
+
+    examples = {"worker": "who does it"}
+
+    worker: Name
+    """The name of the worker whose it is."""
+    words: Names = []
+    """Words or phrases of which one is in the request."""
+    pattern: Pattern | None = None
+    """A regular expression that is found in it, without look-around and back-references."""
+    labels: Names = []
+    """Labels of which the request carries one, as `[label]` or `#label`."""
+    secondary: Name | None = None
+    """Who has it next where the worker hands it back."""
+
+
 class TeamFields(Fields):
     """team.yaml of a leadhand team."""
 
@@ -215,6 +233,10 @@ class TeamFields(Fields):
     """Bounds of every task, where neither task nor worker sets one."""
     ladder: LadderFields = LadderFields()
     """What is done about a task that fails."""
+    routes: list[RouteFields] = []
+    """Whose a request is, rule by rule; what no rule takes is planned as usual."""
+    router: RoleFields | None = None
+    """How a model chooses one worker for what no rule takes; without the key it does not."""
     shared_tools: Names = []
     """Tools that more than one worker may have."""
 
@@ -245,6 +267,10 @@ class WorkerFields(Fields):
     """An answer that the model is less sure of, 0 to 100, is handed back."""
     fallback: Name | None = None
     """The worker that takes over where this one fails for good."""
+    role: Name | None = None
+    """What it is one of several for: workers of one role share their tasks by load."""
+    max_queue: Annotated[int, Field(ge=0)] | None = None
+    """How many tasks may wait for it before its fallback helps out."""
     concurrency: Positive | None = None
     """How many tasks it works on at once; else as many as the run allows."""
     timeout_s: Seconds | None = None
@@ -255,6 +281,8 @@ class WorkerFields(Fields):
     """`process`: its function runs in a process of its own."""
     offline: FunctionName | None = None
     """The function that does the work where no model is at hand, as `module:function`."""
+    team: Said | None = None
+    """A team that does the work: a ready-made one's name, or a folder such as `../legal`."""
     run: FunctionName | None = None
     """The function that always does the work, with a model at hand or not, as `module:function`."""
 
@@ -265,6 +293,9 @@ NESTED: dict[tuple[type[Fields], str], type[Fields]] = {
     (TeamFields, "synthesizer"): SynthesizerFields,
     (TeamFields, "limits"): LimitFields,
     (TeamFields, "ladder"): LadderFields,
+    (TeamFields, "routes"): RouteFields,
+    (TeamFields, "router"): RoleFields,
+    (RoleFields, "settings"): SettingsFields,
     (PlannerFields, "template"): EntryFields,
     (PlannerFields, "settings"): SettingsFields,
     (SynthesizerFields, "settings"): SettingsFields,

@@ -10,7 +10,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from leadhand.contracts.task import Limits
-from leadhand.contracts.team import RetryRules, Role, TaskTemplate, Team, Worker, tool_name
+from leadhand.contracts.team import (
+    MAX_DEPTH,
+    RetryRules,
+    Role,
+    Route,
+    TaskTemplate,
+    Team,
+    Worker,
+    tool_name,
+)
 from leadhand.errors import InputError, TeamError
 from leadhand.teams import consistency
 from leadhand.teams.draft import TEAM_FILE, Draft, WorkerDraft, read
@@ -67,11 +76,21 @@ def inspect(source: str | Path) -> Inspection:
     That no model is at hand is none: one may be named when the team is run. Imports the team's
     functions as `load` does. Raises `InputError` where there is no such team.
     """
-    folder = find(source)
+    return _inspect(find(source), ())
+
+
+def _inspect(folder: Path, way: tuple[Path, ...]) -> Inspection:
+    """`inspect`, of a team within others: `way` are their folders, the outermost first."""
     notes = Notes()
     draft = read(folder, notes)
     consistency.check(draft, notes)
-    parts = imported(draft, notes, own=folder not in ready_made().values())
+    way = (*way, folder.resolve())
+    parts = imported(
+        draft,
+        notes,
+        own=folder not in ready_made().values(),
+        team_of=lambda worker: _nested(worker, folder, way, notes),
+    )
     team = None
     if draft.team is not None and not notes.problems:
         team = _team(draft, draft.team, parts)
@@ -79,6 +98,28 @@ def inspect(source: str | Path) -> Inspection:
         for text in team_problems(team, model_at_hand=True):
             notes.problem(draft.document.place(), text)
     return Inspection(None if notes.problems else team, notes.problems, notes.warnings)
+
+
+def _nested(worker: WorkerDraft, folder: Path, way: tuple[Path, ...], notes: Notes) -> Team | None:
+    """The team that a worker names; what is wrong with it is wrong with the worker."""
+    source, place = worker.fields.team or "", worker.document.place("team")
+    known = ready_made()
+    try:
+        inner = known[source] if source in known else find(folder / source)
+    except InputError as error:
+        notes.problem(place, f"{error}; ready-made teams are {', '.join(known)}")
+        return None
+    names = " -> ".join(one.name for one in (*way, inner.resolve()))
+    if inner.resolve() in way:
+        notes.problem(place, f"the team would contain itself ({names}): name another one")
+        return None
+    if len(way) > MAX_DEPTH:
+        notes.problem(place, f"teams are nested deeper than {MAX_DEPTH} levels ({names})")
+        return None
+    found = _inspect(inner, way)
+    for problem in found.problems:
+        notes.problem(place, f"in team {source!r}: {problem}")
+    return found.team
 
 
 def summary(source: str | Path) -> Summary:
@@ -143,6 +184,24 @@ def _team(draft: Draft, fields: TeamFields, parts: dict[str, Parts]) -> Team:
             instructions=synthesizer.instructions,
             plain=synthesizer.plain,
         ),
+        routes=tuple(
+            Route(
+                route.worker,
+                words=tuple(route.words),
+                pattern=route.pattern,
+                labels=tuple(route.labels),
+                secondary=route.secondary,
+            )
+            for route in fields.routes
+        ),
+        router=Role(
+            tier=router.tier,
+            model=router.model,
+            settings=router.settings.given,
+            instructions=router.instructions,
+        )
+        if (router := fields.router) is not None
+        else None,
         shared_tools=_shared(draft, fields, parts),
         template=tuple(
             TaskTemplate(
@@ -174,6 +233,7 @@ def _worker(draft: WorkerDraft, parts: Parts) -> Worker:
         fields.description,
         run=parts.run,
         offline=parts.offline,
+        team=parts.team,
         instructions=draft.document.body,
         tools=parts.tools,
         output=parts.output,
@@ -183,6 +243,8 @@ def _worker(draft: WorkerDraft, parts: Parts) -> Worker:
         settings=fields.settings.given,
         min_confidence=fields.min_confidence,
         fallback=fields.fallback,
+        role=fields.role,
+        max_queue=fields.max_queue,
         isolate=fields.isolate,
         concurrency=fields.concurrency,
         limits=Limits(timeout_s=fields.timeout_s, max_steps=fields.max_steps),
@@ -193,7 +255,7 @@ def _shared(draft: Draft, fields: TeamFields, parts: dict[str, Parts]) -> tuple[
     """The shared tools under the names that the tools themselves have."""
     shared = {called(name): None for name in fields.shared_tools}
     for worker in draft.workers:
-        for written, tool in zip(worker.fields.tools, parts[worker.name].tools, strict=True):
+        for written, tool in zip(worker.fields.tools, parts[worker.name].tools, strict=False):
             name = tool_name(tool)
             if called(written) in shared and name is not None:
                 shared[name] = None

@@ -9,6 +9,12 @@ from leadhand.teams.values import elsewhere
 _IDLE = ("tier", "model", "settings", "plain", "min_confidence", "max_steps", "offline")
 """Keys of a worker that have no effect where a function always does its work."""
 
+_IDLE_BESIDE_A_TEAM = (
+    *("tier", "model", "settings", "plain", "max_steps", "offline", "run"),
+    *("tools", "output", "isolate"),
+)
+"""Keys of a worker that have no effect where a team does its work."""
+
 
 def check_team(draft: Draft, team: TeamFields, notes: Notes) -> None:
     """Note what team.yaml says twice about its models."""
@@ -33,7 +39,7 @@ def check_team(draft: Draft, team: TeamFields, notes: Notes) -> None:
 def check_worker(worker: WorkerDraft, notes: Notes) -> None:
     """Note what a worker's front matter says twice, or to no effect, about its model."""
     fields, document = worker.fields, worker.document
-    if fields.run is not None:
+    if fields.run is not None or fields.team is not None:
         _idle(worker, notes)
         return
     tier = elsewhere(fields.model)
@@ -65,11 +71,12 @@ def check_worker(worker: WorkerDraft, notes: Notes) -> None:
 
 def _idle(worker: WorkerDraft, notes: Notes) -> None:
     """Note the keys that say how a model is used where none will be."""
-    for key in _IDLE:
+    doer = "run" if worker.fields.team is None else "team"
+    for key in _IDLE if doer == "run" else _IDLE_BESIDE_A_TEAM:
         if key in worker.document.values:
             notes.warn(
                 worker.document.place(key),
-                f"`run` always does the work of {worker.name!r}: `{key}` has no effect",
+                f"`{doer}` always does the work of {worker.name!r}: `{key}` has no effect",
             )
 
 

@@ -1,9 +1,10 @@
 """What the workers of a folder are made of besides plain data: functions, tools, output types."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple, cast
 
-from leadhand.contracts.team import AgentLike, WorkFunction
+from leadhand.contracts.team import AgentLike, Team, WorkFunction
 from leadhand.teams import functions
 from leadhand.teams.draft import Draft, WorkerDraft
 from leadhand.teams.notes import Notes, Place
@@ -18,12 +19,16 @@ class Parts(NamedTuple):
     offline: WorkFunction | None
     tools: tuple[object, ...]
     output: object
+    team: Team | None
 
 
-def imported(draft: Draft, notes: Notes, *, own: bool) -> dict[str, Parts]:
+TeamOf = Callable[[WorkerDraft], Team | None]
+
+
+def imported(draft: Draft, notes: Notes, *, own: bool, team_of: TeamOf) -> dict[str, Parts]:
     """The parts of every worker, by its name; what can't be had, `notes` says.
 
-    `own`: the folder's modules are made importable, by worker processes too, unless they would
+    `team_of` loads the team that does a worker's work, where it names one. `own`: the folder's modules are made importable, by worker processes too, unless they would
     hide Python's own.
     """
     if own:
@@ -33,11 +38,13 @@ def imported(draft: Draft, notes: Notes, *, own: bool) -> dict[str, Parts]:
         if hiding:
             return {}
         functions.importable(draft.folder)
-    return {worker.name: _parts(worker, draft.folder, notes) for worker in draft.workers}
+    return {worker.name: _parts(worker, draft.folder, notes, team_of) for worker in draft.workers}
 
 
-def _parts(worker: WorkerDraft, folder: Path, notes: Notes) -> Parts:
+def _parts(worker: WorkerDraft, folder: Path, notes: Notes, team_of: TeamOf) -> Parts:
     fields = worker.fields
+    if fields.team is not None:
+        return Parts(run=None, offline=None, tools=(), output=None, team=team_of(worker))
     return Parts(
         run=_work(worker, "run", fields.run, folder, notes),
         offline=cast(
@@ -45,6 +52,7 @@ def _parts(worker: WorkerDraft, folder: Path, notes: Notes) -> Parts:
         ),
         tools=tools(worker, folder, notes),
         output=output(worker, folder, notes),
+        team=None,
     )
 
 

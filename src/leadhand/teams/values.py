@@ -11,6 +11,7 @@ from typing import Annotated, cast
 from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, WithJsonSchema
 
 from leadhand.contracts.team import Tier
+from leadhand.routes import pattern_problem
 
 _REFERENCE = re.compile(r"[^\W\d][\w.]*:[^\W\d][\w.]*")
 _ELSEWHERE: dict[str, Tier] = {"haiku": "fast", "sonnet": "standard", "opus": "strong"}
@@ -75,6 +76,13 @@ def _function(text: str) -> str:
     return text
 
 
+def _pattern(text: str) -> str:
+    problem = pattern_problem(text)
+    if problem is not None:
+        raise ValueError(f"must be a regular expression: {problem}")
+    return text
+
+
 def _model(text: str) -> str:
     if not _MODEL.fullmatch(text) or not text.isprintable():
         raise ValueError(
@@ -118,6 +126,7 @@ Waits = Annotated[
 Positive = Annotated[int, Field(gt=0)]
 Percent = Annotated[int, Field(ge=0, le=100)]
 Number = Annotated[float, Field(allow_inf_nan=False)]
+Pattern = Annotated[str, Field(min_length=1, max_length=1_000), AfterValidator(_pattern)]
 FunctionName = Annotated[str, AfterValidator(_function)]
 ModelName = Annotated[str, AfterValidator(_model)]
 ModelNames = Annotated[

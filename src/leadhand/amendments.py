@@ -1,0 +1,104 @@
+"""Amendments: what others propose to change of a plan under way, checked and made exact. Pure.
+
+Whoever proposes has no word on what has started: only tasks that wait can be changed or dropped.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+from leadhand.contracts.task import Plan, Task
+from leadhand.contracts.team import Team
+from leadhand.policies.split import MAX_PARTS
+from leadhand.state import RunState
+from leadhand.validation import check
+
+
+@dataclass(frozen=True, slots=True)
+class Amendment:
+    """What becomes of the tasks that wait."""
+
+    added: tuple[Task, ...] = ()
+    changed: tuple[Task, ...] = ()
+    """As they are from now on."""
+    dropped: tuple[str, ...] = ()
+
+
+def parts_of(whole: Task, proposed: Sequence[Task], team: Team) -> tuple[Task, ...] | str:
+    """The parts that take the place of `whole`, or why what is proposed can't.
+
+    Ids are made by code: `t1.1`, `t1.2`. What the proposal leaves open is as in the whole.
+    """
+    if not 2 <= len(proposed) <= MAX_PARTS:
+        return f"a task is split into 2 to {MAX_PARTS} parts, not into {len(proposed)}"
+    plan = Plan(goal=whole.intent, tasks=tuple(proposed))
+    problems = [p for p in check(plan, team, author="model") if p.severity == "error"]
+    if problems:
+        return "; ".join(problem.message for problem in problems)
+    ids = {part.id: f"{whole.id}.{n}" for n, part in enumerate(proposed, start=1)}
+    return tuple(
+        part.model_copy(
+            update={
+                "id": ids[part.id],
+                "depends_on": (*whole.depends_on, *(ids[needed] for needed in part.depends_on)),
+                "artifacts": part.artifacts or whole.artifacts,
+                "limits": whole.limits,
+                "tolerates_missing": whole.tolerates_missing,
+            }
+        )
+        for part in proposed
+    )
+
+
+def amendment(state: RunState, proposed: Sequence[Task], team: Team) -> Amendment | tuple[str, ...]:
+    """What is new in `proposed`, all the tasks still to be started; or everything wrong with it."""
+    waiting = {
+        id: one.task
+        for id, one in state.tasks.items()
+        if one.status == "pending" and not one.attempts
+    }
+    added: list[Task] = []
+    changed: list[Task] = []
+    wrong: list[str] = []
+    for task in proposed:
+        old = waiting.get(task.id)
+        if old is not None:
+            if task != old:
+                changed.append(task)
+        elif (known := state.tasks.get(task.id)) is not None:
+            # Models like to repeat the whole plan; only a change of what is under way is wrong.
+            if (task.worker, task.intent) != (known.task.worker, known.task.intent):
+                wrong.append(f"task {task.id!r} has started: leave it out, or give another id")
+        elif task.id in state.retired:
+            wrong.append(f"task {task.id!r} was in the plan before: give another id")
+        else:
+            added.append(task)
+    wanted = {task.id for task in proposed}
+    if len(wanted) < len(proposed):
+        wrong.append("more than one task has the same id: give each its own")
+    dropped = tuple(id for id in waiting if id not in wanted)
+    if not (added or changed or dropped):
+        return tuple(wrong) or Amendment()
+    wrong += _problems(state, added, changed, dropped, team)
+    return tuple(wrong) or Amendment(tuple(added), tuple(changed), dropped)
+
+
+def _problems(
+    state: RunState,
+    added: Sequence[Task],
+    changed: Sequence[Task],
+    dropped: Collection[str],
+    team: Team,
+) -> list[str]:
+    """What `check` finds in the plan as it would be; of intents only in the new ones."""
+    goal = state.plan.goal if state.plan is not None else state.request
+    now = {task.id: task for task in changed}
+    kept = [now.get(id, one.task) for id, one in state.tasks.items() if id not in {*dropped}]
+    whole = check(Plan(goal=goal, tasks=(*kept, *added)), team)
+    new = Plan(goal=goal, tasks=(*added, *changed))
+    vague = (
+        problem
+        for problem in (check(new, team, author="model") if new.tasks else ())
+        if problem.code in ("vague_intent", "too_many_tasks")
+    )
+    errors = [problem for problem in (*whole, *vague) if problem.severity == "error"]
+    return [problem.message for problem in errors]

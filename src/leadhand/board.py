@@ -1,0 +1,173 @@
+"""The board: which tasks wait, which are ready for whom, which have ended. It starts nothing.
+
+What ends a task, or changes the plan, is told here; what follows for the others is seen to.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+
+from leadhand import graph
+from leadhand.breaker import pause_due
+from leadhand.contracts.event import (
+    BreakerClosed,
+    BreakerOpened,
+    TaskCancelled,
+    TaskCompleted,
+    TaskSkipped,
+)
+from leadhand.contracts.outcome import PlanImpact, Result
+from leadhand.contracts.task import Task
+from leadhand.contracts.team import Ladder
+from leadhand.frontier import Frontier
+from leadhand.lanes import Lanes
+from leadhand.recorder import Recorder
+
+Pairs = Sequence[tuple[Task, Task]]
+"""Tasks as they were and as they are from now on."""
+
+
+class Board:
+    """The tasks of one run."""
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        ladder: Ladder,
+        lanes: Lanes,
+        *,
+        rank: Mapping[str, float] | None,
+        news: Callable[[], None],
+    ) -> None:
+        """`rank` says by task id who goes first, the highest; `news` is called when a wait ends."""
+        self._recorder = recorder
+        self._state = recorder.state
+        self._ladder = ladder
+        self._lanes = lanes
+        self._news = news
+        tasks = [task.task for task in self._state.tasks.values()]
+        self._rank = dict(rank if rank is not None else graph.remaining_path(tasks))
+        self._frontier = Frontier(tasks)
+        self._delayed: dict[str, asyncio.TimerHandle] = {}
+        self.unfinished = len(tasks)
+        """How many tasks have not ended."""
+        self.impacts: deque[tuple[str, PlanImpact]] = deque()
+        """What results said of the plan, by whose task, and nobody has looked at yet."""
+        self.stopped: str | None = None
+        """Why nothing becomes ready any more; none while the run goes on."""
+
+    def open(self) -> None:
+        """What depends on nothing is ready."""
+        for id in self._frontier.ready():
+            self.again(id)
+
+    def stop(self, reason: str) -> None:
+        """Nothing becomes ready from now on."""
+        self.stopped = reason
+        for timer in self._delayed.values():
+            timer.cancel()
+
+    def again(self, id: str, *, delay_s: float = 0.0) -> None:
+        """A task is ready for its worker, at once or after a wait."""
+        if delay_s:
+            loop = asyncio.get_running_loop()
+            self._delayed[id] = loop.call_later(delay_s, self._wake_up, id)
+        else:
+            self._lanes.add(id, self._state.tasks[id].worker, self._rank[id])
+
+    def _wake_up(self, id: str) -> None:
+        del self._delayed[id]
+        self.again(id)
+        self._news()
+
+    # What ends a task
+
+    def complete(self, id: str, attempt: int, result: Result, *, flag: str | None = None) -> None:
+        """A task has its result."""
+        self._recorder.record(
+            TaskCompleted(**self._recorder.task_stamp(id, attempt), result=result, flag=flag)
+        )
+        if self._state.breakers:
+            self.fared(self._state.tasks[id].worker)
+        if result.plan_impact is not None:
+            self.impacts.append((id, result.plan_impact))
+        self._ended(id, gave_result=True)
+
+    def lose(self, id: str) -> None:
+        """A task has ended without a result, as is written down already."""
+        self._ended(id, gave_result=False)
+
+    def cancel(self, id: str, attempt: int, *, reason: str, partial: Result | None = None) -> None:
+        """A task ends because the run does; nothing follows for others."""
+        self._recorder.record(
+            TaskCancelled(**self._recorder.task_stamp(id, attempt), reason=reason, partial=partial)
+        )
+        self.unfinished -= 1
+
+    def _ended(self, id: str, *, gave_result: bool) -> None:
+        self.unfinished -= 1
+        self._go_on(*self._frontier.finish(id, gave_result=gave_result))
+
+    def _go_on(self, ready: Sequence[str], skipped: Sequence[tuple[str, str]]) -> None:
+        if self.stopped is not None:
+            return
+        for id in ready:
+            self.again(id)
+        for id, blame in skipped:
+            self.unfinished -= 1
+            self._recorder.record(
+                TaskSkipped(
+                    **self._recorder.task_stamp(id, 0),
+                    blame=blame,
+                    reason=f"needs {blame!r}, which gave no result",
+                )
+            )
+
+    # What changes the plan
+
+    def waiting_for(self, id: str) -> list[Task]:
+        """The tasks that wait for this one."""
+        return [self._state.tasks[other].task for other in self._frontier.waiting_for(id)]
+
+    def replace(self, whole: Task, parts: Sequence[Task], rewired: Pairs) -> None:
+        """Parts have taken the place of a task, as is written down already."""
+        self._rank.update({part.id: self._rank[whole.id] for part in parts})
+        self._amend(parts, [whole], rewired)
+
+    def amend(self, added: Sequence[Task], dropped: Sequence[Task], changed: Pairs) -> None:
+        """What had not started was planned anew, as is written down already. O(tasks)."""
+        rank = graph.remaining_path([task.task for task in self._state.tasks.values()])
+        self._rank.update({task.id: rank[task.id] for task in added})
+        self._lanes.remove({task.id for task in (*dropped, *(old for old, _ in changed))})
+        self._amend(added, dropped, changed)
+
+    def _amend(self, added: Sequence[Task], dropped: Sequence[Task], changed: Pairs) -> None:
+        self.unfinished += len(added) - len(dropped)
+        self._go_on(*self._frontier.amend(added=added, dropped=dropped, changed=changed))
+        self._news()
+
+    # How workers fare
+
+    def fared(self, worker: str) -> None:
+        """Open or close the breaker of a worker that has just ended an attempt, where it is due."""
+        breaker = self._state.breakers.get(worker)
+        if breaker is None:
+            return
+        if breaker.failures:
+            pause_s = pause_due(breaker, self._ladder, self._recorder.elapsed_s())
+            if pause_s is not None:
+                self._recorder.record(
+                    BreakerOpened(
+                        **self._recorder.stamp(),
+                        worker=worker,
+                        failures=breaker.failures,
+                        pause_s=pause_s,
+                        reason=f"{worker} failed {breaker.failures} times in a row",
+                    )
+                )
+        elif breaker.openings:
+            self._recorder.record(
+                BreakerClosed(
+                    **self._recorder.stamp(), worker=worker, reason=f"{worker} works again"
+                )
+            )

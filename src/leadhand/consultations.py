@@ -1,0 +1,72 @@
+"""Consultations: questions put to others beside the work, and what follows from their answers.
+
+Nothing waits for an answer but what asked for it. Whoever fails, hangs or breaks has said nothing.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Coroutine
+from typing import TypeVar
+
+from leadhand.attempts import Leash
+
+PATIENCE_S = 60.0
+"""How long an answer may take."""
+
+T = TypeVar("T")
+
+_log = logging.getLogger("leadhand")
+
+
+class Consultations:
+    """The questions of one run that are open."""
+
+    def __init__(self, news: Callable[[], None]) -> None:
+        """`news` is called when there is something to `deliver`."""
+        self._news = news
+        self._open: dict[asyncio.Task[None], Leash[object]] = {}
+        self._answered: deque[Callable[[], None]] = deque()
+
+    def ask(
+        self, what: str, question: Coroutine[object, object, T], then: Callable[[T | None], None]
+    ) -> None:
+        """Have `then` called with the answer, or with none, by a later `deliver`."""
+        leash = Leash(question)
+        asking = asyncio.get_running_loop().create_task(
+            self._ask(what, leash, then), name=f"consultation:{what}"
+        )
+        self._open[asking] = leash
+        asking.add_done_callback(self._open.pop)
+
+    def deliver(self) -> None:
+        """Act on the answers that have come."""
+        while self._answered:
+            self._answered.popleft()()
+
+    async def close(self, grace_s: float) -> None:
+        """Put an end to all that is open; who does not stop is let go of."""
+        for asking in list(self._open):
+            asking.cancel()
+        if self._open:
+            await asyncio.wait(list(self._open), timeout=grace_s)
+        for asking, leash in list(self._open.items()):
+            leash.let_go()
+            asking.cancel()
+        self._answered.clear()
+
+    async def _ask(self, what: str, leash: Leash[T], then: Callable[[T | None], None]) -> None:
+        answer: T | None = None
+        try:
+            async with asyncio.timeout(PATIENCE_S):
+                answer = await leash
+        except asyncio.CancelledError:
+            asking = asyncio.current_task()
+            if asking is None or asking.cancelling():
+                raise
+        except TimeoutError:
+            _log.warning("there was no answer to %r within %g s", what, PATIENCE_S)
+        except Exception as error:
+            _log.warning("there was no answer to %r: %s", what, error)
+        self._answered.append(lambda: then(answer))
+        self._news()

@@ -1,0 +1,100 @@
+"""What a decision rests on: what was tried for a task, and the team's rules."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from leadhand.breaker import Breaker, admits
+from leadhand.contracts.outcome import Escalated, Failed, Result
+from leadhand.contracts.team import TIERS, Ladder, RetryRules, Rung, Team, Tier, by_model
+
+FREE_REPEATS = 10
+"""Attempts after a failure that a run may have whatever its size."""
+
+Unsuccessful = Escalated | Failed
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """What was tried for a task so far, and how the run stands."""
+
+    worker: str
+    """Who made the attempt that is being decided on."""
+    attempts: int
+    """Attempts made, this one included, and those at the tasks that this one is a part of."""
+    tried: tuple[str, ...]
+    """The worker of each attempt, in order."""
+    tier: str | None = None
+    """The tier of model of the last attempt."""
+    refined: bool = False
+    """Whether the intent was put in other words before."""
+    splits: int = 0
+    """How many splits led to this task."""
+    first: Result | None = None
+    """The result that the attempt was to be a second opinion on."""
+    passed: frozenset[Rung] = frozenset()
+    """Rungs that were tried for this very outcome, and nobody had anything to say."""
+    dispatched: int = 1
+    """Tasks that the run has started."""
+    repeated: int = 0
+    """Attempts of the run that failed and that others followed."""
+    breakers: Mapping[str, Breaker] = field(default_factory=dict[str, Breaker])
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The team's rules, as far as a decision needs them."""
+
+    retry: RetryRules = field(default_factory=RetryRules)
+    ladder: Ladder = field(default_factory=Ladder)
+    workers: tuple[str, ...] = ()
+    fallbacks: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Worker -> the worker that takes over."""
+    by_model: frozenset[str] = frozenset()
+    """The workers that a model works for: who are helped by other words and smaller tasks."""
+    stronger: Mapping[tuple[str, str], Tier] = field(default_factory=dict[tuple[str, str], Tier])
+    """Worker and tier -> the next tier with other models."""
+    judgement: bool = False
+    """Whether somebody can refine, route and split."""
+    person: bool = False
+    """Whether there is a person to ask."""
+
+    @classmethod
+    def of(cls, team: Team, *, judgement: bool = False, person: bool = False) -> "Rules":
+        """The rules of a team."""
+        models = [worker for worker in team.workers if by_model(worker)]
+        return cls(
+            team.retry,
+            team.ladder,
+            tuple(worker.name for worker in team.workers),
+            {w.name: w.fallback for w in team.workers if w.fallback is not None},
+            frozenset(worker.name for worker in models),
+            {
+                (worker.name, tier): above
+                for worker in models
+                for tier in TIERS
+                if (above := team.next_tier(worker, tier)) is not None
+            },
+            judgement,
+            person,
+        )
+
+
+def spent(history: History, rules: Rules) -> bool:
+    """Whether the task has had all its attempts."""
+    return history.attempts >= rules.retry.max_attempts
+
+
+def repeats_left(history: History, rules: Rules) -> bool:
+    """Whether the run may still follow a failed attempt by another."""
+    allowed = FREE_REPEATS + rules.retry.retry_share * history.dispatched
+    return history.repeated < allowed
+
+
+def free(worker: str, history: History, now_s: float) -> bool:
+    """Whether a worker has not tried yet, and its breaker lets it."""
+    return worker not in history.tried and admits(history.breakers, worker, now_s)
+
+
+def said(outcome: Unsuccessful) -> str:
+    """How an attempt ended, in a word."""
+    return outcome.reason if isinstance(outcome, Escalated) else outcome.kind

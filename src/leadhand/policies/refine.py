@@ -1,0 +1,17 @@
+"""The rung `refine`: the supervisor puts the task in words that avoid what went wrong."""
+
+from leadhand.contracts.outcome import Failed
+from leadhand.policies.actions import Refine
+from leadhand.policies.history import History, Rules, Unsuccessful, said
+
+
+def refine(outcome: Unsuccessful, history: History, rules: Rules, now_s: float) -> Refine | None:
+    """Once a task, where somebody can find the words and a model reads them.
+
+    A transient failure is nobody's misunderstanding: no words help against an outage.
+    """
+    if not rules.judgement or history.worker not in rules.by_model or history.refined:
+        return None
+    if isinstance(outcome, Failed) and outcome.transient:
+        return None
+    return Refine(f"{history.worker} ended with {said(outcome)}: the intent is put in other words")

@@ -1,0 +1,74 @@
+"""Routing by rules: whose a text is, by its words, a pattern or its labels. Pure.
+
+The same rules say who gets a request, and who gets a task next that was handed back.
+"""
+
+import functools
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from pydantic_core import SchemaError, SchemaValidator, ValidationError, core_schema
+
+from leadhand.contracts.team import Route
+
+MAX_CHARS = 20_000
+"""Characters of a text that are looked at."""
+
+_WORD = re.compile(r"\w+(?:['’]\w+)?")
+_LABEL = re.compile(r"\[([^\[\]\n]{1,100})\]|(?<![\w#])#([\w-]{1,100})")
+
+
+def route_of(routes: Iterable[Route], text: str) -> Route | None:
+    """The first rule that takes `text`, a default where one is; none where no rule does."""
+    return next(_taking(routes, text), None)
+
+
+def candidates(routes: Sequence[Route], text: str) -> tuple[str, ...]:
+    """Whose `text` may be, the likeliest first: of each rule that takes it, who and who next."""
+    named = (name for route in _taking(routes, text) for name in (route.worker, route.secondary))
+    return tuple(dict.fromkeys(name for name in named if name is not None))
+
+
+def pattern_problem(pattern: str) -> str | None:
+    """Why a pattern can't be used, in a line; none where it can."""
+    try:
+        _matcher(pattern)
+    except SchemaError as error:
+        said = " ".join(str(error).split())
+        return said.partition("error: ")[2] or "it is too large or not a regular expression"
+    return None
+
+
+def _taking(routes: Iterable[Route], text: str) -> Iterator[Route]:
+    text = text[:MAX_CHARS]
+    words = _words(text)
+    labels = {(one or other).strip().casefold() for one, other in _LABEL.findall(text)}
+    for route in routes:
+        if (
+            route.is_default
+            or any(_words(phrase) in words for phrase in route.words)
+            or any(label.strip().casefold() in labels for label in route.labels)
+            or (route.pattern is not None and _found(route.pattern, text))
+        ):
+            yield route
+
+
+@functools.lru_cache(maxsize=10_000)
+def _words(text: str) -> str:
+    """The words of a text with a blank around each, so that only whole ones are found in it."""
+    return f" {' '.join(_WORD.findall(text.casefold()))} "
+
+
+def _found(pattern: str, text: str) -> bool:
+    try:
+        _matcher(pattern).validate_python(text)
+    except ValidationError:
+        return False
+    return True
+
+
+@functools.lru_cache(maxsize=1_000)
+def _matcher(pattern: str) -> SchemaValidator:
+    # This engine takes time in proportion to the text, whatever the pattern: no pattern can hang.
+    schema = core_schema.str_schema(pattern=f"(?i){pattern}", regex_engine="rust-regex")
+    return SchemaValidator(schema)

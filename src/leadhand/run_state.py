@@ -1,0 +1,102 @@
+"""What is known of a run and of its tasks; it changes by events alone, in `state`. Pure."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from leadhand.breaker import Breaker
+from leadhand.contracts.answer import Answer, TaskStatus
+from leadhand.contracts.outcome import NO_USAGE, Result, Usage
+from leadhand.contracts.task import Plan, Task
+
+Phase = Literal["planning", "working", "synthesizing", "finished"]
+
+
+@dataclass(slots=True)
+class TaskState:
+    """What is known of one task. Seconds count from the start of the run."""
+
+    task: Task
+    worker: str
+    """Who works on it now, or did last: the plan's worker unless it was reassigned."""
+    status: TaskStatus | Literal["pending", "running"] = "pending"
+    attempts: int = 0
+    """Attempts that were started."""
+    tried: tuple[str, ...] = ()
+    """The worker of each attempt, in order."""
+    dispatched_s: float = 0.0
+    """When the last attempt started."""
+    started_s: float | None = None
+    finished_s: float | None = None
+    busy_s: float = 0.0
+    """All its attempts together, without the waiting between them."""
+    usage: Usage = NO_USAGE
+    """What all its attempts used together."""
+    called: bool = False
+    """Whether the attempt that runs now, or ran last, called a model that we know of."""
+    result: Result | None = None
+    """What it gave; of a task that did not complete, the best partial result it left."""
+    error: str | None = None
+    """Why it is not completed, or why its result was accepted with a doubt."""
+    first: Result | None = None
+    """The result that a second opinion was asked on."""
+    refined: bool = False
+    """Whether its intent was put in other words."""
+    splits: int = 0
+    """How many splits led from a task of the plan to this part; 0 for the plan's own."""
+    attempts_before: int = 0
+    """Attempts at the tasks that it is a part of."""
+    nested: "RunState | None" = None
+    """The run of the team that does it, or did last, where a team does."""
+
+    @property
+    def ended(self) -> bool:
+        """Whether the task is in a final state."""
+        return self.status != "pending" and self.status != "running"
+
+
+@dataclass(slots=True)
+class RunState:
+    """Everything that is known of a run."""
+
+    run_id: str = ""
+    team: str = ""
+    request: str = ""
+    engine: str = ""
+    deadline_s: float | None = None
+    phase: Phase = "planning"
+    seq: int = 0
+    """Of the last event."""
+    proposed: Plan | None = None
+    plan: Plan | None = None
+    """The accepted plan."""
+    problems: tuple[str, ...] = ()
+    """Of the plan that was rejected last, or the warnings of the accepted one."""
+    tasks: dict[str, TaskState] = field(default_factory=dict[str, TaskState])
+    """By id, in plan order; parts of a split task and added ones follow."""
+    retired: dict[str, TaskState] = field(default_factory=dict[str, TaskState])
+    """Tasks that are no longer of the plan: parts took their place, or they were dropped."""
+    dispatched: int = 0
+    """Tasks that were started."""
+    repeated: int = 0
+    """Attempts that failed and that others followed."""
+    revisions: int = 0
+    """How often the plan was looked at anew, amended or not."""
+    breakers: dict[str, Breaker] = field(default_factory=dict[str, Breaker])
+    """By worker; who works well has none."""
+    planned_s: float = 0.0
+    usage: Usage = NO_USAGE
+    """What the whole run used: planning, every attempt, synthesis."""
+    models: dict[str, str] = field(default_factory=dict[str, str])
+    """Which model each role and worker would use."""
+    synthesis_started_s: float | None = None
+    finished_s: float | None = None
+    stuck: tuple[str, ...] = ()
+    """Workers that blocked the loop or ignored their cancellation, each in one line."""
+    answer: Answer | None = None
+
+    @property
+    def standing_plan(self) -> Plan | None:
+        """The plan with its tasks as they are now, after splits and amendments. O(tasks)."""
+        if self.plan is None or not (self.retired or self.revisions):
+            return self.plan
+        return self.plan.model_copy(update={"tasks": tuple(t.task for t in self.tasks.values())})
