@@ -1,6 +1,6 @@
 # make review   set everything up and review this repository's latest commits
 # make test     everything that CI checks
-# Other targets: setup, format, bench.
+# Other targets: setup, format, bench, simulate.
 
 PYTHON ?= python3
 VENV := .venv
@@ -11,7 +11,7 @@ STAMP := $(VENV)/.installed
 REPO ?= .
 RANGE ?= $(if $(filter .,$(REPO)),$(shell git rev-list --first-parent --max-count=6 HEAD 2>/dev/null | tail -n 1)..HEAD)
 
-.PHONY: review test setup format lint types imports unit bench
+.PHONY: review test setup format lint types imports unit bench simulate
 
 review: setup
 	@$(BIN)/leadhand review $(RANGE) --repo $(REPO) --fail-on never $(ARGS)
@@ -51,3 +51,9 @@ format: setup
 
 bench: setup
 	$(BIN)/python -m benchmarks
+
+# Runs under simulation, SEEDS of them; SEED=N replays one and prints its events.
+SEEDS ?= 10000
+
+simulate: setup
+	$(BIN)/python -m tests.simulation $(if $(SEED),--seed $(SEED),--seeds $(SEEDS))

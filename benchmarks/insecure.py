@@ -22,7 +22,8 @@ from leadhand.supervisor import Supervisor
 from leadhand.synthesis import Review
 from leadhand.teams.review.change import Change
 from leadhand.teams.review.snapshot import write_snapshot
-from leadhand.teams.review.team import FindingsSynthesizer, cuts, review_team
+from leadhand.teams.review.synthesizer import FindingsSynthesizer
+from leadhand.teams.review.team import cuts, review_team
 
 
 def samples(workloads: Path) -> list[tuple[str, str]]:

@@ -2,11 +2,13 @@
 
 from collections.abc import Awaitable, Callable
 
+from leadhand.attempts import Slots
 from leadhand.contracts.outcome import Handoff, Outcome
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
+from leadhand.ports import Person, Remedies
 from leadhand.recorder import Recorder
-from leadhand.scheduler import Scheduler, Slots
+from leadhand.scheduler import Scheduler
 from leadhand.testing import ScriptedRunner
 from tests.plans import accepted, team
 
@@ -21,6 +23,8 @@ async def schedule(
     the_team: Team | None = None,
     deadline_s: float | None = None,
     shared_slots: dict[str, tuple[Slots, ...]] | None = None,
+    remedies: Remedies | None = None,
+    person: Person | None = None,
 ) -> Recorder:
     """Run a plan, every worker following the script, and give its recorder."""
     recorder = accepted(the_plan)
@@ -32,6 +36,8 @@ async def schedule(
         {worker.name: runner for worker in the_team.workers},
         concurrency=concurrency,
         shared_slots=shared_slots,
+        remedies=remedies,
+        person=person,
     )
     await scheduler.run(deadline_s=deadline_s)
     return recorder

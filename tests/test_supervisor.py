@@ -124,7 +124,8 @@ def test_failed_work_is_named_as_a_gap_and_the_rest_is_answered() -> None:
     ]
     assert "WORK ON PART A" in answer.answer
     assert "page 1" in answer.answer
-    assert answer.answer.endswith("- `c`: needs 'b', which gave no result")
+    gaps = "- `b`: no such invoice\n- `c`: needs 'b', which gave no result"
+    assert answer.answer.startswith(f"## What is missing\n\n{gaps}\n\n## What was found\n\n")
 
 
 def test_a_run_in_which_nothing_completes_has_failed() -> None:

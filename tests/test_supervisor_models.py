@@ -6,7 +6,14 @@ from collections.abc import Iterator
 import pytest
 
 from leadhand import InputError, Plan, Supervisor, Task, Team, Worker
-from leadhand.contracts.event import ConflictFound, Event, ModelCalled, PlanProposed, RunStarted
+from leadhand.contracts.event import (
+    ConflictFound,
+    ConflictJudged,
+    Event,
+    ModelCalled,
+    PlanProposed,
+    RunStarted,
+)
 from leadhand.contracts.team import Role, TaskTemplate
 from leadhand.errors import ModelError
 from leadhand.testing import ScriptedServer
@@ -165,7 +172,9 @@ def test_contradictions_are_events_and_stand_in_the_answer(server: ScriptedServe
     answer = asyncio.run(work)
     assert [conflict.task_ids for conflict in answer.conflicts] == [("t1", "t2")]
     found = [event.conflict for event in events if isinstance(event, ConflictFound)]
-    assert found == list(answer.conflicts)
+    judged = [event.conflict for event in events if isinstance(event, ConflictJudged)]
+    assert [conflict.why for conflict in found] == ["two sources"]
+    assert judged == list(answer.conflicts)
 
 
 def test_roles_may_have_models_and_settings_of_their_own(server: ScriptedServer) -> None:

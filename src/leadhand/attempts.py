@@ -16,6 +16,7 @@ from leadhand.contracts.event import WorkerStuck
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
 from leadhand.contracts.task import Limits
 from leadhand.contracts.team import Rung, Worker
+from leadhand.policies.load import latency
 from leadhand.ports import Runner
 from leadhand.recorder import Recorder
 from leadhand.state import TaskState
@@ -53,6 +54,10 @@ class Lane:
     slots: tuple[Slots, ...]
     ready: list[tuple[float, int, str]] = field(default_factory=list[tuple[float, int, str]])
     """A heap of (minus the remaining path, order of arrival, task id)."""
+    running: int = 0
+    """Attempts that its worker makes now."""
+    latency_s: float | None = None
+    """How long its worker took for an attempt lately."""
 
     def open(self) -> bool:
         """Whether one more of its tasks may run."""
@@ -145,6 +150,7 @@ class Attempts:
         id = attempt.task.task.id
         loop = asyncio.get_running_loop()
         self.running[id] = attempt
+        attempt.lane.running += 1
         for slots in attempt.lane.slots:
             slots.free -= 1
         attempt.work = loop.create_task(self._work(attempt), name=f"task:{self._recorder.path}{id}")
@@ -159,7 +165,12 @@ class Attempts:
             return False
         if attempt.timer is not None:
             attempt.timer.cancel()
-        for slots in attempt.lane.slots:
+        lane = attempt.lane
+        lane.running -= 1
+        lane.latency_s = latency(
+            lane.latency_s, self._recorder.elapsed_s() - attempt.task.dispatched_s
+        )
+        for slots in lane.slots:
             slots.give_back(self._news)
         return True
 

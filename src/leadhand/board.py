@@ -73,7 +73,8 @@ class Board:
             loop = asyncio.get_running_loop()
             self._delayed[id] = loop.call_later(delay_s, self._wake_up, id)
         else:
-            self._lanes.add(id, self._state.tasks[id].worker, self._rank[id])
+            task = self._state.tasks[id]
+            self._lanes.add(id, task.worker, self._rank[id], bound=task.attempts > 0)
 
     def _wake_up(self, id: str) -> None:
         del self._delayed[id]

@@ -21,8 +21,9 @@ from leadhand.models.ledger import Account
 from leadhand.nesting import nested_teams
 from leadhand.planning import TemplatePlanner
 from leadhand.planning.routing import Chooser, Router, RoutingPlanner
-from leadhand.ports import Planner, Synthesizer
+from leadhand.ports import Planner, Remedies, Synthesizer
 from leadhand.recorder import Recorder
+from leadhand.synthesis.conflicts import roles_of
 from leadhand.synthesis.merge import Merge
 from leadhand.tools.toolshed import Toolshed
 from leadhand.workers.staff import Staff, needs_model
@@ -77,6 +78,7 @@ class Crew:
         self.router = Router(team, self._chooser())
         self.planner: Planner = self._made(planner) or self._routing(self._planner())
         self.synthesizer: Synthesizer = self._made(synthesizer) or self._synthesizer()
+        self.remedies = self._remedies()
         if account is not None and self.synthesizer.calls_model:
             account.keep_for_synthesis()
         self.staff = Staff(
@@ -154,9 +156,16 @@ class Crew:
 
         return ModelChooser(self._caller, self._fence, role, self._team.tiers)
 
+    def _remedies(self) -> Remedies | None:
+        if self._caller is None or not (self._team.tiers or self._team.planner.model):
+            return None
+        from leadhand.planning import ModelRemedies
+
+        return ModelRemedies(self._caller, self._team, self._fence, request=self._request)
+
     def _synthesizer(self) -> Synthesizer:
         if self._caller is None or not (self._team.tiers or self._team.synthesizer.model):
-            return Merge()
+            return Merge(roles_of(self._team))
         from leadhand.synthesis import ModelSynthesizer
 
         return ModelSynthesizer(

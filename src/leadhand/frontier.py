@@ -103,23 +103,24 @@ class Frontier:
         """Tell those who depend on `ended`, and whoever is skipped for it in turn."""
         ready: list[str] = []
         skipped: list[tuple[str, str]] = []
-        waiting = self._waiting
+        waiting, cut, tolerates = self._waiting, self._cut, self._tolerates
         for done in ended:
             after = self._after.get(done)
             if after is None:
                 continue
             blame = self._blame.get(done) if self._blame else None
             for next_id in after:
-                if self._cut and (done, next_id) in self._cut:
+                if cut and (done, next_id) in cut:
                     continue
-                if waiting[next_id] == _ENDED:
+                count = waiting[next_id]
+                if count == _ENDED:
                     continue
-                waiting[next_id] -= 1
-                if blame is not None and next_id not in self._tolerates:
+                waiting[next_id] = count - 1
+                if blame is not None and next_id not in tolerates:
                     waiting[next_id] = _ENDED
                     self._blame[next_id] = blame
                     skipped.append((next_id, blame))
                     ended.append(next_id)
-                elif not waiting[next_id]:
+                elif count == 1:
                     ready.append(next_id)
         return ready, skipped

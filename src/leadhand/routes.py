@@ -35,7 +35,8 @@ def pattern_problem(pattern: str) -> str | None:
         _matcher(pattern)
     except SchemaError as error:
         said = " ".join(str(error).split())
-        return said.partition("error: ")[2] or "it is too large or not a regular expression"
+        _, known, why = said.rpartition(" error: ")
+        return why if known else "it is too large or not a regular expression"
     return None
 
 

@@ -35,7 +35,7 @@ from leadhand.recorder import Recorder
 from leadhand.scheduler import GRACE_S, Scheduler
 from leadhand.state import RunState
 from leadhand.synthesis.merge import merge
-from leadhand.trace.ending import gaps_of, results_of, status_of, with_gaps
+from leadhand.trace.ending import confidence_of, gaps_of, results_of, status_of, with_gaps
 from leadhand.trace.metrics import metrics, task_report
 from leadhand.validation import check
 from leadhand.workers.nested import request_of
@@ -224,6 +224,7 @@ class Run:
                 concurrency=self._concurrency,
                 slots=self._slots,
                 shared_slots=staff.slots,
+                remedies=self._crew.remedies,
                 grace_s=self._grace_s,
             )
             self._active.works_with(scheduler)
@@ -281,9 +282,11 @@ class Run:
         if state.plan is not None:
             strategy = self._crew.synthesizer.name
             self._recorder.record(SynthesisStarted(**self._recorder.stamp(), strategy=strategy))
-            synthesis, missing = await self._synthesis(state.plan)
+            synthesis, missing = await self._synthesis(state.standing_plan or state.plan)
+        known = {(one.task_ids, one.about) for one in state.conflicts}
         for conflict in synthesis.conflicts:
-            self._recorder.record(ConflictFound(**self._recorder.stamp(), conflict=conflict))
+            if (conflict.task_ids, conflict.about) not in known:
+                self._recorder.record(ConflictFound(**self._recorder.stamp(), conflict=conflict))
         gaps = (*gaps_of(state, self._team), *missing)
         account = self._crew.account
         if account is not None and account.ledger.passed is not None and not gaps:
@@ -297,9 +300,9 @@ class Run:
             request=state.request,
             answer=with_gaps(synthesis.answer, gaps),
             output=synthesis.output,
-            confidence=synthesis.confidence,
+            confidence=confidence_of(synthesis.confidence, state),
             gaps=gaps,
-            conflicts=synthesis.conflicts,
+            conflicts=state.conflicts,
             sources=synthesis.sources,
             tasks=tuple(task_report(task) for task in state.tasks.values()),
             metrics=metrics(state, self._recorder.elapsed_s()),

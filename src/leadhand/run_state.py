@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from leadhand.breaker import Breaker
-from leadhand.contracts.answer import Answer, TaskStatus
+from leadhand.contracts.answer import Answer, Conflict, TaskStatus
 from leadhand.contracts.outcome import NO_USAGE, Result, Usage
 from leadhand.contracts.task import Plan, Task
 
@@ -92,6 +92,8 @@ class RunState:
     finished_s: float | None = None
     stuck: tuple[str, ...] = ()
     """Workers that blocked the loop or ignored their cancellation, each in one line."""
+    conflicts: tuple[Conflict, ...] = ()
+    """Contradictions between results, as they were judged, if they were."""
     answer: Answer | None = None
 
     @property

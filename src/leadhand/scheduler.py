@@ -156,7 +156,7 @@ class Scheduler:
         while (taken := self._lanes.next(breakers, now_s)) is not None:
             self._dispatch(*taken)
 
-    def _dispatch(self, lane: Lane, id: str) -> None:
+    def _dispatch(self, lane: Lane, id: str, because: str) -> None:
         task = self._state.tasks[id]
         worker = lane.worker
         if task.worker != worker.name:
@@ -164,7 +164,7 @@ class Scheduler:
                 TaskReassigned(
                     **self._recorder.task_stamp(id, task.attempts),
                     worker=worker.name,
-                    reason=f"the breaker of {task.worker} is open",
+                    reason=because,
                     second_opinion=task.first is not None,
                 )
             )

@@ -9,6 +9,8 @@ from leadhand.contracts.event import (
     BreakerClosed,
     BreakerOpened,
     ConflictFound,
+    ConflictJudged,
+    CritiqueGiven,
     Event,
     ModelCalled,
     OpinionJudged,
@@ -243,7 +245,7 @@ def _model_called(state: RunState, event: ModelCalled) -> None:
 
 
 def _usage_of(event: ModelCalled) -> Usage:
-    usage = Usage(
+    return Usage(
         model=event.model,
         requests=1,
         input_tokens=event.input_tokens,
@@ -251,10 +253,6 @@ def _usage_of(event: ModelCalled) -> Usage:
         cost_usd=event.cost_usd,
         duration_s=event.duration_s,
     )
-    # A call that got no answer is a request, and is not billed: no price of it can be unknown.
-    if event.error is not None and event.cost_usd is None:
-        return usage.model_copy(update={"cost_usd": 0.0})
-    return usage
 
 
 def _count(state: RunState, task: TaskState, result: Result | None) -> None:
@@ -288,6 +286,8 @@ def _run_event(
     | PlanAmended
     | SynthesisStarted
     | ConflictFound
+    | ConflictJudged
+    | CritiqueGiven
     | RunFinished,
 ) -> None:
     match event:
@@ -316,13 +316,26 @@ def _run_event(
             state.phase = "synthesizing"
             state.synthesis_started_s = event.elapsed_s
         case ConflictFound():
-            pass  # the answer holds it
+            state.conflicts = (*state.conflicts, event.conflict)
+        case ConflictJudged():
+            _judged(state, event)
+        case CritiqueGiven():
+            pass  # what is left of it stands in the answer
         case RunFinished():
             state.phase = "finished"
             state.finished_s = event.elapsed_s
             state.answer = event.answer
         case _:
             assert_never(event)
+
+
+def _judged(state: RunState, event: ConflictJudged) -> None:
+    judged = event.conflict
+    state.conflicts = tuple(
+        judged if (one.task_ids, one.about) == (judged.task_ids, judged.about) else one
+        for one in state.conflicts
+        if event.holds or (one.task_ids, one.about) != (judged.task_ids, judged.about)
+    )
 
 
 def _amend(state: RunState, event: PlanAmended) -> None:

@@ -50,6 +50,7 @@ def test_a_model_is_put_through_four_trials(tmp_path: Path, server: ScriptedServ
     assert report["models"]["roles"] == {
         "planner": "openai-chat:scripted",
         "synthesizer": "openai-chat:scripted",
+        "judge": "openai-chat:scripted",
     }
     trials = report["trials"]["openai-chat:scripted"]
     assert [(trial["name"], trial["passed"]) for trial in trials] == [
@@ -66,7 +67,7 @@ def test_the_models_of_a_team_are_told_by_role(tmp_path: Path, server: ScriptedS
     team = support_team(tmp_path, "find")
     ended = doctor("--team", str(team), folder=tmp_path, env=asked(server))
     assert "models: openai-chat:scripted for every role, from LEADHAND_MODEL" in ended.out
-    assert "  openai-chat:scripted: planner, synthesizer, find" in ended.out
+    assert "  openai-chat:scripted: planner, synthesizer, judge, find" in ended.out
 
 
 def test_a_model_that_calls_no_tools_is_named_with_what_to_do(tmp_path: Path) -> None:

@@ -140,7 +140,7 @@ def test_a_plan_without_a_model_costs_nothing_and_does_no_work(tmp_path: Path) -
         "╰─● find",
         f"    {REQUEST}",
         "",
-        "then merge",
+        "then the results are put together",
         "costs nothing: no model is used",
     ]
 

@@ -133,8 +133,8 @@ def test_a_team_as_json_has_the_names_that_its_files_use(tmp_path: Path) -> None
     show_team(str(support(tmp_path)), screen.console, as_json=True)
     shown = json.loads(screen.text)
     assert list(shown) == [
-        "name", "description", "models", "workers", "planner", "synthesizer", "limits", "ladder",
-        "routes", "router", "shared_tools",
+        "name", "description", "models", "workers", "planner", "synthesizer", "judge", "critic",
+        "limits", "ladder", "routes", "router", "shared_tools",
     ]  # fmt: skip
     assert shown["workers"][1] == {
         "name": "technical",
@@ -289,9 +289,9 @@ def test_a_good_folder_passes_its_check(tmp_path: Path) -> None:
 
 def test_warnings_are_printed_and_do_not_fail_the_check(tmp_path: Path) -> None:
     screen = Screen()
-    assert check_team(write_team(tmp_path, "name: mine\nroutes: {}\n"), screen.console)
+    assert check_team(write_team(tmp_path, "name: mine\nhooks: {}\n"), screen.console)
     assert screen.text == (
-        "warning  team.yaml:2: `routes` has no effect in this version\n"
+        "warning  team.yaml:2: `hooks` has no effect in this version\n"
         "team 'mine' can be used: 1 worker, 1 warning\n"
     )
 
@@ -300,7 +300,7 @@ def test_problems_and_warnings_are_one_a_line_however_narrow_the_terminal(tmp_pa
     screen = Screen(width=20)
     folder = write_team(
         tmp_path,
-        "name: mine\nroutes: {}\nlimits: {timeout_s: 0}\n",
+        "name: mine\nhooks: {}\nlimits: {timeout_s: 0}\n",
         solo=worker("fallback: nobody\nisolate: always"),
     )
     assert not check_team(folder, screen.console)
@@ -309,7 +309,7 @@ def test_problems_and_warnings_are_one_a_line_however_narrow_the_terminal(tmp_pa
         "problem  workers/solo.md:2: 'solo' falls back to 'nobody', who is not in the team: "
         "it has solo\n"
         "problem  workers/solo.md:3: `isolate` is 'always' and must be 'none' or 'process'\n"
-        "warning  team.yaml:2: `routes` has no effect in this version\n"
+        "warning  team.yaml:2: `hooks` has no effect in this version\n"
         "3 problems, 1 warning: this team can't be used yet\n"
     )
 

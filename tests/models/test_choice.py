@@ -83,6 +83,7 @@ def test_the_teams_own_come_before_the_environments_keys() -> None:
     assert roles(choice.team) == {
         "planner": "openai:gpt-6.1-sol",
         "synthesizer": "groq:openai/gpt-oss-120b",
+        "judge": "openai:gpt-6.1-sol",
         "a": "anthropic:claude-opus-5-5",
         "b": "openai:gpt-6.1-sol",
     }
@@ -113,6 +114,7 @@ def test_a_key_stands_for_a_model_of_each_tier_and_is_not_shown() -> None:
     assert roles(choice.team) == {
         "planner": "anthropic:claude-sonnet-5-5",
         "synthesizer": "anthropic:claude-sonnet-5-5",
+        "judge": "anthropic:claude-sonnet-5-5",
         "billing": "anthropic:claude-sonnet-5-5",
         "technical": "anthropic:claude-opus-5-5",
         "count": "function",

@@ -80,6 +80,7 @@ def test_the_answer_has_its_citations_checked_and_its_sources_and_contradictions
     answering(
         server,
         {"json": {"answer": answer, "confidence": 0.724, "contradictions": contradictions}},
+        {"json": {"why": "open", "contradict": True, "winners": [], "resolution": None}},
     )
     made = asyncio.run(synthesized(RESULTS)).synthesis
     assert made.answer == (

@@ -59,14 +59,14 @@ def test_entries_that_need_more_are_told_what(tmp_path: Path) -> None:
 
 
 def test_unknown_keys_are_named_with_what_may_have_been_meant(tmp_path: Path) -> None:
-    team = "name: x\nmodles: m\nroutes: []\nlader: {}\nlimits: {timeout: 3}\n"
-    folder = write_team(tmp_path, team, solo=worker("color: blue\nrole: lead\nmax_queue: 3"))
+    team = "name: x\nmodles: m\nhooks: []\nlader: {}\nlimits: {timeout: 3}\n"
+    folder = write_team(tmp_path, team, solo=worker("color: blue\nskills: lead\nvoice: 3"))
     assert warnings(folder) == [
         "team.yaml:2: `modles` has no effect in this version: did you mean `models`?",
-        "team.yaml:3: `routes` has no effect in this version",
+        "team.yaml:3: `hooks` has no effect in this version",
         "team.yaml:4: `lader` has no effect in this version: did you mean `ladder`?",
         "team.yaml:5: `timeout` has no effect in this version: did you mean `timeout_s`?",
         "workers/solo.md:2: `color` has no effect in this version",
-        "workers/solo.md:3: `role` has no effect in this version",
-        "workers/solo.md:4: `max_queue` has no effect in this version",
+        "workers/solo.md:3: `skills` has no effect in this version",
+        "workers/solo.md:4: `voice` has no effect in this version",
     ]

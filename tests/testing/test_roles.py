@@ -152,7 +152,7 @@ def test_a_choice_is_made_by_the_only_tool_that_takes_it(
     choose = tool("choose", {"choice": {"type": "string", "enum": ["t2", "t1"]}, "why": TEXT})
     given = arguments(asked(server, protocol, REQUEST, output=choose), "choose")
     assert (given["choice"], "Borealis" in str(given["why"])) == ("t2", True)
-    assert server.stats().by_role == {"structured": 1}
+    assert server.stats().by_role == {"judge": 1}
 
 
 @BOTH

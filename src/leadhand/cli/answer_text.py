@@ -1,4 +1,4 @@
-"""An answer as a person reads it: the text, what is missing, what contradicts, what it took.
+"""An answer as a person reads it: what is missing, the text, what contradicts, what it took.
 
 Laid out where stdout is a terminal, plain Markdown elsewhere. Nothing in it is obeyed.
 """
@@ -15,7 +15,8 @@ from leadhand.cli.markdown import code
 from leadhand.cli.rendered import SafeMarkdown
 from leadhand.cli.terminal import encodable, safe, safe_block, sentence
 from leadhand.cli.words import counted
-from leadhand.contracts.answer import MISSING, Answer, Conflict, Metrics
+from leadhand.contracts.answer import FOUND, Answer, Conflict, Metrics
+from leadhand.trace.ending import without_gaps
 
 MAX_WIDTH = 100
 """Wider terminals don't get longer lines."""
@@ -34,18 +35,21 @@ def show_answer(answer: Answer, console: Console) -> None:
 
 
 def markdown(answer: Answer) -> str:
-    """The answer as Markdown: its text, gaps included, then conflicts, sources and the footer."""
-    body, gaps = _without_gaps(answer)
-    parts = [safe_block(body)]
-    for title, lines in (
-        ("What is missing", gaps),
-        ("Contradictions", [_conflict(one) for one in answer.conflicts]),
-        ("Sources", _sources(answer, code)),
-    ):
-        if lines:
-            parts.append(f"## {title}\n\n" + "\n".join(f"- {line}" for line in lines))
-    parts.append(f"---\n\n{' · '.join(footer(answer))}")
+    """The answer as Markdown: its gaps, its text, then conflicts, sources and the footer."""
+    gaps = _gaps(answer)
+    body = safe_block(without_gaps(answer.answer, answer.gaps))
+    parts = [
+        _section("What is missing", gaps),
+        f"{FOUND}\n\n{body}" if gaps and body.strip() else body,
+        _section("Contradictions", [_conflict(one) for one in answer.conflicts]),
+        _section("Sources", _sources(answer, code)),
+        f"---\n\n{' · '.join(footer(answer))}",
+    ]
     return "\n\n".join(part.strip("\n") for part in parts if part.strip()) + "\n"
+
+
+def _section(title: str, lines: Sequence[str]) -> str:
+    return f"## {title}\n\n" + "\n".join(f"- {line}" for line in lines) if lines else ""
 
 
 def footer(answer: Answer) -> list[str]:
@@ -89,13 +93,8 @@ def seconds(taken_s: float) -> str:
     return f"{minutes} min {rest} s"
 
 
-def _without_gaps(answer: Answer) -> tuple[str, list[str]]:
-    """The answer's text without the list of gaps that its end has, and that list."""
-    if not answer.gaps:
-        return answer.answer, []
-    body, heading, _ = answer.answer.rpartition(MISSING)
-    gaps = [f"`{safe(gap.task_id)}`: {sentence(gap.why)}" for gap in answer.gaps]
-    return (body if heading else answer.answer), gaps
+def _gaps(answer: Answer) -> list[str]:
+    return [f"`{safe(gap.task_id)}`: {sentence(gap.why)}" for gap in answer.gaps]
 
 
 def _conflict(conflict: Conflict) -> str:
@@ -109,7 +108,7 @@ def _sources(answer: Answer, shown: Callable[[str], str]) -> list[str]:
     """A line for each reference, `shown` so that nothing in it becomes markup."""
     by_ref: dict[str, list[str]] = {}
     for source in answer.sources:
-        by_ref.setdefault(shown(sentence(source.ref)), []).append(f"`{safe(source.task_id)}`")
+        by_ref.setdefault(shown(sentence(source.ref)), []).append(shown(safe(source.task_id)))
     lines = [f"{ref} ({', '.join(dict.fromkeys(ids))})" for ref, ids in by_ref.items()]
     if len(lines) <= MAX_SOURCES:
         return lines
@@ -117,15 +116,11 @@ def _sources(answer: Answer, shown: Callable[[str], str]) -> list[str]:
 
 
 def _laid_out(answer: Answer, console: Console) -> str:
-    body, gaps = _without_gaps(answer)
-    parts: list[RenderableType] = [SafeMarkdown(body), Text()] if body.strip() else []
-    for title, style, lines in (
-        ("missing", "yellow", gaps),
-        ("contradictions", "yellow", [_conflict(one) for one in answer.conflicts]),
-        ("sources", "dim", _sources(answer, str)),
-    ):
-        if lines:
-            parts += [Text(title, style=f"bold {style}"), _list(lines, style), Text()]
+    body = without_gaps(answer.answer, answer.gaps)
+    parts = _titled("missing", "yellow", _gaps(answer))
+    parts += [SafeMarkdown(body), Text()] if body.strip() else []
+    parts += _titled("contradictions", "yellow", [_conflict(one) for one in answer.conflicts])
+    parts += _titled("sources", "dim", _sources(answer, str))
     status, *rest = footer(answer)
     rest_of_line = (f" · {' · '.join(rest)}", "dim")
     parts.append(Text.assemble((status, f"bold {_STATUS_STYLES[answer.status]}"), rest_of_line))
@@ -134,6 +129,10 @@ def _laid_out(answer: Answer, console: Console) -> str:
             Group(*parts), width=min(console.width, MAX_WIDTH), highlight=False, markup=False
         )
     return captured.get()
+
+
+def _titled(title: str, style: str, lines: Sequence[str]) -> list[RenderableType]:
+    return [Text(title, style=f"bold {style}"), _list(lines, style), Text()] if lines else []
 
 
 def _list(lines: Sequence[str], style: str) -> Padding:

@@ -15,6 +15,14 @@ MAX_WIDTH = 100
 """Wider terminals don't get longer lines."""
 
 
+_ENDS = {
+    "merge": "then the results are put together",
+    "select": "then the best result is taken",
+    "reduce": "then the results are condensed step by step",
+    "last": "then the last task's result is the answer",
+}
+
+
 def show_plan(plan: Plan, console: Console, *, models: Mapping[str, str] | None = None) -> None:
     """Print the plan's tasks in the order in which they can run, as a graph.
 
@@ -40,7 +48,9 @@ def show_plan(plan: Plan, console: Console, *, models: Mapping[str, str] | None 
             beside.append_text(line)
             beside.rstrip()
             console.print(beside, soft_wrap=True, highlight=False, markup=False)
-    end = f"then {safe(plan.synthesis)}" if len(plan.tasks) > 1 else "then its result is the answer"
+    end = _ENDS.get(plan.synthesis, f"then {safe(plan.synthesis)}")
+    if len(plan.tasks) == 1:
+        end = "then its result is the answer"
     if plan.instruction:
         end += f": {sentence(plan.instruction)}"
     console.print(_text(console, f"\n{end}", "dim"), width=width, highlight=False)

@@ -38,6 +38,8 @@ def document(team: Team) -> dict[str, object]:
             **_role(team.synthesizer),
             "plain": team.synthesizer.plain,
         },
+        "judge": _role(team.judge),
+        "critic": None if team.critic is None else _role(team.critic),
         "limits": team.limits.model_dump(exclude_none=True),
         "ladder": {
             "max_attempts": team.retry.max_attempts,

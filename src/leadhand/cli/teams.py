@@ -220,10 +220,10 @@ def _models(team: Team) -> list[tuple[str, str]]:
         rows.append(("models", sentence(f"{names['standard']} for every tier")))
     elif names:
         rows.append(("models", sentence(" · ".join(f"{t}: {name}" for t, name in names.items()))))
-    roles = (("planner", team.planner), ("synthesizer", team.synthesizer))
-    rows += [(name, sentence(" · ".join(_role(role)))) for name, role in roles if role != Role()]
-    if team.router is not None:
-        rows.append(("router", sentence(" · ".join(_role(team.router)))))
+    usual = ("planner", "synthesizer", "judge")
+    for name, role in team.roles.items():
+        if role != Role() or name not in usual:
+            rows.append((name, sentence(" · ".join(_role(role)))))
     return rows
 
 

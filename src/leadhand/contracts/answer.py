@@ -7,7 +7,9 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 Status = Literal["complete", "partial", "failed", "cancelled"]
 TaskStatus = Literal["completed", "escalated", "failed", "timed_out", "cancelled", "skipped"]
 MISSING = "## What is missing"
-"""The heading in an answer's text under which its gaps stand."""
+"""The heading of the part of an answer's text that lists its gaps; it comes first."""
+FOUND = "## What was found"
+"""The heading of all the rest of an answer's text that has gaps."""
 Engine = Literal["model", "deterministic"]
 EndedBy = Literal["person", "budget", "deadline"]
 
@@ -31,6 +33,20 @@ class Conflict(BaseModel):
     resolution: str | None = None
     """What was taken to be right; none where the conflict is open."""
     why: str = ""
+    taken: tuple[str, ...] = ()
+    """The tasks whose results were taken to be right, where any were."""
+
+
+class CritiquePoint(BaseModel):
+    """Something that a critic holds against a draft."""
+
+    model_config = ConfigDict(frozen=True)
+
+    point: str
+    severity: Literal["must", "should"]
+    """`must`: the answer is not to be given like this."""
+    where: str = ""
+    """The passage that it is about."""
 
 
 class Source(BaseModel):

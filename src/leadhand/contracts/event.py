@@ -11,7 +11,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter
 
-from leadhand.contracts.answer import Answer, Conflict
+from leadhand.contracts.answer import Answer, Conflict, CritiquePoint
 from leadhand.contracts.outcome import EscalationReason, FailureKind, Result
 from leadhand.contracts.task import Plan, Task
 
@@ -297,6 +297,35 @@ class ConflictFound(Stamp):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ConflictJudged(Stamp):
+    """A conflict that was found before, as the judge sees it."""
+
+    type: Literal["conflict_judged"] = "conflict_judged"
+    conflict: Conflict
+    holds: bool = True
+    """False: the results can all be right, and the answer does not name it."""
+    confidence: int | None = None
+    """Of the judge, 0 to 100; none where it did not say, or nobody could judge."""
+
+
+CritiqueVerdict = Literal["approved", "sent_back", "objected", "skipped"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CritiqueGiven(Stamp):
+    """What the critic says of a draft of the answer. The last one is its last word."""
+
+    type: Literal["critique_given"] = "critique_given"
+    round: int
+    """Which draft it is about, from 1."""
+    verdict: CritiqueVerdict
+    """`objected`: the answer is given as it is, and says what the critic holds against it."""
+    points: tuple[CritiquePoint, ...] = ()
+    why: str | None = None
+    """Why the critic was not heard, or the draft not mended."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunFinished(Stamp):
     type: Literal["run_finished"] = "run_finished"
     answer: Answer
@@ -327,6 +356,8 @@ Event = (
     | PlanAmended
     | SynthesisStarted
     | ConflictFound
+    | ConflictJudged
+    | CritiqueGiven
     | RunFinished
 )
 

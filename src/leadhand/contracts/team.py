@@ -1,7 +1,7 @@
 """Teams and workers as data: who can do what, by which rules. They run nothing themselves."""
 
 import dataclasses
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Literal, Protocol, runtime_checkable
 
 from pydantic import ConfigDict, Field, JsonValue
@@ -41,7 +41,7 @@ _DATA = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
 
 @dataclass(frozen=True, config=_DATA)
 class Role:
-    """How a team's planner or synthesizer uses its model."""
+    """How a team's planner, synthesizer or another of its roles uses its model."""
 
     _: dataclasses.KW_ONLY
     tier: Tier = "standard"
@@ -208,6 +208,10 @@ class Team:
     """The models of each tier: the first is used, the next where it can't be reached."""
     planner: Role = Role()
     synthesizer: Role = Role()
+    judge: Role = Role()
+    """Who takes sides between results: contradictions, and the best of several."""
+    critic: Role | None = None
+    """Who reads the answer before it is given, and may send it back; none: nobody does."""
     shared_tools: tuple[str, ...] = ()
     """Names of tools that more than one worker may have."""
     template: tuple[TaskTemplate, ...] = ()
@@ -227,6 +231,22 @@ class Team:
     ladder: Ladder = Ladder()
     rates: Mapping[str, Rate] = dataclasses.field(default_factory=dict[str, Rate])
     """How fast models may be asked, by name; shared with all other runs in this process."""
+
+    @property
+    def roles(self) -> dict[str, Role]:
+        """The roles that may ask a model, by name."""
+        given = {
+            "planner": self.planner,
+            "synthesizer": self.synthesizer,
+            "judge": self.judge,
+            "critic": self.critic,
+            "router": self.router,
+        }
+        return {name: role for name, role in given.items() if role is not None}
+
+    def models_of(self, role: Role) -> Sequence[ModelSpec]:
+        """The models that a role asks, the first that answers; none in a deterministic team."""
+        return (role.model,) if role.model is not None else self.tiers.get(role.tier, ())
 
     @property
     def tiers(self) -> dict[Tier, tuple[ModelSpec, ...]]:

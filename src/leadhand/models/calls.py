@@ -50,7 +50,9 @@ CALL_TIMEOUT_S = 300.0
 T = TypeVar("T")
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
-_OVERLOADED = Failure("overloaded", "the model is overloaded: it made everyone wait too often")
+_OVERLOADED = Failure(
+    "overloaded", "the model is overloaded: it made everyone wait too often", unbilled=True
+)
 _CUT_OFF = Failure("unreachable", "the model could not be reached: its answer ended midway")
 _CANCELLED = Failure("unreachable", "the call was cancelled before it was answered")
 
@@ -266,6 +268,7 @@ class Caller:
                 model=connection.name,
                 task_id=asker.task_id,
                 attempt=asker.attempt,
+                cost_usd=0.0 if failure.unbilled else None,
                 duration_s=_since(started_s),
                 error=failure.message,
                 retry_in_s=wait_s,

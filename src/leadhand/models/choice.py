@@ -71,12 +71,7 @@ def roles(team: Team) -> dict[str, str]:
 def _roles(team: Team) -> dict[str, str | None]:
     tiers = team.tiers
     tasks_tier = team.limits.tier
-    used = {
-        "planner": _of_role(team.planner, tiers),
-        "synthesizer": _of_role(team.synthesizer, tiers),
-    }
-    if team.router is not None:
-        used["router"] = _of_role(team.router, tiers)
+    used = {name: _of_role(role, tiers) for name, role in team.roles.items()}
     for worker in team.workers:
         name = f"{worker.name} (worker)" if worker.name in used else worker.name
         if worker.team is not None:
@@ -90,7 +85,7 @@ def _roles(team: Team) -> dict[str, str | None]:
 def models_of(team: Team) -> list[ModelSpec]:
     """Every model that a team and those nested in it name, each once, those of the tiers first."""
     named = [spec for specs in team.tiers.values() for spec in specs]
-    named += [role.model for role in (team.planner, team.synthesizer, team.router) if role]
+    named += [role.model for role in team.roles.values()]
     for worker in team.workers:
         named += [worker.model] if worker.team is None else models_of(worker.team)
     once: list[ModelSpec] = []
@@ -178,9 +173,7 @@ def _stripped(team: Team) -> Team:
         team,
         model=None,
         models={},
-        planner=dataclasses.replace(team.planner, model=None),
-        synthesizer=dataclasses.replace(team.synthesizer, model=None),
-        router=dataclasses.replace(team.router, model=None) if team.router else None,
+        **{name: dataclasses.replace(role, model=None) for name, role in team.roles.items()},
         workers=tuple(
             dataclasses.replace(
                 worker, model=None, team=_stripped(worker.team) if worker.team else None
@@ -203,9 +196,7 @@ def _addressed(team: Team, environ: Mapping[str, str]) -> Team:
             tier: tuple(_address(spec, environ) for spec in specs)
             for tier, specs in team.models.items()
         },
-        planner=role(team.planner),
-        synthesizer=role(team.synthesizer),
-        router=role(team.router) if team.router else None,
+        **{name: role(given) for name, given in team.roles.items()},
         workers=tuple(
             dataclasses.replace(
                 worker,

@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from pydantic_ai.exceptions import (
@@ -39,6 +39,8 @@ class Failure:
     """One line, with what to do where there is something to do."""
     retry_after_s: float | None = None
     """What the model said, in seconds; not yet bounded."""
+    unbilled: bool = False
+    """Whether the provider itself answered with an error. What was lost on the way may cost."""
 
     @property
     def passing(self) -> bool:
@@ -48,6 +50,10 @@ class Failure:
 
 def failure_of(error: Exception) -> Failure:
     """The failure that `error`, raised by a model's `request`, stands for."""
+    return replace(_failure(error), unbilled=isinstance(error, ModelHTTPError | UserError))
+
+
+def _failure(error: Exception) -> Failure:
     said = _said(error)
     match error:
         case ModelContextWindowExceededError():

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from leadhand.planning.model import ModelPlanner
+    from leadhand.planning.revision import ModelRemedies
     from leadhand.planning.template import TemplatePlanner
 
-__all__ = ["ModelPlanner", "TemplatePlanner"]
+__all__ = ["ModelPlanner", "ModelRemedies", "TemplatePlanner"]
 
-_MODULES = {"ModelPlanner": "model", "TemplatePlanner": "template"}
+_MODULES = {"ModelPlanner": "model", "ModelRemedies": "revision", "TemplatePlanner": "template"}
 
 
 def __getattr__(name: str) -> object:

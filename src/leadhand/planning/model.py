@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 
 from leadhand import ports
 from leadhand.contracts.task import Plan
-from leadhand.contracts.team import ModelSpec, Team
+from leadhand.contracts.team import Team
 from leadhand.errors import PlanRejected
 from leadhand.models.calls import Asker, Caller, Request
 from leadhand.models.structured import MAX_REPAIRS, Answer, Unfit, ask_for
@@ -56,14 +56,9 @@ class ModelPlanner:
             Asker(self.name),
             _question(request),
             request=_asked(team),
-            models=_models(team),
+            models=team.models_of(team.planner),
             read=read,
         )
-
-
-def _models(team: Team) -> Sequence[ModelSpec]:
-    role = team.planner
-    return (role.model,) if role.model is not None else team.tiers.get(role.tier, ())
 
 
 def _asked(team: Team) -> Request:

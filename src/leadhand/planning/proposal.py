@@ -116,8 +116,9 @@ def proposed(data: Mapping[str, JsonValue], goal: str, team: Team) -> Plan | tup
     return Plan(
         goal=goal,
         tasks=tuple(Task(**task.model_dump()) for task in proposal.tasks),
-        # A strategy of the team's own, such as `findings`, is not a model's to choose.
-        synthesis=proposal.synthesis if team.synthesis in STRATEGIES else team.synthesis,
+        # A strategy of the team's own, such as `findings`, is not a model's to choose; `last` is
+        # how code does without one.
+        synthesis=proposal.synthesis if team.synthesis in (*STRATEGIES, "last") else team.synthesis,
         instruction=proposal.instruction,
     )
 

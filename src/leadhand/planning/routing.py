@@ -5,9 +5,10 @@ default's. A routed request is a plan of one task; planning any other is another
 """
 
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
+from leadhand.contracts.outcome import Escalated, Failed
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team, Worker
 from leadhand.errors import ModelError
@@ -44,17 +45,18 @@ class Router:
         chosen = await self._chosen(text, self._team.workers)
         return chosen or (route.worker if route is not None else None)
 
-    async def next(self, task: Task, *, tried: Collection[str], said: str = "") -> str | None:
-        """Who else a task may be for that was handed back, `said` why; none where nobody is known.
+    async def route(
+        self, task: Task, outcome: Escalated | Failed, *, workers: Sequence[str]
+    ) -> str | None:
+        """Who of `workers` a task may be for that was handed back, as `Remedies.route` says.
 
-        Never one of those who `tried`.
+        By rule it is the next one whose it may be; the rules know nothing of the `outcome`.
         """
-        text = task.intent
-        by_rule = [name for name in candidates(self._team.routes, text) if name not in tried]
+        by_rule = [name for name in candidates(self._team.routes, task.intent) if name in workers]
         if by_rule:
             return by_rule[0]
-        others = [worker for worker in self._team.workers if worker.name not in tried]
-        return await self._chosen(text, others, said=said)
+        others = [worker for worker in self._team.workers if worker.name in workers]
+        return await self._chosen(task.intent, others, said=outcome.message)
 
     async def _chosen(self, text: str, among: Sequence[Worker], *, said: str = "") -> str | None:
         if self._chooser is None or not among:

@@ -1,4 +1,4 @@
-"""The forms in which a synthesizer's model answers, and how what it sent is read."""
+"""The forms in which synthesizer, judge and critic answer, and how what they sent is read."""
 
 import math
 from collections.abc import Collection, Sequence
@@ -7,7 +7,7 @@ from typing import Annotated, TypeVar
 from pydantic import BaseModel, JsonValue, StringConstraints, ValidationError
 from pydantic_ai.tools import ToolDefinition
 
-from leadhand.contracts.answer import Conflict
+from leadhand.contracts.answer import Conflict, CritiquePoint
 from leadhand.models.structured import Answer, Unfit
 
 _Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
@@ -21,6 +21,7 @@ class Contradiction(BaseModel):
     task_ids: list[str]
     about: str
     resolution: str | None = None
+    taken: list[str] = []
     why: str = ""
 
 
@@ -40,7 +41,22 @@ class Chosen(BaseModel):
     confidence: float | None = None
 
 
+class Judgement(BaseModel):
+    """What a judge makes of results that seem to contradict each other."""
+
+    why: _Text
+    contradict: bool = True
+    winners: list[str] = []
+    resolution: str | None = None
+    confidence: float | None = None
+
+
+class _Critique(BaseModel):
+    points: list[CritiquePoint]
+
+
 _TEXT: dict[str, JsonValue] = {"type": "string"}
+_TEXT_OR_NULL: dict[str, JsonValue] = {"anyOf": [{"type": "string"}, {"type": "null"}]}
 _CONFIDENCE: dict[str, JsonValue] = {
     "anyOf": [{"type": "integer", "minimum": 0, "maximum": 100}, {"type": "null"}],
     "description": "How sure you are, 0 to 100.",
@@ -61,9 +77,10 @@ _CONTRADICTION = _object(
     task_ids={"type": "array", "items": _TEXT, "description": "The tasks that disagree."},
     about={"type": "string", "description": "What they disagree on, in one sentence."},
     resolution={
-        "anyOf": [_TEXT, {"type": "null"}],
+        **_TEXT_OR_NULL,
         "description": "What is to be taken as right; null where the results don't settle it.",
     },
+    taken={"type": "array", "items": _TEXT, "description": "The tasks that are right, if any."},
     why={"type": "string", "description": "What speaks for it, or why it stays open."},
 )
 
@@ -94,6 +111,36 @@ def choice_form(task_ids: Sequence[str]) -> ToolDefinition:
     )
 
 
+def judgement_form(task_ids: Sequence[str]) -> ToolDefinition:
+    """The tool that takes a judgement on what these tasks say."""
+    named: JsonValue = {"type": "string", "enum": list(task_ids)}
+    return ToolDefinition(
+        name="judge",
+        description="Give your judgement on the contradiction.",
+        parameters_json_schema=_object(
+            why={"type": "string", "description": "Why they differ, and what decides it."},
+            contradict={"type": "boolean", "description": "False where all can be right."},
+            winners={"type": "array", "items": named, "description": "The tasks that are right."},
+            resolution={**_TEXT_OR_NULL, "description": "What is to be taken as right, or null."},
+            confidence=_CONFIDENCE,
+        ),
+    )
+
+
+def critique_form() -> ToolDefinition:
+    """The tool that takes a critique."""
+    point = _object(
+        point={"type": "string", "description": "One fault, and how to mend it."},
+        severity={"type": "string", "enum": ["must", "should"]},
+        where={"type": "string", "description": "The few words of the draft that it is about."},
+    )
+    return ToolDefinition(
+        name="critique",
+        description="Give your points against the draft; none where it can be given as it is.",
+        parameters_json_schema=_object(points={"type": "array", "items": point}),
+    )
+
+
 def read_merged(answer: Answer) -> Merged:
     """The answer as it was given; plain text is an answer too. Raises `Unfit`."""
     if answer.data is None:
@@ -111,17 +158,49 @@ def read_choice(answer: Answer, task_ids: Collection[str]) -> Chosen:
     return chosen
 
 
+def read_judgement(answer: Answer, task_ids: Collection[str]) -> Judgement:
+    """The judgement, which takes a side or none. Raises `Unfit`."""
+    if answer.data is None:
+        raise Unfit("Give your judgement by calling `judge`.")
+    judged = _read(Judgement, answer)
+    unknown = [id for id in judged.winners if id not in task_ids]
+    if unknown:
+        raise Unfit(f"{unknown[0]!r} is none of the tasks: {', '.join(task_ids)}.")
+    if judged.contradict and set(judged.winners) == set(task_ids):
+        raise Unfit("They contradict each other, so not all of `winners` can be right.")
+    if judged.contradict and judged.winners and not (judged.resolution or "").strip():
+        raise Unfit("Say in `resolution` what is to be taken as right, or leave `winners` empty.")
+    return judged
+
+
+def read_critique(answer: Answer) -> tuple[CritiquePoint, ...]:
+    """The points against a draft. Raises `Unfit`."""
+    if answer.data is None:
+        raise Unfit("Give your points by calling `critique`; an empty list where you have none.")
+    return tuple(point for point in _read(_Critique, answer).points if point.point.strip())
+
+
 def conflicts(contradictions: Sequence[Contradiction], *, given: Collection[str]) -> list[Conflict]:
     """The contradictions that are between two or more tasks that gave a result."""
     found: list[Conflict] = []
     for one in contradictions:
-        named = (id if id in given else id.strip("[] ") for id in one.task_ids)
-        ids = tuple(dict.fromkeys(id for id in named if id in given))
+        ids = _known(one.task_ids, given)
         if len(ids) >= 2:
             found.append(
-                Conflict(task_ids=ids, about=one.about, resolution=one.resolution, why=one.why)
+                Conflict(
+                    task_ids=ids,
+                    about=one.about,
+                    resolution=one.resolution,
+                    why=one.why,
+                    taken=_known(one.taken, ids),
+                )
             )
     return found
+
+
+def _known(ids: Sequence[str], given: Collection[str]) -> tuple[str, ...]:
+    named = (id if id in given else id.strip("[] ") for id in ids)
+    return tuple(dict.fromkeys(id for id in named if id in given))
 
 
 def percent(confidence: float | None) -> int | None:

@@ -1,12 +1,13 @@
 """The strategies by code: results side by side, or the best of them. Nothing is reworded."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from leadhand.contracts.answer import Source, Synthesis
 from leadhand.contracts.outcome import Result
 from leadhand.contracts.task import Plan
 from leadhand.ports import TaskResult
+from leadhand.synthesis.conflicts import clashes
 
 
 class Merge:
@@ -15,9 +16,17 @@ class Merge:
     name = "merge"
     calls_model = False
 
+    def __init__(self, roles: Mapping[str, str] | None = None) -> None:
+        """`roles` names what workers are several of, worker by worker."""
+        self._roles = roles
+
     async def synthesize(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
-        """The same as `combine`."""
-        return combine(plan, results)
+        """The same as `combine`, with the contradictions in the data, all of them open."""
+        synthesis = combine(plan, results)
+        if plan.synthesis == "select":  # where one result is taken, others may say otherwise
+            return synthesis
+        found = tuple(clashes(results, roles=self._roles))
+        return synthesis.model_copy(update={"conflicts": found}) if found else synthesis
 
     def by_code(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
         """The same as `combine`."""

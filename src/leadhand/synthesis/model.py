@@ -1,43 +1,33 @@
 """The synthesizer by model: one answer out of many results, written or chosen by a model.
 
-It sees the results and the request, never the dispatching. What the model says is text: code checks
-its citations and the tasks it names, and nothing it says reaches the plan.
+Contradictions in the data are judged before the answer is written, those in the text, which only
+its writer can find, after it; then the critic reads it, where the team has one. A draft that is
+there is never lost again: whatever comes after it ends in time, and has failed at worst.
 """
 
-import functools
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+import asyncio
+from collections.abc import Sequence
 
-from pydantic_ai.tools import ToolDefinition
-
-from leadhand.contracts.answer import Synthesis
+from leadhand.contracts.answer import Conflict, Synthesis
 from leadhand.contracts.task import Plan
-from leadhand.contracts.team import ModelSpec, Team
+from leadhand.contracts.team import Team
+from leadhand.errors import ModelError
 from leadhand.fence import Fence
-from leadhand.models.calls import Asker, Caller, Request
-from leadhand.models.structured import Answer, Unfit, ask_for
+from leadhand.models.calls import Caller
 from leadhand.ports import TaskResult
-from leadhand.prompts import joined, prompt
-from leadhand.synthesis.citations import checked
-from leadhand.synthesis.forms import (
-    Merged,
-    choice_form,
-    conflicts,
-    merged_form,
-    percent,
-    read_choice,
-    read_merged,
-)
-from leadhand.synthesis.material import entries
-from leadhand.synthesis.merge import chosen, combine, given_of, sources_of
-from leadhand.synthesis.reduction import budget_of, reduced, size
+from leadhand.synthesis.conflicts import clashes, roles_of
+from leadhand.synthesis.critic import Critic
+from leadhand.synthesis.forms import percent
+from leadhand.synthesis.judge import Judge, Verdict
+from leadhand.synthesis.merge import chosen, combine, given_of
+from leadhand.synthesis.settlement import Settlement, differs, repeats, said
+from leadhand.synthesis.writing import Writer
 
-CONTEXT_TOKENS = 128_000
-"""The context of a model that nobody knows better."""
-_ASKER = Asker("synthesizer")
+MARGIN_S = 0.2
+"""How long before the run's deadline nothing more is done to a draft."""
+JUDGING = 1 / 3
+"""The share of the time left that judging may take before there is a draft."""
 _LISTED = 20
-
-T = TypeVar("T")
 
 
 class ModelSynthesizer:
@@ -56,113 +46,112 @@ class ModelSynthesizer:
         context_tokens: int | None = None,
     ) -> None:
         """`request` is what the user asked; `context_tokens` what the model holds, if known."""
-        self._caller = caller
-        self._role = team.synthesizer
-        self._models = _models(team)
-        self._fence = fence
-        self._request = request
-        self._budget = budget_of(context_tokens or CONTEXT_TOKENS)
+        self._recorder = caller.recorder
+        self._roles = roles_of(team)
+        self._judge = Judge(caller, team, fence)
+        self._settlement = Settlement(caller.recorder, self._judge, request=request)
+        self._writer = Writer(caller, team, fence, request=request, context_tokens=context_tokens)
+        self._chooses = not team.synthesizer.plain
+        self._critic = (
+            Critic(caller, team, team.critic, fence, request=request) if team.critic else None
+        )
 
     async def synthesize(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
         """The answer, by the plan's strategy. Raises `ModelError` where no model gives one."""
         if len(plan.tasks) == 1 or len(given_of(results)) <= 1:
-            return combine(plan, results)
-        shown = entries(results)
-        condense = functools.partial(self._condense, instruction=plan.instruction)
-        material = await reduced(shown, budget=self._budget, condense=condense)
-        condensed = material != "\n".join(shown)
-        lost = _uncited(material, results) if condensed else []
-        if self._role.plain:
-            synthesis = await self._write_plainly(plan, results, material)
-        elif plan.synthesis == "select":
-            synthesis = await self._choose(plan, results, material)
-        else:
-            synthesis = await self._write(plan, results, material)
-        return _noted(synthesis, lost)
+            synthesis = combine(plan, results)
+            if isinstance(synthesis.output, str):  # a text of its own, and no list of results
+                material, _ = await self._writer.material(plan, results)
+                return await self._approved(plan, results, material, synthesis, drafting_s=0.0)
+            return synthesis
+        if plan.synthesis == "select" and self._chooses:
+            return await self._choose(plan, results)
+        return await self._write(plan, results)
 
     def by_code(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
         """The results as they are, by the plan's strategy."""
         return combine(plan, results)
 
-    async def _write(self, plan: Plan, results: Sequence[TaskResult], material: str) -> Synthesis:
-        text = self._message(material, instruction=plan.instruction)
-        prompted = self._prompted("merge", output=merged_form())
-        return _synthesis(await self._ask(text, prompted, read_merged), results)
-
-    async def _write_plainly(
-        self, plan: Plan, results: Sequence[TaskResult], material: str
-    ) -> Synthesis:
-        """The answer of a role whose instructions are the whole prompt."""
-        instruction = plan.instruction if plan.instruction != self._request else ""
-        parts = (self._request, instruction, self._fence.around(material))
-        text = "\n".join(part for part in parts if part)
-        prompted = Request(self._role.instructions, settings=self._role.settings)
-        return _synthesis(await self._ask(text, prompted, read_merged), results)
-
-    async def _choose(self, plan: Plan, results: Sequence[TaskResult], material: str) -> Synthesis:
+    async def _choose(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
+        """The result that the judge takes, word for word."""
         by_id = {one.task.id: one for one, _ in given_of(results)}
-        text = self._message(material, instruction=plan.instruction)
-        prompted = self._prompted("select", output=choice_form(list(by_id)))
-        choice = await self._ask(text, prompted, lambda answer: read_choice(answer, by_id))
+        material, lost = await self._writer.material(plan, results)
+        question = self._writer.question(plan.instruction)
+        choice = await self._judge.choose(question, material, ids=list(by_id))
         confidence = percent(choice.confidence)
-        return chosen(by_id[choice.choice], results, why=choice.why, confidence=confidence)
+        best = by_id[choice.choice]
+        return _noted(chosen(best, results, why=choice.why, confidence=confidence), lost)
 
-    async def _condense(self, chunk: str, *, instruction: str) -> str:
-        length = f"Condense to at most {self._budget.condensed:,} characters."
+    async def _write(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
+        """An answer to the request that says how contradictions were judged."""
+        left_s = self._left_s()
+        verdicts = await self._settlement.of(
+            clashes(results, roles=self._roles),
+            results,
+            within_s=None if left_s is None else left_s * JUDGING,
+        )
+        material, lost = await self._writer.material(plan, results)
+        started_s = self._recorder.elapsed_s()
+        draft = await self._writer.draft(
+            plan, results, material, judged=[said(verdict) for verdict in verdicts]
+        )
+        drafting_s = self._recorder.elapsed_s() - started_s
+        found = [one for one in draft.conflicts if not repeats(one, verdicts)]
+        later = await self._settlement.of(found, results, within_s=self._left_s())
+        draft = await self._corrected(plan, results, material, draft, found, later)
+        draft = await self._approved(plan, results, material, draft, drafting_s=drafting_s)
+        standing = [one.conflict for one in (*verdicts, *later) if one.holds]
+        return _noted(draft.model_copy(update={"conflicts": tuple(standing)}), lost)
 
-        def read(answer: Answer) -> str:
-            if size(answer.text) > self._budget.most:
-                raise Unfit(f"That is too long, with {len(answer.text):,} characters. {length}")
-            return answer.text
+    async def _corrected(
+        self,
+        plan: Plan,
+        results: Sequence[TaskResult],
+        material: str,
+        draft: Synthesis,
+        found: Sequence[Conflict],
+        verdicts: Sequence[Verdict],
+    ) -> Synthesis:
+        """The draft without what it says otherwise of the contradictions it `found`."""
+        pairs = zip(verdicts, found, strict=True)
+        wrong = [said(verdict) for verdict, one in pairs if differs(verdict, one)]
+        if not wrong:
+            return draft
+        try:
+            async with asyncio.timeout(self._left_s()):
+                return await self._writer.revise(plan, results, material, draft=draft, points=wrong)
+        except (ModelError, TimeoutError):
+            notes = "\n".join(f"- {one}" for one in wrong)
+            text = f"{draft.answer}\n\n*Judged after this was written:*\n\n{notes}"
+            return draft.model_copy(update={"answer": text})
 
-        text = self._message(chunk, instruction=f"{instruction} {length}".strip())
-        return await self._ask(text, self._prompted("reduce"), read)
+    async def _approved(
+        self,
+        plan: Plan,
+        results: Sequence[TaskResult],
+        material: str,
+        draft: Synthesis,
+        *,
+        drafting_s: float,
+    ) -> Synthesis:
+        """The draft as the critic lets it go out, where the team has one."""
+        if self._critic is None:
+            return draft
 
-    async def _ask(self, text: str, request: Request, read: Callable[[Answer], T]) -> T:
-        return await ask_for(
-            self._caller, _ASKER, text, request=request, models=self._models, read=read
+        async def revise(draft: Synthesis, points: Sequence[str]) -> Synthesis:
+            return await self._writer.revise(plan, results, material, draft=draft, points=points)
+
+        missing = [f"{one.task.intent} ({one.status})" for one in results if one.result is None]
+        return await self._critic.approved(
+            draft, revise, missing=missing, time_left=self._left_s, needed_s=drafting_s
         )
 
-    def _prompted(self, name: str, *, output: ToolDefinition | None = None) -> Request:
-        """The stable part first; what differs from run to run, the fence's nonce, last."""
-        own = "" if self._role.plain else self._role.instructions
-        instructions = joined(prompt("leadhand.synthesis", name), own, self._fence.explanation)
-        return Request(instructions, output=output, settings=self._role.settings)
-
-    def _message(self, material: str, *, instruction: str) -> str:
-        return joined(
-            f"Request: {self._request}",
-            f"Instruction: {instruction}" if instruction else "",
-            self._fence.around(material, source="results"),
-        )
-
-
-def _models(team: Team) -> Sequence[ModelSpec]:
-    role = team.synthesizer
-    return (role.model,) if role.model is not None else team.tiers.get(role.tier, ())
-
-
-def _synthesis(merged: Merged, results: Sequence[TaskResult]) -> Synthesis:
-    """The answer with citations that hold, and with what they cite as its sources."""
-    given = {one.task.id: (one, result) for one, result in given_of(results)}
-    answer = checked(merged.answer, known=[one.task.id for one in results], given=given)
-    text = answer.text.strip()
-    if answer.removed:
-        what = "1 citation" if answer.removed == 1 else f"{answer.removed} citations"
-        text += f"\n\n*{what} of tasks without a result removed.*"
-    return Synthesis(
-        answer=text,
-        confidence=percent(merged.confidence),
-        conflicts=tuple(conflicts(merged.contradictions, given=given)),
-        sources=sources_of([given[id] for id in answer.cited]),
-    )
-
-
-def _uncited(material: str, results: Sequence[TaskResult]) -> list[str]:
-    """The tasks with a result that condensed material no longer names."""
-    ids = [one.task.id for one, _ in given_of(results)]
-    left = set(checked(material, known=ids, given=ids).cited)
-    return [id for id in ids if id not in left]
+    def _left_s(self) -> float | None:
+        """Seconds until the draft has to go out; none where there is no deadline."""
+        deadline_s = self._recorder.state.deadline_s
+        if deadline_s is None:
+            return None
+        return max(deadline_s - MARGIN_S - self._recorder.elapsed_s(), 0.0)
 
 
 def _noted(synthesis: Synthesis, lost: Sequence[str]) -> Synthesis:

@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, model_validator
 
-from leadhand.contracts.team import Isolation, Tier
+from leadhand.contracts.team import Isolation, Rung, Tier
 from leadhand.teams.values import (
     FunctionName,
     ModelName,
@@ -134,6 +134,20 @@ class LadderFields(Fields):
     """Attempts at one task in all, counting the first and whoever makes them."""
     backoff_s: Waits | None = None
     """Seconds to wait before the second, third, ... attempt; the last one repeats."""
+    failed: list[Rung] | None = None
+    """What is tried after a failure, in order; an empty list is nothing."""
+    out_of_scope: list[Rung] | None = None
+    """What is tried where a worker says that a task is not for it."""
+    ambiguous_input: list[Rung] | None = None
+    """What is tried where a worker can't tell what is meant."""
+    low_confidence: list[Rung] | None = None
+    """What is tried where a worker is not sure of its result."""
+    timeout: list[Rung] | None = None
+    """What is tried where a task took too long."""
+    breaker_failures: Positive | None = None
+    """After so many failures of a worker in a row, its tasks go straight to its fallback."""
+    breaker_pause_s: Seconds | None = None
+    """Seconds until that worker gets a task again to prove itself; doubled each time it fails."""
 
 
 class EntryFields(Fields):
@@ -164,7 +178,7 @@ class EntryFields(Fields):
 
 
 class RoleFields(Fields):
-    """How the planner or the synthesizer uses its model."""
+    """How a role such as the judge uses its model."""
 
     tier: Tier = "standard"
     """The tier of model that it uses."""
@@ -229,6 +243,10 @@ class TeamFields(Fields):
         BeforeValidator(_strategy, json_schema_input_type=str | SynthesizerFields),
     ] = SynthesizerFields()
     """How results become one answer: a strategy's name, or what the role's model should mind."""
+    judge: RoleFields = RoleFields()
+    """Who takes sides where results contradict each other, and chooses among several."""
+    critic: RoleFields | None = None
+    """Who reads the answer before it is given, and may send it back; nobody without this key."""
     limits: LimitFields = LimitFields()
     """Bounds of every task, where neither task nor worker sets one."""
     ladder: LadderFields = LadderFields()
@@ -291,12 +309,14 @@ NESTED: dict[tuple[type[Fields], str], type[Fields]] = {
     (TeamFields, "models"): ModelsFields,
     (TeamFields, "planner"): PlannerFields,
     (TeamFields, "synthesizer"): SynthesizerFields,
+    (TeamFields, "judge"): RoleFields,
+    (TeamFields, "critic"): RoleFields,
     (TeamFields, "limits"): LimitFields,
     (TeamFields, "ladder"): LadderFields,
     (TeamFields, "routes"): RouteFields,
     (TeamFields, "router"): RoleFields,
-    (RoleFields, "settings"): SettingsFields,
     (PlannerFields, "template"): EntryFields,
+    (RoleFields, "settings"): SettingsFields,
     (PlannerFields, "settings"): SettingsFields,
     (SynthesizerFields, "settings"): SettingsFields,
     (WorkerFields, "settings"): SettingsFields,

@@ -12,6 +12,7 @@ from typing import NamedTuple
 from leadhand.contracts.task import Limits
 from leadhand.contracts.team import (
     MAX_DEPTH,
+    Ladder,
     RetryRules,
     Role,
     Route,
@@ -23,7 +24,7 @@ from leadhand.contracts.team import (
 from leadhand.errors import InputError, TeamError
 from leadhand.teams import consistency
 from leadhand.teams.draft import TEAM_FILE, Draft, WorkerDraft, read
-from leadhand.teams.fields import TeamFields
+from leadhand.teams.fields import RoleFields, TeamFields
 from leadhand.teams.notes import Notes, near
 from leadhand.teams.parts import Parts, imported
 from leadhand.teams.tools import called
@@ -171,19 +172,10 @@ def _team(draft: Draft, fields: TeamFields, parts: dict[str, Parts]) -> Team:
         workers=tuple(_worker(worker, parts[worker.name]) for worker in draft.workers),
         model=fields.model,
         models={tier: tuple(names) for tier, names in fields.models.by_tier.items()},
-        planner=Role(
-            tier=planner.tier,
-            model=planner.model,
-            settings=planner.settings.given,
-            instructions=planner.instructions,
-        ),
-        synthesizer=Role(
-            tier=synthesizer.tier,
-            model=synthesizer.model,
-            settings=synthesizer.settings.given,
-            instructions=synthesizer.instructions,
-            plain=synthesizer.plain,
-        ),
+        planner=_role(planner),
+        synthesizer=_role(synthesizer, plain=synthesizer.plain),
+        judge=_role(fields.judge),
+        critic=_role(fields.critic) if fields.critic is not None else None,
         routes=tuple(
             Route(
                 route.worker,
@@ -194,14 +186,7 @@ def _team(draft: Draft, fields: TeamFields, parts: dict[str, Parts]) -> Team:
             )
             for route in fields.routes
         ),
-        router=Role(
-            tier=router.tier,
-            model=router.model,
-            settings=router.settings.given,
-            instructions=router.instructions,
-        )
-        if (router := fields.router) is not None
-        else None,
+        router=_role(fields.router) if fields.router is not None else None,
         shared_tools=_shared(draft, fields, parts),
         template=tuple(
             TaskTemplate(
@@ -222,6 +207,19 @@ def _team(draft: Draft, fields: TeamFields, parts: dict[str, Parts]) -> Team:
             max_attempts=ladder.max_attempts or usual.max_attempts,
             backoff_s=usual.backoff_s if ladder.backoff_s is None else tuple(ladder.backoff_s),
         ),
+        ladder=Ladder(
+            **ladder.model_dump(exclude={"max_attempts", "backoff_s"}, exclude_none=True)
+        ),
+    )
+
+
+def _role(fields: RoleFields, *, plain: bool = False) -> Role:
+    return Role(
+        tier=fields.tier,
+        model=fields.model,
+        settings=fields.settings.given,
+        instructions=fields.instructions,
+        plain=plain,
     )
 
 
@@ -255,7 +253,8 @@ def _shared(draft: Draft, fields: TeamFields, parts: dict[str, Parts]) -> tuple[
     """The shared tools under the names that the tools themselves have."""
     shared = {called(name): None for name in fields.shared_tools}
     for worker in draft.workers:
-        for written, tool in zip(worker.fields.tools, parts[worker.name].tools, strict=False):
+        used = worker.fields.tools if worker.fields.team is None else []
+        for written, tool in zip(used, parts[worker.name].tools, strict=True):
             name = tool_name(tool)
             if called(written) in shared and name is not None:
                 shared[name] = None

@@ -24,7 +24,7 @@ def check_team(draft: Draft, team: TeamFields, notes: Notes) -> None:
             document.place("model"),
             "`models` names one model for every tier, and so does `model`: keep one of them",
         )
-    for key in ("planner", "synthesizer"):
+    for key in ("planner", "synthesizer", "judge", "critic", "router"):
         role = document.values.get(key)
         if isinstance(role, dict) and "tier" in role and "model" in role:
             _both(document, (key, "tier"), notes)

@@ -28,8 +28,8 @@ TeamOf = Callable[[WorkerDraft], Team | None]
 def imported(draft: Draft, notes: Notes, *, own: bool, team_of: TeamOf) -> dict[str, Parts]:
     """The parts of every worker, by its name; what can't be had, `notes` says.
 
-    `team_of` loads the team that does a worker's work, where it names one. `own`: the folder's modules are made importable, by worker processes too, unless they would
-    hide Python's own.
+    `team_of` loads the team that does a worker's work, where it names one. `own`: the folder's
+    modules are made importable, by worker processes too, unless they would hide Python's own.
     """
     if own:
         hiding = functions.hiding(draft.folder)

@@ -8,7 +8,9 @@ from typing import Literal
 
 from leadhand.testing.json_data import Json, Object
 
-Role = Literal["planner", "worker", "synthesizer", "scorer", "structured", "plain"]
+Role = Literal[
+    "planner", "worker", "synthesizer", "scorer", "judge", "critic", "structured", "plain"
+]
 """Whom a request is for, as far as what it offers tells."""
 Protocol = Literal["openai", "anthropic"]
 Speaker = Literal["system", "user", "assistant", "tool"]

@@ -1,4 +1,4 @@
-"""What planner, worker, synthesizer and scorer answer, decided by what a request offers.
+"""What planner, worker, synthesizer, judge and the rest answer, by what a request offers.
 
 An answer is always made of the request's own words and of what the tools returned, so that it can
 be traced to the question; there are no canned answers.
@@ -60,6 +60,10 @@ def role_of(request: Request) -> Role:
         return "synthesizer"
     if "score" in wanted:
         return "scorer"
+    if "choice" in wanted or "winners" in wanted:
+        return "judge"
+    if "points" in wanted:
+        return "critic"
     return "worker" if output.tool in ENDINGS else "structured"
 
 

@@ -124,6 +124,8 @@ class Words:
                 return excerpt(self.derived, 200)
             case "confidence" | "score":
                 return 85
+            case "contradict":
+                return True
             case "evidence":
                 return [excerpt(result, 120) for result in self.found]
             case "citations" | "cited" | "cites" | "sources" | "task_ids":

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from leadhand.contracts.answer import MISSING, Gap, Status
+from leadhand.contracts.answer import FOUND, MISSING, Gap, Status
 from leadhand.contracts.team import Team
 from leadhand.ports import TaskResult
 from leadhand.state import RunState
@@ -38,9 +38,37 @@ def status_of(state: RunState, gaps: Sequence[Gap], *, cancelled: bool) -> Statu
     return "partial" if done else "failed"
 
 
+def confidence_of(confidence: int | None, state: RunState) -> int | None:
+    """What is left of a synthesis' confidence where tasks are missing: their share is taken off.
+
+    The synthesizer can't know what the missing results would have changed. With three of four
+    tasks completed, 80 becomes 60.
+    """
+    if confidence is None or not state.tasks:
+        return confidence
+    done = sum(task.status == "completed" for task in state.tasks.values())
+    return round(confidence * done / len(state.tasks))
+
+
+def missing_part(gaps: Sequence[Gap]) -> str:
+    """The part of an answer's text that lists its gaps; empty where it has none."""
+    if not gaps:
+        return ""
+    lines = "\n".join(f"- `{gap.task_id}`: {' '.join(gap.why.split())}" for gap in gaps)
+    return f"{MISSING}\n\n{lines}"
+
+
 def with_gaps(text: str, gaps: Sequence[Gap]) -> str:
-    """An answer's text, and after it what is missing: no synthesizer can leave that out."""
+    """An answer's text, and before it what is missing: nobody can leave or read past that."""
     if not gaps:
         return text
-    lines = "\n".join(f"- `{gap.task_id}`: {gap.why}" for gap in gaps)
-    return f"{text}\n\n{MISSING}\n\n{lines}".strip()
+    missing = missing_part(gaps)
+    return f"{missing}\n\n{FOUND}\n\n{text}" if text.strip() else missing
+
+
+def without_gaps(text: str, gaps: Sequence[Gap]) -> str:
+    """The text that `with_gaps` was given."""
+    missing = missing_part(gaps)
+    if not missing or not text.startswith(missing):
+        return text
+    return text.removeprefix(missing).lstrip("\n").removeprefix(f"{FOUND}\n\n")

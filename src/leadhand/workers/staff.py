@@ -136,7 +136,7 @@ def work_of(worker: Worker, team: Team) -> object | None:
 
 def needs_model(team: Team) -> bool:
     """Whether anyone in the team may call a model."""
-    roles = [role.model for role in (team.planner, team.synthesizer, team.router) if role]
+    roles = [role.model for role in team.roles.values()]
     return bool(team.tiers or any(roles)) or any(
         worker.model is not None
         or (worker.run is not None and not callable(worker.run))

@@ -1,0 +1,138 @@
+"""The critic: reads a draft of the answer against the request, and may have it written again.
+
+It sees what the reader will see, and nothing of how it came about. It changes no word itself, and
+it can hold the answer up only so often and so long: then the answer is given with what the critic
+still has against it, in one line.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+
+from leadhand.contracts.answer import CritiquePoint, Synthesis
+from leadhand.contracts.event import CritiqueGiven, CritiqueVerdict
+from leadhand.contracts.team import Role, Team
+from leadhand.errors import ModelError
+from leadhand.fence import Fence
+from leadhand.models.calls import Asker, Caller, Request
+from leadhand.models.structured import ask_for
+from leadhand.prompts import joined, prompt
+from leadhand.synthesis.forms import critique_form, read_critique
+
+MAX_REVISIONS = 2
+"""How often an answer is written again because of its critic."""
+MAX_OBJECTION_CHARS = 500
+_ASKER = Asker("critic")
+
+Revise = Callable[[Synthesis, Sequence[str]], Awaitable[Synthesis]]
+"""Writes a draft again, given the points against it. Raises `ModelError`."""
+TimeLeft = Callable[[], float | None]
+"""Seconds until the answer has to be there; none where there is no deadline."""
+
+
+class Critic:
+    """Asks the team's critic, and goes on asking until it is content or has had its turns."""
+
+    def __init__(
+        self, caller: Caller, team: Team, role: Role, fence: Fence, *, request: str
+    ) -> None:
+        self._caller = caller
+        self._recorder = caller.recorder
+        self._models = team.models_of(role) or team.models_of(team.synthesizer)
+        self._fence = fence
+        self._asked = request
+        instructions = joined(
+            prompt("leadhand.synthesis", "critic"), role.instructions, fence.explanation
+        )
+        self._request = Request(instructions, output=critique_form(), settings=role.settings)
+
+    async def points(self, draft: str, *, missing: Sequence[str]) -> tuple[CritiquePoint, ...]:
+        """What is to be held against a draft; `missing` is what the reader is told is missing.
+
+        Raises `ModelError` where no model says.
+        """
+        text = joined(
+            f"Request: {self._asked}",
+            self._fence.around("\n".join(missing), source="what is missing") if missing else "",
+            self._fence.around(draft, source="the draft"),
+        )
+        return await ask_for(
+            self._caller,
+            _ASKER,
+            text,
+            request=self._request,
+            models=self._models,
+            read=read_critique,
+        )
+
+    async def approved(
+        self,
+        draft: Synthesis,
+        revise: Revise,
+        *,
+        missing: Sequence[str],
+        time_left: TimeLeft,
+        needed_s: float,
+    ) -> Synthesis:
+        """The draft as the critic lets it go out; `needed_s` is what a call is likely to take.
+
+        Never raises what a model or the time does: then the draft goes out as it is.
+        """
+        for number in range(1, MAX_REVISIONS + 2):
+            left_s = time_left()
+            if left_s is not None and left_s < 2 * needed_s:
+                self._tell(number, "skipped", why="there is no time left for it")
+                return draft
+            try:
+                async with asyncio.timeout(left_s):
+                    points = await self.points(draft.answer, missing=missing)
+            except (ModelError, TimeoutError) as error:
+                self._tell(number, "skipped", why=_said(error))
+                return draft
+            musts = [point for point in points if point.severity == "must"]
+            if not musts:
+                self._tell(number, "approved", points)
+                return draft
+            if number > MAX_REVISIONS:
+                self._tell(number, "objected", points)
+                return _objected(draft, musts)
+            self._tell(number, "sent_back", points)
+            try:
+                async with asyncio.timeout(time_left()):
+                    draft = await revise(draft, [_line(point) for point in points])
+            except (ModelError, TimeoutError) as error:
+                self._tell(number, "objected", points, f"the draft was not mended: {_said(error)}")
+                return _objected(draft, musts)
+        return draft
+
+    def _tell(
+        self,
+        number: int,
+        verdict: CritiqueVerdict,
+        points: Sequence[CritiquePoint] = (),
+        why: str | None = None,
+    ) -> None:
+        self._recorder.record(
+            CritiqueGiven(
+                **self._recorder.stamp(),
+                round=number,
+                verdict=verdict,
+                points=tuple(points),
+                why=why,
+            )
+        )
+
+
+def _said(error: Exception) -> str:
+    return str(error) or "there was no time left"
+
+
+def _line(point: CritiquePoint) -> str:
+    where = f' (at: "{" ".join(point.where.split())}")' if point.where.strip() else ""
+    return f"{point.severity}: {' '.join(point.point.split())}{where}"
+
+
+def _objected(draft: Synthesis, musts: Sequence[CritiquePoint]) -> Synthesis:
+    held = " ".join(" ".join(point.point for point in musts).split())
+    if len(held) > MAX_OBJECTION_CHARS:
+        held = f"{held[:MAX_OBJECTION_CHARS]}..."
+    return draft.model_copy(update={"answer": f"{draft.answer}\n\n*The critic objects: {held}*"})

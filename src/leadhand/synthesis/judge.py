@@ -1,0 +1,149 @@
+"""The judge: takes sides between results, with a reason, or says why it can't.
+
+It sees a question, and results under ids with what was asked for, never who gave them. What it says
+is checked: it can only name what it was shown. One judge serves a whole run, and may be asked for
+several things at once.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from pydantic_ai.tools import ToolDefinition
+
+from leadhand.contracts.answer import Conflict
+from leadhand.contracts.outcome import Result
+from leadhand.contracts.task import Task
+from leadhand.contracts.team import Team
+from leadhand.fence import Fence
+from leadhand.models.calls import Asker, Caller, Request
+from leadhand.models.structured import Answer, ask_for
+from leadhand.ports import TaskResult
+from leadhand.prompts import joined, prompt
+from leadhand.synthesis.forms import (
+    Chosen,
+    Judgement,
+    choice_form,
+    judgement_form,
+    percent,
+    read_choice,
+    read_judgement,
+)
+from leadhand.synthesis.material import entries
+from leadhand.synthesis.reduction import pieces
+
+MAX_BYTES = 40_000
+"""Of each result in a judgement, in UTF-8; the judge is told of what is cut off."""
+_ASKER = Asker("judge")
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of several candidates."""
+
+    index: int
+    """Its place among them, from 0."""
+    why: str
+    confidence: int | None = None
+    """Of the judge, 0 to 100."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a contradiction comes to."""
+
+    conflict: Conflict
+    """As it stands now: with the side that was taken, or open."""
+    holds: bool
+    """False: the results can all be right."""
+    confidence: int | None = None
+    """Of the judge, 0 to 100."""
+
+
+class Judge:
+    """Asks the team's judge; its synthesizer's model where the team has none for a judge."""
+
+    def __init__(self, caller: Caller, team: Team, fence: Fence, *, asker: Asker = _ASKER) -> None:
+        self._caller = caller
+        self._asker = asker
+        self._role = team.judge
+        self._models = team.models_of(team.judge) or team.models_of(team.synthesizer)
+        self._fence = fence
+
+    async def judge(self, question: str, candidates: Sequence[Result]) -> Choice:
+        """The best of several results of one task, whose intent is the question.
+
+        Raises `ModelError` where no model says.
+        """
+        ids = [str(number) for number in range(1, len(candidates) + 1)]
+        shown = [
+            TaskResult(Task(id=id, worker="", intent=""), "", "completed", result, None)
+            for id, result in zip(ids, candidates, strict=True)
+        ]
+        chosen = await self.choose(f"Request: {question}", _shown(shown), ids=ids)
+        return Choice(ids.index(chosen.choice), chosen.why, percent(chosen.confidence))
+
+    async def choose(self, question: str, material: str, *, ids: Sequence[str]) -> Chosen:
+        """The best of the results `ids` in `material`. Raises `ModelError` where no model says."""
+        text = joined(question, self._fence.around(material, source="results"))
+        return await self._ask(
+            "select", text, choice_form(ids), lambda answer: read_choice(answer, ids)
+        )
+
+    async def settle(
+        self, conflict: Conflict, results: Sequence[TaskResult], *, request: str
+    ) -> Verdict:
+        """What a conflict between some of `results` comes to, given what the user asked.
+
+        Raises `ModelError` where no model says.
+        """
+        ids = conflict.task_ids
+        text = joined(
+            f"Request: {request}",
+            self._fence.around(conflict.about, source="what they disagree on"),
+            self._fence.around(
+                _shown([one for one in results if one.task.id in ids]), source="results"
+            ),
+        )
+        judged = await self._ask(
+            "judge", text, judgement_form(ids), lambda answer: read_judgement(answer, ids)
+        )
+        return _verdict(conflict, judged)
+
+    async def _ask(
+        self, name: str, text: str, form: ToolDefinition, read: Callable[[Answer], T]
+    ) -> T:
+        instructions = joined(
+            prompt("leadhand.synthesis", name), self._role.instructions, self._fence.explanation
+        )
+        request = Request(instructions, output=form, settings=self._role.settings)
+        return await ask_for(
+            self._caller, self._asker, text, request=request, models=self._models, read=read
+        )
+
+
+def _verdict(conflict: Conflict, judged: Judgement) -> Verdict:
+    taken = [id for id in conflict.task_ids if id in judged.winners]
+    resolution = " ".join((judged.resolution or "").split()) or None
+    settled = conflict.model_copy(
+        update={
+            "resolution": resolution if judged.contradict else None,
+            "why": " ".join(judged.why.split()),
+            "taken": tuple(taken) if judged.contradict else (),
+        }
+    )
+    return Verdict(settled, judged.contradict, percent(judged.confidence))
+
+
+def _shown(results: Sequence[TaskResult]) -> str:
+    """Each result under its id, with what was asked for and what backs it, cut where too long."""
+    texts: list[str] = []
+    for one, entry in zip(results, entries(results), strict=True):
+        first, *rest = pieces(entry, MAX_BYTES)
+        texts.append(f"{first}\n(the rest is left out)" if rest else first)
+        texts += [f"  it was asked: {' '.join(one.task.intent.split())}"] if one.task.intent else []
+        evidence = one.result.evidence if one.result is not None else ()
+        texts += [f"  evidence: {' '.join(ref.split())}" for ref in evidence[:20]]
+    return "\n".join(texts)

@@ -1,0 +1,108 @@
+"""The contradictions of one run: each written down as it is found, and judged where somebody can.
+
+Contradictions that nobody judged stay open, with what each side says. None is ever dropped unless
+the judge says that it is none.
+"""
+
+import asyncio
+from collections.abc import Sequence
+
+from leadhand.contracts.answer import Conflict
+from leadhand.contracts.event import ConflictFound, ConflictJudged
+from leadhand.errors import ModelError
+from leadhand.ports import TaskResult
+from leadhand.recorder import Recorder
+from leadhand.synthesis.conflicts import key_of, words
+from leadhand.synthesis.judge import Judge, Verdict
+
+MAX_JUDGED = 5
+"""Contradictions of one run that are judged; the rest are listed as open."""
+
+
+class Settlement:
+    """Has contradictions judged, all at once."""
+
+    def __init__(self, recorder: Recorder, judge: Judge, *, request: str) -> None:
+        self._recorder = recorder
+        self._judge = judge
+        self._request = request
+        self._left = MAX_JUDGED
+
+    async def of(
+        self,
+        conflicts: Sequence[Conflict],
+        results: Sequence[TaskResult],
+        *,
+        within_s: float | None,
+    ) -> list[Verdict]:
+        """What each comes to, in order; `within_s` is how long judging may take."""
+        count = min(self._left, len(conflicts))
+        self._left -= count
+        for conflict in (*conflicts[:count], *map(_unjudged, conflicts[count:])):
+            self._recorder.record(ConflictFound(**self._recorder.stamp(), conflict=conflict))
+        async with asyncio.TaskGroup() as group:
+            judging = [
+                group.create_task(self._verdict(conflict, results, within_s))
+                for conflict in conflicts[:count]
+            ]
+        verdicts = [task.result() for task in judging]
+        return verdicts + [Verdict(_unjudged(one), holds=True) for one in conflicts[count:]]
+
+    async def _verdict(
+        self, conflict: Conflict, results: Sequence[TaskResult], within_s: float | None
+    ) -> Verdict:
+        try:
+            async with asyncio.timeout(within_s):
+                verdict = await self._judge.settle(conflict, results, request=self._request)
+        except TimeoutError:
+            verdict = _not_judged(conflict, "there was no time to judge it")
+        except ModelError as error:
+            verdict = _not_judged(conflict, f"it could not be judged: {error}")
+        self._recorder.record(
+            ConflictJudged(
+                **self._recorder.stamp(),
+                conflict=verdict.conflict,
+                holds=verdict.holds,
+                confidence=verdict.confidence,
+            )
+        )
+        return verdict
+
+
+def differs(verdict: Verdict, draft: Conflict) -> bool:
+    """Whether a draft that says of a contradiction what `draft` does is wrong by the verdict."""
+    judged = verdict.conflict
+    if not verdict.holds or (judged.resolution is None) != (draft.resolution is None):
+        return True
+    return bool(judged.taken and draft.taken) and set(judged.taken) != set(draft.taken)
+
+
+def repeats(conflict: Conflict, verdicts: Sequence[Verdict]) -> bool:
+    """Whether one of the verdicts is on this very contradiction, found a second time."""
+    about = words(conflict.about)
+    return any(
+        set(conflict.task_ids) <= set(verdict.conflict.task_ids)
+        and words(key_of(verdict.conflict)) <= about
+        for verdict in verdicts
+    )
+
+
+def said(verdict: Verdict) -> str:
+    """A verdict in a line, for whoever writes the answer."""
+    conflict = verdict.conflict
+    who = f"[{', '.join(conflict.task_ids)}] {conflict.about}"
+    if not verdict.holds:
+        return f"{who}: no contradiction. {conflict.why}"
+    if conflict.resolution is None:
+        return f"{who}: open. {conflict.why}"
+    by = f" [{', '.join(conflict.taken)}]" if conflict.taken else ""
+    return f"{who}: judged, taken as right{by}: {conflict.resolution} Why: {conflict.why}"
+
+
+def _unjudged(conflict: Conflict) -> Conflict:
+    return _not_judged(conflict, f"not judged: there are more than {MAX_JUDGED}").conflict
+
+
+def _not_judged(conflict: Conflict, why: str) -> Verdict:
+    """The conflict as it was found; what the draft says of it stands."""
+    return Verdict(conflict if conflict.why else conflict.model_copy(update={"why": why}), True)

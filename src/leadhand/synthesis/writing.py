@@ -1,0 +1,171 @@
+"""Writes the answer by model: condenses results that are too long, drafts, and revises drafts.
+
+It sees the results and the request, never the dispatching. What the model says is text: code checks
+its citations and the tasks it names.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from pydantic_ai.tools import ToolDefinition
+
+from leadhand.contracts.answer import Synthesis
+from leadhand.contracts.task import Plan
+from leadhand.contracts.team import Team
+from leadhand.fence import Fence
+from leadhand.models.calls import Asker, Caller, Request
+from leadhand.models.structured import Answer, Unfit, ask_for
+from leadhand.ports import TaskResult
+from leadhand.prompts import joined, prompt
+from leadhand.synthesis.citations import checked
+from leadhand.synthesis.forms import Merged, conflicts, merged_form, percent, read_merged
+from leadhand.synthesis.material import entries
+from leadhand.synthesis.merge import given_of, sources_of
+from leadhand.synthesis.reduction import budget_of, reduced, size
+
+CONTEXT_TOKENS = 128_000
+"""The context of a model that nobody knows better."""
+_ASKER = Asker("synthesizer")
+
+T = TypeVar("T")
+
+
+class Writer:
+    """Asks the team's synthesizer, about one plan and its results."""
+
+    def __init__(
+        self,
+        caller: Caller,
+        team: Team,
+        fence: Fence,
+        *,
+        request: str,
+        context_tokens: int | None = None,
+    ) -> None:
+        """`request` is what the user asked; `context_tokens` what the model holds, if known."""
+        self._caller = caller
+        self._role = team.synthesizer
+        self._models = team.models_of(team.synthesizer)
+        self._fence = fence
+        self._request = request
+        self._budget = budget_of(context_tokens or CONTEXT_TOKENS)
+
+    async def material(
+        self, plan: Plan, results: Sequence[TaskResult]
+    ) -> tuple[str, Sequence[str]]:
+        """The results as one text that fits, and the tasks that it no longer says anything of."""
+
+        async def condense(chunk: str) -> str:
+            return await self._condense(chunk, instruction=plan.instruction)
+
+        shown = entries(results)
+        material = await reduced(shown, budget=self._budget, condense=condense)
+        condensed = material != "\n".join(shown)
+        return material, _uncited(material, results) if condensed else ()
+
+    def question(self, instruction: str) -> str:
+        """What an answer is to be given to."""
+        return joined(
+            f"Request: {self._request}", f"Instruction: {instruction}" if instruction else ""
+        )
+
+    async def draft(
+        self, plan: Plan, results: Sequence[TaskResult], material: str, *, judged: Sequence[str]
+    ) -> Synthesis:
+        """An answer out of `material`; `judged` says how contradictions were judged before."""
+        if self._role.plain:
+            instruction = plan.instruction if plan.instruction != self._request else ""
+            parts = (self._request, instruction, self._fence.around(material))
+            text = "\n".join(part for part in (*parts, self._listed(judged)) if part)
+            asked = Request(self._role.instructions, settings=self._role.settings)
+        else:
+            results_text = self._fence.around(material, source="results")
+            text = joined(self.question(plan.instruction), results_text, self._listed(judged))
+            asked = self._prompted("merge", output=merged_form())
+        return synthesis_of(await self._ask(text, asked, read_merged), results)
+
+    async def revise(
+        self,
+        plan: Plan,
+        results: Sequence[TaskResult],
+        material: str,
+        *,
+        draft: Synthesis,
+        points: Sequence[str],
+    ) -> Synthesis:
+        """The draft written again, with the points against it in mind."""
+        text = joined(
+            self.question(plan.instruction),
+            self._fence.around(material, source="results"),
+            self._fence.around(draft.answer, source="the draft"),
+            self._fence.around("\n".join(f"- {one}" for one in points), source="the points"),
+        )
+        own = self._role.instructions
+        revising = prompt("leadhand.synthesis", "revise")
+        if self._role.plain:
+            instructions = joined(own, revising, self._fence.explanation)
+            asked = Request(instructions, settings=self._role.settings)
+        else:
+            asked = self._prompted("merge", revising, output=merged_form())
+        revised = synthesis_of(await self._ask(text, asked, read_merged), results)
+        return draft.model_copy(
+            update={
+                "answer": revised.answer,
+                "output": revised.answer if isinstance(draft.output, str) else draft.output,
+                "confidence": draft.confidence
+                if revised.confidence is None
+                else revised.confidence,
+                "sources": revised.sources or draft.sources,
+            }
+        )
+
+    async def _condense(self, chunk: str, *, instruction: str) -> str:
+        length = f"Condense to at most {self._budget.condensed:,} characters."
+
+        def read(answer: Answer) -> str:
+            if size(answer.text) > self._budget.most:
+                raise Unfit(f"That is too long, with {len(answer.text):,} characters. {length}")
+            return answer.text
+
+        question = self.question(f"{instruction} {length}".strip())
+        text = joined(question, self._fence.around(chunk, source="results"))
+        return await self._ask(text, self._prompted("reduce"), read)
+
+    async def _ask(self, text: str, request: Request, read: Callable[[Answer], T]) -> T:
+        return await ask_for(
+            self._caller, _ASKER, text, request=request, models=self._models, read=read
+        )
+
+    def _prompted(self, name: str, *more: str, output: ToolDefinition | None = None) -> Request:
+        """The stable part first; what differs from run to run, the fence's nonce, last."""
+        own = "" if self._role.plain else self._role.instructions
+        package = "leadhand.synthesis"
+        instructions = joined(prompt(package, name), *more, own, self._fence.explanation)
+        return Request(instructions, output=output, settings=self._role.settings)
+
+    def _listed(self, judged: Sequence[str]) -> str:
+        lines = "\n".join(f"- {one}" for one in judged)
+        return self._fence.around(lines, source="judged before") if judged else ""
+
+
+def synthesis_of(merged: Merged, results: Sequence[TaskResult]) -> Synthesis:
+    """The answer with citations that hold, and with what they cite as its sources."""
+    given = {one.task.id: (one, result) for one, result in given_of(results)}
+    answer = checked(merged.answer, known=[one.task.id for one in results], given=given)
+    text = answer.text.strip()
+    if answer.removed:
+        what = "1 citation" if answer.removed == 1 else f"{answer.removed} citations"
+        text += f"\n\n*{what} of tasks without a result removed.*"
+    return Synthesis(
+        answer=text,
+        confidence=percent(merged.confidence),
+        conflicts=tuple(conflicts(merged.contradictions, given=given)),
+        sources=sources_of([given[id] for id in answer.cited]),
+    )
+
+
+def _uncited(material: str, results: Sequence[TaskResult]) -> list[str]:
+    """The tasks with a result that condensed material no longer names."""
+    ids = [one.task.id for one, _ in given_of(results)]
+    left = set(checked(material, known=ids, given=ids).cited)
+    return [id for id in ids if id not in left]

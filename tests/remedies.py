@@ -1,0 +1,72 @@
+"""Remedies and a person that say what a test tells them to."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from leadhand.contracts.outcome import Escalated, Failed, PlanImpact, Result
+from leadhand.contracts.task import Task
+from leadhand.errors import ModelError
+from leadhand.state import RunState
+
+
+@dataclass
+class ScriptedRemedies:
+    """Says what it is given, after `delay_s`; what it is not given, it has no answer to."""
+
+    name: str = "test"
+    intent: str | None = None
+    worker: str | None = None
+    parts: Sequence[Task] | None = None
+    verdict: tuple[bool, str] | None = None
+    revised: Sequence[Task] | None = None
+    delay_s: float = 0.0
+    asked: list[str] = field(default_factory=list[str])
+    """What it was asked, in order."""
+
+    async def refine(self, task: Task, outcome: Escalated | Failed) -> str | None:
+        """The scripted intent."""
+        await self._asked("refine", known=self.intent is not None)
+        return self.intent
+
+    async def route(
+        self, task: Task, outcome: Escalated | Failed, *, workers: Sequence[str]
+    ) -> str | None:
+        """The scripted worker."""
+        await self._asked("route", known=self.worker is not None)
+        return self.worker
+
+    async def split(self, task: Task, outcome: Escalated | Failed) -> Sequence[Task]:
+        """The scripted parts, each saying what it is a part of."""
+        await self._asked("split", known=self.parts is not None)
+        return [
+            part.model_copy(update={"intent": f"{part.intent} of {task.id}"})
+            for part in self.parts or ()
+        ]
+
+    async def judge(self, task: Task, first: Result, second: Result) -> tuple[bool, str]:
+        """The scripted verdict."""
+        await self._asked("judge", known=self.verdict is not None)
+        return self.verdict or (False, "")
+
+    async def revise(self, state: RunState, impact: PlanImpact, *, task_id: str) -> Sequence[Task]:
+        """The scripted tasks."""
+        await self._asked("revise", known=self.revised is not None)
+        return self.revised or ()
+
+    async def _asked(self, what: str, *, known: bool) -> None:
+        self.asked.append(what)
+        await asyncio.sleep(self.delay_s)
+        if not known:
+            raise ModelError(f"no model answers to {what}", transient=False)
+
+
+@dataclass
+class ScriptedPerson:
+    """Says what it is given."""
+
+    says: str | None
+
+    async def ask(self, task: Task, outcome: Escalated | Failed) -> str | None:
+        """The scripted word."""
+        return self.says

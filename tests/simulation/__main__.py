@@ -1,0 +1,72 @@
+"""`make simulate`: as many seeds as asked for, on every processor; or one seed, event by event."""
+
+import argparse
+import logging
+import os
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor
+
+from leadhand.contracts.event import dump
+from tests.simulation.drive import simulate
+from tests.simulation.promises import broken
+
+IN_TESTS = 1_000
+"""The first seeds are those of `make test`."""
+_AT_ONCE = 50
+
+
+def main() -> int:
+    """0 where every promise was kept, else 1."""
+    parser = argparse.ArgumentParser(prog="python -m tests.simulation", description=__doc__)
+    parser.add_argument("--seeds", type=int, default=10_000, help="how many (default: 10,000)")
+    parser.add_argument("--start", type=int, default=IN_TESTS, help="the first of them")
+    parser.add_argument("--seed", type=int, help="only this one, with its events on stdout")
+    options = parser.parse_args()
+    _quieten()
+    if options.seed is not None:
+        return _one(options.seed)
+    return _many(range(options.start, options.start + options.seeds))
+
+
+def failures(seeds: range) -> list[str]:
+    """What to print of the seeds whose runs broke a promise."""
+    return [told(seed, lines) for seed in seeds if (lines := broken(simulate(seed)))]
+
+
+def told(seed: int, lines: list[str]) -> str:
+    """A failing seed, and how to see it again."""
+    said = "".join(f"\n    {line}" for line in lines)
+    return f"seed {seed}: run it again with: make simulate SEED={seed}{said}"
+
+
+def _one(seed: int) -> int:
+    recording = simulate(seed)
+    for event in recording.events:
+        print(dump(event))
+    lines = broken(recording)
+    print(told(seed, lines) if lines else f"seed {seed}: every promise was kept", file=sys.stderr)
+    return 1 if lines else 0
+
+
+def _many(seeds: range) -> int:
+    began_s, failed = time.monotonic(), 0
+    parts = [seeds[at : at + _AT_ONCE] for at in range(0, len(seeds), _AT_ONCE)]
+    with ProcessPoolExecutor(os.cpu_count(), initializer=_quieten) as pool:
+        for found in pool.map(failures, parts):
+            failed += len(found)
+            for text in found:
+                print(text, flush=True)
+    took_s = time.monotonic() - began_s
+    a_minute = 60 * len(seeds) / took_s
+    print(f"{len(seeds):,} seeds from {seeds.start:,}, {failed:,} failed; {a_minute:,.0f} a minute")
+    return 1 if failed else 0
+
+
+def _quieten() -> None:
+    # Scripted workers break in every way there is; leadhand logs each.
+    logging.getLogger("leadhand").setLevel(logging.CRITICAL + 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,309 @@
+"""Reads a run's log as somebody would who knows the rules and nothing of the engine.
+
+What is here is deliberately not the engine's own fold, frontier or breaker: it is told of every
+event, keeps what it needs in plain dicts, and says which rule the event breaks.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from leadhand.attempts import GRACE_S
+from leadhand.contracts.event import (
+    BreakerClosed,
+    BreakerOpened,
+    Event,
+    OpinionJudged,
+    PlanAccepted,
+    PlanAmended,
+    PlanProposed,
+    RunFinished,
+    TaskCancelled,
+    TaskCompleted,
+    TaskDispatched,
+    TaskEscalated,
+    TaskEvent,
+    TaskFailed,
+    TaskReassigned,
+    TaskRefined,
+    TaskRetried,
+    TaskSkipped,
+    TaskSplit,
+    TierRaised,
+    WorkerStuck,
+)
+from leadhand.contracts.task import Plan, Task
+from leadhand.contracts.team import Team
+from leadhand.handoffs import limits_of
+from leadhand.policies.history import FREE_REPEATS
+
+EPSILON_S = 1e-6
+ENDINGS = (TaskCompleted, TaskCancelled, TaskFailed, TaskEscalated)
+
+
+@dataclass(slots=True)
+class Seen:
+    """What the log has said of one task."""
+
+    task: Task
+    worker: str
+    before: int = 0
+    """Attempts at the tasks that it is a part of."""
+    attempts: int = 0
+    running: bool = False
+    dispatched_s: float = 0.0
+    failed_last: bool = False
+    second_opinion: bool = False
+    status: str = "pending"
+    splits: int = 0
+
+    @property
+    def ended(self) -> bool:
+        """Whether its final state is known."""
+        return self.status != "pending"
+
+
+@dataclass(slots=True)
+class Log:
+    """One run's log so far; that of a nested run is another's."""
+
+    team: Team
+    tasks: dict[str, Seen] = field(default_factory=dict[str, Seen])
+    retired: dict[str, Seen] = field(default_factory=dict[str, Seen])
+    needs_at: dict[tuple[str, int], list[tuple[str, str]]] = field(
+        default_factory=dict[tuple[str, int], list[tuple[str, str]]]
+    )
+    """By task and attempt: what it depended on when it was dispatched, and how that had ended."""
+    finished: bool = False
+    _proposed: Plan | None = None
+    _stopped: bool = False
+    _dispatched: int = 0
+    _followed: int = 0
+    _revisions: int = 0
+    _in_a_row: Counter[str] = field(default_factory=Counter[str])
+    _due: set[str] = field(default_factory=set[str])
+    """Workers whose breaker has to open before anything else is given to them."""
+    _open: dict[str, float] = field(default_factory=dict[str, float])
+    """By worker whose breaker is open: until when."""
+
+    def read(self, event: Event) -> Iterator[str]:
+        """Every rule that the next event breaks."""
+        if self.finished:
+            yield "something happened after the run was finished"
+        if isinstance(event, TaskEvent):
+            yield from self._task(event)
+            return
+        match event:
+            case PlanProposed():
+                self._proposed = event.plan
+            case PlanAccepted() if self._proposed is not None:
+                self.tasks = {one.id: Seen(one, one.worker) for one in self._proposed.tasks}
+            case PlanAmended():
+                yield from self._amended(event)
+            case BreakerOpened():
+                yield from self._opened(event)
+            case BreakerClosed():
+                if event.worker not in self._open or self._in_a_row[event.worker]:
+                    yield f"the breaker of {event.worker} closed, and it had no reason to"
+                self._open.pop(event.worker, None)
+            case RunFinished():
+                self.finished = True
+                for id, seen in self.tasks.items():
+                    if not seen.ended:
+                        yield f"{id} had not ended when the run was finished"
+            case _:
+                pass
+
+    def _task(self, event: TaskEvent) -> Iterator[str]:
+        seen = self.tasks.get(event.task_id)
+        if isinstance(event, WorkerStuck):
+            return
+        if seen is None:
+            yield "it is about a task that is not in the plan"
+            return
+        if seen.ended:
+            yield f"the task had ended as {seen.status} before"
+        match event:
+            case TaskDispatched():
+                yield from self._dispatch(seen, event)
+            case TaskSkipped():
+                yield from self._skipped(seen, event)
+            case TaskCancelled() | TaskCompleted() | TaskFailed() | TaskEscalated():
+                yield from self._ended(seen, event)
+            case TaskReassigned():
+                if self.team.worker(event.worker) is None:
+                    yield f"{event.worker} is not in the team"
+                seen.worker, seen.second_opinion = event.worker, event.second_opinion
+            case TaskSplit():
+                yield from self._split(seen, event)
+            case TaskRefined():
+                if event.old_intent != seen.task.intent:
+                    yield "the old intent is not what the task was told"
+                seen.task = seen.task.model_copy(update={"intent": event.new_intent})
+            case TierRaised():
+                limits = seen.task.limits.model_copy(update={"tier": event.new_tier})
+                seen.task = seen.task.model_copy(update={"limits": limits})
+            case OpinionJudged():
+                yield from self._attempt_ends(seen, event, failed=False)
+            case TaskRetried():
+                if event.delay_s not in (*self.team.retry.backoff_s, 0.0):
+                    yield f"a wait of {event.delay_s} s is not in the team's rules"
+            case _:
+                pass
+
+    # Starting
+
+    def _dispatch(self, seen: Seen, event: TaskDispatched) -> Iterator[str]:
+        retry = self.team.retry
+        if self._stopped:
+            yield "it was started after the run was stopped"
+        if seen.running:
+            yield "it was started while it ran"
+        if event.worker != seen.worker:
+            yield f"it went to {event.worker} and was {seen.worker}'s"
+        if event.attempt != seen.attempts + 1:
+            yield f"attempt {event.attempt} followed attempt {seen.attempts}"
+        if seen.before + event.attempt > retry.max_attempts:
+            yield f"attempt {seen.before + event.attempt} of {retry.max_attempts}"
+        needs = [(id, self.tasks[id].status) for id in seen.task.depends_on]
+        self.needs_at[event.task_id, event.attempt] = needs
+        for id, status in needs:
+            if status == "pending":
+                yield f"it was started before {id} had ended"
+            elif status != "completed" and not seen.task.tolerates_missing:
+                yield f"it was started without the result of {id}, which it needs"
+        self._dispatched += event.attempt == 1
+        self._followed += seen.failed_last
+        if self._followed > FREE_REPEATS + retry.retry_share * self._dispatched + 1:
+            yield f"{self._followed} failed attempts were followed by others"
+        yield from self._admitted(event)
+        seen.attempts, seen.running, seen.failed_last = event.attempt, True, False
+        seen.dispatched_s = event.elapsed_s
+
+    def _admitted(self, event: TaskDispatched) -> Iterator[str]:
+        if event.worker in self._due:
+            yield f"{event.worker} failed too often in a row, and its breaker did not open"
+        until_s = self._open.get(event.worker)
+        if until_s is None or event.elapsed_s >= until_s:
+            return
+        # With the breaker open a worker gets a task only where nobody could help out.
+        helpers = [worker.fallback for worker in self.team.workers if worker.name == event.worker]
+        helpers += [w.name for w in self.team.workers if w.fallback == event.worker]
+        if any(name is not None and name not in self._open for name in helpers[:1]):
+            yield f"the breaker of {event.worker} is open, and that of its fallback is not"
+
+    # Ending
+
+    def _ended(
+        self, seen: Seen, event: TaskCancelled | TaskCompleted | TaskFailed | TaskEscalated
+    ) -> Iterator[str]:
+        if not isinstance(event, TaskCancelled) and event.attempt != seen.attempts:
+            yield f"attempt {event.attempt} ended, and attempt {seen.attempts} was the last"
+        failed = isinstance(event, TaskFailed)
+        if seen.running:
+            yield from self._attempt_ends(seen, event, failed=failed)
+        match event:
+            case TaskCancelled():
+                self._stopped = True
+                seen.status = "cancelled"
+            case TaskCompleted():
+                seen.status = "completed"
+            case TaskFailed() if event.final:
+                seen.status = "timed_out" if event.kind == "timeout" else "failed"
+            case TaskEscalated() if event.final:
+                seen.status = "escalated"
+            case _:
+                seen.failed_last = failed
+
+    def _attempt_ends(self, seen: Seen, event: TaskEvent, *, failed: bool) -> Iterator[str]:
+        if not seen.running:
+            return
+        seen.running = False
+        worker = self.team.worker(seen.worker)
+        if worker is None:
+            return
+        timeout_s = limits_of(self.team, worker, seen.task.limits).timeout_s
+        took_s = event.elapsed_s - seen.dispatched_s
+        # A second result may wait to be judged before the log tells of it.
+        judged = seen.second_opinion and not failed
+        if timeout_s is not None and took_s > timeout_s + GRACE_S + EPSILON_S and not judged:
+            yield f"the attempt took {took_s:.2f} s of {timeout_s:g} s"
+        if isinstance(event, TaskCancelled):
+            return
+        self._in_a_row[worker.name] = self._in_a_row[worker.name] + 1 if failed else 0
+        if failed and worker.name not in self._open:
+            if self._in_a_row[worker.name] >= self.team.ladder.breaker_failures:
+                self._due.add(worker.name)
+
+    def _skipped(self, seen: Seen, event: TaskSkipped) -> Iterator[str]:
+        if seen.attempts or seen.running:
+            yield "it was skipped after it had been started"
+        if seen.task.tolerates_missing:
+            yield "it was skipped and tolerates missing results"
+        blamed = self.tasks.get(event.blame)
+        if blamed is None or blamed.status not in ("failed", "escalated", "timed_out"):
+            yield f"{event.blame} is blamed, and did not end without a result of its own"
+        elif event.blame not in self._ancestors(event.task_id):
+            yield f"{event.blame} is blamed, and is nothing that it needs"
+        seen.status = "skipped"
+
+    def _ancestors(self, id: str) -> set[str]:
+        found: set[str] = set()
+        stack = [id]
+        while stack:
+            for needed in self.tasks[stack.pop()].task.depends_on:
+                if needed not in found:
+                    found.add(needed)
+                    stack.append(needed)
+        return found
+
+    # Breakers
+
+    def _opened(self, event: BreakerOpened) -> Iterator[str]:
+        worker, ladder = event.worker, self.team.ladder
+        self._due.discard(worker)
+        if event.failures != self._in_a_row[worker]:
+            yield f"{worker} failed {self._in_a_row[worker]} times in a row, not {event.failures}"
+        if worker not in self._open and event.failures < ladder.breaker_failures:
+            yield f"its breaker opened after {event.failures} failures"
+        if event.elapsed_s < self._open.get(worker, 0.0):
+            yield f"its breaker opened again within its pause"
+        self._open[worker] = event.elapsed_s + event.pause_s
+
+    # Changing the plan
+
+    def _split(self, seen: Seen, event: TaskSplit) -> Iterator[str]:
+        if seen.running:
+            yield "it was split while it ran"
+        if seen.splits >= 2 or not 2 <= len(event.parts) <= 8:
+            yield f"a split of depth {seen.splits + 1} into {len(event.parts)}"
+        id = event.task_id
+        self.retired[id] = self.tasks.pop(id)
+        for part in event.parts:
+            before = seen.before + seen.attempts
+            self.tasks[part.id] = Seen(part, part.worker, before, splits=seen.splits + 1)
+        parts = tuple(part.id for part in event.parts)
+        for other in self.tasks.values():
+            needs = other.task.depends_on
+            if id in needs and not other.ended:
+                at = needs.index(id)
+                needs = (*needs[:at], *parts, *needs[at + 1 :])
+                other.task = other.task.model_copy(update={"depends_on": needs})
+
+    def _amended(self, event: PlanAmended) -> Iterator[str]:
+        self._revisions += 1
+        if self._revisions > 2:
+            yield f"the plan was revised {self._revisions} times"
+        for id in (*event.dropped, *(task.id for task in event.changed)):
+            seen = self.tasks.get(id)
+            if seen is None or seen.attempts or seen.ended:
+                yield f"{id} was changed or dropped, and had begun"
+        for id in event.dropped:
+            self.retired[id] = self.tasks.pop(id)
+        for task in (*event.added, *event.changed):
+            if task in event.added and (task.id in self.tasks or task.id in self.retired):
+                yield f"{task.id} was added, and is no new id"
+            self.tasks[task.id] = Seen(task, task.worker)
+        for id, seen in self.tasks.items():
+            if any(needed not in self.tasks for needed in seen.task.depends_on):
+                yield f"{id} needs a task that is not in the plan any more"

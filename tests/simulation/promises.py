@@ -1,0 +1,237 @@
+"""What every run promises, checked at its end: each broken promise is one line.
+
+The rules of the log are in `log`; here is what holds between the log, the state, the answer, the
+workers and the event loop.
+"""
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import fields
+
+from leadhand.attempts import GRACE_S
+from leadhand.contracts.answer import MISSING
+from leadhand.contracts.event import (
+    Event,
+    RunFinished,
+    RunStarted,
+    TaskDispatched,
+    TaskEvent,
+    WorkerStuck,
+    dump,
+    parse,
+)
+from leadhand.contracts.team import Worker
+from leadhand.nesting import unnested
+from leadhand.run_state import RunState
+from leadhand.state import fold
+from tests.simulation.drive import Recording
+from tests.simulation.log import ENDINGS, EPSILON_S, Log
+
+ANSWER_S = 0.5
+"""How long after its deadline, or after it was told to stop, a run may take to its answer."""
+
+
+def broken(recording: Recording) -> list[str]:
+    """Every promise that the run did not keep."""
+    logs: dict[tuple[str, ...], Log] = {}
+    dispatched: dict[int, Worker] = {}
+    return [
+        *recording.noticed,
+        *_order(recording),
+        *_rules(recording, logs, dispatched),
+        *_slots(recording, dispatched),
+        *_told(recording, logs),
+        *_end(recording),
+        *_state(recording, logs),
+        *_answer(recording, logs),
+    ]
+
+
+def _order(recording: Recording) -> Iterator[str]:
+    """The log is one sequence, and can be read back as it was written."""
+    elapsed_s = 0.0
+    for number, event in enumerate(recording.events, start=1):
+        if event.seq != number:
+            yield f"event {event.seq} stands at place {number} of the log"
+        if event.elapsed_s < elapsed_s:
+            yield f"event {number}: the clock went back"
+        elapsed_s = event.elapsed_s
+    for event in recording.events[:: 1 if recording.scenario.seed % 10 == 0 else 17]:
+        if parse(dump(event)) != event:
+            yield f"event {event.seq} is not what is read back of it"
+    if len(recording.events) != recording.seq_at_end:
+        yield "something was written down after the run"
+
+
+def _rules(
+    recording: Recording, logs: dict[tuple[str, ...], Log], dispatched: dict[int, Worker]
+) -> Iterator[str]:
+    """Every event is allowed by those before it, in the run and in each nested one.
+
+    Fills `logs`, by the tasks that a run is within, and who was dispatched by which event.
+    """
+    for event in recording.events:
+        own, log = event, logs.get(event.within)
+        while own.within:
+            own = unnested(own)
+        if isinstance(event, RunStarted):
+            log = _began(recording, logs, event)
+        if log is None:
+            yield f"event {event.seq} is of a run that never began"
+            continue
+        yield from (f"event {event.seq}, {_name(event)}: {rule}" for rule in log.read(own))
+        if isinstance(event, TaskDispatched):
+            worker = log.team.worker(event.worker)
+            if worker is None:
+                yield f"event {event.seq}: {event.worker} is not in the team"
+            else:
+                dispatched[event.seq] = worker
+        if event.within:
+            outer, id = logs[event.within[:-1]], event.within[-1]
+            if id not in outer.tasks or not outer.tasks[id].running:
+                yield f"event {event.seq}, {_name(event)}: the task around it does not run"
+
+
+def _began(recording: Recording, logs: dict[tuple[str, ...], Log], event: RunStarted) -> Log | None:
+    team = recording.scenario.team
+    if event.within:
+        outer = logs[event.within[:-1]]
+        worker = outer.team.worker(outer.tasks[event.within[-1]].worker)
+        if worker is None or worker.team is None:
+            return None
+        team = worker.team
+    logs[event.within] = Log(team)
+    return logs[event.within]
+
+
+def _name(event: Event) -> str:
+    return f"{event.type} {event.task_id}" if isinstance(event, TaskEvent) else event.type
+
+
+def _slots(recording: Recording, dispatched: dict[int, Worker]) -> Iterator[str]:
+    """Never more at once than the run, or a worker, may have.
+
+    A place is taken by a dispatch, and free again once the worker has returned or was let go of.
+    """
+    most = recording.scenario.concurrency
+    holding: dict[tuple[str, int], tuple[tuple[str, ...], Worker]] = {}
+    returned = iter([*recording.returned, (len(recording.events) + 1, "", 0)])
+    seq, way, attempt = next(returned)
+    for event in recording.events:
+        while seq < event.seq:
+            holding.pop((way, attempt), None)
+            seq, way, attempt = next(returned)
+        if isinstance(event, (*ENDINGS, WorkerStuck)):
+            holding.pop((event.task_id, event.attempt), None)
+        if event.seq not in dispatched or not isinstance(event, TaskDispatched):
+            continue
+        worker = dispatched[event.seq]
+        holding[event.task_id, event.attempt] = (event.within, worker)
+        teams = Counter(within for within, one in holding.values() if one.team is not None)
+        if len(holding) - teams.total() > most:
+            yield f"event {event.seq}: {len(holding) - teams.total()} tasks at once, of {most}"
+        if max(teams.values(), default=0) > most:
+            yield f"event {event.seq}: {max(teams.values())} teams at once, of {most}"
+        same = sum(
+            1 for within, one in holding.values() if one is worker and within == event.within
+        )
+        if worker.concurrency is not None and same > worker.concurrency:
+            yield f"event {event.seq}: {worker.name} has {same} tasks of {worker.concurrency}"
+
+
+def _told(recording: Recording, logs: dict[tuple[str, ...], Log]) -> Iterator[str]:
+    """Every worker is told how each task that it depends on has ended, and given its output."""
+    for way, handoff in recording.given:
+        within, _, id = way.rpartition("/")
+        log = logs[tuple(within.split("/")) if within else ()]
+        # Of a nested run that was begun anew, only the last log is at hand.
+        needs = log.needs_at.get((id, handoff.attempt))
+        own = [one for one in handoff.context if not one.task_id.startswith("../")]
+        if needs is None or (within and log.finished is False):
+            continue
+        if not within and [(one.task_id, one.status) for one in own] != needs:
+            yield f"{way}, attempt {handoff.attempt}, was told of {own}, not of {needs}"
+        for one in own:
+            if (one.why_missing is None) != (one.status == "completed"):
+                yield f"{way} was not told why {one.task_id} is missing"
+            if (one.task_id in handoff.inputs) != (one.status == "completed"):
+                yield f"{way} was not given what {one.task_id} found, or more than that"
+
+
+def _end(recording: Recording) -> Iterator[str]:
+    """The run comes to its end in time, and nothing of it goes on."""
+    made, ended_s = recording.scenario, recording.ended_s
+    yield from (f"{one} is left after the run" for one in recording.left)
+    if recording.error is not None and not recording.was_cancelled:
+        yield f"the run raised {recording.error!r}"
+    due = [] if made.deadline_s is None else [made.deadline_s]
+    if made.ends is not None:
+        due.append(made.ends[1])
+    if due and ended_s > min(due) + ANSWER_S + EPSILON_S:
+        yield f"the run took {ended_s:.2f} s and was to end after {min(due):.2f} s"
+    if not recording.whole and due and ended_s > min(due) + GRACE_S * 2 + EPSILON_S:
+        yield f"the scheduler took {ended_s - min(due):.2f} s to stop"
+
+
+def _state(recording: Recording, logs: dict[tuple[str, ...], Log]) -> Iterator[str]:
+    """The state is the fold of the events, and says of every task what the log says."""
+    folded, live = fold(recording.events), recording.state
+    for one in fields(RunState):
+        if getattr(folded, one.name) != getattr(live, one.name):
+            yield f"`{one.name}` of the state is not what follows from the events"
+    log = logs.get(())
+    if log is None:
+        return
+    if log.tasks.keys() != live.tasks.keys() or log.retired.keys() != live.retired.keys():
+        yield f"the state has {[*live.tasks]}, and the log {[*log.tasks]}"
+    for id, task in live.tasks.items():
+        if not task.ended:
+            yield f"{id} is {task.status} for ever"
+        elif id in log.tasks and log.tasks[id].status != task.status:
+            yield f"{id} is {task.status} in the state and {log.tasks[id].status} in the log"
+    if live.plan is not None and recording.error is None and not live.tasks:
+        yield "a plan, and no tasks"
+
+
+def _answer(recording: Recording, logs: dict[tuple[str, ...], Log]) -> Iterator[str]:
+    """The answer accounts for every task, by its result or as a gap."""
+    answer = recording.answer
+    if answer is None:
+        if recording.whole and not recording.was_cancelled:
+            yield "there is no answer"
+        return
+    last = recording.events[-1]
+    if not isinstance(last, RunFinished) or last.answer != answer:
+        yield "the answer is not the last word of the log"
+    tasks = logs[()].tasks
+    if {one.id: one.status for one in answer.tasks} != {id: s.status for id, s in tasks.items()}:
+        yield "the answer's tasks are not those of the log"
+    gaps = {gap.task_id for gap in answer.gaps}
+    missing = {id for id, seen in tasks.items() if seen.status != "completed"}
+    if missing != {id for id in gaps if "/" not in id and id != "synthesis"}:
+        yield f"the gaps are {sorted(gaps)}, and {sorted(missing)} have no result"
+    for id in gaps:
+        outer, _, inner = id.partition("/")
+        if inner and tasks[outer].status != "completed":
+            yield f"the gap {id} is counted twice"
+    if len(gaps) != len(answer.gaps):
+        yield "a gap is named twice"
+    if (
+        gaps
+        and MISSING not in answer.answer
+        or any(f"- `{id}`: " not in answer.answer for id in gaps)
+    ):
+        yield "a gap is not in the answer's text"
+    yield from _status(recording, done=len(missing) < len(tasks), gaps=bool(gaps))
+
+
+def _status(recording: Recording, *, done: bool, gaps: bool) -> Iterator[str]:
+    answer, state = recording.answer, recording.state
+    if answer is None:
+        return
+    stopped = state.finished_s is not None and recording.stopped
+    right = "complete" if not gaps else "cancelled" if stopped else "partial" if done else "failed"
+    if answer.status != right:
+        yield f"the answer is {answer.status} where it should be {right}"
+    if (answer.ended_by == "person") != (stopped and gaps):
+        yield f"the answer was ended by {answer.ended_by}"

@@ -1,0 +1,173 @@
+"""Those who are asked in a simulated run besides the workers, and say anything at all.
+
+What they give goes through the same checks as a model's words.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from random import Random
+from typing import TypeVar, cast
+
+from leadhand.contracts.answer import Synthesis
+from leadhand.contracts.outcome import Escalated, Failed, PlanImpact, Result
+from leadhand.contracts.task import Limits, Plan, Task
+from leadhand.errors import ModelError
+from leadhand.ports import TaskResult
+from leadhand.state import RunState
+from leadhand.synthesis.merge import merge
+
+T = TypeVar("T")
+
+
+class ScriptedRemedies:
+    """Remedies that are sound, silent, slow, broken or nonsense, as chance has it."""
+
+    name = "scripted"
+
+    def __init__(self, seed: int, workers: Sequence[str]) -> None:
+        self._seed = seed
+        self._workers = workers
+        self._asked = 0
+
+    async def refine(self, task: Task, outcome: Escalated | Failed) -> str | None:
+        """Other words, the same, none, too many, or no words at all."""
+        chance = await self._considered()
+        words = (f"{task.intent}, and mind the units", task.intent, "", None, "long " * 9_000, 7)
+        return cast("str | None", chance.choices(words, (6, 1, 1, 1, 1, 1))[0])
+
+    async def route(
+        self, task: Task, outcome: Escalated | Failed, *, workers: Sequence[str]
+    ) -> str | None:
+        """One of those to choose from, nobody, or somebody who is not there."""
+        chance = await self._considered()
+        return chance.choice((*workers, None, "nobody"))
+
+    async def split(self, task: Task, outcome: Escalated | Failed) -> Sequence[Task]:
+        """Parts; too many or too few of them, in a circle, for nobody, or not tasks."""
+        chance = await self._considered()
+        if chance.random() < 0.05:
+            return cast("Sequence[Task]", "t1")
+        count = chance.choice((0, 1, 2, 2, 3, 8, 9))
+        return [self._part(chance, number, count) for number in range(count)]
+
+    def _part(self, chance: Random, number: int, count: int) -> Task:
+        others = range(count) if chance.random() < 0.05 else range(number)
+        needs = [f"p{other}" for other in others if chance.random() < 0.3]
+        return Task(
+            id=f"p{number}",
+            worker=chance.choice((*self._workers * 5, "nobody")),
+            intent="" if chance.random() < 0.03 else f"look into the half number {number} of it",
+            depends_on=tuple(needs),
+        )
+
+    async def judge(self, task: Task, first: Result, second: Result) -> tuple[bool, str]:
+        """Either of the two."""
+        chance = await self._considered()
+        return chance.random() < 0.5, "it names its sources"
+
+    async def revise(self, state: RunState, impact: PlanImpact, *, task_id: str) -> Sequence[Task]:
+        """The tasks that wait: some left out, some changed, some new, and now and then nonsense."""
+        chance = await self._considered()
+        waiting = [one.task for one in state.tasks.values() if one.status == "pending"]
+        kept = [self._changed(chance, task, state) for task in waiting if chance.random() < 0.9]
+        known = [*state.tasks, *(["no_such_task"] if chance.random() < 0.05 else [])]
+        for number in range(chance.choice((0, 1, 2))):
+            # Ids that a run before used, or a task still has, are among those it thinks of.
+            id = chance.choices((f"r{state.seq}-{number}", f"r{number}", "t1"), (8, 1, 1))[0]
+            kept.append(
+                Task(
+                    id=id,
+                    worker=chance.choice(self._workers),
+                    intent=f"look at the configuration, place {number}",
+                    depends_on=tuple(chance.sample(known, min(len(known), chance.randint(0, 2)))),
+                    tolerates_missing=chance.random() < 0.5,
+                )
+            )
+        return kept
+
+    def _changed(self, chance: Random, task: Task, state: RunState) -> Task:
+        if chance.random() < 0.7:
+            return task
+        needs = [id for id in task.depends_on if chance.random() < 0.5]
+        more = chance.choice(list(state.tasks))
+        if more != task.id and more not in needs and chance.random() < 0.5:
+            needs.append(more)
+        return task.model_copy(
+            update={
+                "depends_on": tuple(needs),
+                "worker": chance.choice(self._workers),
+                "tolerates_missing": chance.random() < 0.5,
+                "limits": Limits(timeout_s=chance.choice((1.0, 30.0))),
+            }
+        )
+
+    async def _considered(self) -> Random:
+        """A source of chance for one question, after some thought; sometimes none ever comes."""
+        self._asked += 1
+        chance = Random(f"remedy {self._seed} {self._asked}")
+        await _thought(chance)
+        return chance
+
+
+class ScriptedPerson:
+    """Somebody who answers, or does not."""
+
+    def __init__(self, seed: int) -> None:
+        self._chance = Random(f"person {seed}")
+
+    async def ask(self, task: Task, outcome: Escalated | Failed) -> str | None:
+        """A hint, a blank, or nothing."""
+        await _thought(self._chance)
+        return self._chance.choice(("it is in the second cupboard", "  ", None))
+
+
+class ScriptedSynthesizer:
+    """A synthesizer that says it calls a model, and then does what it was told to."""
+
+    name = "scripted"
+    calls_model = True
+
+    def __init__(self, manner: str) -> None:
+        self._manner = manner
+
+    async def synthesize(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
+        """The results side by side, now or later, or an error, or nothing ever."""
+        match self._manner:
+            case "slow":
+                await asyncio.sleep(7.0)
+            case "broken":
+                raise ModelError("the provider is down", model="x:y")
+            case "hangs":
+                await _deaf()
+            case _:
+                await asyncio.sleep(0)
+        return merge(plan, results)
+
+    def by_code(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
+        """The results side by side."""
+        return merge(plan, results)
+
+
+async def _thought(chance: Random) -> None:
+    ways: tuple[Callable[[], Awaitable[object]], ...] = (
+        lambda: asyncio.sleep(0),
+        lambda: asyncio.sleep(chance.expovariate(1.0)),
+        lambda: asyncio.sleep(90.0),
+        asyncio.get_running_loop().create_future,
+        _deaf,
+        _broken,
+    )
+    await chance.choices(ways, (10, 10, 1, 1, 1, 2))[0]()
+
+
+async def _deaf() -> None:
+    """Never ends, and cannot be told to."""
+    while True:
+        try:
+            await asyncio.get_running_loop().create_future()
+        except asyncio.CancelledError:
+            continue
+
+
+async def _broken() -> None:
+    raise RuntimeError("no idea")

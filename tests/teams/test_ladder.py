@@ -1,0 +1,28 @@
+"""`ladder:` of team.yaml: the rungs in the team's order, and the breaker."""
+
+from pathlib import Path
+
+from leadhand.contracts.team import Ladder
+from leadhand.teams.loader import load
+from tests.team_folders import problems, worker, write_team
+
+
+def test_a_team_reorders_and_cuts_the_ladder_and_the_rest_is_as_usual(tmp_path: Path) -> None:
+    text = (
+        "ladder:\n  failed: [stronger_tier, fallback]\n  timeout: []\n"
+        "  breaker_failures: 2\n  breaker_pause_s: 1.5\n"
+    )
+    team = load(write_team(tmp_path, text))
+    assert team.ladder == Ladder(
+        failed=("stronger_tier", "fallback"),
+        timeout=(),
+        breaker_failures=2,
+        breaker_pause_s=1.5,
+    )
+
+
+def test_an_unknown_rung_is_named_with_its_line(tmp_path: Path) -> None:
+    text = "ladder:\n  failed: [retry, pray]\n"
+    (found,) = problems(write_team(tmp_path, text, solo=worker("")))
+    assert found.startswith("team.yaml:2: ")
+    assert "'pray'" in found

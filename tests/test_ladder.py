@@ -1,0 +1,394 @@
+"""Every rung of the failure ladder through the real scheduler, in virtual time."""
+
+from collections.abc import Sequence
+
+import pytest
+
+from leadhand.contracts.event import Event, OpinionJudged, TaskRefined, TaskSplit, TierRaised
+from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
+from leadhand.contracts.task import Limits, Task
+from leadhand.contracts.team import Ladder, RetryRules, Team, Worker
+from leadhand.recorder import Recorder
+from leadhand.state import fold
+from leadhand.testing import completed, run_virtual
+from tests.plans import plan, task
+from tests.remedies import ScriptedPerson, ScriptedRemedies
+from tests.scheduling import Script, schedule
+
+FAILED = Failed(kind="tool_error", message="no table `sales`")
+HALF = Result(output="half", confidence=40)
+UNSURE = Escalated(reason="low_confidence", message="two readings", partial=HALF)
+
+
+def crew(**fields: object) -> Team:
+    """A worker with a fallback, both done by models of three strengths."""
+    return Team(
+        "t",
+        workers=(Worker("first", "d", fallback="second"), Worker("second", "d")),
+        models={"standard": ("a:small",), "strong": ("a:large",)},
+        **fields,  # pyright: ignore[reportArgumentType]
+    )
+
+
+def work(
+    script: Script,
+    *tasks: Task,
+    the_team: Team | None = None,
+    remedies: ScriptedRemedies | None = None,
+    person: ScriptedPerson | None = None,
+    deadline_s: float | None = None,
+) -> Recorder:
+    """Runs the tasks, `a` for the first worker where none are given."""
+    recorder = run_virtual(
+        schedule(
+            plan(*(tasks or (task("a", worker="first"),))),
+            script,
+            the_team=the_team or crew(),
+            remedies=remedies,
+            person=person,
+            deadline_s=deadline_s,
+        )
+    )
+    assert fold(recorder.log()) == recorder.state
+    return recorder
+
+
+def types(recorder: Recorder) -> list[str]:
+    """What happened to the tasks, in order."""
+    return [event.type for event in recorder.log()][3:]
+
+
+def only(events: Sequence[Event], kind: type) -> Event:
+    """The one event of a type."""
+    (found,) = [event for event in events if isinstance(event, kind)]
+    return found
+
+
+def failing_until(attempt: int, outcome: Outcome = FAILED) -> Script:
+    """A script in which that attempt is the first to complete."""
+    return lambda handoff: completed() if handoff.attempt >= attempt else outcome
+
+
+def test_a_failed_task_is_put_in_other_words_and_the_log_has_both() -> None:
+    said: list[str] = []
+
+    def script(handoff: Handoff) -> Outcome:
+        said.append(handoff.intent)
+        return FAILED if len(said) == 1 else completed()
+
+    recorder = work(script, remedies=ScriptedRemedies(intent="Use the table `orders`."))
+    assert said == ["work on part a", "Use the table `orders`."]
+    refined = only(recorder.log(), TaskRefined)
+    assert isinstance(refined, TaskRefined)
+    assert (refined.old_intent, refined.new_intent) == (said[0], said[1])
+    assert recorder.state.tasks["a"].tried == ("first", "first")
+
+
+def test_after_other_words_comes_the_fallback_and_then_the_attempts_are_spent() -> None:
+    recorder = work(failing_until(9), remedies=ScriptedRemedies(intent="Other words."))
+    only_task = recorder.state.tasks["a"]
+    assert (only_task.status, only_task.tried) == ("failed", ("first", "first", "second"))
+    assert only_task.error == FAILED.message
+
+
+def test_without_a_fallback_a_stronger_model_tries() -> None:
+    tiers: list[str | None] = []
+
+    def script(handoff: Handoff) -> Outcome:
+        tiers.append(handoff.limits.tier)
+        return FAILED if len(tiers) == 1 else completed()
+
+    recorder = work(script, task("a", worker="second"))
+    raised = only(recorder.log(), TierRaised)
+    assert isinstance(raised, TierRaised)
+    assert (raised.old_tier, raised.new_tier, tiers) == ("standard", "strong", [None, "strong"])
+
+
+def test_nothing_above_the_strongest_model_is_tried() -> None:
+    strong = task("a", worker="second").model_copy(update={"limits": Limits(tier="strong")})
+    assert work(failing_until(2), strong).state.tasks["a"].attempts == 1
+
+
+def test_a_transient_failure_is_tried_again_and_nobody_is_asked_for_words() -> None:
+    remedies = ScriptedRemedies(intent="Other words.")
+    busy = Failed(kind="error", message="busy", transient=True)
+    recorder = work(failing_until(3, busy), remedies=remedies)
+    assert recorder.state.tasks["a"].finished_s == 3.0  # waits of 1 s and 2 s
+    assert remedies.asked == []
+
+
+def test_out_of_scope_goes_to_whom_the_router_chooses() -> None:
+    scope = Escalated(reason="out_of_scope", message="ask the other one")
+    remedies = ScriptedRemedies(worker="second")
+    recorder = work(failing_until(2, scope), remedies=remedies)
+    assert recorder.state.tasks["a"].tried == ("first", "second")
+    assert remedies.asked == ["route"]
+
+
+@pytest.mark.parametrize("chosen", ["nobody", "first", None])
+def test_a_router_without_a_good_answer_leaves_the_fallback(chosen: str | None) -> None:
+    scope = Escalated(reason="out_of_scope", message="not mine")
+    recorder = work(failing_until(2, scope), remedies=ScriptedRemedies(worker=chosen))
+    assert recorder.state.tasks["a"].tried == ("first", "second")
+
+
+def test_out_of_scope_of_everybody_is_given_up_with_the_workers_word() -> None:
+    scope = Escalated(reason="out_of_scope", message="ask the legal team", partial=HALF)
+    lost = work(failing_until(9, scope)).state.tasks["a"]
+    assert (lost.status, lost.error) == ("escalated", "out_of_scope: ask the legal team")
+    assert lost.result == HALF
+
+
+def test_ambiguous_input_is_refined_with_what_the_supervisor_knows() -> None:
+    unclear = Escalated(reason="ambiguous_input", message="which invoice?")
+    remedies = ScriptedRemedies(intent="Invoice 7.")
+    recorder = work(failing_until(2, unclear), remedies=remedies)
+    assert recorder.state.tasks["a"].status == "completed"
+    assert remedies.asked == ["refine"]
+
+
+def test_a_person_is_asked_where_there_is_one_and_nobody_else_knows() -> None:
+    unclear = Escalated(reason="ambiguous_input", message="which invoice?")
+    said: list[str] = []
+
+    def script(handoff: Handoff) -> Outcome:
+        said.append(handoff.intent)
+        return unclear if len(said) == 1 else completed()
+
+    recorder = work(script, remedies=ScriptedRemedies(), person=ScriptedPerson("Invoice 7."))
+    assert recorder.state.tasks["a"].status == "completed"
+    assert said[1].endswith("A person was asked about this and says: Invoice 7.")
+
+
+@pytest.mark.parametrize("person", [None, ScriptedPerson(None), ScriptedPerson(" ")])
+def test_ambiguous_input_that_nobody_clears_up_is_given_up_once(
+    person: ScriptedPerson | None,
+) -> None:
+    unclear = Escalated(reason="ambiguous_input", message="which invoice?", partial=HALF)
+    recorder = work(failing_until(9, unclear), remedies=ScriptedRemedies(), person=person)
+    lost = recorder.state.tasks["a"]
+    assert (lost.status, lost.attempts, lost.result) == ("escalated", 1, HALF)
+    finals = [event for event in recorder.log() if getattr(event, "final", False)]
+    assert len(finals) == 1
+
+
+def test_low_confidence_first_tries_a_stronger_model_then_another_worker() -> None:
+    recorder = work(failing_until(3, UNSURE))
+    done = recorder.state.tasks["a"]
+    assert (done.status, done.tried) == ("completed", ("first", "first", "second"))
+    assert types(recorder)[1:5] == [
+        "task_escalated", "tier_raised", "task_dispatched", "task_escalated",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("second", "taken"),
+    [
+        (Completed(result=Result(output="whole", confidence=90)), "whole"),
+        (Completed(result=Result(output="whole", confidence=10)), "half"),
+        (Completed(result=Result(output="whole")), "whole"),
+        (UNSURE.model_copy(update={"partial": Result(output="x", confidence=60)}), "x"),
+        (UNSURE.model_copy(update={"partial": Result(output="x", confidence=40)}), "half"),
+        (FAILED, "half"),
+    ],
+)
+def test_of_two_opinions_without_a_judge_the_surer_one_is_taken(
+    second: Outcome, taken: str
+) -> None:
+    def script(handoff: Handoff) -> Outcome:
+        return UNSURE if handoff.to_agent == "first" else second
+
+    quick = crew(ladder=Ladder(low_confidence=("second_opinion", "accept")))
+    done = work(script, the_team=quick).state.tasks["a"]
+    assert done.status == "completed"
+    assert done.result is not None
+    assert done.result.output == taken
+    assert (done.error is None) == (taken == "whole")
+
+
+def test_a_judge_picks_one_of_two_opinions_and_says_why() -> None:
+    def script(handoff: Handoff) -> Outcome:
+        if handoff.to_agent == "first":
+            return UNSURE
+        return Completed(result=Result(output="whole", confidence=10))
+
+    quick = crew(ladder=Ladder(low_confidence=("second_opinion", "accept")))
+    remedies = ScriptedRemedies(verdict=(True, "only it names a source"))
+    recorder = work(script, the_team=quick, remedies=remedies)
+    judged = only(recorder.log(), OpinionJudged)
+    assert isinstance(judged, OpinionJudged)
+    assert (judged.workers, judged.taken) == (("first", "second"), "second")
+    assert judged.reason == "only it names a source"
+    assert recorder.state.tasks["a"].result == Result(output="whole", confidence=10)
+
+
+def test_a_run_that_ends_while_the_judge_thinks_keeps_the_surer_result() -> None:
+    def script(handoff: Handoff) -> Outcome:
+        return UNSURE if handoff.to_agent == "first" else completed("whole")
+
+    quick = crew(ladder=Ladder(low_confidence=("second_opinion", "accept")))
+    remedies = ScriptedRemedies(verdict=(False, "late"), delay_s=30)
+    done = work(script, the_team=quick, remedies=remedies, deadline_s=5).state.tasks["a"]
+    assert (done.status, done.result) == ("completed", Result(output="whole"))
+
+
+def test_a_result_nobody_is_sure_of_is_accepted_with_a_flag() -> None:
+    done = work(failing_until(9, UNSURE), task("a", worker="second")).state.tasks["a"]
+    assert (done.status, done.attempts) == ("completed", 2)
+    assert done.error == "accepted at low confidence: two readings"
+
+
+def slow(handoff: Handoff) -> Outcome:
+    """Times out at the whole task `a`, and does every other."""
+    if handoff.task_id == "a":
+        return Failed(kind="timeout", message="no answer within 5 s", partial=HALF)
+    return completed(f"output of {handoff.task_id}")
+
+
+def test_a_task_that_took_too_long_is_split_and_dependants_get_all_parts() -> None:
+    handoffs: dict[str, Handoff] = {}
+
+    def script(handoff: Handoff) -> Outcome:
+        handoffs[handoff.task_id] = handoff
+        return slow(handoff)
+
+    parts = (task("x", worker="first"), task("y", "x", worker="second"))
+    recorder = work(
+        script,
+        task("z", worker="second"),
+        task("a", "z", worker="first"),
+        task("b", "a", "z", worker="first"),
+        remedies=ScriptedRemedies(parts=parts),
+    )
+    tasks = recorder.state.tasks
+    assert {id: one.status for id, one in tasks.items()} == dict.fromkeys(
+        ("z", "b", "a.1", "a.2"), "completed"
+    )
+    assert tasks["a.2"].task.depends_on == ("z", "a.1")
+    assert tasks["b"].task.depends_on == ("a.1", "a.2", "z")
+    assert handoffs["b"].inputs == {id: f"output of {id}" for id in ("a.1", "a.2", "z")}
+    split = only(recorder.log(), TaskSplit)
+    assert isinstance(split, TaskSplit)
+    assert split.rewired == ("b",)
+    standing = recorder.state.standing_plan
+    assert standing is not None
+    assert [one.id for one in standing.tasks] == ["z", "b", "a.1", "a.2"]
+
+
+def test_a_part_has_the_attempts_that_its_whole_left_and_is_split_at_most_once_more() -> None:
+    """Depth 2, and three attempts on the way from the whole task to any part."""
+    timeout = Failed(kind="timeout", message="too slow")
+    parts = (task("x", worker="second"), task("y", worker="second"))
+    remedies = ScriptedRemedies(parts=parts)
+    tasks = work(lambda _: timeout, task("a", worker="second"), remedies=remedies).state.tasks
+    assert sorted(tasks) == ["a.1.1", "a.1.2", "a.2.1", "a.2.2"]
+    assert {(one.status, one.attempts) for one in tasks.values()} == {("timed_out", 1)}
+    patient = crew(retry=RetryRules(max_attempts=9))
+    tasks = work(
+        lambda _: timeout, task("a", worker="second"), the_team=patient, remedies=remedies
+    ).state.tasks
+    assert {id.count(".") for id in tasks} == {2}
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        (),
+        (task("x", worker="first"),),
+        tuple(task(str(n), worker="first") for n in range(9)),
+        (task("x", worker="nobody"), task("y", worker="first")),
+        (task("x", "y", worker="first"), task("y", "x", worker="first")),
+        (task("x", "a", worker="first"), task("y", worker="first")),
+    ],
+)
+def test_parts_that_are_no_plan_are_refused_and_the_next_rung_is_tried(
+    parts: tuple[Task, ...],
+) -> None:
+    """F11"""
+    recorder = work(slow, remedies=ScriptedRemedies(parts=parts))
+    assert "task_split" not in types(recorder)
+    assert "tier_raised" in types(recorder)
+    assert recorder.state.tasks["a"].status == "timed_out"
+
+
+def test_a_part_that_fails_skips_what_needs_the_whole() -> None:
+    def script(handoff: Handoff) -> Outcome:
+        return FAILED if handoff.task_id == "a.2" else slow(handoff)
+
+    parts = (task("x", worker="second"), task("y", worker="second"))
+    tasks = work(
+        script,
+        task("a", worker="second"),
+        task("b", "a", worker="first"),
+        remedies=ScriptedRemedies(parts=parts),
+    ).state.tasks
+    assert (tasks["b"].status, tasks["b"].error) == ("skipped", "needs 'a.2', which gave no result")
+
+
+def test_a_remedy_that_hangs_holds_up_nobody_and_the_next_rung_is_tried() -> None:
+    def script(handoff: Handoff) -> Outcome:
+        return FAILED if (handoff.task_id, handoff.to_agent) == ("a", "first") else completed()
+
+    tasks = work(
+        script,
+        task("a", worker="first"),
+        task("b", worker="first"),
+        task("c", "b", worker="first"),
+        remedies=ScriptedRemedies(intent="late", delay_s=10_000),
+    ).state.tasks
+    assert tasks["c"].finished_s == 0.0
+    assert (tasks["a"].tried, tasks["a"].finished_s) == (("first", "second"), 60.0)
+
+
+def test_the_deadline_ends_a_task_that_waits_for_advice() -> None:
+    remedies = ScriptedRemedies(intent="late", delay_s=10_000)
+    state = work(failing_until(9), remedies=remedies, deadline_s=5).state
+    assert state.tasks["a"].status == "cancelled"
+    assert state.tasks["a"].finished_s == 5.0
+
+
+def test_a_team_may_cut_and_reorder_the_ladder() -> None:
+    remedies = ScriptedRemedies(intent="Other words.")
+    other = crew(ladder=Ladder(failed=("stronger_tier", "fallback")))
+    recorder = work(failing_until(9), the_team=other, remedies=remedies)
+    assert recorder.state.tasks["a"].tried == ("first", "first", "second")
+    assert remedies.asked == []
+    cut = crew(ladder=Ladder(failed=()))
+    assert work(failing_until(9), the_team=cut).state.tasks["a"].attempts == 1
+
+
+def test_an_outage_does_not_multiply_calls() -> None:
+    """A fifth of the tasks and ten more may be tried again."""
+    busy = Failed(kind="error", message="down", transient=True)
+    tasks = tuple(task(str(n), worker="second") for n in range(100))
+    state = work(lambda _: busy, *tasks).state
+    assert sum(one.attempts for one in state.tasks.values()) <= 100 + 10 + 20
+    assert state.repeated == 30
+
+
+def test_the_story_of_a_cascade() -> None:
+    """T1 fails for good: T3 is skipped with the blame, T4 completes, T5 runs and is told."""
+    told: dict[str, Handoff] = {}
+
+    def script(handoff: Handoff) -> Outcome:
+        told[handoff.task_id] = handoff
+        return FAILED if handoff.task_id == "t1" else completed(f"found by {handoff.task_id}")
+
+    def one(id: str, *needs: str, tolerates_missing: bool = False) -> Task:
+        return task(id, *needs, worker="first", tolerates_missing=tolerates_missing)
+
+    tasks = work(
+        script,
+        one("t1"),
+        one("t2"),
+        one("t3", "t1"),
+        one("t4", "t2"),
+        one("t5", "t3", "t4", tolerates_missing=True),
+        remedies=ScriptedRemedies(intent="Other words."),
+    ).state.tasks
+    assert {id: one.status for id, one in tasks.items()} == {
+        "t1": "failed", "t2": "completed", "t3": "skipped", "t4": "completed", "t5": "completed",
+    }  # fmt: skip
+    assert tasks["t1"].attempts == 3
+    assert told["t5"].context[0].why_missing == "needs 't1', which gave no result"
+    assert told["t5"].inputs == {"t4": "found by t4"}
