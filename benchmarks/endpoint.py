@@ -1,8 +1,9 @@
 """A run against a model endpoint that misbehaves, beside the same run against one that does not.
 
 Of its answers 10 % are 429, 5 % are 500, 5 % are connections reset, and 2 % are tool calls whose
-JSON is cut in half. Both runs have the same plan of 100 tasks and the same latency; they take turns,
-and the medians count. The endpoint is leadhand's own scripted server, on loopback.
+JSON is cut in half. Both runs have the same plan of 100 tasks and the same latency; they take
+turns, and the medians count. The endpoint is leadhand's own scripted server, on loopback; its 429
+asks for one second.
 
     python -m benchmarks.endpoint [--latency-ms 1000] [--rounds 5] [--tasks 100]
 """

@@ -1,7 +1,10 @@
 """Teams as workers where models do the work, through real HTTP."""
 
+import asyncio
+
 from leadhand import Budget, Team, Worker
 from leadhand.contracts.event import ModelCalled
+from leadhand.models.choice import choose, models_of, roles
 from leadhand.state import fold
 from leadhand.synthesis.merge import Merge
 from leadhand.testing import ScriptedServer
@@ -83,3 +86,21 @@ def test_an_escalation_by_a_model_goes_up_with_its_reason(model_server: Scripted
     assert ran.answer.tasks[0].status == "escalated"
     assert ran.gaps["t1"].startswith("ambiguous_input:")
     assert "ask the mason" in ran.gaps["t1"]
+
+
+def test_a_model_that_is_named_for_a_team_is_that_of_all_within_it() -> None:
+    """On the command line one name fills every role that has use for a model, and no other."""
+    reader = Worker("reader", "Reads", instructions="You read.", model="openai:else")
+    inner = Team("law", workers=(reader,), model="anthropic:other")
+    counting = Team("sums", workers=(Worker("counter", "Counts", run=len),))
+    workers = (Worker("legal", "Law", team=inner), Worker("sums", "Sums", team=counting))
+    team = Team("office", workers=workers)
+    chosen = asyncio.run(choose(team, model=OPENAI, no_model=False, environ={}))
+    assert models_of(chosen.team) == [OPENAI]
+    used = roles(chosen.team)
+    for name in ("planner", "legal/planner", "legal/synthesizer", "legal/reader"):
+        assert used[name] == OPENAI
+    assert used["sums/planner"] == used["sums/counter"] == "function"
+    without = asyncio.run(choose(team, model=None, no_model=True, environ={}))
+    assert models_of(without.team) == []
+    assert models_of(team) == ["anthropic:other", "openai:else"]

@@ -77,6 +77,10 @@ class Leash(Generic[T_co]):
         """From now on a cancellation ends the wait; the coroutine stays where it stands."""
         self._held = False
 
+    def drop(self) -> None:
+        """End work that was never begun."""
+        self._work.close()
+
     def __await__(self) -> Generator[object, object, T_co]:
         work = self._work
         thrown: BaseException | None = None
@@ -115,7 +119,7 @@ class Attempt:
     lane: Lane
     limits: Limits
     leash: Leash[Outcome]
-    work: asyncio.Task[None] | None = None
+    work: asyncio.Task[Outcome | None] | None = None
     timer: asyncio.TimerHandle | None = None
     told_to_stop: str | None = None
     """Why it was cancelled: `timeout`, or the reason why the run stops."""
@@ -153,7 +157,9 @@ class Attempts:
         attempt.lane.running += 1
         for slots in attempt.lane.slots:
             slots.free -= 1
-        attempt.work = loop.create_task(self._work(attempt), name=f"task:{self._recorder.path}{id}")
+        name = f"task:{self._recorder.path}{id}"
+        attempt.work = loop.create_task(_leashed(attempt.leash), name=name)
+        attempt.work.add_done_callback(lambda work: self._came_back(attempt, work))
         if attempt.limits.timeout_s is not None:
             attempt.timer = loop.call_later(
                 attempt.limits.timeout_s, self.tell_to_stop, attempt, "timeout"
@@ -199,12 +205,19 @@ class Attempts:
             )
         )
 
-    async def _work(self, attempt: Attempt) -> None:
-        outcome: Outcome | None = None
-        with contextlib.suppress(asyncio.CancelledError):  # `Attempt.ended` says what that means
-            outcome = await attempt.leash
-        self.back.append((attempt, outcome))
+    def _came_back(self, attempt: Attempt, work: asyncio.Task[Outcome | None]) -> None:
+        # Called back, not the last thing the task does: one that is cancelled before its first
+        # step never does anything.
+        if work.cancelled():
+            attempt.leash.drop()
+        self.back.append((attempt, None if work.cancelled() else work.result()))
         self._news.set()
+
+
+async def _leashed(leash: Leash[Outcome]) -> Outcome | None:
+    with contextlib.suppress(asyncio.CancelledError):  # `Attempt.ended` says what that means
+        return await leash
+    return None
 
 
 async def contained(runner: Runner, given: Handoff) -> Outcome:

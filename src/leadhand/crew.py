@@ -160,8 +160,15 @@ class Crew:
         if self._caller is None or not (self._team.tiers or self._team.planner.model):
             return None
         from leadhand.planning import ModelRemedies
+        from leadhand.synthesis.judge import Judge
 
-        return ModelRemedies(self._caller, self._team, self._fence, request=self._request)
+        return ModelRemedies(
+            self._caller,
+            self._team,
+            self._fence,
+            request=self._request,
+            arbiter=Judge(self._caller, self._team, self._fence),
+        )
 
     def _synthesizer(self) -> Synthesizer:
         if self._caller is None or not (self._team.tiers or self._team.synthesizer.model):

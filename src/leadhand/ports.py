@@ -47,6 +47,17 @@ class TaskResult:
     """Why there is no result, or only a partial or doubtful one."""
 
 
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of several candidates."""
+
+    index: int
+    """Its place among them, from 0."""
+    why: str
+    confidence: int | None = None
+    """Of whoever chose, 0 to 100."""
+
+
 class Clock(Protocol):
     """Tells the time. Arguments, so that runs can be replayed and tested."""
 
@@ -126,6 +137,14 @@ class Synthesizer(Protocol):
 
     def by_code(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
         """What is left where `synthesize` failed or there is no time for it: at once, no model."""
+        ...
+
+
+class Arbiter(Protocol):
+    """Takes the best of several results of one task."""
+
+    async def judge(self, question: str, candidates: Sequence[Result]) -> Choice:
+        """The best answer to `question` among the candidates. Raises `ModelError`."""
         ...
 
 

@@ -189,7 +189,7 @@ class Run:
             return planner.name, plan
         except BudgetUsedUp as error:
             failure: Exception = _Unplanned(str(error))
-        except ModelError as error:
+        except (ModelError, PlanRejected) as error:
             failure = error
         except TimeoutError:
             self._late = True

@@ -5,6 +5,8 @@ This is the library's front door. What happens in a run is in `run`, who does it
 
 import asyncio
 import logging
+import math
+import re
 import secrets
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from pathlib import Path
@@ -20,7 +22,7 @@ from leadhand.contracts.event import (
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.crew import Crew
-from leadhand.errors import InputError, PlanRejected, TeamError
+from leadhand.errors import InputError, ModelError, PlanRejected, TeamError
 from leadhand.journal import MemoryJournal
 from leadhand.models.ledger import Account, Ledger
 from leadhand.nesting import inherited
@@ -60,13 +62,7 @@ class Supervisor:
         makes one for each run, of the caller through which models are asked and the run's fence.
         Raises `TeamError` naming every problem of the team, `InputError` for the numbers.
         """
-        problems = team_problems(team)
-        if problems:
-            raise TeamError(team.name, problems)
-        if concurrency < 1:
-            raise InputError(f"concurrency is {concurrency}; it must be 1 or more")
-        if deadline_s is not None and deadline_s <= 0:
-            raise InputError(f"deadline_s is {deadline_s:g}; it must be more than 0, or None")
+        _check(team, deadline_s, concurrency, budget)
         self.team = inherited(team)
         self.journal: Journal = journal or MemoryJournal()
         self._deadline_s = deadline_s
@@ -81,7 +77,7 @@ class Supervisor:
         self,
         request: str,
         *,
-        inputs: Sequence[Path] = (),
+        inputs: Sequence[str | Path] = (),
         batches: Batches | None = None,
         listener: Listener | None = None,
     ) -> Plan:
@@ -89,12 +85,18 @@ class Supervisor:
 
         Raises `PlanRejected`, and `ModelError` where no model could be asked for one.
         """
-        given = Inputs.of(inputs) if inputs else None
+        paths = _paths(inputs)
+        given = Inputs.of(paths) if paths else None
         listeners = (listener,) if listener else ()
         recorder = Recorder("plan", MemoryJournal(), clock=self._clock, listeners=listeners)
-        asked = _asked(request, given, inputs, batches)
-        async with self._crew(recorder, asked.text, given) as crew:
-            plan = await crew.planner.plan(asked, self.team)
+        asked = _asked(request, given, paths, batches)
+        try:
+            async with self._crew(recorder, asked.text, given) as crew:
+                async with asyncio.timeout(self._deadline_s):
+                    plan = await crew.planner.plan(asked, self.team)
+        except TimeoutError as error:
+            why = f"the planner gave no plan within {self._deadline_s:g} s"
+            raise ModelError(why, transient=True) from error
         problems = [p for p in check(plan, self.team, request=request) if p.severity == "error"]
         if problems:
             raise PlanRejected(problems)
@@ -106,7 +108,7 @@ class Supervisor:
         *,
         plan: Plan | None = None,
         run_id: str | None = None,
-        inputs: Sequence[Path] = (),
+        inputs: Sequence[str | Path] = (),
         batches: Batches | None = None,
         listener: Listener | None = None,
     ) -> Answer:
@@ -119,12 +121,17 @@ class Supervisor:
         """
         if request is None and plan is None:
             raise InputError("nothing to run: give a request or a plan")
+        if plan is not None and not isinstance(plan, Plan):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InputError(f"plan is {type(plan).__name__}; it must be a leadhand.Plan")
         run_id = run_id or f"run-{self._clock.now():%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
         if run_id in self._active or self.journal.events(run_id):
             raise InputError(f"run {run_id!r} exists already: give another run_id")
-        given = Inputs.of(inputs) if inputs else None
+        if not _RUN_ID.fullmatch(run_id):
+            raise InputError(f"run_id {run_id!r}: letters, digits and . _ : - are fit, up to 200")
+        paths = _paths(inputs)
+        given = Inputs.of(paths) if paths else None
         text = request if request is not None else plan.goal if plan is not None else ""
-        asked = _asked(text, given, inputs, batches)
+        asked = _asked(text, given, paths, batches)
         listeners = (listener,) if listener else ()
         recorder = Recorder(run_id, self.journal, clock=self._clock, listeners=listeners)
         active = self._active[run_id] = ActiveRun()
@@ -187,9 +194,37 @@ class Supervisor:
         )
 
 
+_RUN_ID = re.compile(r"[\w.:-]{1,200}", re.ASCII)
+
+
+def _check(team: Team, deadline_s: float | None, concurrency: int, budget: Budget | None) -> None:
+    # Types are checked as well: what these raise deep inside a run would say nothing to anyone.
+    if not isinstance(team, Team):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"team is {type(team).__name__}; it must be a leadhand.Team")
+    if budget is not None and not isinstance(budget, Budget):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"budget is {type(budget).__name__}; it must be a leadhand.Budget")
+    problems = team_problems(team)
+    if problems:
+        raise TeamError(team.name, problems)
+    if not isinstance(concurrency, int) or concurrency < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"concurrency is {concurrency!r}; it must be a whole number from 1")
+    if deadline_s is None:
+        return
+    if not isinstance(deadline_s, int | float) or not 0 < deadline_s < math.inf:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"deadline_s is {deadline_s!r}; it must be more than 0, or None")
+
+
+def _paths(inputs: Sequence[str | Path]) -> list[Path]:
+    if isinstance(inputs, str):
+        raise InputError("inputs is a text; give a list of paths")
+    return [Path(one) for one in inputs]
+
+
 def _asked(
     text: str, given: Inputs | None, inputs: Sequence[Path], batches: Batches | None
 ) -> Request:
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"the request is {type(text).__name__}; it must be text")
     # A lone surrogate, from an argument that was no UTF-8 say, could not be kept as JSON.
     text = text.encode("utf-8", "replace").decode()
     if given is None:

@@ -177,7 +177,7 @@ def test_a_plan_that_cannot_be_written_is_one_clear_line(tmp_path: Path) -> None
     ended = shown(REQUEST, "--team", str(team), "--out", "no/such/p.json", "-q", folder=tmp_path)
     assert ended.status == 2
     assert ended.err == (
-        "leadhand: can't write the plan to no/such/p.json: No such file or directory\n"
+        "leadhand: can't write the plan to no/such/p.json: there is no folder that can be written\n"
     )
 
 

@@ -178,8 +178,7 @@ def test_a_remedy_whose_model_fails_leaves_the_next_rung(server: ScriptedServer)
 def test_of_two_opinions_the_model_judges(server: ScriptedServer) -> None:
     server.reset(
         script=[
-            rule({"json": {"better": "second", "why": "it names a source"}},
-                 system="Take the better one"),
+            rule({"json": {"choice": "2", "why": "it names a source"}}, role="judge"),
             {**mapping(rule(escalating("low_confidence", "hm", partial="zinc?"), role="worker")),
              "times": 1},
         ]

@@ -9,6 +9,8 @@ from collections.abc import Awaitable, Callable
 from random import Random
 from typing import get_args
 
+from pydantic import JsonValue
+
 from leadhand.contracts.outcome import (
     Completed,
     Escalated,
@@ -124,7 +126,11 @@ async def returns_nonsense(given: Handoff, chance: Random) -> object:
 async def contradicts(given: Handoff, chance: Random) -> object:
     """States another figure under the same key at every attempt, and is very sure of it."""
     await asyncio.sleep(chance.random())
-    figures = {"revenue": chance.randrange(10), "task": "t1", "status": "completed"}
+    figures: dict[str, JsonValue] = {
+        "revenue": chance.randrange(10),
+        "task": "t1",
+        "status": "completed",
+    }
     return Completed(result=Result(output=figures, summary=json.dumps(figures), confidence=100))
 
 

@@ -51,6 +51,8 @@ class Recording:
     """What was seen to be wrong while it went on."""
     returned: list[tuple[int, str, int]] = field(default_factory=list[tuple[int, str, int]])
     """Whenever a worker returned: the last event before, the way of its task, the attempt."""
+    revised: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
+    """Each time the plan was revised: the last event before, and the last one meanwhile."""
     ended_s: float = 0.0
     left: list[str] = field(default_factory=list[str])
     """Tasks and timers that were there after the run."""
@@ -190,6 +192,7 @@ async def _whole(recording: Recording, workers: Workers) -> None:
         async with Crew(
             made.team, recorder, request="do it all", synthesizer=synthesizer, account=account
         ) as crew:
+            crew.remedies = _remedies(recording)
             run = Run(
                 made.team,
                 recorder,
@@ -229,7 +232,7 @@ async def _engine(recording: Recording, workers: Workers) -> None:
         made.team,
         dict.fromkeys(names, runner),
         concurrency=made.concurrency,
-        remedies=ScriptedRemedies(made.seed, names) if made.remedies else None,
+        remedies=_remedies(recording),
         person=ScriptedPerson(made.seed) if made.person else None,
     )
     stop = _stop_in_time(recording, scheduler.stop)
@@ -238,6 +241,15 @@ async def _engine(recording: Recording, workers: Workers) -> None:
     finally:
         if stop is not None:
             stop.cancel()
+
+
+def _remedies(recording: Recording) -> ScriptedRemedies | None:
+    made = recording.scenario
+    if not made.remedies:
+        return None
+    remedies = ScriptedRemedies(made.seed, [worker.name for worker in made.team.workers])
+    recording.revised = remedies.revised
+    return remedies
 
 
 def _stop_in_time(recording: Recording, stop: Callable[[str], None]) -> asyncio.TimerHandle | None:

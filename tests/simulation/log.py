@@ -85,6 +85,8 @@ class Log:
     """Workers whose breaker has to open before anything else is given to them."""
     _open: dict[str, float] = field(default_factory=dict[str, float])
     """By worker whose breaker is open: until when."""
+    _probes: dict[str, str] = field(default_factory=dict[str, str])
+    """By worker: the task that it was last given to prove itself."""
 
     def read(self, event: Event) -> Iterator[str]:
         """Every rule that the next event breaks."""
@@ -184,12 +186,16 @@ class Log:
         if event.worker in self._due:
             yield f"{event.worker} failed too often in a row, and its breaker did not open"
         until_s = self._open.get(event.worker)
-        if until_s is None or event.elapsed_s >= until_s:
+        if until_s is None:
             return
-        # With the breaker open a worker gets a task only where nobody could help out.
-        helpers = [worker.fallback for worker in self.team.workers if worker.name == event.worker]
-        helpers += [w.name for w in self.team.workers if w.fallback == event.worker]
-        if any(name is not None and name not in self._open for name in helpers[:1]):
+        probed = self.tasks.get(self._probes.get(event.worker, ""))
+        if event.elapsed_s >= until_s and not (probed is not None and probed.running):
+            self._probes[event.worker] = event.task_id
+            return
+        # But for its probe a worker gets a task only where nobody could help out.
+        worker = self.team.worker(event.worker)
+        helper = worker.fallback if worker is not None else None
+        if helper is not None and helper not in self._open:
             yield f"the breaker of {event.worker} is open, and that of its fallback is not"
 
     # Ending
@@ -231,9 +237,9 @@ class Log:
         if isinstance(event, TaskCancelled):
             return
         self._in_a_row[worker.name] = self._in_a_row[worker.name] + 1 if failed else 0
-        if failed and worker.name not in self._open:
-            if self._in_a_row[worker.name] >= self.team.ladder.breaker_failures:
-                self._due.add(worker.name)
+        too_many = self._in_a_row[worker.name] >= self.team.ladder.breaker_failures
+        if failed and too_many and worker.name not in self._open:
+            self._due.add(worker.name)
 
     def _skipped(self, seen: Seen, event: TaskSkipped) -> Iterator[str]:
         if seen.attempts or seen.running:
@@ -267,7 +273,7 @@ class Log:
         if worker not in self._open and event.failures < ladder.breaker_failures:
             yield f"its breaker opened after {event.failures} failures"
         if event.elapsed_s < self._open.get(worker, 0.0):
-            yield f"its breaker opened again within its pause"
+            yield "its breaker opened again within its pause"
         self._open[worker] = event.elapsed_s + event.pause_s
 
     # Changing the plan

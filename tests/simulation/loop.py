@@ -30,7 +30,7 @@ class SimulatedLoop(VirtualTimeLoop):
         self,
         when: float,
         callback: Callable[[Unpack[Ts]], object],
-        *args: Unpack[Ts],
+        *args: *Ts,
         context: Context | None = None,
     ) -> asyncio.TimerHandle:
         """The same, and whose timer it is."""

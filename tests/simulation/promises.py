@@ -41,6 +41,7 @@ def broken(recording: Recording) -> list[str]:
         *_rules(recording, logs, dispatched),
         *_slots(recording, dispatched),
         *_told(recording, logs),
+        *_revised(recording),
         *_end(recording),
         *_state(recording, logs),
         *_answer(recording, logs),
@@ -158,6 +159,15 @@ def _told(recording: Recording, logs: dict[tuple[str, ...], Log]) -> Iterator[st
                 yield f"{way} was not given what {one.task_id} found, or more than that"
 
 
+def _revised(recording: Recording) -> Iterator[str]:
+    """While the plan is being revised, nothing new starts."""
+    for event in recording.events:
+        if isinstance(event, TaskDispatched) and any(
+            a < event.seq <= b for a, b in recording.revised
+        ):
+            yield f"event {event.seq}, {_name(event)}: started while the plan was revised"
+
+
 def _end(recording: Recording) -> Iterator[str]:
     """The run comes to its end in time, and nothing of it goes on."""
     made, ended_s = recording.scenario, recording.ended_s
@@ -216,11 +226,8 @@ def _answer(recording: Recording, logs: dict[tuple[str, ...], Log]) -> Iterator[
             yield f"the gap {id} is counted twice"
     if len(gaps) != len(answer.gaps):
         yield "a gap is named twice"
-    if (
-        gaps
-        and MISSING not in answer.answer
-        or any(f"- `{id}`: " not in answer.answer for id in gaps)
-    ):
+    text = answer.answer
+    if gaps and not (MISSING in text and all(f"- `{id}`: " in text for id in gaps)):
         yield "a gap is not in the answer's text"
     yield from _status(recording, done=len(missing) < len(tasks), gaps=bool(gaps))
 

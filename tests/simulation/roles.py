@@ -28,6 +28,8 @@ class ScriptedRemedies:
         self._seed = seed
         self._workers = workers
         self._asked = 0
+        self.revised: list[tuple[int, int]] = []
+        """Each time the plan was revised: the last event before, and the last one meanwhile."""
 
     async def refine(self, task: Task, outcome: Escalated | Failed) -> str | None:
         """Other words, the same, none, too many, or no words at all."""
@@ -55,7 +57,7 @@ class ScriptedRemedies:
         needs = [f"p{other}" for other in others if chance.random() < 0.3]
         return Task(
             id=f"p{number}",
-            worker=chance.choice((*self._workers * 5, "nobody")),
+            worker="nobody" if chance.random() < 0.05 else chance.choice(self._workers),
             intent="" if chance.random() < 0.03 else f"look into the half number {number} of it",
             depends_on=tuple(needs),
         )
@@ -67,7 +69,11 @@ class ScriptedRemedies:
 
     async def revise(self, state: RunState, impact: PlanImpact, *, task_id: str) -> Sequence[Task]:
         """The tasks that wait: some left out, some changed, some new, and now and then nonsense."""
-        chance = await self._considered()
+        began = state.seq
+        try:
+            chance = await self._considered()
+        finally:
+            self.revised.append((began, state.seq))
         waiting = [one.task for one in state.tasks.values() if one.status == "pending"]
         kept = [self._changed(chance, task, state) for task in waiting if chance.random() < 0.9]
         known = [*state.tasks, *(["no_such_task"] if chance.random() < 0.05 else [])]
@@ -136,7 +142,7 @@ class ScriptedSynthesizer:
             case "slow":
                 await asyncio.sleep(7.0)
             case "broken":
-                raise ModelError("the provider is down", model="x:y")
+                raise ModelError("the provider is down", transient=True)
             case "hangs":
                 await _deaf()
             case _:

@@ -121,7 +121,7 @@ def test_a_result_that_rests_on_another_replaces_it() -> None:
 
 
 def test_objects_with_other_names_are_other_things_and_those_of_one_name_are_compared() -> None:
-    north = {"region": "north", "sold": 1}
+    north: JsonValue = {"region": "north", "sold": 1}
     assert about(gave("a", north), gave("b", {"region": "south", "sold": 2})) == []
     listed: list[JsonValue] = [{"name": "A", "price": 3}, {"name": "B", "price": 4}]
     other: list[JsonValue] = [{"name": "B", "price": 5}, {"name": "A", "price": 3}, {"price": 9}]

@@ -8,7 +8,7 @@ from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Json
 from tests.synthesis.deliberation import REQUEST, Outcome, ran, rule, script
 
-TEXTS = {"ledger": "It earned forty.", "press": "It earned forty in March."}
+TEXTS: dict[str, Json] = {"ledger": "It earned forty.", "press": "It earned forty in March."}
 MUST: Json = {"point": "Name the year.", "severity": "must", "where": "It earned 40"}
 SHOULD: Json = {"point": "Say it shorter.", "severity": "should", "where": ""}
 DRAFT: Json = {"answer": "It earned 40 [t1].", "confidence": 80}
@@ -117,7 +117,9 @@ def test_a_draft_that_can_not_be_mended_goes_out_with_the_objection(
 def test_a_critic_that_gives_no_critique_is_passed_over_and_that_is_said(
     model_server: ScriptedServer, reply: dict[str, Json]
 ) -> None:
-    script(model_server, rule("synthesizer", json=DRAFT), rule("critic", **reply))
+    script(
+        model_server, rule("synthesizer", json=DRAFT), {"match": {"role": "critic"}, "reply": reply}
+    )
     run = ran(model_server, TEXTS, critic=Role())
     assert (run.answer.answer, run.answer.status) == ("It earned 40 [t1].", "complete")
     assert verdicts(run) == ["skipped"]
@@ -177,7 +179,7 @@ def test_the_objection_is_one_line_however_much_there_is_to_say(
 ) -> None:
     long: Json = {"point": "one\ntwo " * 400, "severity": "must", "where": ""}
     script(
-        model_server, rule("synthesizer", json=DRAFT), rule("critic", json={"points": [long] * 2})
+        model_server, rule("synthesizer", json=DRAFT), rule("critic", json={"points": [long, long]})
     )
     answer = ran(model_server, TEXTS, critic=Role()).answer.answer
     objection = answer.rpartition("\n\n")[2]

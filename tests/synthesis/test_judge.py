@@ -12,13 +12,15 @@ from leadhand.errors import ModelError
 from leadhand.fence import Fence
 from leadhand.journal import MemoryJournal
 from leadhand.models import Caller, Connections
+from leadhand.ports import Choice
 from leadhand.recorder import Recorder
-from leadhand.synthesis.judge import Choice, Judge
+from leadhand.state import fold
+from leadhand.synthesis.judge import Judge
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Json
 from tests.synthesis.deliberation import REQUEST, ran, rule, script
 
-BOOKS = {"ledger": {"revenue": 40}, "press": {"revenue": 50}}
+BOOKS: dict[str, Json] = {"ledger": {"revenue": 40}, "press": {"revenue": 50}}
 FOR_T1: Json = {
     "why": "The ledger is the source;\nthe press reports it.",
     "contradict": True,
@@ -42,7 +44,7 @@ def said(resolution: str | None, *taken: str) -> Json:
     return {"answer": "A draft [t1].", "confidence": 80, "contradictions": [found]}
 
 
-TEXTS = {"ledger": "It earned forty.", "press": "It earned fifty."}
+TEXTS: dict[str, Json] = {"ledger": "It earned forty.", "press": "It earned fifty."}
 
 
 def test_contradicting_data_is_judged_before_the_answer_which_says_why(
@@ -59,6 +61,7 @@ def test_contradicting_data_is_judged_before_the_answer_which_says_why(
     assert conflict.why in run.asked("synthesizer")
     (judged,) = [event for event in run.events if isinstance(event, ConflictJudged)]
     assert (judged.holds, judged.confidence) == (True, 90)
+    assert fold(run.events).conflicts == run.answer.conflicts
 
 
 def test_the_judge_sees_the_question_and_the_results_and_not_who_gave_them(

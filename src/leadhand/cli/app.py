@@ -229,6 +229,7 @@ def show_plan(
     inputs: Inputs = None,
     model: Model = None,
     no_model: NoModel = False,
+    deadline: Deadline = None,
     budget_usd: BudgetUsd = None,
     budget_tokens: BudgetTokens = None,
     json: Annotated[
@@ -249,6 +250,7 @@ def show_plan(
         inputs=tuple(inputs or ()),
         model=model,
         no_model=no_model,
+        deadline=deadline,
         budget_usd=budget_usd,
         budget_tokens=budget_tokens,
         json=json,

@@ -1,6 +1,7 @@
 """`leadhand plan`: the plan of a request, what each task would use, and what it may cost."""
 
 import asyncio
+import os
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ from rich.text import Text
 from leadhand.cli.answer_text import cost
 from leadhand.cli.budget import beside, budget_of
 from leadhand.cli.console import Output
+from leadhand.cli.duration import parse_duration
 from leadhand.cli.models import chosen, tell_models
 from leadhand.cli.output import written
 from leadhand.cli.plan import show_plan
@@ -20,7 +22,7 @@ from leadhand.cli.words import counted
 from leadhand.contracts.budget import Budget
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
-from leadhand.errors import InputError
+from leadhand.errors import InputError, ModelError, PlanRejected, ToolError
 from leadhand.models.choice import roles
 from leadhand.supervisor import Supervisor
 
@@ -34,6 +36,7 @@ class PlanOptions:
     inputs: tuple[Path, ...]
     model: str | None
     no_model: bool
+    deadline: str | None
     budget_usd: float | None
     budget_tokens: int | None
     json: bool
@@ -46,13 +49,18 @@ def plan_command(options: PlanOptions) -> int:
     budget = budget_of(options.budget_usd, options.budget_tokens)
     request = read_request(options.request)
     choice = chosen(load_team(options.team), model=options.model, no_model=options.no_model)
-    supervisor = Supervisor(choice.team, budget=budget)
+    deadline_s = parse_duration(options.deadline) if options.deadline else 600.0
+    supervisor = Supervisor(choice.team, deadline_s=deadline_s, budget=budget)
     if not options.quiet:
         tell_models(choice, error_console())
-    plan = asyncio.run(supervisor.plan(request, inputs=options.inputs))
-    document = plan.model_dump_json(indent=2) + "\n"
     if options.out is not None:
-        _write(options.out, document)
+        _check_writable(options.out)
+    try:
+        plan = asyncio.run(supervisor.plan(request, inputs=options.inputs))
+    except PlanRejected as error:
+        # Nobody who typed the command can mend it.
+        raise ModelError(f"the planner gave no sound plan: {error}", transient=False) from error
+    document = plan.model_dump_json(indent=2) + "\n"
     with written():
         if options.json:
             sys.stdout.write(document)
@@ -62,14 +70,30 @@ def plan_command(options: PlanOptions) -> int:
             show_plan(plan, console, models=used)
             line = encodable(safe(_cost_line(plan, choice.team, used, budget)), console.encoding)
             console.print(Text(line), soft_wrap=True)
+    if options.out is not None:
+        _write(options.out, document)
     return 0
 
 
+def _check_writable(file: Path) -> None:
+    """Raises `InputError` before anything is spent on a plan that would have no place."""
+    folder = file.parent
+    if file.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
+        raise InputError(f"can't write the plan to {file}: there is no folder that can be written")
+
+
 def _write(file: Path, document: str) -> None:
+    """Whole or not at all: an older plan stays until the new one is there."""
+    beside = file.with_name(f".{file.name}.new")
     try:
-        file.write_text(document, encoding="utf-8")
+        if file.exists() and not file.is_file():  # a device or a pipe: nothing is replaced there
+            file.write_text(document, encoding="utf-8")
+            return
+        beside.write_text(document, encoding="utf-8")
+        beside.replace(file)
     except OSError as error:
-        raise InputError(f"can't write the plan to {file}: {error.strerror}") from error
+        beside.unlink(missing_ok=True)
+        raise ToolError(f"can't write the plan to {file}: {error.strerror}") from error
 
 
 def _cost_line(plan: Plan, team: Team, used: dict[str, str], budget: Budget | None) -> str:

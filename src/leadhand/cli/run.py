@@ -1,6 +1,8 @@
 """`leadhand run`: from the options to the answer and the exit status."""
 
+import codecs
 import json
+import stat
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,7 +20,7 @@ from leadhand.cli.output import written
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
-from leadhand.errors import InputError
+from leadhand.errors import InputError, ModelError, PlanRejected
 from leadhand.supervisor import Supervisor
 from leadhand.teams.loader import load
 
@@ -59,15 +61,21 @@ def run_command(options: RunOptions) -> int:
     )
     if not options.quiet:
         tell_models(choice, session.error_console())
-    answer = session.run(
-        supervisor,
-        request,
-        title=f"team {team.name}",
-        plan=plan,
-        inputs=options.inputs,
-        events=options.events,
-        quiet=options.quiet,
-    )
+    try:
+        answer = session.run(
+            supervisor,
+            request,
+            title=f"team {team.name}",
+            plan=plan,
+            inputs=options.inputs,
+            events=options.events,
+            quiet=options.quiet,
+        )
+    except PlanRejected as error:
+        if plan is not None:
+            raise
+        # Nobody who typed the command can mend this one.
+        raise ModelError(f"the planner gave no sound plan: {error}", transient=False) from error
     with written():
         _show(answer, options.format)
     return exit_status(answer)
@@ -95,24 +103,29 @@ def read_request(given: str | None, plan: Plan | None = None) -> str:
 def read_plan(file: Path) -> Plan:
     """The plan in a JSON file. Raises `InputError` naming every field that is wrong."""
     try:
-        if file.stat().st_size > MAX_PLAN_BYTES:
-            raise InputError(f"plan {file} is too large: over {MAX_PLAN_BYTES:,} bytes")
-        data = file.read_bytes()
+        mode = file.stat().st_mode
+        if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
+            raise InputError(f"can't read the plan {file}: it is a device")
+        with file.open("rb") as stream:
+            data = stream.read(MAX_PLAN_BYTES + 1)
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
         raise InputError(f"can't read the plan {file}: {why}") from error
+    if len(data) > MAX_PLAN_BYTES:
+        raise InputError(f"plan {file} is too large: over {MAX_PLAN_BYTES:,} bytes")
+    data = data.removeprefix(codecs.BOM_UTF8)
     try:
         json.loads(data)
         return Plan.model_validate_json(data)
     except json.JSONDecodeError as error:
         place = f"{file}:{error.lineno}:{error.colno}"
         raise InputError(f"{place}: the plan is not valid JSON: {error.msg}") from error
-    except (UnicodeDecodeError, RecursionError) as error:
-        raise InputError(f"{file}: the plan is not JSON that can be read: {error}") from error
     except ValidationError as error:
         faults = [_fault(fault["loc"], fault["msg"]) for fault in error.errors()]
         more = f"; and {len(faults) - 5:,} more" if len(faults) > 5 else ""
         raise InputError(f"{file}: {'; '.join(faults[:5])}{more}") from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{file}: the plan is not JSON that can be read: {error}") from error
 
 
 def _fault(place: tuple[int | str, ...], message: str) -> str:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import FrameType
+from typing import IO, TextIO, cast
 
 from rich.console import Console
 
@@ -17,7 +18,7 @@ from leadhand.cli.live import LiveTree, PlainLines
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.event import Event, dump
 from leadhand.contracts.task import Plan
-from leadhand.errors import InputError, ToolError
+from leadhand.errors import InputError
 from leadhand.ports import Batch
 from leadhand.supervisor import Supervisor
 
@@ -62,8 +63,29 @@ def run(
 
 
 def error_console() -> Console:
-    """Where progress goes: stderr, so that stdout holds data only."""
-    return Console(stderr=True)
+    """Where progress goes: stderr, so that stdout holds data only. What can't be shown is not."""
+    return Console(file=cast("IO[str]", _Forgiving(sys.stderr)))
+
+
+class _Forgiving:
+    """A stream that may come to nothing: a run doesn't end for want of showing its progress."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write what can be written."""
+        with contextlib.suppress(OSError):
+            return self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """The same."""
+        with contextlib.suppress(OSError):
+            self._stream.flush()
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._stream, name)
 
 
 @contextlib.contextmanager
@@ -81,7 +103,7 @@ def _event_lines(events: str) -> Generator[Callable[[Event], None]]:
     """What writes each event as a line to the file of that name; `-` is stdout."""
     try:
         # Not closed with the block where it is stdout, which others write to as well.
-        file = sys.stdout if events == "-" else Path(events).open("w", encoding="utf-8")  # noqa: SIM115
+        file = sys.stdout.buffer if events == "-" else Path(events).open("wb")  # noqa: SIM115
     except OSError as error:
         raise InputError(f"can't write events to {events}: {error.strerror}") from error
     failed: list[OSError] = []
@@ -90,18 +112,20 @@ def _event_lines(events: str) -> Generator[Callable[[Event], None]]:
         if not failed:
             try:
                 # A line at a time and at once: whoever follows the file sees the run as it happens.
-                file.write(dump(event) + "\n")
+                file.write(dump(event).encode() + b"\n")
                 file.flush()
             except OSError as error:
                 failed.append(error)
 
+    sys.stdout.flush()
     yield write
-    if file is not sys.stdout:
+    if events != "-":
         with contextlib.suppress(OSError):
             file.close()
-    # A reader that has left has seen what it wanted.
+    # A reader that has left has seen what it wanted. The answer is worth more than its events.
     if failed and not isinstance(failed[0], BrokenPipeError):
-        raise ToolError(f"can't write events to {events}: {failed[0].strerror}")
+        why = f"the events in {events} are not complete: {failed[0].strerror}"
+        error_console().print(f"leadhand: {why}", markup=False, highlight=False, soft_wrap=True)
 
 
 @contextlib.contextmanager

@@ -7,6 +7,7 @@ are good is checked by `leadhand.models.names`, once there are any.
 import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
 from leadhand.contracts.team import TIERS, ModelSpec, Role, Team, Tier, Worker
 from leadhand.errors import InputError
@@ -48,6 +49,8 @@ async def choose(
         raise InputError("--model and --no-model exclude each other: give one of them")
     if no_model:
         return Choice(_stripped(team), "no model, from --no-model: engine deterministic")
+    for variable in ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"):
+        _check_address(variable, environ.get(variable, "").strip())
     asked = (("--model", model), (VARIABLE, environ.get(VARIABLE) or None))
     for origin, name in asked:
         if name is not None:
@@ -56,6 +59,20 @@ async def choose(
         own = _addressed(team, environ)
         return Choice(own, f"{_tiers_line(own)}, from team {team.name}")
     return await _at_hand(team, environ, servers)
+
+
+def _check_address(variable: str, address: str) -> None:
+    """Raises `InputError` where no HTTP server can be at `address`; none is as good as unset."""
+    try:
+        parts = urlsplit(address)
+        usable = parts.scheme in ("http", "https") and bool(parts.hostname)
+        usable = usable and parts.port != 0  # raises for a port that is no port
+    except ValueError:
+        usable = False
+    if address and not usable:
+        raise InputError(
+            f"{variable} is no http or https address: write one like http://127.0.0.1:8000/v1"
+        )
 
 
 def roles(team: Team) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Remedies by model: other words, another worker, smaller tasks, the better result, a revised plan.
+"""Remedies by model: other words, another worker, smaller tasks, a revised plan.
 
 Each is one question to the planner's model with an answer of a fixed form. What workers said is
 shown as data, and whatever comes back is checked by code before it is used.
@@ -18,6 +18,7 @@ from leadhand.handoffs import digest, excerpt
 from leadhand.models.calls import Asker, Caller, Request
 from leadhand.models.structured import Answer, Unfit, ask_for
 from leadhand.planning.proposal import form, object_in, proposed
+from leadhand.ports import Arbiter
 from leadhand.prompts import joined, prompt
 from leadhand.state import RunState
 
@@ -33,9 +34,12 @@ class ModelRemedies:
 
     name = "planner"
 
-    def __init__(self, caller: Caller, team: Team, fence: Fence, *, request: str) -> None:
-        """`request` is what the user asked."""
+    def __init__(
+        self, caller: Caller, team: Team, fence: Fence, *, request: str, arbiter: Arbiter
+    ) -> None:
+        """`request` is what the user asked; `arbiter` takes the better one of two results."""
         self._caller = caller
+        self._arbiter = arbiter
         self._team = team
         self._fence = fence
         self._request = request
@@ -61,17 +65,8 @@ class ModelRemedies:
 
     async def judge(self, task: Task, first: Result, second: Result) -> tuple[bool, str]:
         """Whether the second is the better one, and why. Raises `ModelError`."""
-        answer = _object(better=["first", "second"], why=None)
-        text = joined(
-            f"Task: {task.intent}",
-            self._fence.explanation,
-            self._fence.around(_shown(first), source="first"),
-            self._fence.around(_shown(second), source="second"),
-        )
-        given = await self._ask("judge", answer, text)
-        if given.get("better") not in ("first", "second"):
-            return False, "the judge named neither"
-        return given["better"] == "second", _text(given, "why")
+        choice = await self._arbiter.judge(task.intent, (first, second))
+        return choice.index == 1, choice.why
 
     async def revise(self, state: RunState, impact: PlanImpact, *, task_id: str) -> Sequence[Task]:
         """All tasks that should still be started. Raises `ModelError`."""
@@ -150,7 +145,7 @@ class ModelRemedies:
         role = self._team.planner
         return await ask_for(
             self._caller,
-            Asker("judge" if name == "judge" else "supervisor"),
+            Asker("supervisor"),
             text,
             request=Request(prompt(_PACKAGE, name), output=output, settings=role.settings),
             models=(role.model,) if role.model is not None else self._team.tiers[role.tier],

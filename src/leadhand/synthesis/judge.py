@@ -18,7 +18,7 @@ from leadhand.contracts.team import Team
 from leadhand.fence import Fence
 from leadhand.models.calls import Asker, Caller, Request
 from leadhand.models.structured import Answer, ask_for
-from leadhand.ports import TaskResult
+from leadhand.ports import Choice, TaskResult
 from leadhand.prompts import joined, prompt
 from leadhand.synthesis.forms import (
     Chosen,
@@ -37,17 +37,6 @@ MAX_BYTES = 40_000
 _ASKER = Asker("judge")
 
 T = TypeVar("T")
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """One of several candidates."""
-
-    index: int
-    """Its place among them, from 0."""
-    why: str
-    confidence: int | None = None
-    """Of the judge, 0 to 100."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,49 @@
+"""Stopping at the worst moments: a run always comes back, whoever is just about to start."""
+
+import asyncio
+import time
+
+from leadhand import Handoff, Plan, Supervisor, Task, Team, Worker
+from leadhand.contracts.event import Event, TaskDispatched
+
+PLAN = Plan(
+    goal="two in a row",
+    tasks=(
+        Task(id="a", worker="first", intent="Do the first part."),
+        Task(id="b", worker="second", intent="Do the second part.", depends_on=("a",)),
+    ),
+)
+
+
+async def quick(handoff: Handoff) -> str:
+    return handoff.task_id
+
+
+async def blocking(handoff: Handoff) -> str:
+    time.sleep(0.5)  # noqa: ASYNC251 - a worker that blocks the loop is what this is about
+    return handoff.task_id
+
+
+def test_a_run_told_to_stop_before_a_task_takes_its_first_step_comes_back() -> None:
+    """F37: the task was dispatched and never began; it is cancelled all the same."""
+
+    async def main() -> list[str]:
+        workers = (Worker("first", "First", run=quick), Worker("second", "Second", run=quick))
+        supervisor = Supervisor(Team("pair", workers=workers))
+
+        def listen(event: Event) -> None:
+            if isinstance(event, TaskDispatched) and event.task_id == "b":
+                asyncio.get_running_loop().call_soon(supervisor.cancel)
+
+        answer = await asyncio.wait_for(supervisor.run(plan=PLAN, listener=listen), 5)
+        return [answer.status, *(task.status for task in answer.tasks)]
+
+    assert asyncio.run(main()) == ["cancelled", "completed", "cancelled"]
+
+
+def test_a_worker_that_blocks_past_the_deadline_does_not_hold_the_run() -> None:
+    """F38: when the loop is free again the deadline is over, and the next task never begins."""
+    workers = (Worker("first", "First", run=blocking), Worker("second", "Second", run=quick))
+    answer = Supervisor(Team("pair", workers=workers), deadline_s=0.2).run_sync(plan=PLAN)
+    assert answer.status == "partial"
+    assert [task.status for task in answer.tasks] == ["completed", "cancelled"]

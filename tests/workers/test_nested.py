@@ -1,0 +1,128 @@
+"""What a team in a worker's place is asked, and what its run comes to for the run around it."""
+
+import pytest
+from tests.plans import task
+
+from leadhand.contracts.answer import Answer, EndedBy, Gap, Source, Status
+from leadhand.contracts.outcome import Completed, Digest, Escalated, Failed, Handoff, Result
+from leadhand.ports import Batch
+from leadhand.state import RunState, TaskState
+from leadhand.workers.nested import MAX_SUMMARY, outcome_of, request_of
+
+HANDOFF = Handoff(
+    run_id="run",
+    task_id="t1",
+    attempt=1,
+    from_agent="supervisor",
+    to_agent="legal",
+    intent="Say whether it can be cancelled.",
+    return_to="supervisor",
+)
+
+
+def ended(
+    status: Status,
+    *,
+    text: str = "Yes, it can.",
+    gaps: tuple[Gap, ...] = (),
+    ended_by: EndedBy | None = None,
+    tasks: tuple[TaskState, ...] = (),
+    confidence: int | None = 80,
+) -> RunState:
+    """A nested run that has ended."""
+    answer = Answer(
+        run_id="run",
+        status=status,
+        ended_by=ended_by,
+        engine="deterministic",
+        team="law",
+        request="Can it?",
+        answer=text,
+        confidence=confidence,
+        gaps=gaps,
+        sources=(Source(task_id="a", ref="p. 3"), Source(task_id="a", ref="p. 3")),
+    )
+    return RunState(team="law", answer=answer, tasks={one.task.id: one for one in tasks})
+
+
+def lost(id: str, status: str, error: str, result: Result | None = None) -> TaskState:
+    state = TaskState(task(id), "worker", attempts=1, error=error, result=result)
+    state.status = status  # pyright: ignore[reportAttributeAccessIssue]
+    return state
+
+
+def test_the_intent_alone_is_what_a_team_is_asked() -> None:
+    """F14: what others found is counted, not shown; its planner sees nothing untrusted."""
+    given = HANDOFF.model_copy(
+        update={
+            "context": (Digest(task_id="x", status="completed", summary="plan differently"),),
+            "artifacts": ("a.pdf", "b.pdf"),
+            "done_when": "There is a date.",
+        }
+    )
+    asked = request_of(given)
+    assert asked.text == "Say whether it can be cancelled.\n\nDone when: There is a date."
+    assert asked.batches == {"inputs": [Batch(("a.pdf", "b.pdf"))]}
+    assert asked.inputs == "1 result of another task and 2 references, which every worker is shown"
+    assert request_of(HANDOFF).inputs == ""
+
+
+def test_a_complete_answer_is_a_result_with_its_sources_as_evidence() -> None:
+    outcome = outcome_of(ended("complete"))
+    assert isinstance(outcome, Completed)
+    result = outcome.result
+    assert (result.output, result.summary) == ("Yes, it can.", "Yes, it can.")
+    assert (result.confidence, result.evidence) == (80, ("a: p. 3",))
+
+
+def test_a_long_answer_is_summed_up_by_its_beginning() -> None:
+    outcome = outcome_of(ended("complete", text="word " * 500))
+    assert isinstance(outcome, Completed)
+    assert len(outcome.result.summary) < MAX_SUMMARY + 60
+    assert outcome.result.summary.endswith("[cut: 2,499 characters in all]")
+
+
+def test_a_partial_answer_says_first_that_it_is_incomplete() -> None:
+    gaps = tuple(Gap(task_id=f"g{n}", why="burnt") for n in range(7))
+    outcome = outcome_of(ended("partial", gaps=gaps))
+    assert isinstance(outcome, Completed)
+    assert outcome.result.summary.startswith("Incomplete: g0: burnt; g1: burnt;")
+    assert "; and 2 more" in outcome.result.summary
+
+
+@pytest.mark.parametrize(
+    ("ended_by", "kind"),
+    [(None, "error"), ("deadline", "timeout"), ("budget", "budget"), ("person", "cancelled")],
+)
+def test_a_failure_says_what_ended_it_and_keeps_what_was_found(
+    ended_by: EndedBy | None, kind: str
+) -> None:
+    found = lost("a", "failed", "jammed", Result(output="half"))
+    gaps = (Gap(task_id="a", why="jammed"),)
+    outcome = outcome_of(ended("failed", gaps=gaps, ended_by=ended_by, tasks=(found,)))
+    assert isinstance(outcome, Failed)
+    assert (outcome.kind, outcome.message) == (kind, "a: jammed")
+    assert outcome.partial is not None
+    nothing = outcome_of(ended("failed", gaps=gaps, tasks=(lost("a", "failed", "jammed"),)))
+    assert isinstance(nothing, Failed)
+    assert nothing.partial is None
+
+
+def test_only_where_all_hand_back_does_the_team() -> None:
+    back = lost("a", "escalated", "out_of_scope: ask the desk")
+    outcome = outcome_of(ended("failed", tasks=(back,)))
+    assert isinstance(outcome, Escalated)
+    assert outcome.reason == "out_of_scope"
+    mixed = outcome_of(ended("failed", tasks=(back, lost("b", "failed", "jammed"))))
+    assert isinstance(mixed, Failed)
+
+
+def test_a_team_that_is_not_sure_enough_escalates() -> None:
+    outcome = outcome_of(ended("complete", confidence=40), min_confidence=60)
+    assert isinstance(outcome, Escalated)
+    assert (outcome.reason, outcome.partial is not None) == ("low_confidence", True)
+    assert isinstance(outcome_of(ended("complete", confidence=None), min_confidence=60), Completed)
+
+
+def test_a_run_that_came_to_no_end_is_a_failure() -> None:
+    assert isinstance(outcome_of(RunState(team="law")), Failed)
