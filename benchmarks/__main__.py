@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-ALONE = ("engine", "startup", "review_speed", "peers")
+ALONE = ("engine", "startup", "review_speed", "endpoint", "peers")
 WITH_WORKLOADS = ("workflows", "insecure")
 
 

@@ -126,9 +126,9 @@ class Board:
 
     # What changes the plan
 
-    def waiting_for(self, id: str) -> list[Task]:
-        """The tasks that wait for this one."""
-        return [self._state.tasks[other].task for other in self._frontier.waiting_for(id)]
+    def dependants(self, id: str) -> list[Task]:
+        """The tasks that depend on this one directly, skipped ones too."""
+        return [self._state.tasks[other].task for other in self._frontier.dependants(id)]
 
     def replace(self, whole: Task, parts: Sequence[Task], rewired: Pairs) -> None:
         """Parts have taken the place of a task, as is written down already."""

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import TypeVar
 
-from leadhand.attempts import Leash
+from leadhand.attempts import GRACE_S, Leash
 
 PATIENCE_S = 60.0
 """How long an answer may take."""
@@ -27,6 +27,7 @@ class Consultations:
         self._news = news
         self._open: dict[asyncio.Task[None], Leash[object]] = {}
         self._answered: deque[Callable[[], None]] = deque()
+        self._closed = False
 
     def ask(
         self, what: str, question: Coroutine[object, object, T], then: Callable[[T | None], None]
@@ -38,6 +39,9 @@ class Consultations:
         )
         self._open[asking] = leash
         asking.add_done_callback(self._open.pop)
+        # Patience is a cancellation, and who is asked may be deaf to that too.
+        end = asyncio.get_running_loop().call_later(PATIENCE_S + GRACE_S, _let_go, asking, leash)
+        asking.add_done_callback(lambda _: end.cancel())
 
     def deliver(self) -> None:
         """Act on the answers that have come."""
@@ -46,13 +50,13 @@ class Consultations:
 
     async def close(self, grace_s: float) -> None:
         """Put an end to all that is open; who does not stop is let go of."""
+        self._closed = True
         for asking in list(self._open):
             asking.cancel()
         if self._open:
             await asyncio.wait(list(self._open), timeout=grace_s)
         for asking, leash in list(self._open.items()):
-            leash.let_go()
-            asking.cancel()
+            _let_go(asking, leash)
         self._answered.clear()
 
     async def _ask(self, what: str, leash: Leash[T], then: Callable[[T | None], None]) -> None:
@@ -61,8 +65,7 @@ class Consultations:
             async with asyncio.timeout(PATIENCE_S):
                 answer = await leash
         except asyncio.CancelledError:
-            asking = asyncio.current_task()
-            if asking is None or asking.cancelling():
+            if self._closed:
                 raise
         except TimeoutError:
             _log.warning("there was no answer to %r within %g s", what, PATIENCE_S)
@@ -70,3 +73,8 @@ class Consultations:
             _log.warning("there was no answer to %r: %s", what, error)
         self._answered.append(lambda: then(answer))
         self._news()
+
+
+def _let_go(asking: asyncio.Task[None], leash: Leash[T]) -> None:
+    leash.let_go()
+    asking.cancel()

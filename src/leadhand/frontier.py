@@ -29,13 +29,9 @@ class Frontier:
         """The tasks that depend on nothing, in plan order."""
         return [id for id, count in self._waiting.items() if not count]
 
-    def waiting_for(self, id: str) -> list[str]:
-        """The tasks that depend on `id` directly and have not been skipped."""
-        return [
-            other
-            for other in self._after.get(id, ())
-            if (id, other) not in self._cut and self._waiting[other] != _ENDED
-        ]
+    def dependants(self, id: str) -> list[str]:
+        """The tasks that depend on `id` directly, skipped ones too."""
+        return [other for other in self._after.get(id, ()) if (id, other) not in self._cut]
 
     def finish(self, id: str, *, gave_result: bool) -> tuple[list[str], list[tuple[str, str]]]:
         """Mark `id` as ended; gives the tasks that may start now, and (skipped task, blame) pairs.

@@ -168,16 +168,20 @@ class Recovery:
                 reason = f"{action.reason}; {advice.worker} was chosen"
                 self._reassign(attempt, advice.worker, reason, second_opinion=False)
             case Parts():
-                waiting = self._board.waiting_for(task.id)
+                after = self._board.dependants(task.id)
                 self._recorder.record(
                     TaskSplit(
                         **self._recorder.task_stamp(task.id, number),
                         parts=advice.parts,
-                        rewired=tuple(other.id for other in waiting),
+                        rewired=tuple(other.id for other in after),
                         reason=action.reason,
                     )
                 )
-                rewired = [(other, self._state.tasks[other.id].task) for other in waiting]
+                now = [self._state.tasks[other.id] for other in after]
+                # One that was skipped waits for nothing; but the plan that stands has no loose end.
+                rewired = [
+                    (old, new.task) for old, new in zip(after, now, strict=True) if not new.ended
+                ]
                 self._board.replace(task, advice.parts, rewired)
 
     def _pass_over(self, attempt: Attempt, outcome: Unsuccessful, action: Consult) -> None:

@@ -275,6 +275,7 @@ class Log:
         if event.elapsed_s < self._open.get(worker, 0.0):
             yield "its breaker opened again within its pause"
         self._open[worker] = event.elapsed_s + event.pause_s
+        self._probes.pop(worker, None)
 
     # Changing the plan
 
@@ -291,7 +292,7 @@ class Log:
         parts = tuple(part.id for part in event.parts)
         for other in self.tasks.values():
             needs = other.task.depends_on
-            if id in needs and not other.ended:
+            if id in needs:
                 at = needs.index(id)
                 needs = (*needs[:at], *parts, *needs[at + 1 :])
                 other.task = other.task.model_copy(update={"depends_on": needs})

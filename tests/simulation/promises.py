@@ -124,6 +124,9 @@ def _slots(recording: Recording, dispatched: dict[int, Worker]) -> Iterator[str]
             seq, way, attempt = next(returned)
         if isinstance(event, (*ENDINGS, WorkerStuck)):
             holding.pop((event.task_id, event.attempt), None)
+        elif isinstance(event, RunFinished):  # a team has returned, though it may yet be judged
+            done = "/".join(event.within)
+            holding = {key: place for key, place in holding.items() if key[0] != done}
         if event.seq not in dispatched or not isinstance(event, TaskDispatched):
             continue
         worker = dispatched[event.seq]
@@ -162,8 +165,10 @@ def _told(recording: Recording, logs: dict[tuple[str, ...], Log]) -> Iterator[st
 def _revised(recording: Recording) -> Iterator[str]:
     """While the plan is being revised, nothing new starts."""
     for event in recording.events:
-        if isinstance(event, TaskDispatched) and any(
-            a < event.seq <= b for a, b in recording.revised
+        if (
+            isinstance(event, TaskDispatched)
+            and not event.within
+            and any(a < event.seq <= b for a, b in recording.revised)
         ):
             yield f"event {event.seq}, {_name(event)}: started while the plan was revised"
 

@@ -7,7 +7,7 @@ from leadhand.contracts.answer import Conflict
 from leadhand.contracts.outcome import Result
 from leadhand.contracts.task import Task
 from leadhand.ports import TaskResult
-from leadhand.synthesis.conflicts import MAX_FOUND, clashes
+from leadhand.synthesis.conflicts import MAX_FOUND, MAX_RESULTS, clashes
 
 
 def gave(
@@ -123,6 +123,7 @@ def test_a_result_that_rests_on_another_replaces_it() -> None:
 def test_objects_with_other_names_are_other_things_and_those_of_one_name_are_compared() -> None:
     north: JsonValue = {"region": "north", "sold": 1}
     assert about(gave("a", north), gave("b", {"region": "south", "sold": 2})) == []
+    assert about(gave("a", {"about": "texts"}), gave("b", {"about": "tables"})) == []
     listed: list[JsonValue] = [{"name": "A", "price": 3}, {"name": "B", "price": 4}]
     other: list[JsonValue] = [{"name": "B", "price": 5}, {"name": "A", "price": 3}, {"price": 9}]
     assert about(gave("a", {"items": listed}), gave("b", {"items": other})) == [
@@ -138,3 +139,7 @@ def test_there_is_an_end_to_what_is_found() -> None:
     many: dict[str, JsonValue] = {f"k{n}": n for n in range(1, 99)}
     found = about(gave("a", many), gave("b", dict.fromkeys(many, -1)))
     assert len(found) == MAX_FOUND
+    enough = [gave(f"t{n}", {"sold": n}, worker="w") for n in range(MAX_RESULTS - 1)]
+    two = [gave("a", {"revenue": 1}), gave("b", {"revenue": 2})]
+    assert len(clashes([*enough[1:], *two])) == 1
+    assert clashes([*enough, *two]) == []

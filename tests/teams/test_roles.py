@@ -41,7 +41,7 @@ def test_what_is_wrong_with_them_is_named_with_its_line(tmp_path: Path) -> None:
         load(folder(tmp_path, "judge: strict\ncritic:\n  tier: best\n"))
     said = "\n".join(caught.value.problems)
     assert "team.yaml:1: `judge` is 'strict'" in said
-    assert "team.yaml:3: `critic.tier`" in said
+    assert "team.yaml:3: `tier` is 'best'" in said
 
 
 def test_a_tier_beside_a_model_is_warned_of(tmp_path: Path) -> None:

@@ -25,6 +25,8 @@ TOLERANCE = 0.005
 """How far apart two numbers may be, as a share of the larger one, and still be one, rounded."""
 MAX_FOUND = 20
 """Contradictions found in one run; with more, the outputs are of a kind this can't judge."""
+MAX_RESULTS = 5_000
+"""With more results that are data nothing is looked for: it would hold up the answer."""
 MAX_TASKS = 50
 """More tasks than this are never asked one question: they only share their wording."""
 _MAX_LABEL_CHARS = 40
@@ -34,6 +36,8 @@ _WORD = re.compile(r"[^\W_]+")
 
 _NAMING = frozenset(
     {
+        *("about", "topic", "theme", "scope", "area", "aspect", "section", "part", "focus"),
+        *("perspective", "domain", "field", "role", "lens", "team", "worker", "task", "step"),
         *("id", "key", "name", "subject", "entity", "item", "product", "sku", "company"),
         *("customer", "person", "author", "country", "region", "city", "place", "file", "path"),
         *("url", "module", "package", "version", "year", "quarter", "month", "week", "day"),
@@ -90,6 +94,8 @@ def clashes(
         if one.status == "completed" and one.result is not None
         if isinstance(one.result.output, dict)
     ]
+    if len(given) > MAX_RESULTS:
+        return []
     needs = {one.task.id: one.task.depends_on for one in results}
     found: dict[tuple[str, frozenset[str]], Conflict] = {}
     for way, claims in (*_of_questions(given), *_of_kinds(given, roles or {})):
