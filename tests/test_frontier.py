@@ -94,11 +94,11 @@ def test_a_task_that_is_added_behind_a_lost_one_is_skipped_at_once_with_its_depe
 def test_who_waits_for_a_task_follows_every_change() -> None:
     a, b, c = task("a"), task("b", "a"), task("c", "a")
     frontier = Frontier([a, b, c])
-    assert frontier.waiting_for("a") == ["b", "c"]
+    assert frontier.dependants("a") == ["b", "c"]
     free = task("b")
     ready, _ = frontier.amend(changed=[(b, free)])
-    assert (ready, frontier.waiting_for("a")) == (["b"], ["c"])
+    assert (ready, frontier.dependants("a")) == (["b"], ["c"])
     frontier.amend(changed=[(free, b)])
-    assert frontier.waiting_for("a") == ["b", "c"]
+    assert frontier.dependants("a") == ["b", "c"]
     ready, _ = frontier.finish("a", gave_result=True)
     assert ready == ["b", "c"]

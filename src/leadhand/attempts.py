@@ -119,7 +119,8 @@ class Attempt:
     lane: Lane
     limits: Limits
     leash: Leash[Outcome]
-    work: asyncio.Task[Outcome | None] | None = None
+    work: asyncio.Task[None] | None = None
+    begun: bool = False
     timer: asyncio.TimerHandle | None = None
     told_to_stop: str | None = None
     """Why it was cancelled: `timeout`, or the reason why the run stops."""
@@ -158,8 +159,7 @@ class Attempts:
         for slots in attempt.lane.slots:
             slots.free -= 1
         name = f"task:{self._recorder.path}{id}"
-        attempt.work = loop.create_task(_leashed(attempt.leash), name=name)
-        attempt.work.add_done_callback(lambda work: self._came_back(attempt, work))
+        attempt.work = loop.create_task(self._work(attempt), name=name)
         if attempt.limits.timeout_s is not None:
             attempt.timer = loop.call_later(
                 attempt.limits.timeout_s, self.tell_to_stop, attempt, "timeout"
@@ -190,6 +190,9 @@ class Attempts:
         loop = asyncio.get_running_loop()
         attempt.timer = loop.call_later(self._grace_s, self.let_go, attempt)
         attempt.work.cancel()
+        if not attempt.begun:  # cancelled before its first step, it would never come back
+            attempt.leash.drop()
+            self._came_back(attempt, None)
 
     def let_go(self, attempt: Attempt) -> None:
         """Wait for an attempt no more; its worker is named."""
@@ -205,19 +208,16 @@ class Attempts:
             )
         )
 
-    def _came_back(self, attempt: Attempt, work: asyncio.Task[Outcome | None]) -> None:
-        # Called back, not the last thing the task does: one that is cancelled before its first
-        # step never does anything.
-        if work.cancelled():
-            attempt.leash.drop()
-        self.back.append((attempt, None if work.cancelled() else work.result()))
+    async def _work(self, attempt: Attempt) -> None:
+        attempt.begun = True
+        outcome: Outcome | None = None
+        with contextlib.suppress(asyncio.CancelledError):  # `Attempt.ended` says what that means
+            outcome = await attempt.leash
+        self._came_back(attempt, outcome)
+
+    def _came_back(self, attempt: Attempt, outcome: Outcome | None) -> None:
+        self.back.append((attempt, outcome))
         self._news.set()
-
-
-async def _leashed(leash: Leash[Outcome]) -> Outcome | None:
-    with contextlib.suppress(asyncio.CancelledError):  # `Attempt.ended` says what that means
-        return await leash
-    return None
 
 
 async def contained(runner: Runner, given: Handoff) -> Outcome:

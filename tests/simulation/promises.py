@@ -200,6 +200,8 @@ def _state(recording: Recording, logs: dict[tuple[str, ...], Log]) -> Iterator[s
     if log.tasks.keys() != live.tasks.keys() or log.retired.keys() != live.retired.keys():
         yield f"the state has {[*live.tasks]}, and the log {[*log.tasks]}"
     for id, task in live.tasks.items():
+        if not live.tasks.keys() >= {*task.task.depends_on}:
+            yield f"{id} needs a task that is not in the plan any more"
         if not task.ended:
             yield f"{id} is {task.status} for ever"
         elif id in log.tasks and log.tasks[id].status != task.status:

@@ -61,9 +61,8 @@ class Forecast:
 
     def _answer(self, settings: ModelSettings | None) -> int:
         for given in (settings, self._model.settings):
-            most = given.get("max_tokens") if given else None
-            if most is not None:
-                return most
+            if given and "max_tokens" in given:
+                return given["max_tokens"]
         if not self._written:
             return FIRST_ANSWER_TOKENS
         return round(_MARGIN * fmean(self._written)) + 1

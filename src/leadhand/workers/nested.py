@@ -123,7 +123,7 @@ def _result(answer: Answer, run: RunState) -> Result:
     if answer.gaps:
         summary = joined(f"Incomplete: {_gaps(answer)}", summary)
     return Result(
-        output=answer.answer if answer.output is None else answer.output,
+        output=answer.answer if _is_merged(answer, run) else answer.output,
         summary=summary,
         confidence=answer.confidence,
         evidence=tuple(
@@ -131,6 +131,15 @@ def _result(answer: Answer, run: RunState) -> Result:
         ),
         usage=run.usage,
     )
+
+
+def _is_merged(answer: Answer, run: RunState) -> bool:
+    """Whether the text is what there is: typed output is of one task or of the team's own making,
+    while a mapping of task ids is results put side by side, in the text as in there."""
+    output = answer.output
+    if output is None:
+        return True
+    return isinstance(output, dict) and len(run.tasks) > 1 and output.keys() <= run.tasks.keys()
 
 
 def _gaps(answer: Answer) -> str:
