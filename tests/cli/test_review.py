@@ -242,6 +242,21 @@ def test_output_that_nobody_takes_changes_no_status_and_a_full_disk_is_one_line(
     assert done.stderr.count("\n") == (1 if status > 1 else 0)
 
 
+def test_events_that_can_not_be_written_are_told_and_the_review_stands(repo: Repo) -> None:
+    """F31: what was found is worth more than the record of how."""
+    done = subprocess.run(
+        [sys.executable, "-m", "leadhand", "review", "-q", "--json", "--events", "/dev/full"],
+        cwd=repo.folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["status"] == "complete"
+    said = "leadhand: the events in /dev/full are not complete: No space left on device\n"
+    assert done.stderr == said
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals on Windows")
 def test_on_a_terminal_a_tree_shows_each_task_and_the_review_follows(repo: Repo) -> None:
     pty = pytest.importorskip("pty")

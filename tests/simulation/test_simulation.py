@@ -71,7 +71,7 @@ def test_a_failing_seed_is_told_with_the_command_that_replays_it() -> None:
     first, line = told(123, ["t1 was started twice"]).splitlines()
     command = first.partition("run it again with: ")[2]
     printed = subprocess.run(
-        ["make", "--dry-run", "--assume-old=setup", *command.split()[1:]],
+        ["make", "--no-print-directory", "--dry-run", "--assume-old=setup", *command.split()[1:]],
         capture_output=True,
         text=True,
         check=True,
