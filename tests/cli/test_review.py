@@ -217,7 +217,6 @@ def test_bad_input_is_one_clear_line_and_status_2(
         ("leadhand review -q --threshold 0 --events - | true", 1),
         ("leadhand review -q > /dev/full", 3),
         ("leadhand review -q --json > /dev/full", 3),
-        ("leadhand review -q --events /dev/full", 1),
         ("leadhand review --plan-only > /dev/full", 3),
         ("leadhand teams list > /dev/full", 3),
         ("leadhand review -q --threshold 0 >&-", 1),
