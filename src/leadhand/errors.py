@@ -3,7 +3,9 @@
 LeadhandError
 ├── InputError          what was asked for can't be done as given: mend the input (exit status 2)
 │   ├── TeamError       a team has problems; carries them all
-│   └── PlanRejected    a plan has problems; carries them all
+│   ├── PlanRejected    a plan has problems; carries them all
+│   └── RunTaken        another process works on the run
+├── JournalError        what happened can't be kept, or can't be read
 ├── ModelError          no model gave an answer that could be used
 │   └── BudgetUsedUp    no model was asked, because the run's budget does not reach
 └── ToolError           a program or file that leadhand needs is missing or broken
@@ -64,3 +66,19 @@ class BudgetUsedUp(ModelError):
 
     def __init__(self, message: str) -> None:
         super().__init__(message, transient=False)
+
+
+class RunTaken(InputError):
+    """Another process, or another task of this one, works on the run; `holder` says who."""
+
+    def __init__(self, run_id: str, holder: str) -> None:
+        self.run_id = run_id
+        self.holder = holder
+        super().__init__(f"run {run_id!r} is under way: {holder} has it")
+
+
+class JournalError(LeadhandError):
+    """The journal can't keep events, or give them back: one line says which, where and why.
+
+    What was committed before stands. Nothing after the first failure is kept.
+    """

@@ -8,7 +8,13 @@ import dataclasses
 from collections.abc import Iterator
 from typing import NamedTuple, TypeVar
 
-from leadhand.contracts.event import ModelCalled, Stamp, TaskEvent
+from leadhand.contracts.event import (
+    ApprovalGiven,
+    ApprovalRequested,
+    ModelCalled,
+    Stamp,
+    TaskEvent,
+)
 from leadhand.contracts.team import Team, Worker
 
 E = TypeVar("E", bound=Stamp)
@@ -92,7 +98,7 @@ def nested(event: E, task_id: str) -> E:
     within = (task_id, *event.within)
     if isinstance(event, TaskEvent):
         return dataclasses.replace(event, within=within, task_id=f"{task_id}/{event.task_id}")
-    if isinstance(event, ModelCalled):
+    if isinstance(event, ModelCalled | ApprovalRequested | ApprovalGiven):
         own = f"{task_id}/{event.task_id}" if event.task_id is not None else task_id
         return dataclasses.replace(event, within=within, task_id=own)
     return dataclasses.replace(event, within=within)
@@ -105,7 +111,8 @@ def unnested(event: E) -> E:
     if isinstance(event, TaskEvent):
         own = event.task_id.removeprefix(f"{task_id}/")
         return dataclasses.replace(event, within=within, task_id=own)
-    if isinstance(event, ModelCalled) and event.task_id is not None:
+    about_any = isinstance(event, ModelCalled | ApprovalRequested | ApprovalGiven)
+    if about_any and event.task_id is not None:
         own = event.task_id.removeprefix(f"{task_id}/") if event.task_id != task_id else None
         return dataclasses.replace(event, within=within, task_id=own)
     return dataclasses.replace(event, within=within)

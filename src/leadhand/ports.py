@@ -2,12 +2,15 @@
 
 import datetime as dt
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
 
 from leadhand.contracts.answer import Synthesis
 from leadhand.contracts.event import Event
 from leadhand.contracts.outcome import Escalated, Failed, Handoff, Outcome, PlanImpact, Result
+from leadhand.contracts.people import Message
+from leadhand.contracts.summary import RunSummary
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team
 from leadhand.state import RunState
@@ -70,19 +73,65 @@ class Clock(Protocol):
         ...
 
 
-class Journal(Protocol):
-    """Where events are kept."""
+class Log(Protocol):
+    """Where the events of a run go."""
 
     def append(self, event: Event) -> None:
         """Take an event; it is safe once the next `commit` returns."""
         ...
 
     async def commit(self) -> None:
-        """Return once everything appended before is safe."""
+        """Return once everything appended before is safe, all of it or nothing.
+
+        Raises `JournalError` where it can't be kept; from then on every commit of the run does.
+        """
         ...
 
     def events(self, run_id: str) -> Sequence[Event]:
         """The events of a run in order; empty where there is no such run."""
+        ...
+
+
+class Journal(Log, Protocol):
+    """Where runs are kept. Whatever it can't do raises `JournalError`."""
+
+    def has(self, run_id: str) -> bool:
+        """Whether there is such a run."""
+        ...
+
+    def hold(self, run_id: str) -> AbstractContextManager[None]:
+        """The right to write the run's events, for as long as the block lasts.
+
+        It ends with the process, however that ends. Raises `RunTaken` where another has it.
+        """
+        ...
+
+    def holder(self, run_id: str) -> str | None:
+        """Who has that right now, in words; none where nobody has."""
+        ...
+
+    def post(self, message: Message) -> None:
+        """Leave a message for whoever holds the run, or will."""
+        ...
+
+    def messages(self, run_id: str) -> Sequence[Message]:
+        """The messages for a run, as long as they are not dropped, the oldest first."""
+        ...
+
+    def drop(self, message: Message) -> None:
+        """Forget a message, once what follows from it is committed."""
+        ...
+
+    def runs(self, *, limit: int | None = None) -> Sequence[RunSummary]:
+        """What is kept, the run begun last first."""
+        ...
+
+    def prune(self, *, before: dt.datetime) -> Sequence[str]:
+        """Forget the runs whose last event is older; gives their ids. Those held are kept."""
+        ...
+
+    def close(self) -> None:
+        """Let go of files and connections. What was not committed is gone."""
         ...
 
 

@@ -8,7 +8,7 @@ from typing import TypedDict
 
 from leadhand.contracts.event import Event
 from leadhand.nesting import nested
-from leadhand.ports import Clock, Journal
+from leadhand.ports import Clock, Log
 from leadhand.state import RunState, apply
 
 Listener = Callable[[Event], None]
@@ -38,7 +38,7 @@ class Recorder:
     def __init__(
         self,
         run_id: str,
-        journal: Journal,
+        journal: Log,
         *,
         clock: Clock,
         listeners: tuple[Listener, ...] = (),

@@ -3,9 +3,12 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
+from pydantic import JsonValue
+
 from leadhand.breaker import Breaker
 from leadhand.contracts.answer import Answer, Conflict, TaskStatus
-from leadhand.contracts.outcome import NO_USAGE, Result, Usage
+from leadhand.contracts.budget import Budget
+from leadhand.contracts.outcome import NO_USAGE, Escalated, Failed, Result, Usage
 from leadhand.contracts.task import Plan, Task
 
 Phase = Literal["planning", "working", "synthesizing", "finished"]
@@ -41,6 +44,12 @@ class TaskState:
     """The result that a second opinion was asked on."""
     refined: bool = False
     """Whether its intent was put in other words."""
+    doubt: Escalated | Failed | None = None
+    """How its last attempt ended, as long as it is not decided what follows."""
+    interrupted: bool = False
+    """Whether its last attempt was stopped, or lost with its process: it may be made once more."""
+    out_of_budget: bool = False
+    """Whether it ended because the budget did not reach for it."""
     splits: int = 0
     """How many splits led from a task of the plan to this part; 0 for the plan's own."""
     attempts_before: int = 0
@@ -63,6 +72,11 @@ class RunState:
     request: str = ""
     engine: str = ""
     deadline_s: float | None = None
+    """Seconds into the run when the answer is due."""
+    budget: Budget | None = None
+    inputs: tuple[str, ...] = ()
+    nonce: str = ""
+    origin: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     phase: Phase = "planning"
     seq: int = 0
     """Of the last event."""
@@ -90,6 +104,10 @@ class RunState:
     """Which model each role and worker would use."""
     synthesis_started_s: float | None = None
     finished_s: float | None = None
+    impacts: tuple[str, ...] = ()
+    """Tasks whose results say that the plan no longer fits, and nobody has looked at that yet."""
+    questions: dict[str | None, str] = field(default_factory=dict[str | None, str])
+    """What a person is asked, by the task that it is about; none: the plan."""
     stuck: tuple[str, ...] = ()
     """Workers that blocked the loop or ignored their cancellation, each in one line."""
     conflicts: tuple[Conflict, ...] = ()

@@ -6,6 +6,8 @@ from typing import assert_never
 from leadhand.breaker import Breaker
 from leadhand.contracts.answer import TaskStatus
 from leadhand.contracts.event import (
+    ApprovalGiven,
+    ApprovalRequested,
     BreakerClosed,
     BreakerOpened,
     ConflictFound,
@@ -19,6 +21,7 @@ from leadhand.contracts.event import (
     PlanProposed,
     PlanRejected,
     RunFinished,
+    RunResumed,
     RunStarted,
     SynthesisStarted,
     TaskCancelled,
@@ -35,7 +38,7 @@ from leadhand.contracts.event import (
     ToolCalled,
     WorkerStuck,
 )
-from leadhand.contracts.outcome import Result, Usage
+from leadhand.contracts.outcome import Escalated, Failed, Result, Usage
 from leadhand.contracts.task import Task
 from leadhand.nesting import unnested
 from leadhand.run_state import RunState, TaskState
@@ -61,7 +64,7 @@ def apply(state: RunState, event: Event) -> None:
         case ToolCalled():
             pass  # what a tool gave is known to the worker alone
         case TaskRetried():
-            pass  # the wait before the next attempt changes nothing that is known of the task
+            state.tasks[event.task_id].doubt = None
         case TaskReassigned() | TaskRefined() | TierRaised() | TaskSplit() | OpinionJudged():
             _decided(state, state.tasks[event.task_id], event)
         case TaskSkipped():
@@ -69,6 +72,7 @@ def apply(state: RunState, event: Event) -> None:
         case TaskCancelled():
             task = state.tasks[event.task_id]
             task.result = event.partial or task.result
+            task.interrupted = task.interrupted or task.status == "running"
             _end(task, "cancelled", event.elapsed_s, event.reason)
         case WorkerStuck():
             state.stuck = (*state.stuck, event.message)
@@ -106,9 +110,10 @@ def _within(state: RunState, event: Event) -> None:
     """Change the nested run that the event is of. What it used, the task around it has used."""
     task = state.tasks[event.within[0]]
     inner_event = unnested(event)
+    if isinstance(event, RunStarted | RunResumed) and not inner_event.within:
+        task.called = True  # from here on all that is used is seen as it is used
     if task.nested is None or (isinstance(event, RunStarted) and not inner_event.within):
         task.nested = RunState()
-        task.called = True  # from here on all that is used is seen as it is used
     usage = _used(task.nested, inner_event)
     apply(task.nested, inner_event)
     if usage is not None:
@@ -141,7 +146,11 @@ def _dispatched(state: RunState, task: TaskState, event: TaskDispatched) -> None
     task.attempts = event.attempt
     task.tried = (*task.tried, event.worker)
     task.dispatched_s = event.elapsed_s
-    task.called = False
+    task.doubt = None
+    if task.interrupted:  # the same attempt goes on, with all that was seen of it
+        task.interrupted = False
+    else:
+        task.called = False
     if task.started_s is None:
         task.started_s = event.elapsed_s
         state.dispatched += 1
@@ -157,6 +166,8 @@ def _completed(state: RunState, task: TaskState, event: TaskCompleted) -> None:
         _fared(state, task, failed=False)
     task.result = event.result
     _end(task, "completed", event.elapsed_s, event.flag)
+    if event.result.plan_impact is not None:
+        state.impacts = (*state.impacts, event.task_id)
 
 
 def _unsuccessful(state: RunState, task: TaskState, event: TaskFailed | TaskEscalated) -> None:
@@ -170,11 +181,20 @@ def _unsuccessful(state: RunState, task: TaskState, event: TaskFailed | TaskEsca
         task.busy_s += event.elapsed_s - task.dispatched_s
         task.status = "pending"
         task.error = event.message
+        task.doubt = _outcome(event)
     elif isinstance(event, TaskEscalated):
         _end(task, "escalated", event.elapsed_s, f"{event.reason}: {event.message}")
     else:
         status = "timed_out" if event.kind == "timeout" else "failed"
+        task.out_of_budget = event.kind == "budget"
         _end(task, status, event.elapsed_s, event.message)
+
+
+def _outcome(event: TaskFailed | TaskEscalated) -> Failed | Escalated:
+    """The outcome that was written down; without whether it may pass, as that is decided."""
+    if isinstance(event, TaskEscalated):
+        return Escalated(reason=event.reason, message=event.message, partial=event.partial)
+    return Failed(kind=event.kind, message=event.message, partial=event.partial)
 
 
 def _fared(state: RunState, task: TaskState, *, failed: bool) -> None:
@@ -192,6 +212,7 @@ def _decided(
     task: TaskState,
     event: TaskReassigned | TaskRefined | TierRaised | TaskSplit | OpinionJudged,
 ) -> None:
+    task.doubt = None
     match event:
         case TaskReassigned():
             task.worker = event.worker
@@ -280,9 +301,12 @@ def _end(task: TaskState, status: TaskStatus, at_s: float, error: str | None) ->
 def _run_event(
     state: RunState,
     event: RunStarted
+    | RunResumed
     | PlanProposed
     | PlanRejected
     | PlanAccepted
+    | ApprovalRequested
+    | ApprovalGiven
     | PlanAmended
     | SynthesisStarted
     | ConflictFound
@@ -298,11 +322,19 @@ def _run_event(
             state.engine = event.engine
             state.deadline_s = event.deadline_s
             state.models = event.models
+            state.budget = event.budget
+            state.inputs = event.inputs
+            state.nonce = event.nonce
+            state.origin = event.origin
+        case RunResumed():
+            _resumed(state, event)
         case PlanProposed():
             state.proposed = event.plan
         case PlanRejected():
             state.problems = event.problems
-            state.revisions += state.phase == "working"
+            if state.phase == "working":
+                state.revisions += 1
+                _considered(state, event.task_id)
         case PlanAccepted():
             state.plan = plan = state.proposed
             state.problems = event.warnings
@@ -310,10 +342,16 @@ def _run_event(
             state.planned_s = event.elapsed_s
             if plan is not None:
                 state.tasks = {task.id: TaskState(task, task.worker) for task in plan.tasks}
+        case ApprovalRequested():
+            state.questions = {**state.questions, event.task_id: event.question}
+        case ApprovalGiven():
+            asked = state.questions
+            state.questions = {id: asked[id] for id in asked if id != event.task_id}
         case PlanAmended():
             _amend(state, event)
         case SynthesisStarted():
             state.phase = "synthesizing"
+            state.conflicts = ()
             state.synthesis_started_s = event.elapsed_s
         case ConflictFound():
             state.conflicts = (*state.conflicts, event.conflict)
@@ -338,8 +376,43 @@ def _judged(state: RunState, event: ConflictJudged) -> None:
     )
 
 
+def _resumed(state: RunState, event: RunResumed) -> None:
+    """Take back what was only stopped. What is done again starts as the plan has it now."""
+    state.phase = "planning" if state.plan is None else "working"
+    state.deadline_s = None if event.deadline_s is None else event.elapsed_s + event.deadline_s
+    state.budget = event.budget
+    state.synthesis_started_s = state.finished_s = state.answer = None
+    _halted(state, event.elapsed_s)
+    for id in event.goes_on:
+        task = state.tasks[id]
+        task.status, task.finished_s, task.error = "pending", None, None
+        task.out_of_budget = False
+        if task.interrupted:
+            task.attempts -= 1
+            task.tried = task.tried[:-1]
+    for id in event.again:
+        state.tasks[id] = TaskState(state.tasks[id].task, state.tasks[id].worker)
+
+
+def _halted(state: RunState, at_s: float) -> None:
+    """What was in flight is not any more, in nested runs too."""
+    for task in state.tasks.values():
+        if task.status == "running":
+            task.busy_s += at_s - task.dispatched_s
+            task.status = "cancelled"
+            task.interrupted = True
+        if task.nested is not None and task.status != "completed":
+            _halted(task.nested, at_s)
+
+
+def _considered(state: RunState, task_id: str | None) -> None:
+    """Take down that what the result of a task says of the plan was looked at."""
+    state.impacts = tuple(id for id in state.impacts if id != task_id)
+
+
 def _amend(state: RunState, event: PlanAmended) -> None:
     state.revisions += 1
+    _considered(state, event.task_id)
     for id in event.dropped:
         state.retired[id] = state.tasks.pop(id)
     for task in event.added:

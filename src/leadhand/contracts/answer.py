@@ -4,6 +4,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
+from leadhand.contracts.people import Question
+
 Status = Literal["complete", "partial", "failed", "cancelled"]
 TaskStatus = Literal["completed", "escalated", "failed", "timed_out", "cancelled", "skipped"]
 MISSING = "## What is missing"
@@ -118,6 +120,8 @@ class Answer(BaseModel):
     conflicts: tuple[Conflict, ...] = ()
     sources: tuple[Source, ...] = ()
     tasks: tuple[TaskReport, ...] = ()
+    waiting: tuple[Question, ...] = ()
+    """What a person has to say before the run can go on; then this is not its last answer."""
     metrics: Metrics = Metrics()
 
 

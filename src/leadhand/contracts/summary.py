@@ -1,0 +1,31 @@
+"""A stored run in a few words, as a list of many shows it."""
+
+import datetime as dt
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict
+
+from leadhand.contracts.answer import Status
+
+MAX_REQUEST_CHARS = 200
+
+
+class RunSummary(BaseModel):
+    """What a list of runs says of one."""
+
+    model_config = ConfigDict(frozen=True)
+
+    run_id: str
+    team: str
+    request: str
+    """Its first `MAX_REQUEST_CHARS` characters."""
+    status: Status | Literal["running", "waiting", "interrupted"]
+    """`waiting`: for a person. `interrupted`: it has no answer, and nobody works on it."""
+    started_at: dt.datetime
+    updated_at: dt.datetime
+    """When the last event was kept."""
+    tasks: int = 0
+    completed: int = 0
+    makespan_s: float | None = None
+    """None as long as there is no answer; so is the cost."""
+    cost_usd: float | None = None
