@@ -6,24 +6,13 @@ from typing import assert_never
 from leadhand.breaker import Breaker
 from leadhand.contracts.answer import TaskStatus
 from leadhand.contracts.event import (
-    ApprovalGiven,
-    ApprovalRequested,
     BreakerClosed,
     BreakerOpened,
-    ConflictFound,
-    ConflictJudged,
-    CritiqueGiven,
     Event,
     ModelCalled,
     OpinionJudged,
-    PlanAccepted,
-    PlanAmended,
-    PlanProposed,
-    PlanRejected,
-    RunFinished,
     RunResumed,
     RunStarted,
-    SynthesisStarted,
     TaskCancelled,
     TaskCompleted,
     TaskDispatched,
@@ -41,6 +30,7 @@ from leadhand.contracts.event import (
 from leadhand.contracts.outcome import Escalated, Failed, Result, Usage
 from leadhand.contracts.task import Task
 from leadhand.nesting import unnested
+from leadhand.run_fold import apply_to_run
 from leadhand.run_state import RunState, TaskState
 
 __all__ = ["RunState", "TaskState", "apply", "find", "fold", "rewired"]
@@ -82,7 +72,7 @@ def apply(state: RunState, event: Event) -> None:
         case BreakerClosed():
             state.breakers.pop(event.worker, None)
         case _:
-            _run_event(state, event)
+            apply_to_run(state, event)
 
 
 def fold(events: Iterable[Event]) -> RunState:
@@ -296,129 +286,3 @@ def _end(task: TaskState, status: TaskStatus, at_s: float, error: str | None) ->
     task.status = status
     task.finished_s = at_s
     task.error = error
-
-
-def _run_event(
-    state: RunState,
-    event: RunStarted
-    | RunResumed
-    | PlanProposed
-    | PlanRejected
-    | PlanAccepted
-    | ApprovalRequested
-    | ApprovalGiven
-    | PlanAmended
-    | SynthesisStarted
-    | ConflictFound
-    | ConflictJudged
-    | CritiqueGiven
-    | RunFinished,
-) -> None:
-    match event:
-        case RunStarted():
-            state.run_id = event.run_id
-            state.team = event.team
-            state.request = event.request
-            state.engine = event.engine
-            state.deadline_s = event.deadline_s
-            state.models = event.models
-            state.budget = event.budget
-            state.inputs = event.inputs
-            state.nonce = event.nonce
-            state.origin = event.origin
-        case RunResumed():
-            _resumed(state, event)
-        case PlanProposed():
-            state.proposed = event.plan
-        case PlanRejected():
-            state.problems = event.problems
-            if state.phase == "working":
-                state.revisions += 1
-                _considered(state, event.task_id)
-        case PlanAccepted():
-            state.plan = plan = state.proposed
-            state.problems = event.warnings
-            state.phase = "working"
-            state.planned_s = event.elapsed_s
-            if plan is not None:
-                state.tasks = {task.id: TaskState(task, task.worker) for task in plan.tasks}
-        case ApprovalRequested():
-            state.questions = {**state.questions, event.task_id: event.question}
-        case ApprovalGiven():
-            asked = state.questions
-            state.questions = {id: asked[id] for id in asked if id != event.task_id}
-        case PlanAmended():
-            _amend(state, event)
-        case SynthesisStarted():
-            state.phase = "synthesizing"
-            state.conflicts = ()
-            state.synthesis_started_s = event.elapsed_s
-        case ConflictFound():
-            state.conflicts = (*state.conflicts, event.conflict)
-        case ConflictJudged():
-            _judged(state, event)
-        case CritiqueGiven():
-            pass  # what is left of it stands in the answer
-        case RunFinished():
-            state.phase = "finished"
-            state.finished_s = event.elapsed_s
-            state.answer = event.answer
-        case _:
-            assert_never(event)
-
-
-def _judged(state: RunState, event: ConflictJudged) -> None:
-    judged = event.conflict
-    state.conflicts = tuple(
-        judged if (one.task_ids, one.about) == (judged.task_ids, judged.about) else one
-        for one in state.conflicts
-        if event.holds or (one.task_ids, one.about) != (judged.task_ids, judged.about)
-    )
-
-
-def _resumed(state: RunState, event: RunResumed) -> None:
-    """Take back what was only stopped. What is done again starts as the plan has it now."""
-    state.phase = "planning" if state.plan is None else "working"
-    state.deadline_s = None if event.deadline_s is None else event.elapsed_s + event.deadline_s
-    state.budget = event.budget
-    state.synthesis_started_s = state.finished_s = state.answer = None
-    _halted(state, event.elapsed_s)
-    for id in event.goes_on:
-        task = state.tasks[id]
-        task.status, task.finished_s, task.error = "pending", None, None
-        task.out_of_budget = False
-        if task.interrupted:
-            task.attempts -= 1
-            task.tried = task.tried[:-1]
-    for id in event.again:
-        state.tasks[id] = TaskState(state.tasks[id].task, state.tasks[id].worker)
-
-
-def _halted(state: RunState, at_s: float) -> None:
-    """What was in flight is not any more, in nested runs too."""
-    for task in state.tasks.values():
-        if task.status == "running":
-            task.busy_s += at_s - task.dispatched_s
-            task.status = "cancelled"
-            task.interrupted = True
-        if task.nested is not None and task.status != "completed":
-            _halted(task.nested, at_s)
-
-
-def _considered(state: RunState, task_id: str | None) -> None:
-    """Take down that what the result of a task says of the plan was looked at."""
-    state.impacts = tuple(id for id in state.impacts if id != task_id)
-
-
-def _amend(state: RunState, event: PlanAmended) -> None:
-    state.revisions += 1
-    _considered(state, event.task_id)
-    for id in event.dropped:
-        state.retired[id] = state.tasks.pop(id)
-    for task in event.added:
-        state.tasks[task.id] = TaskState(task, task.worker)
-    for task in event.changed:
-        known = state.tasks[task.id]
-        known.task, known.worker = task, task.worker
-    if state.plan is not None:
-        state.plan = state.plan.model_copy(update={"revision": event.revision})
