@@ -66,6 +66,7 @@ class ScriptedPerson:
     """Says what it is given."""
 
     says: str | None
+    away: bool = False
 
     async def ask(self, task: Task, outcome: Escalated | Failed) -> str | None:
         """The scripted word."""

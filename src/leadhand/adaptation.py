@@ -75,7 +75,9 @@ class Adaptation:
             found = amendment(self._state, proposed, self._team)
         if not isinstance(found, Amendment):
             said = tuple(f"the plan goes on as it is: {problem}" for problem in found)
-            self._recorder.record(PlanRejected(**self._recorder.stamp(), problems=said))
+            self._recorder.record(
+                PlanRejected(**self._recorder.stamp(), problems=said, task_id=task_id)
+            )
             return
         tasks = self._state.tasks
         dropped = [tasks[id].task for id in found.dropped]

@@ -124,8 +124,6 @@ class Attempt:
     timer: asyncio.TimerHandle | None = None
     told_to_stop: str | None = None
     """Why it was cancelled: `timeout`, or the reason why the run stops."""
-    passed: frozenset[Rung] = frozenset()
-    """Rungs of the ladder that nobody had anything to say for after this attempt."""
 
     def ended(self, outcome: Outcome | None) -> Outcome | None:
         """How it ended, given what came back; none where the run stopped it."""
@@ -135,6 +133,18 @@ class Attempt:
         if self.told_to_stop is not None:
             return None
         return outcome or Failed(kind="error", message="the worker's task was cancelled")
+
+
+@dataclass(slots=True, eq=False)
+class PastAttempt:
+    """An attempt that has come back, while it is decided what follows."""
+
+    task: TaskState
+    number: int
+    worker: str
+    tier: str | None
+    passed: frozenset[Rung] = frozenset()
+    """Rungs of the ladder that nobody had anything to say for after it."""
 
 
 class Attempts:

@@ -5,7 +5,7 @@ What ends a task, or changes the plan, is told here; what follows for the others
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from leadhand import graph
 from leadhand.breaker import pause_due
@@ -22,6 +22,7 @@ from leadhand.contracts.team import Ladder
 from leadhand.frontier import Frontier
 from leadhand.lanes import Lanes
 from leadhand.recorder import Recorder
+from leadhand.state import RunState
 
 Pairs = Sequence[tuple[Task, Task]]
 """Tasks as they were and as they are from now on."""
@@ -49,17 +50,29 @@ class Board:
         self._rank = dict(rank if rank is not None else graph.remaining_path(tasks))
         self._frontier = Frontier(tasks)
         self._delayed: dict[str, asyncio.TimerHandle] = {}
-        self.unfinished = len(tasks)
+        self.unfinished = sum(not task.ended for task in self._state.tasks.values())
         """How many tasks have not ended."""
-        self.impacts: deque[tuple[str, PlanImpact]] = deque()
+        self.impacts = deque(_impacts(self._state))
         """What results said of the plan, by whose task, and nobody has looked at yet."""
         self.stopped: str | None = None
         """Why nothing becomes ready any more; none while the run goes on."""
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether any task is ready for its worker, or will be after its wait."""
+        return bool(self._delayed) or self._lanes.any_ready
+
     def open(self) -> None:
-        """What depends on nothing is ready."""
+        """What depends on nothing is ready, or on nothing but what had ended before."""
+        for id, task in list(self._state.tasks.items()):
+            if task.ended and task.status != "skipped":
+                gave_result = task.status == "completed"
+                _, skipped = self._frontier.finish(id, gave_result=gave_result)
+                # Those that were written down as skipped were seen to already.
+                self._go_on((), [one for one in skipped if not self._state.tasks[one[0]].ended])
         for id in self._frontier.ready():
-            self.again(id)
+            if self._state.tasks[id].doubt is None:
+                self.again(id)
 
     def stop(self, reason: str) -> None:
         """Nothing becomes ready from now on."""
@@ -172,3 +185,10 @@ class Board:
                     **self._recorder.stamp(), worker=worker, reason=f"{worker} works again"
                 )
             )
+
+
+def _impacts(state: RunState) -> Iterator[tuple[str, PlanImpact]]:
+    for id in state.impacts:
+        result = state.tasks[id].result
+        if result is not None and result.plan_impact is not None:
+            yield id, result.plan_impact

@@ -26,19 +26,37 @@ class Consultations:
         """`news` is called when there is something to `deliver`."""
         self._news = news
         self._open: dict[asyncio.Task[None], Leash[object]] = {}
+        self._of_people: set[asyncio.Task[None]] = set()
         self._answered: deque[Callable[[], None]] = deque()
         self._closed = False
 
+    @property
+    def only_of_people(self) -> bool:
+        """Whether all that is open waits for people, and nothing is to be delivered."""
+        return len(self._open) == len(self._of_people) and not self._answered
+
     def ask(
-        self, what: str, question: Coroutine[object, object, T], then: Callable[[T | None], None]
+        self,
+        what: str,
+        question: Coroutine[object, object, T],
+        then: Callable[[T | None], None],
+        *,
+        of_person: bool = False,
     ) -> None:
-        """Have `then` called with the answer, or with none, by a later `deliver`."""
+        """Have `then` called with the answer, or with none, by a later `deliver`.
+
+        A person may take their time.
+        """
         leash = Leash(question)
+        patience_s = None if of_person else PATIENCE_S
         asking = asyncio.get_running_loop().create_task(
-            self._ask(what, leash, then), name=f"consultation:{what}"
+            self._ask(what, leash, then, patience_s), name=f"consultation:{what}"
         )
         self._open[asking] = leash
-        asking.add_done_callback(self._open.pop)
+        asking.add_done_callback(self._forget)
+        if of_person:
+            self._of_people.add(asking)
+            return
         # Patience is a cancellation, and who is asked may be deaf to that too.
         end = asyncio.get_running_loop().call_later(PATIENCE_S + GRACE_S, _let_go, asking, leash)
         asking.add_done_callback(lambda _: end.cancel())
@@ -59,10 +77,16 @@ class Consultations:
             _let_go(asking, leash)
         self._answered.clear()
 
-    async def _ask(self, what: str, leash: Leash[T], then: Callable[[T | None], None]) -> None:
+    async def _ask(
+        self,
+        what: str,
+        leash: Leash[T],
+        then: Callable[[T | None], None],
+        patience_s: float | None,
+    ) -> None:
         answer: T | None = None
         try:
-            async with asyncio.timeout(PATIENCE_S):
+            async with asyncio.timeout(patience_s):
                 answer = await leash
         except asyncio.CancelledError:
             if self._closed:
@@ -71,8 +95,15 @@ class Consultations:
             _log.warning("there was no answer to %r within %g s", what, PATIENCE_S)
         except Exception as error:
             _log.warning("there was no answer to %r: %s", what, error)
+        # Before the news: whoever acts on them must not see it as open any more.
+        self._forget(asyncio.current_task())
         self._answered.append(lambda: then(answer))
         self._news()
+
+    def _forget(self, asking: "asyncio.Task[None] | None") -> None:
+        if asking is not None:
+            self._open.pop(asking, None)
+            self._of_people.discard(asking)
 
 
 def _let_go(asking: asyncio.Task[None], leash: Leash[T]) -> None:

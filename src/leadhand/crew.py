@@ -20,6 +20,7 @@ from leadhand.models.choice import models_of
 from leadhand.models.ledger import Account
 from leadhand.nesting import nested_teams
 from leadhand.planning import TemplatePlanner
+from leadhand.planning.routed import RoutedRemedies
 from leadhand.planning.routing import Chooser, Router, RoutingPlanner
 from leadhand.ports import Planner, Remedies, Synthesizer
 from leadhand.recorder import Recorder
@@ -56,12 +57,14 @@ class Crew:
         request: str,
         planner: "Planner | PlannerMaker | None" = None,
         synthesizer: "Synthesizer | SynthesizerMaker | None" = None,
+        remedies: Remedies | None = None,
         inputs: "Inputs | None" = None,
         account: Account | None = None,
         outer: "Crew | None" = None,
         given: Handoff | None = None,
     ) -> None:
-        """`planner` and `synthesizer` stand in for the team's own; `account` is what may be spent.
+        """`planner`, `synthesizer` and `remedies` stand in for the team's own; `account` is what may
+        be spent.
 
         `outer` is the crew of the run around a nested one, whose connections and tools it uses,
         and `given` the task that it does. Raises `InputError` for what can't be run.
@@ -72,13 +75,16 @@ class Crew:
         self._stack = AsyncExitStack()
         self._outer = outer
         self._tools = outer._tools if outer is not None else Toolshed(inputs, os.environ)
-        self._fence = Fence(secrets.token_hex(4))
+        outermost = outer.nonce if outer is not None else ""
+        # The same after a restart: what a model was asked before is asked in the same words.
+        self.nonce = recorder.state.nonce or outermost or secrets.token_hex(4)
+        self._fence = Fence(self.nonce)
         self.account = account
         self._caller = self._connect() if needs_model(team) else None
         self.router = Router(team, self._chooser())
         self.planner: Planner = self._made(planner) or self._routing(self._planner())
         self.synthesizer: Synthesizer = self._made(synthesizer) or self._synthesizer()
-        self.remedies = self._remedies()
+        self.remedies = remedies or self._routed(self._remedies())
         if account is not None and self.synthesizer.calls_model:
             account.keep_for_synthesis()
         self.staff = Staff(
@@ -155,6 +161,14 @@ class Crew:
         from leadhand.planning.choosing import ModelChooser
 
         return ModelChooser(self._caller, self._fence, role, self._team.tiers)
+
+    def _routed(self, remedies: Remedies | None) -> Remedies | None:
+        """`remedies`, after the router where the team has one."""
+        team = self._team
+        if not team.routes and team.router is None:
+            return remedies
+        router = self.router if team.router is not None else Router(team)
+        return RoutedRemedies(router, otherwise=remedies)
 
     def _remedies(self) -> Remedies | None:
         if self._caller is None or not (self._team.tiers or self._team.planner.model):

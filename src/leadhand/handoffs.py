@@ -16,8 +16,13 @@ DEFAULT_TIMEOUT_S = 120.0
 """How long an attempt may take where nobody says."""
 
 
-def handoff(state: RunState, task: TaskState, worker: Worker, limits: Limits) -> Handoff:
-    """The handoff of the next attempt at `task`, with digests of what it depends on."""
+def handoff(
+    state: RunState, task: TaskState, worker: Worker, limits: Limits, *, path: str = ""
+) -> Handoff:
+    """The handoff of the next attempt at `task`, with digests of what it depends on.
+
+    `path` goes before the ids of a nested run's tasks where all runs meet.
+    """
     spec = task.task
     needed = [state.tasks[id] for id in spec.depends_on]
     return Handoff(
@@ -37,6 +42,7 @@ def handoff(state: RunState, task: TaskState, worker: Worker, limits: Limits) ->
         done_when=spec.done_when,
         limits=limits,
         return_to="supervisor",
+        key=f"{state.run_id}/{path}{spec.id}",
     )
 
 

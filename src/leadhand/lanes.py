@@ -50,6 +50,11 @@ class Lanes:
             for lane in lanes
         }
 
+    @property
+    def any_ready(self) -> bool:
+        """Whether any task waits for a slot."""
+        return any(lane.ready for lane in self._lanes.values())
+
     def add(self, id: str, worker: str, rank: float, *, bound: bool = False) -> None:
         """A task is ready for `worker`; the highest rank goes first where slots are short.
 

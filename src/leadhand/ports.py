@@ -80,8 +80,9 @@ class Log(Protocol):
         """Take an event; it is safe once the next `commit` returns."""
         ...
 
-    async def commit(self) -> None:
-        """Return once everything appended before is safe, all of it or nothing.
+    async def commit(self, run_id: str | None = None) -> None:
+        """Return once everything appended before is safe, all of it or nothing; of all runs, or
+        of one.
 
         Raises `JournalError` where it can't be kept; from then on every commit of the run does.
         """
@@ -240,6 +241,11 @@ class Remedies(Protocol):
 
 class Person(Protocol):
     """Somebody who can be asked while a run goes on."""
+
+    @property
+    def away(self) -> bool:
+        """Whether their answer may come long after the run's process has ended."""
+        ...
 
     async def ask(self, task: Task, outcome: Escalated | Failed) -> str | None:
         """What the worker of `task` should know; none where there is no answer."""

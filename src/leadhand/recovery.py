@@ -5,7 +5,7 @@ and tells the board what follows for the tasks. Where nobody has an answer the n
 """
 
 from leadhand.advice import Advice, Advisers, Choice, Parts, Words
-from leadhand.attempts import Attempt
+from leadhand.attempts import PastAttempt
 from leadhand.board import Board
 from leadhand.consultations import Consultations
 from leadhand.contracts.event import (
@@ -20,10 +20,12 @@ from leadhand.contracts.event import (
 )
 from leadhand.contracts.outcome import Completed, Escalated, Result
 from leadhand.contracts.team import Team
+from leadhand.handoffs import limits_of
 from leadhand.policies import Action, History, Rules, decide
 from leadhand.policies.actions import (
     RUNG_OF,
     Accept,
+    AskPerson,
     Consult,
     GiveUp,
     Judge,
@@ -59,14 +61,23 @@ class Recovery:
         self._board = board
         self._consultations = consultations
         self._advisers = Advisers(team, remedies, person)
-        self._judging: dict[str, tuple[Attempt, Judge, bool]] = {}
+        self._judging: dict[str, tuple[PastAttempt, Judge, bool]] = {}
+
+    def open(self) -> None:
+        """Go on with what was not decided yet when the run was stopped, or lost."""
+        for task in list(self._state.tasks.values()):
+            if task.doubt is not None and not task.ended:
+                worker = self._team.worker(task.worker)
+                limits = task.task.limits
+                tier = limits_of(self._team, worker, limits).tier if worker else limits.tier
+                self._go_on(PastAttempt(task, task.attempts, task.tried[-1], tier), task.doubt)
 
     def stop(self) -> None:
         """Have nothing judged any more: of two results the surer worker's counts."""
         for attempt, action, doubted in list(self._judging.values()):
             self._judge(attempt, action, None, doubted=doubted)
 
-    def after(self, attempt: Attempt, outcome: Unsuccessful) -> None:
+    def after(self, attempt: PastAttempt, outcome: Unsuccessful) -> None:
         """See to what follows from an attempt that did not complete."""
         history = self._history(attempt)
         action = decide(outcome, history, self._rules, self._recorder.elapsed_s())
@@ -77,19 +88,19 @@ class Recovery:
         self._board.fared(history.worker)
         self._do(attempt, outcome, history, action)
 
-    def second(self, attempt: Attempt, completed: Completed, first: Result) -> None:
+    def second(self, attempt: PastAttempt, completed: Completed, first: Result) -> None:
         """See to a second opinion that came as it should."""
         action = judged(completed, self._history(attempt), first)
         if isinstance(action, Judge):
             self._have_judged(attempt, action, doubted=False)
 
-    def _history(self, attempt: Attempt) -> History:
+    def _history(self, attempt: PastAttempt) -> History:
         task, state = attempt.task, self._state
         return History(
-            attempt.lane.worker.name,
+            attempt.worker,
             task.attempts_before + attempt.number,
             task.tried,
-            tier=attempt.limits.tier,
+            tier=attempt.tier,
             refined=task.refined,
             splits=task.splits,
             first=task.first,
@@ -100,7 +111,7 @@ class Recovery:
         )
 
     def _do(
-        self, attempt: Attempt, outcome: Unsuccessful, history: History, action: Action
+        self, attempt: PastAttempt, outcome: Unsuccessful, history: History, action: Action
     ) -> None:
         id, number = attempt.task.task.id, attempt.number
         match action:
@@ -135,7 +146,7 @@ class Recovery:
     # What somebody has to be asked for first
 
     def _consult(
-        self, attempt: Attempt, outcome: Unsuccessful, history: History, action: Consult
+        self, attempt: PastAttempt, outcome: Unsuccessful, history: History, action: Consult
     ) -> None:
         task = attempt.task.task
         workers = candidates(history, self._rules, self._recorder.elapsed_s())
@@ -143,10 +154,11 @@ class Recovery:
             f"{RUNG_OF[type(action)]} {task.id}",
             self._advisers.on(action, task, outcome, workers=workers),
             lambda advice: self._advised(attempt, outcome, action, advice),
+            of_person=isinstance(action, AskPerson),
         )
 
     def _advised(
-        self, attempt: Attempt, outcome: Unsuccessful, action: Consult, advice: Advice | None
+        self, attempt: PastAttempt, outcome: Unsuccessful, action: Consult, advice: Advice | None
     ) -> None:
         if self._board.stopped is not None:
             return
@@ -184,9 +196,12 @@ class Recovery:
                 ]
                 self._board.replace(task, advice.parts, rewired)
 
-    def _pass_over(self, attempt: Attempt, outcome: Unsuccessful, action: Consult) -> None:
+    def _pass_over(self, attempt: PastAttempt, outcome: Unsuccessful, action: Consult) -> None:
         """Go on with the next rung; the outcome is written down already, unless it is final now."""
         attempt.passed = attempt.passed.union((RUNG_OF[type(action)],))
+        self._go_on(attempt, outcome)
+
+    def _go_on(self, attempt: PastAttempt, outcome: Unsuccessful) -> None:
         history = self._history(attempt)
         following = decide(outcome, history, self._rules, self._recorder.elapsed_s())
         if isinstance(following, GiveUp):
@@ -194,7 +209,7 @@ class Recovery:
         self._do(attempt, outcome, history, following)
 
     def _reassign(
-        self, attempt: Attempt, worker: str, reason: str, *, second_opinion: bool
+        self, attempt: PastAttempt, worker: str, reason: str, *, second_opinion: bool
     ) -> None:
         id = attempt.task.task.id
         self._recorder.record(
@@ -209,7 +224,7 @@ class Recovery:
 
     # Two results
 
-    def _have_judged(self, attempt: Attempt, action: Judge, *, doubted: bool) -> None:
+    def _have_judged(self, attempt: PastAttempt, action: Judge, *, doubted: bool) -> None:
         remedies = self._advisers.remedies
         if remedies is None or self._board.stopped is not None:
             self._judge(attempt, action, None, doubted=doubted)
@@ -223,7 +238,12 @@ class Recovery:
         )
 
     def _judge(
-        self, attempt: Attempt, action: Judge, verdict: tuple[bool, str] | None, *, doubted: bool
+        self,
+        attempt: PastAttempt,
+        action: Judge,
+        verdict: tuple[bool, str] | None,
+        *,
+        doubted: bool,
     ) -> None:
         """`verdict`: whether the second is better, and why; none: the surer worker's counts."""
         task = attempt.task
@@ -252,7 +272,7 @@ class Recovery:
 
     # The log
 
-    def _record(self, attempt: Attempt, outcome: Unsuccessful, action: Action) -> None:
+    def _record(self, attempt: PastAttempt, outcome: Unsuccessful, action: Action) -> None:
         final = isinstance(action, GiveUp)
         stamp = self._recorder.task_stamp(attempt.task.task.id, attempt.number)
         if isinstance(outcome, Escalated):

@@ -48,6 +48,8 @@ class TaskState:
     """How its last attempt ended, as long as it is not decided what follows."""
     interrupted: bool = False
     """Whether its last attempt was stopped, or lost with its process: it may be made once more."""
+    goes_on: bool = False
+    """Whether the attempt that runs now, or ran last, was begun before the run was resumed."""
     out_of_budget: bool = False
     """Whether it ended because the budget did not reach for it."""
     splits: int = 0

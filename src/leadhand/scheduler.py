@@ -9,7 +9,17 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 from leadhand.adaptation import Adaptation
-from leadhand.attempts import GRACE_S, Attempt, Attempts, Lane, Leash, Slots, contained, partial
+from leadhand.attempts import (
+    GRACE_S,
+    Attempt,
+    Attempts,
+    Lane,
+    Leash,
+    PastAttempt,
+    Slots,
+    contained,
+    partial,
+)
 from leadhand.board import Board
 from leadhand.consultations import Consultations
 from leadhand.contracts.event import TaskDispatched, TaskReassigned
@@ -56,6 +66,7 @@ class Scheduler:
         self._limits: dict[tuple[str, Limits], Limits] = {}
         self._news = asyncio.Event()
         self._grace_s = grace_s
+        self._person = person
         self._attempts = Attempts(recorder, self._news, grace_s=grace_s)
         self._consultations = Consultations(self._news.set)
         self._slots = slots or Slots(concurrency)
@@ -82,6 +93,9 @@ class Scheduler:
     async def run(self, *, deadline_s: float | None = None) -> None:
         """Return when every task has ended; all work is stopped `deadline_s` into the run.
 
+        What had ended before stays as it is. Where all that is left waits for a person who is not
+        here, it returns too, and those tasks have not ended.
+
         Nothing is left running: what does not stop within its grace is let go of, and named.
         """
         loop = asyncio.get_running_loop()
@@ -96,8 +110,10 @@ class Scheduler:
         self._slots.users.append(self._news)
         try:
             self._board.open()
+            self._recovery.open()
+            self._adaptation.consider()
             self._start()
-            while self._board.unfinished:
+            while self._board.unfinished and not self._waits_for_people():
                 await self._news.wait()
                 self._news.clear()
                 while back:
@@ -110,10 +126,19 @@ class Scheduler:
             if alarm is not None:
                 alarm.cancel()
             self._slots.users.remove(self._news)
-            if self._board.unfinished:
+            if self._board.unfinished and not self._waits_for_people():
                 self.stop("the run was cancelled")
                 await self._wind_down()
             await self._consultations.close(self._grace_s)
+
+    def _waits_for_people(self) -> bool:
+        """Whether nothing can go on until somebody says something who is not here now."""
+        return (
+            self._person is not None
+            and self._person.away
+            and self._consultations.only_of_people
+            and not (self._attempts.running or self._attempts.back or self._board.goes_on)
+        )
 
     def stop(self, reason: str) -> None:
         """Start nothing more and cancel what runs; `run` returns within the grace."""
@@ -169,7 +194,7 @@ class Scheduler:
                 )
             )
         limits = self._limits_of(worker, task.task.limits)
-        given = handoff(self._state, task, worker, limits)
+        given = handoff(self._state, task, worker, limits, path=self._recorder.path)
         attempt = Attempt(task, given.attempt, lane, limits, Leash(contained(lane.runner, given)))
         self._recorder.record(
             TaskDispatched(**self._recorder.task_stamp(id, given.attempt), worker=worker.name)
@@ -193,9 +218,12 @@ class Scheduler:
             reason = attempt.told_to_stop or "the run ended"
             left = partial(outcome)
             self._board.cancel(task.task.id, attempt.number, reason=reason, partial=left)
-        elif not isinstance(ending, Completed):
-            self._recovery.after(attempt, ending)
-        elif task.first is not None:
-            self._recovery.second(attempt, ending, task.first)
-        else:
+        elif isinstance(ending, Completed) and task.first is None:
             self._board.complete(task.task.id, attempt.number, ending.result)
+        else:
+            worker, tier = attempt.lane.worker.name, attempt.limits.tier
+            past = PastAttempt(task, attempt.number, worker, tier)
+            if not isinstance(ending, Completed):
+                self._recovery.after(past, ending)
+            elif task.first is not None:
+                self._recovery.second(past, ending, task.first)

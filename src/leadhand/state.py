@@ -137,10 +137,9 @@ def _dispatched(state: RunState, task: TaskState, event: TaskDispatched) -> None
     task.tried = (*task.tried, event.worker)
     task.dispatched_s = event.elapsed_s
     task.doubt = None
-    if task.interrupted:  # the same attempt goes on, with all that was seen of it
-        task.interrupted = False
-    else:
-        task.called = False
+    # Where the same attempt is made once more, what was seen of it counts.
+    task.goes_on, task.interrupted = task.interrupted, False
+    task.called = task.called and task.goes_on
     if task.started_s is None:
         task.started_s = event.elapsed_s
         state.dispatched += 1

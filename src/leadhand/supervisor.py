@@ -8,27 +8,31 @@ import logging
 import math
 import re
 import secrets
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from pydantic import JsonValue
 
 from leadhand.active import ActiveRun
 from leadhand.clock import SystemClock
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.budget import Budget
-from leadhand.contracts.event import (
-    Event,
-)
+from leadhand.contracts.event import Event, ModelCalled
+from leadhand.contracts.people import Message, Occasion, Reply
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.crew import Crew
 from leadhand.errors import InputError, ModelError, PlanRejected, TeamError
-from leadhand.journal import MemoryJournal
-from leadhand.models.ledger import Account, Ledger
+from leadhand.journal import MemoryJournal, open_journal
+from leadhand.models.ledger import Account, Amount, Ledger, nano_usd
 from leadhand.nesting import inherited
-from leadhand.ports import Batch, Clock, Journal, Planner, Request, Synthesizer
+from leadhand.people import Ask, People, watch
+from leadhand.ports import Batch, Clock, Journal, Planner, Remedies, Request, Synthesizer
 from leadhand.recorder import Listener, Recorder
-from leadhand.run import Run
+from leadhand.resumption import again
+from leadhand.run import Run, Setting
+from leadhand.state import RunState, fold
 from leadhand.tools.files.inputs import Inputs
 from leadhand.validation import check, team_problems
 
@@ -52,24 +56,39 @@ class Supervisor:
         concurrency: int = 64,
         planner: "Planner | PlannerMaker | None" = None,
         synthesizer: "Synthesizer | SynthesizerMaker | None" = None,
+        remedies: Remedies | None = None,
+        home: str | Path | None = None,
+        approve: Collection[Occasion] | None = None,
+        person: Ask | None = None,
         journal: Journal | None = None,
         clock: Clock | None = None,
     ) -> None:
         """`deadline_s` is seconds from a run's start to its answer; `budget` is what one run may
         spend on models; `concurrency` is tasks at once.
 
-        `planner` and `synthesizer` stand in for the team's own; either may be a function that
-        makes one for each run, of the caller through which models are asked and the run's fence.
+        `planner`, `synthesizer` and `remedies` stand in for the team's own; the first two may be
+        functions that make one for each run, of the caller through which models are asked and the
+        run's fence.
+
+        With a `home`, a folder or the URL of a Postgres database, runs are kept and can be resumed;
+        `journal` is a place of one's own for them. Without either they stay in memory.
+
+        `approve` says when a person is asked: of the `plan` before it is carried out, of an
+        `escalation` where nobody else knows what to do. `person` puts the question; without it the
+        run waits for a `reply`, and returns with `Answer.waiting` once nothing else is left to do.
         Raises `TeamError` naming every problem of the team, `InputError` for the numbers.
         """
         _check(team, deadline_s, concurrency, budget)
         self.team = inherited(team)
-        self.journal: Journal = journal or MemoryJournal()
+        self.journal: Journal = journal or (open_journal(home) if home else MemoryJournal())
+        self._occasions = _occasions(approve, person)
+        self._person = person
         self._deadline_s = deadline_s
         self._budget = budget
         self._concurrency = concurrency
         self._planner = planner
         self._synthesizer = synthesizer
+        self._remedies = remedies
         self._clock: Clock = clock or SystemClock()
         self._active: dict[str, ActiveRun] = {}
 
@@ -110,12 +129,14 @@ class Supervisor:
         run_id: str | None = None,
         inputs: Sequence[str | Path] = (),
         batches: Batches | None = None,
+        origin: dict[str, JsonValue] | None = None,
         listener: Listener | None = None,
     ) -> Answer:
         """The answer to `request`, or to the goal of a `plan` of your own; it always comes.
 
         `inputs` are files and folders that the workers' tools may read. `listener` is called with
-        every event as it happens. Raises `PlanRejected` where the plan has errors, `ModelError`
+        every event as it happens. `origin` is kept with the run, for a program that is to set it up
+        again. Raises `PlanRejected` where the plan has errors, `ModelError`
         where there is none because no model could be asked, and `InputError` where there is
         neither request nor plan, an input is not there, or `run_id` is taken.
         """
@@ -124,17 +145,70 @@ class Supervisor:
         if plan is not None and not isinstance(plan, Plan):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InputError(f"plan is {type(plan).__name__}; it must be a leadhand.Plan")
         run_id = run_id or f"run-{self._clock.now():%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
-        if run_id in self._active or self.journal.events(run_id):
-            raise InputError(f"run {run_id!r} exists already: give another run_id")
         if not _RUN_ID.fullmatch(run_id):
             raise InputError(f"run_id {run_id!r}: letters, digits and . _ : - are fit, up to 200")
         paths = _paths(inputs)
         given = Inputs.of(paths) if paths else None
         text = request if request is not None else plan.goal if plan is not None else ""
         asked = _asked(text, given, paths, batches)
-        listeners = (listener,) if listener else ()
-        recorder = Recorder(run_id, self.journal, clock=self._clock, listeners=listeners)
+        setting = Setting(self._budget, tuple(str(path.absolute()) for path in paths), origin or {})
+        with self.journal.hold(run_id):
+            if self.journal.has(run_id):
+                raise InputError(f"run {run_id!r} exists already: give another run_id")
+            listeners = (listener,) if listener else ()
+            recorder = Recorder(run_id, self.journal, clock=self._clock, listeners=listeners)
+            return await self._to_answer(recorder, asked, given, setting=setting, plan=plan)
+
+    async def resume(
+        self,
+        run_id: str,
+        *,
+        from_task: str | None = None,
+        batches: Batches | None = None,
+        listener: Listener | None = None,
+    ) -> Answer:
+        """The answer of a run that was stopped, lost with its process, or waits for a person.
+
+        What was done is not done again; what was in flight is, under the same keys. The plan is the
+        recorded one, whatever the team's prompts and code are now. With `from_task` that task and
+        all that depend on it are done from the beginning. A run that is over gives its answer as it
+        is. The deadline counts from now; the budget is the run's in all, what it has spent before
+        included.
+
+        Raises `InputError` where there is no such run or task, or it can't go on with this team,
+        and `RunTaken` where somebody else works on it.
+        """
+        with self.journal.hold(run_id):
+            past = self.journal.events(run_id)
+            listeners = (listener,) if listener else ()
+            recorder = Recorder(
+                run_id, self.journal, clock=self._clock, listeners=listeners, past=past
+            )
+            state = recorder.state
+            _check_resumable(state, run_id, self.team)
+            paths = _paths(state.inputs)
+            given = Inputs.of(paths) if paths else None
+            asked = _asked(state.request, given, paths, batches)
+            setting = Setting(self._budget, state.inputs, state.origin)
+            from_there = again(state, from_task) if from_task is not None else ()
+            return await self._to_answer(recorder, asked, given, setting=setting, again=from_there)
+
+    async def _to_answer(
+        self,
+        recorder: Recorder,
+        asked: Request,
+        given: Inputs | None,
+        *,
+        setting: Setting,
+        plan: Plan | None = None,
+        again: tuple[str, ...] = (),
+    ) -> Answer:
+        run_id = recorder.run_id
         active = self._active[run_id] = ActiveRun()
+        people = None
+        if self._occasions:
+            people = People(recorder, self.journal, occasions=self._occasions, ask=self._person)
+        watching = asyncio.ensure_future(watch(self.journal, run_id, active, people))
         try:
             async with self._crew(recorder, asked.text, given) as crew:
                 run = Run(
@@ -144,10 +218,24 @@ class Supervisor:
                     active=active,
                     deadline_s=self._deadline_s,
                     concurrency=self._concurrency,
+                    setting=setting,
+                    people=people,
                 )
-                return await run.to_answer(asked, plan)
+                return await run.to_answer(asked, plan, again=again)
         finally:
+            watching.cancel()
             del self._active[run_id]
+
+    def reply(self, run_id: str, reply: Reply) -> None:
+        """Say something to a question of a run; it is heard at once, or when the run is resumed.
+
+        Raises `InputError` where the run asks no such question.
+        """
+        asked = fold(self.journal.events(run_id)).questions
+        if reply.task_id not in asked:
+            about = "its plan" if reply.task_id is None else f"task {reply.task_id!r}"
+            raise InputError(f"run {run_id!r} asks nothing about {about}")
+        self.journal.post(Message(run_id=run_id, reply=reply))
 
     def run_sync(self, request: str | None = None, *, plan: Plan | None = None) -> Answer:
         """`run`, where no event loop is running."""
@@ -189,9 +277,22 @@ class Supervisor:
             request=request,
             planner=self._planner,
             synthesizer=self._synthesizer,
+            remedies=self._remedies,
             inputs=inputs,
-            account=Account(Ledger(self._budget)) if self._budget is not None else None,
+            account=_account(self._budget, recorder),
         )
+
+
+def _account(budget: Budget | None, recorder: Recorder) -> Account | None:
+    if budget is None:
+        return None
+    calls = [event for event in recorder.past if isinstance(event, ModelCalled)]
+    spent = Amount(
+        len(calls),
+        sum(call.input_tokens + call.output_tokens for call in calls),
+        sum(nano_usd(call.cost_usd or 0.0) for call in calls),
+    )
+    return Account(Ledger(budget, spent=spent))
 
 
 _RUN_ID = re.compile(r"[\w.:-]{1,200}", re.ASCII)
@@ -212,6 +313,32 @@ def _check(team: Team, deadline_s: float | None, concurrency: int, budget: Budge
         return
     if not isinstance(deadline_s, int | float) or not 0 < deadline_s < math.inf:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InputError(f"deadline_s is {deadline_s!r}; it must be more than 0, or None")
+
+
+def _occasions(approve: Collection[Occasion] | None, person: Ask | None) -> tuple[Occasion, ...]:
+    if approve is None:
+        return ("plan", "escalation") if person is not None else ()
+    known: tuple[Occasion, ...] = ("plan", "escalation")
+    if isinstance(approve, str) or not set(approve) <= {*known}:
+        raise InputError(f"approve is {approve!r}; it is a list of {' and '.join(known)}")
+    return tuple(one for one in known if one in approve)
+
+
+def _check_resumable(state: RunState, run_id: str, team: Team) -> None:
+    if not state.seq:
+        raise InputError(f"there is no run {run_id!r}")
+    if state.team != team.name:
+        raise InputError(f"run {run_id!r} is of team {state.team!r}, this is {team.name!r}")
+    if state.plan is None:
+        return
+    tasks = tuple(task.task for task in state.tasks.values() if not task.ended)
+    names = {task.worker for task in state.tasks.values() if not task.ended}
+    names |= {task.worker for task in tasks}
+    gone = sorted(name for name in names if team.worker(name) is None)
+    if gone:
+        raise InputError(
+            f"run {run_id!r} can't go on: team {team.name!r} has no worker {', '.join(gone)} now"
+        )
 
 
 def _paths(inputs: Sequence[str | Path]) -> list[Path]:

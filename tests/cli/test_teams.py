@@ -107,6 +107,12 @@ plan of 3 entries
 rules
   limits     90 s a task
   ladder     3 attempts, with 1 s, 2 s between them
+             failed: retry, refine, fallback, stronger tier, give up
+             out of scope: reassign, fallback, ask a person, give up
+             ambiguous input: refine, ask a person, give up
+             low confidence: stronger tier, second opinion, accept, give up
+             timeout: split, stronger tier, give up
+             breaker of a worker: open for 10 s after 5 failures in a row
   synthesis  merge
 """
     )
@@ -134,7 +140,7 @@ def test_a_team_as_json_has_the_names_that_its_files_use(tmp_path: Path) -> None
     shown = json.loads(screen.text)
     assert list(shown) == [
         "name", "description", "models", "workers", "planner", "synthesizer", "judge", "critic",
-        "limits", "ladder", "routes", "router", "shared_tools",
+        "limits", "ladder", "rates", "max_depth", "routes", "router", "shared_tools",
     ]  # fmt: skip
     assert shown["workers"][1] == {
         "name": "technical",
@@ -158,7 +164,74 @@ def test_a_team_as_json_has_the_names_that_its_files_use(tmp_path: Path) -> None
         "instructions": "Do it well.",
     }
     assert shown["planner"]["template"][2]["for_each"] == "logs"
-    assert shown["ladder"] == {"max_attempts": 3, "backoff_s": [1.0, 2.0]}
+    assert shown["ladder"] == {
+        "max_attempts": 3,
+        "backoff_s": [1.0, 2.0],
+        "failed": ["retry", "refine", "fallback", "stronger_tier"],
+        "out_of_scope": ["reassign", "fallback", "ask_person"],
+        "ambiguous_input": ["refine", "ask_person"],
+        "low_confidence": ["stronger_tier", "second_opinion", "accept"],
+        "timeout": ["split", "stronger_tier"],
+        "breaker_failures": 5,
+        "breaker_pause_s": 10.0,
+    }
+    assert (shown["rates"], shown["max_depth"]) == ({}, 3)
+
+
+STRICT = """\
+name: strict
+ladder:
+  max_attempts: 2
+  backoff_s: 5
+  failed: [fallback]
+  timeout: []
+  breaker_failures: 1
+  breaker_pause_s: 0.5
+rates:
+  openai:gpt-5: {rpm: 60, tpm: 100000}
+  openai:gpt-5-mini: {concurrency: 4}
+max_depth: 1
+critic: {tier: strong}
+judge: {model: "openai:gpt-5"}
+routes:
+  - {worker: solo, words: [bill], labels: [money]}
+  - {worker: solo}
+"""
+
+
+def test_a_team_is_shown_with_its_own_ladder_rates_and_roles(tmp_path: Path) -> None:
+    screen = Screen()
+    show_team(str(write_team(tmp_path, STRICT)), screen.console)
+    assert (
+        screen.text.partition("rules\n")[2]
+        == """\
+  judge      model openai:gpt-5
+  critic     tier strong
+  route      bill, #money to solo
+  route      anything else to solo
+  rates      openai:gpt-5: 60 requests a minute · 100,000 tokens a minute
+             openai:gpt-5-mini: 4 at once
+  nesting    at most 1 level of teams
+  limits     none but the run's own
+  ladder     2 attempts, with 5 s between them
+             failed: fallback, give up
+             out of scope: reassign, fallback, ask a person, give up
+             ambiguous input: refine, ask a person, give up
+             low confidence: stronger tier, second opinion, accept, give up
+             breaker of a worker: open for 0.5 s after 1 failure in a row
+  synthesis  merge
+"""
+    )
+
+
+def test_of_a_single_attempt_only_what_can_still_be_done_is_shown(tmp_path: Path) -> None:
+    screen = Screen()
+    show_team(str(write_team(tmp_path, "name: x\nladder: {max_attempts: 1}\n")), screen.console)
+    shown = screen.text.partition("ladder     ")[2].splitlines()
+    assert [line.strip() for line in shown[:2]] == [
+        "1 attempt",
+        "low confidence: accept, give up",
+    ]
 
 
 MODELS = """\

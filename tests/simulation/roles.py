@@ -118,6 +118,8 @@ class ScriptedRemedies:
 class ScriptedPerson:
     """Somebody who answers, or does not."""
 
+    away = False
+
     def __init__(self, seed: int) -> None:
         self._chance = Random(f"person {seed}")
 

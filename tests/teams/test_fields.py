@@ -41,6 +41,13 @@ def test_a_wrong_field_is_explained_in_words(tmp_path: Path, front: str, said: s
         ),
         ("- a\n- b", "team.yaml:1: is not a mapping: write `key: value` lines"),
         ("name: a\n\nname: b", "team.yaml:3: `name` is on line 1 too: keep one of them"),
+        ("rates: 5", "team.yaml:1: `rates` is 5 and must hold `key: value` lines"),
+        ("rates:\n  a:b: 5", "team.yaml:2: `a:b` is 5 and must hold `key: value` lines"),
+        ("rates:\n  a:b:\n    rpm: 0", "team.yaml:3: `rpm` is 0 and must be more than 0"),
+        ("rates:\n  a:b:\n    rps: 3", "team.yaml:3: `rps` is unknown here: it must be `rpm`"),
+        ("rates:\n  'a b': {rpm: 1}", "team.yaml:2: `a b` is 'a b' and must be `provider:model`"),
+        ("name: a\nmax_depth: -1", "team.yaml:2: `max_depth` is -1 and must be 0 or more"),
+        ("name: a\nmax_depth: two", "team.yaml:2: `max_depth` is 'two' and must be a whole"),
         ("? [a]\n: b", "team.yaml:1: a key must be one word: write `key: value`"),
     ],
 )

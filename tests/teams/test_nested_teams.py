@@ -55,7 +55,24 @@ def test_folders_are_nested_no_deeper_than_three_levels(tmp_path: Path) -> None:
         write_team(tmp_path / f"t{level}", f"name: t{level}\n", a=nested(f"../t{level + 1}"))
     assert load(tmp_path / "t1").name == "t1"
     (problem,) = problems(tmp_path / "t0")
-    assert "nested deeper than 3 levels (t0 -> t1 -> t2 -> t3 -> t4)" in problem
+    assert "nested deeper than `max_depth` allows (t0 -> t1 -> t2 -> t3 -> t4)" in problem
+
+
+def test_a_team_says_how_deep_others_may_be_nested_in_it(tmp_path: Path) -> None:
+    """F13: for all of its tree; a team within it can only be stricter."""
+    write_team(tmp_path / "t5", "name: t5\n", solo=worker())
+    for level in (4, 3, 2, 1):
+        depth = "max_depth: 9\n" if level < 3 else ""
+        write_team(tmp_path / f"t{level}", f"name: t{level}\n{depth}", a=nested(f"../t{level + 1}"))
+    for allowed, found in (("max_depth: 5\n", 0), ("max_depth: 4\n", 1), ("max_depth: 0\n", 1)):
+        team = write_team(tmp_path / "t0", f"name: t0\n{allowed}", a=nested("../t1"))
+        said = problems(team)
+        assert len(said) == found
+        assert all("deeper than `max_depth` allows (t0 -> t1" in line for line in said)
+    write_team(tmp_path / "t1", "name: t1\nmax_depth: 0\n", a=nested("../t2"))
+    (problem,) = problems(write_team(tmp_path / "t0", "max_depth: 5\n", a=nested("../t1")))
+    assert problem.startswith("workers/a.md:3: in team '../t1': workers/a.md:3: teams are nested")
+    assert load(write_team(tmp_path / "flat", "max_depth: 0\n")).max_depth == 0
 
 
 def test_what_is_wrong_with_a_named_team_is_said_of_who_names_it(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ from leadhand import Plan, Task
 from leadhand.contracts.outcome import Digest
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Json, Object
-from leadhand.workers.toolbox import KEPT_CHARS, SHOWN_CHARS
+from leadhand.workers.texts import KEPT_CHARS, SHOWN_CHARS
 
 
 def after(server: ScriptedServer, *given: object, made: Object, **fields: object) -> Run:

@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.theme import Theme
 
-from leadhand.cli.markdown import code
+from leadhand.cli.markdown import code, prose
 from leadhand.cli.rendered import SafeMarkdown
 from leadhand.cli.terminal import encodable, safe, safe_block, sentence
 from leadhand.cli.words import counted
@@ -23,6 +23,12 @@ MAX_WIDTH = 100
 MAX_SOURCES = 20
 """Sources shown one by one; `--json` has all."""
 
+_Shown = Callable[[str], str]
+"""How a text of strangers is shown: so that nothing in it is obeyed."""
+_Shown = Callable[[str], str]
+"""How a text of strangers is shown: so that nothing in it is obeyed."""
+_Shown = Callable[[str], str]
+"""How a text of strangers is shown: so that nothing in it is obeyed."""
 _THEME = Theme({"markdown.code": "cyan"})
 """Code without rich's black box, which a light terminal would show as one."""
 _STATUS_STYLES = {"complete": "green", "partial": "yellow", "failed": "red", "cancelled": "yellow"}
@@ -36,12 +42,12 @@ def show_answer(answer: Answer, console: Console) -> None:
 
 def markdown(answer: Answer) -> str:
     """The answer as Markdown: its gaps, its text, then conflicts, sources and the footer."""
-    gaps = _gaps(answer)
+    gaps = _gaps(answer, code, prose)
     body = safe_block(without_gaps(answer.answer, answer.gaps))
     parts = [
         _section("What is missing", gaps),
         f"{FOUND}\n\n{body}" if gaps and body.strip() else body,
-        _section("Contradictions", [_conflict(one) for one in answer.conflicts]),
+        _section("Contradictions", [_conflict(one, code, prose) for one in answer.conflicts]),
         _section("Sources", _sources(answer, code)),
         f"---\n\n{' · '.join(footer(answer))}",
     ]
@@ -93,18 +99,23 @@ def seconds(taken_s: float) -> str:
     return f"{minutes} min {rest} s"
 
 
-def _gaps(answer: Answer) -> list[str]:
-    return [f"`{safe(gap.task_id)}`: {sentence(gap.why)}" for gap in answer.gaps]
+def _gaps(answer: Answer, name: _Shown, said: _Shown) -> list[str]:
+    return [f"{name(gap.task_id)}: {said(gap.why)}" for gap in answer.gaps]
 
 
-def _conflict(conflict: Conflict) -> str:
-    between = ", ".join(f"`{safe(id)}`" for id in conflict.task_ids)
-    end = f"taken as right: {sentence(conflict.resolution)}" if conflict.resolution else "open"
-    why = f" ({sentence(conflict.why)})" if conflict.why else ""
-    return f"{between}: {sentence(conflict.about)}; {end}{why}"
+def _conflict(conflict: Conflict, name: _Shown, said: _Shown) -> str:
+    between = ", ".join(map(name, conflict.task_ids))
+    end = f"taken as right: {said(conflict.resolution)}" if conflict.resolution else "open"
+    why = f" ({said(conflict.why)})" if conflict.why else ""
+    return f"{between}: {said(conflict.about)}; {end}{why}"
 
 
-def _sources(answer: Answer, shown: Callable[[str], str]) -> list[str]:
+def _quoted(name: str) -> str:
+    """A name for the terminal, which makes no markup of it."""
+    return f"`{safe(name)}`"
+
+
+def _sources(answer: Answer, shown: _Shown) -> list[str]:
     """A line for each reference, `shown` so that nothing in it becomes markup."""
     by_ref: dict[str, list[str]] = {}
     for source in answer.sources:
@@ -117,9 +128,10 @@ def _sources(answer: Answer, shown: Callable[[str], str]) -> list[str]:
 
 def _laid_out(answer: Answer, console: Console) -> str:
     body = without_gaps(answer.answer, answer.gaps)
-    parts = _titled("missing", "yellow", _gaps(answer))
+    parts = _titled("missing", "yellow", _gaps(answer, _quoted, sentence))
     parts += [SafeMarkdown(body), Text()] if body.strip() else []
-    parts += _titled("contradictions", "yellow", [_conflict(one) for one in answer.conflicts])
+    conflicts = [_conflict(one, _quoted, sentence) for one in answer.conflicts]
+    parts += _titled("contradictions", "yellow", conflicts)
     parts += _titled("sources", "dim", _sources(answer, str))
     status, *rest = footer(answer)
     rest_of_line = (f" · {' · '.join(rest)}", "dim")

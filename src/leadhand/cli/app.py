@@ -11,6 +11,8 @@ from typing import Annotated
 
 import typer
 
+from leadhand.cli import stored_commands
+
 app = typer.Typer(
     name="leadhand",
     help="A supervisor for teams of workers: plans, runs in parallel, answers, shows its work.",
@@ -277,6 +279,9 @@ def doctor(
     from leadhand.cli.doctor import doctor_command
 
     raise typer.Exit(doctor_command(team=team, model=model, no_model=no_model, as_json=json))
+
+
+stored_commands.add_to(app)
 
 
 @teams_app.command("list")

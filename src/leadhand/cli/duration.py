@@ -4,12 +4,12 @@ import re
 
 from leadhand.errors import InputError
 
-_UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0}
-_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h)")
+_UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0, "w": 604_800.0}
+_PART = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d|w)")
 
 
 def parse_duration(text: str) -> float:
-    """Seconds in `90s`, `10m`, `1h30m`, `500ms` or a plain number. Raises `InputError`."""
+    """Seconds in `90s`, `10m`, `1h30m`, `30d`, `500ms` or a plain number. Raises `InputError`."""
     plain = text.strip().lower()
     if re.fullmatch(r"\d+(\.\d+)?", plain):
         seconds = float(plain)

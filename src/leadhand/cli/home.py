@@ -1,8 +1,15 @@
-"""Where leadhand keeps its state."""
+"""Where leadhand keeps its state, and the runs that are kept there."""
 
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from leadhand.ports import Journal
+
+_PASSWORD = re.compile(r"(?<=://)([^/@:]*:)[^/@]*@")
 
 
 def state_folder(environ: Mapping[str, str]) -> Path:
@@ -16,3 +23,28 @@ def state_folder(environ: Mapping[str, str]) -> Path:
     else:
         base = Path(environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
     return base / "leadhand"
+
+
+def home_of(given: str | None, environ: Mapping[str, str]) -> Path | str:
+    """Where runs are kept: what `--home` names, else `$LEADHAND_HOME`, else the user's folder.
+
+    The URL of a database stays as it is. A folder need not exist.
+    """
+    named = given or environ.get("LEADHAND_HOME") or ""
+    if "://" in named:
+        return named
+    return Path(given).expanduser().absolute() if given else state_folder(environ)
+
+
+def shown_home(home: Path | str) -> str:
+    """The home as it may be shown: without the password that its URL may hold."""
+    return _PASSWORD.sub(r"\1***@", str(home))
+
+
+def stored_runs(home: Path | str) -> "Journal | None":
+    """The journal in `home`; none where that is a folder without anything, and nothing is made."""
+    from leadhand.journal import open_journal
+
+    if isinstance(home, Path) and not (home.is_dir() and any(home.iterdir())):
+        return None
+    return open_journal(home)

@@ -3,63 +3,58 @@
 Both are folds of the run's events and are written to stderr; neither can change the run.
 """
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+import shlex
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
 from types import TracebackType
 
-from rich.console import Console
+from rich.console import Console, Group, RenderableType
 from rich.live import Live
-from rich.table import Table
 from rich.text import Text
 
-from leadhand.cli.terminal import safe
+from leadhand.cli.notices import Notices
+from leadhand.cli.task_rows import Rows, Seen, table, used_by
+from leadhand.cli.terminal import safe, sentence
 from leadhand.cli.words import counted
 from leadhand.contracts.event import (
+    ApprovalRequested,
     Event,
     ModelCalled,
     PlanAccepted,
+    RunResumed,
     TaskCancelled,
     TaskCompleted,
     TaskDispatched,
     TaskEscalated,
     TaskFailed,
-    TaskReassigned,
-    TaskRetried,
     TaskSkipped,
+    TaskSplit,
     ToolCalled,
-    WorkerStuck,
 )
-from leadhand.contracts.outcome import Usage
-from leadhand.state import RunState, TaskState, apply, find
+from leadhand.state import RunState, apply, find, fold
 
-MAX_ROWS = 20
-"""Tasks shown one by one; of a larger plan there is a row for each worker."""
-
-_MARKS: dict[str, tuple[str, str]] = {
-    "pending": ("·", "dim"),
-    "running": ("●", "cyan"),
-    "completed": ("✓", "green"),
-    "escalated": ("▲", "yellow"),
-    "failed": ("✗", "red"),
-    "timed_out": ("✗", "red"),
-    "cancelled": ("✗", "yellow"),
-    "skipped": ("-", "yellow"),
-}
+_LAST = 4
+"""How many of the latest notices about the run stand below the tree."""
 
 
 class LiveTree:
     """A tree of the run on a terminal that redraws itself; the last state stays on the screen."""
 
-    def __init__(self, console: Console, title: str) -> None:
+    def __init__(self, console: Console, title: str, *, past: Iterable[Event] = ()) -> None:
+        """`past` is what happened to a resumed run before."""
         self._state = RunState()
         self._title = title
-        self._doing: dict[str, str] = {}
-        """What each task was seen to do last."""
+        self._seen = Seen()
+        self._notices = Notices()
+        self._latest: deque[str] = deque(maxlen=_LAST)
         self._console = console
         self._clock = console.get_time
         self._zero = self._clock()
+        for event in past:
+            self(event)
+        self._latest.clear()
         self._live = Live(
-            console=console, get_renderable=self._tree, refresh_per_second=8, transient=False
+            console=console, get_renderable=self._page, refresh_per_second=8, transient=False
         )
 
     def __enter__(self) -> "LiveTree":
@@ -79,50 +74,103 @@ class LiveTree:
         """Take note of an event; the next redraw shows it."""
         apply(self._state, event)
         self._zero = self._clock() - event.elapsed_s
+        decided = self._notices.of_task(event)
+        if decided is not None:
+            self._seen.decided[decided.about] = decided
+        notice = self._notices.of_run(event)
+        if notice is not None:
+            self._latest.append(str(notice))
         match event:
             case TaskDispatched():
-                self._doing.pop(event.task_id, None)
+                self._seen.doing.pop(event.task_id, None)
             case ToolCalled():
                 failed = " failed" if event.error else ""
-                self._doing[event.task_id] = f"called {event.tool}{failed}"
+                self._seen.doing[event.task_id] = f"called {event.tool}{failed}"
             case ModelCalled() if event.task_id is not None:
-                self._doing[event.task_id] = _waits(event) or "using its tools"
+                self._seen.doing[event.task_id] = _waits(event) or "using its tools"
+            case TaskSplit():
+                self._seen.parts[event.task_id] = tuple(part.id for part in event.parts)
             case _:
                 pass
 
-    def _rows(
-        self, state: RunState, now_s: float, way: str = "", stem: str = ""
-    ) -> Iterator[tuple[Text, ...]]:
-        """A row for each task, and below those that a team does now one for each of its own."""
-        tasks = list(state.tasks.values())
-        for position, task in enumerate(tasks, 1):
-            last = position == len(tasks)
-            id = f"{way}{task.task.id}"
-            branch = stem + ("└─ " if last else "├─ ")
-            yield _task_row(task, now_s, self._doing.get(id, ""), branch)
-            if task.nested is not None and task.status == "running":
-                below = stem + ("   " if last else "│  ")
-                if len(task.nested.tasks) <= MAX_ROWS:
-                    yield from self._rows(task.nested, now_s, f"{id}/", below)
+    def _page(self) -> Group:
+        """What the run is at, what a person is asked, the tasks, and what happened to the run.
 
-    def _tree(self) -> Table:
-        now_s = self._clock() - self._zero
-        tasks = list(self._state.tasks.values())
-        table = Table.grid(padding=(0, 2))
-        table.title = None
-        done = sum(task.ended for task in tasks)
-        head = Text(safe(self._title), style="bold")
-        parts = [f"{done}/{len(tasks)} tasks"] if tasks else []
-        parts += [] if self._state.phase in ("working", "finished") else [self._state.phase]
-        parts += [_used(self._state.usage)] if self._state.usage.requests else []
-        table.add_row(head, "", "", Text(" · ".join(parts), style="dim"))
-        if len(tasks) <= MAX_ROWS:
-            for row in self._rows(self._state, now_s):
-                table.add_row(*row)
-        else:
-            for row in _worker_rows(tasks):
-                table.add_row(*row)
-        return table
+        In this order: a small screen cuts off the end.
+        """
+        state, now_s = self._state, self._clock() - self._zero
+        parts: list[RenderableType] = [self._head()]
+        questions = list(_questions(state))
+        for who, question in questions:
+            asked = Text.assemble(("? ", "bold yellow"), (f"{sentence(who)}: ", "bold"))
+            parts.append(asked.append(sentence(question)))
+        if questions:
+            parts.append(Text(f"  {_how_to_answer(state)}", "yellow"))
+        parts.append(table(list(Rows(state, self._seen, now_s).all()), self._console.width))
+        parts += [_one_line(sentence(text), "dim") for text in self._latest]
+        return Group(*parts)
+
+    def _head(self) -> Text:
+        state = self._state
+        done = sum(task.ended for task in state.tasks.values())
+        parts = [f"{done}/{len(state.tasks)} tasks"] if state.tasks else []
+        parts += [] if state.phase in ("working", "finished") else [state.phase]
+        parts += [used_by(state.usage)] if state.usage.requests else []
+        return Text.assemble((safe(self._title), "bold"), "  ", (" · ".join(parts), "dim"))
+
+
+class PlainLines:
+    """A line on stderr for whatever a person should know of: for logs and pipes."""
+
+    def __init__(self, console: Console, *, past: Iterable[Event] = ()) -> None:
+        """`past` is what happened to a resumed run before."""
+        self._console = console
+        self._state = fold(past)
+        self._notices = Notices()
+        self._told: set[str] = set()
+        """What was said of calls that failed: in an outage all of them say the same."""
+
+    def __call__(self, event: Event) -> None:
+        """Print what there is to say of an event."""
+        apply(self._state, event)
+        for line in self._lines(event):
+            self._console.print(Text(safe(line)), soft_wrap=True)
+
+    def _lines(self, event: Event) -> Iterator[str]:
+        notice = self._notices.of_task(event) or self._notices.of_run(event)
+        if notice is not None:
+            yield str(notice)
+        match event:
+            case PlanAccepted():
+                planned = _run_of(self._state, event.within).tasks.values()
+                workers = counted(len({task.worker for task in planned}), "worker")
+                who = "/".join([*event.within, "plan"])
+                yield f"{who}: {counted(len(planned), 'task')} for {workers}"
+            case TaskFailed() | TaskEscalated() if event.final:
+                yield from self._ended(event.task_id)
+            case TaskCompleted() | TaskSkipped() | TaskCancelled():
+                yield from self._ended(event.task_id)
+            case ApprovalRequested():
+                yield f"? {_asked_of(event.task_id)}: {event.question}"
+                yield f"  {_how_to_answer(self._state)}"
+            case RunResumed() if self._state.questions:
+                for who, question in _questions(self._state):
+                    yield f"? {who}: {question}"
+                yield f"  {_how_to_answer(self._state)}"
+            case ModelCalled() if event.error is not None and event.error not in self._told:
+                self._told.add(event.error)
+                yield f"{event.model}: {_waits(event)}"
+            case _:
+                pass
+
+    def _ended(self, id: str) -> Iterator[str]:
+        _, task = find(self._state, id)
+        if task is None:
+            return
+        why = f": {task.error}" if task.error else ""
+        took = f" in {task.busy_s:.1f} s" if task.attempts else ""
+        took += f", {task.attempts} attempts" if task.attempts > 1 else ""
+        yield f"{id}: {task.status.replace('_', ' ')}{took}{why}"
 
 
 def _run_of(state: RunState, within: Sequence[str]) -> RunState:
@@ -130,13 +178,6 @@ def _run_of(state: RunState, within: Sequence[str]) -> RunState:
     for id in within:
         state = state.tasks[id].nested or RunState()
     return state
-
-
-def _used(usage: Usage) -> str:
-    """The calls and tokens of a task or run, in a few words."""
-    tokens = usage.input_tokens + usage.output_tokens
-    shown = f"{tokens / 1000:.1f}k" if tokens >= 1_000 else str(tokens)
-    return f"{counted(usage.requests, 'request')}, {shown} tokens"
 
 
 def _waits(call: ModelCalled) -> str | None:
@@ -148,100 +189,22 @@ def _waits(call: ModelCalled) -> str | None:
     return f"asks again in {call.retry_in_s:.1f} s: {call.error}"
 
 
-def _task_row(task: TaskState, now_s: float, doing: str, branch: str) -> tuple[Text, ...]:
-    mark, style = _MARKS[task.status]
-    name = Text.assemble((branch, "dim"), (mark, style), " ", safe(task.task.id))
-    again = f" (attempt {task.attempts})" if task.attempts > 1 else ""
-    if task.status == "running":
-        took_s: float | None = now_s - task.dispatched_s
-    else:
-        took_s = task.busy_s if task.attempts else None
-    if task.status == "running":
-        said = safe(doing)
-    else:
-        said = safe(task.error) if task.error and task.status != "completed" else ""
-    used = Text(f" · {_used(task.usage)}" if task.usage.requests else "", style="dim")
-    return (
-        name,
-        Text(safe(task.worker), style="dim") if task.worker != task.task.id else Text(""),
-        Text(f"{took_s:.1f} s" if took_s is not None else "", justify="right"),
-        Text.assemble(
-            (task.status.replace("_", " ") + again + (f": {said}" if said else ""), style), used
-        ),
-    )
+def _questions(state: RunState, way: str = "") -> Iterator[tuple[str, str]]:
+    """Who asks what, in the run and those nested in it, and has no answer yet."""
+    for id, question in state.questions.items():
+        yield _asked_of(f"{way}{id}" if id is not None else way.rstrip("/") or None), question
+    for id, task in state.tasks.items():
+        if task.nested is not None:
+            yield from _questions(task.nested, f"{way}{id}/")
 
 
-def _worker_rows(tasks: list[TaskState]) -> list[tuple[Text, ...]]:
-    by_worker: dict[str, Counter[str]] = {}
-    for task in tasks:
-        by_worker.setdefault(task.worker, Counter())[task.status] += 1
-    rows: list[tuple[Text, ...]] = []
-    for position, (worker, counts) in enumerate(by_worker.items(), 1):
-        total = counts.total()
-        ended = total - counts["pending"] - counts["running"]
-        branch = "└─ " if position == len(by_worker) else "├─ "
-        mark, style = _MARKS["completed" if ended == total else "running"]
-        rest = ", ".join(
-            f"{n} {status.replace('_', ' ')}" for status, n in counts.items() if status != "pending"
-        )
-        rows.append(
-            (
-                Text.assemble((branch, "dim"), (mark, style), " ", safe(worker)),
-                Text(""),
-                Text(f"{ended}/{total}", justify="right"),
-                Text(rest, style="dim"),
-            )
-        )
-    return rows
+def _asked_of(id: str | None) -> str:
+    return f"{id} waits for a person" if id is not None else "the plan waits for your approval"
 
 
-class PlainLines:
-    """One line on stderr for the plan and for each task that ends: for logs and pipes."""
+def _how_to_answer(state: RunState) -> str:
+    return f"to answer: leadhand answer {shlex.quote(state.run_id)}"
 
-    def __init__(self, console: Console) -> None:
-        self._console = console
-        self._state = RunState()
-        self._told: set[str] = set()
-        """What was said of calls that failed: in an outage all of them say the same."""
 
-    def __call__(self, event: Event) -> None:
-        """Print the line of an event, where it has one."""
-        apply(self._state, event)
-        line = self._line(event)
-        if line:
-            self._console.print(Text(safe(line)), soft_wrap=True)
-
-    def _line(self, event: Event) -> str | None:
-        match event:
-            case PlanAccepted():
-                planned = _run_of(self._state, event.within).tasks.values()
-                workers = counted(len({task.worker for task in planned}), "worker")
-                who = "/".join([*event.within, "plan"])
-                return f"{who}: {counted(len(planned), 'task')} for {workers}"
-            case TaskCompleted():
-                return self._ended(event.task_id)
-            case TaskFailed() | TaskEscalated() if event.final:
-                return self._ended(event.task_id)
-            case TaskSkipped():
-                return self._ended(event.task_id)
-            case TaskCancelled():
-                return self._ended(event.task_id)
-            case TaskRetried():
-                return f"{event.task_id}: again in {event.delay_s:g} s: {event.reason}"
-            case TaskReassigned():
-                return f"{event.task_id}: to {event.worker}: {event.reason}"
-            case WorkerStuck():
-                return event.message
-            case ModelCalled() if event.error is not None and event.error not in self._told:
-                self._told.add(event.error)
-                return f"{event.model}: {_waits(event)}"
-            case _:
-                return None
-
-    def _ended(self, id: str) -> str | None:
-        _, task = find(self._state, id)
-        if task is None:
-            return None
-        why = f": {task.error}" if task.error else ""
-        took = f" in {task.busy_s:.1f} s" if task.attempts else ""
-        return f"{id}: {task.status.replace('_', ' ')}{took}{why}"
+def _one_line(text: str, style: str) -> Text:
+    return Text(text, style, no_wrap=True, overflow="ellipsis")

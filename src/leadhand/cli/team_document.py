@@ -1,6 +1,7 @@
 """A team as JSON data, under the names that a team's files use: `leadhand teams show --json`."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import cast
 
 from pydantic import TypeAdapter
@@ -44,7 +45,10 @@ def document(team: Team) -> dict[str, object]:
         "ladder": {
             "max_attempts": team.retry.max_attempts,
             "backoff_s": team.retry.backoff_s,
+            **asdict(team.ladder),
         },
+        "rates": {name: asdict(rate) for name, rate in team.rates.items()},
+        "max_depth": team.max_depth,
         "routes": [
             {
                 "worker": route.worker,

@@ -156,3 +156,6 @@ class Handoff(BaseModel):
     """How to tell that the task is finished."""
     limits: Limits = NO_LIMITS
     return_to: str
+    key: str = ""
+    """Names the task among those of all runs; the same in every attempt. Whoever hands it on to
+    another system as an idempotency key is not charged twice."""

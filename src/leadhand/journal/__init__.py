@@ -1,5 +1,34 @@
-"""Where events are kept: one contract (`leadhand.ports.Journal`), one module each."""
+"""Where runs are kept: one contract (`leadhand.ports.Journal`), one module for each kind of place.
 
+A journal's libraries are imported when it is opened, and not before.
+"""
+
+from pathlib import Path
+
+from leadhand.errors import InputError
+from leadhand.journal.codec import Redact
 from leadhand.journal.memory import MemoryJournal
+from leadhand.ports import Journal
 
-__all__ = ["MemoryJournal"]
+__all__ = ["MemoryJournal", "open_journal"]
+
+
+def open_journal(home: str | Path, *, redact: Redact | None = None) -> Journal:
+    """The journal in a folder, or in a database where `home` is a `postgresql://` URL.
+
+    `redact` takes secrets out of whatever is written. Raises `InputError` where the library that
+    the database needs is not installed.
+    """
+    if isinstance(home, str) and home.startswith(("postgresql://", "postgres://")):
+        try:
+            from leadhand.journal.postgres import PostgresJournal
+        except ModuleNotFoundError as error:
+            if error.name is None or error.name.partition(".")[0] != "psycopg":
+                raise
+            raise InputError(
+                "a journal in Postgres needs psycopg: `pip install 'leadhand[postgres]'`"
+            ) from None
+        return PostgresJournal(home, redact=redact)
+    from leadhand.journal.sqlite import SqliteJournal
+
+    return SqliteJournal(Path(home), redact=redact)

@@ -1,8 +1,28 @@
 """A journal that lives as long as its process: nothing is written anywhere."""
 
-from collections.abc import Sequence
+import contextlib
+import datetime as dt
+import itertools
+import os
+import socket
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 from leadhand.contracts.event import Event
+from leadhand.contracts.people import Message
+from leadhand.contracts.summary import RunSummary
+from leadhand.errors import JournalError, RunTaken
+from leadhand.journal.locks import holder_words
+from leadhand.journal.summaries import Digest
+
+
+@dataclass(slots=True)
+class _Run:
+    events: list[Event] = field(default_factory=list[Event])
+    committed: int = 0
+    """How many of the events are."""
+    failed: str | None = None
+    """Why nothing more is kept."""
 
 
 class MemoryJournal:
@@ -11,20 +31,124 @@ class MemoryJournal:
     def __init__(self, *, keep_runs: int = 100) -> None:
         """`keep_runs` is how many runs it remembers; the one begun first is forgotten first."""
         self._keep_runs = keep_runs
-        self._runs: dict[str, list[Event]] = {}
+        self._runs: dict[str, _Run] = {}
+        self._open: dict[str, _Run] = {}
+        """Those to which something was appended since they were last committed."""
+        self._holders: dict[str, str] = {}
+        self._messages: dict[int, Message] = {}
+        self._message_ids = itertools.count(1)
 
     def append(self, event: Event) -> None:
         """Keep an event under its run."""
-        events = self._runs.get(event.run_id)
-        if events is None:
-            events = self._runs[event.run_id] = []
+        run = self._runs.get(event.run_id)
+        if run is None:
+            run = self._runs[event.run_id] = _Run()
             if len(self._runs) > self._keep_runs:
                 del self._runs[next(iter(self._runs))]
-        events.append(event)
+        if run.failed is None:
+            run.events.append(event)
+            self._open[event.run_id] = run
 
-    async def commit(self) -> None:
-        """Nothing to wait for: memory is as safe as it gets."""
+    async def commit(self, run_id: str | None = None) -> None:
+        """Make sure that the run's events follow each other; without one, those of every run.
+
+        There is nothing to wait for: memory is as safe as it gets. Raises `JournalError` for a
+        run with a position that is taken, until nobody holds it any more.
+        """
+        for id in [*self._open] if run_id is None else [run_id]:
+            run = self._open.pop(id, None)
+            if run is not None:
+                _commit(id, run)
+        for run in self._runs.values() if run_id is None else [self._runs.get(run_id)]:
+            if run is not None and run.failed is not None:
+                raise JournalError(run.failed)
 
     def events(self, run_id: str) -> Sequence[Event]:
         """The events of a run in order; empty where there is no such run."""
-        return tuple(self._runs.get(run_id, ()))
+        run = self._runs.get(run_id)
+        return () if run is None else tuple(run.events)
+
+    def has(self, run_id: str) -> bool:
+        """Whether there is such a run."""
+        return bool(self.events(run_id))
+
+    @contextlib.contextmanager
+    def hold(self, run_id: str) -> Iterator[None]:
+        """The right to write the run's events, for as long as the block lasts.
+
+        What was appended and not committed when it ends is gone. Raises `RunTaken`.
+        """
+        words = holder_words(os.getpid(), socket.gethostname(), dt.datetime.now().astimezone())
+        holder = self._holders.setdefault(run_id, words)
+        if holder is not words:
+            raise RunTaken(run_id, holder)
+        try:
+            yield
+        finally:
+            del self._holders[run_id]
+            self._open.pop(run_id, None)
+            run = self._runs.get(run_id)
+            if run is not None:
+                del run.events[run.committed :]
+                run.failed = None
+
+    def holder(self, run_id: str) -> str | None:
+        """Who has that right now, in words; none where nobody has."""
+        return self._holders.get(run_id)
+
+    def post(self, message: Message) -> None:
+        """Leave a message for whoever holds the run, or will."""
+        id = next(self._message_ids)
+        self._messages[id] = message.model_copy(update={"id": id})
+
+    def messages(self, run_id: str) -> Sequence[Message]:
+        """The messages for a run, the oldest first."""
+        return [message for message in [*self._messages.values()] if message.run_id == run_id]
+
+    def drop(self, message: Message) -> None:
+        """Forget a message."""
+        self._messages.pop(message.id, None)
+
+    def runs(self, *, limit: int | None = None) -> Sequence[RunSummary]:
+        """What is kept, the run begun last first."""
+        kept = [(id, run) for id, run in reversed([*self._runs.items()]) if run.committed]
+        return [
+            _digest(run).summary(id, held=lambda id=id: id in self._holders)
+            for id, run in kept[:limit]
+        ]
+
+    def prune(self, *, before: dt.datetime) -> Sequence[str]:
+        """Forget the runs whose last event is older; gives their ids. Those held are kept."""
+        old = [
+            id
+            for id, run in self._runs.items()
+            if id not in self._holders and run.events and run.events[-1].at < before
+        ]
+        for id in old:
+            del self._runs[id]
+            for message in self.messages(id):
+                self.drop(message)
+        return old
+
+    def close(self) -> None:
+        """Nothing to let go of."""
+
+
+def _commit(run_id: str, run: _Run) -> None:
+    """Count what was appended as committed, or drop it where it does not follow."""
+    start, end = run.committed, len(run.events)
+    last = run.events[start - 1].seq if start else 0
+    for event in run.events[start:end]:
+        if event.seq <= last:
+            run.failed = f"run {run_id!r}: event {event.seq} is there already"
+            del run.events[start:]
+            return
+        last = event.seq
+    run.committed = end
+
+
+def _digest(run: _Run) -> Digest:
+    digest = Digest.of(run.events[0])
+    for position, event in enumerate(run.events[: run.committed]):
+        digest.add(event, before=lambda end=position: run.events[:end])
+    return digest

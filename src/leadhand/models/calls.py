@@ -35,7 +35,7 @@ from leadhand.errors import ModelError
 from leadhand.models.admission import Bill, admitted
 from leadhand.models.connections import Connection, Connections
 from leadhand.models.failures import Failure, failure_of
-from leadhand.models.gate import pause_s
+from leadhand.models.gate import Ending, Place, pause_s
 from leadhand.models.ledger import Account
 from leadhand.models.usage import usage_of
 from leadhand.recorder import Recorder
@@ -180,19 +180,18 @@ class Caller:
         self, question: _Question, connection: Connection
     ) -> tuple[ModelResponse, Usage] | Failure:
         asker = question.asker
-        gate = connection.gate
-        patience = gate.round + MAX_TRIES
+        came = connection.gate.round
         failure = _OVERLOADED
         malformed = 0
         for number in range(1, MAX_TRIES + 1):
             async with self._admitted(question, connection) as bill:
-                round = await gate.enter(until_round=patience)
-                if round is None:
+                place = await connection.gate.enter(since=came)
+                if place is None:
                     break
                 started_s = asyncio.get_running_loop().time()
                 bill.sent()
                 try:
-                    answer = await _once(question, connection, round)
+                    answer = await _once(question, connection, place)
                 except asyncio.CancelledError:
                     self._failed(asker, connection, _CANCELLED, started_s, None)
                     raise
@@ -207,13 +206,12 @@ class Caller:
             failure = answer
             malformed += failure.kind == "malformed"
             again = failure.passing and number < MAX_TRIES and malformed < MAX_MALFORMED
-            wait_s = self._wait_s(connection, failure, round, number)
+            wait_s = self._wait_s(connection, failure, number)
             self._failed(asker, connection, failure, started_s, wait_s if again else None)
             await self.recorder.commit()
             if not again:
                 break
-            if failure.kind != "overloaded":
-                await asyncio.sleep(wait_s)
+            await asyncio.sleep(wait_s)
         return failure
 
     def _admitted(
@@ -228,11 +226,10 @@ class Caller:
             question.parameters,
         )
 
-    def _wait_s(self, connection: Connection, failure: Failure, round: int, number: int) -> float:
-        """Seconds until the next try. An overloaded model is left alone by everyone meanwhile."""
-        if failure.kind == "overloaded":
-            return connection.gate.overloaded(round, asked_s=failure.retry_after_s)
-        return pause_s(None, number, self._connections.jitter())
+    def _wait_s(self, connection: Connection, failure: Failure, number: int) -> float:
+        """Seconds until the next try: this call's own, or everyone's where that is longer."""
+        own_s = pause_s(failure.retry_after_s, number, self._connections.jitter())
+        return max(own_s, connection.gate.closed_s)
 
     def _answered(
         self, asker: Asker, connection: Connection, response: ModelResponse, started_s: float
@@ -276,9 +273,12 @@ class Caller:
         )
 
 
-async def _once(question: _Question, connection: Connection, round: int) -> ModelResponse | Failure:
+async def _once(
+    question: _Question, connection: Connection, place: Place
+) -> ModelResponse | Failure:
     """What one call gives. Its place at the gate is given back whatever becomes of it."""
-    answered = False
+    ending: Ending = "lost"
+    asked_s: float | None = None
     try:
         async with asyncio.timeout(CALL_TIMEOUT_S):
             response = await connection.model.request(
@@ -286,12 +286,15 @@ async def _once(question: _Question, connection: Connection, round: int) -> Mode
             )
         if not _is_whole(response):
             return _CUT_OFF
-        answered = True
+        ending = "answered"
         return legible(response)
     except Exception as error:
-        return failure_of(error)
+        failure = failure_of(error)
+        if failure.kind == "overloaded":
+            ending, asked_s = "refused", failure.retry_after_s
+        return failure
     finally:
-        connection.gate.leave(round, answered=answered)
+        connection.gate.leave(place, ending, asked_s=asked_s)
 
 
 def _since(started_s: float) -> float:

@@ -1,26 +1,64 @@
-"""The gate in front of a model: who may call it now, after it asked everyone to wait.
+"""The gate in front of a model: who may call it now, after it refused some calls.
 
-A model that is overloaded is overloaded for all: one pause holds back every call to it, and after
-the pause calls go through one, two, four, ... at a time, as TCP's slow start does (RFC 5681), so
-that whoever waited does not knock it down again. Whoever has somewhere else to go need not wait
-through pause after pause.
+A refusal (429, 529, 503 with Retry-After) may be a stray one, or a limit that holds for all. What
+tells them apart is what became of the calls that went in just before:
+
+- none of them was refused: only the refused call waits, and nobody else is held back;
+- some were: half as many calls may be under way, and each answer admits one more, since less
+  work must be offered in proportion where too much is (AIMD: Chiu & Jain 1989);
+- all were: the gate closes for everyone until the time that the model asked for. Then calls go
+  through one, two, four, ... at a time, as TCP's slow start does (RFC 5681), so that whoever
+  waited does not knock the model down again; and until one is answered, a refusal closes it again.
+
+The order is that in which calls went in. Refusals come fast and answers slowly: a call that is
+still under way when a later one is refused has been let in.
 """
 
 import asyncio
 from collections import deque
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
 
 MAX_PAUSE_S = 60.0
 """However long a model asks us to wait, nobody waits longer than this at once."""
+IN_A_ROW = 4
+"""Calls refused one after the other that show a limit for all. Where one call in ten is refused by
+chance, four in a row are one in ten thousand."""
+PATIENCE = 4
+"""How often the gate closes, without an answer between, before those who wait give up."""
 _FIRST_PAUSE_S = 0.5
 _WIDE = 1024
 """Calls at once from which the gate is wide open again."""
+
+Ending = Literal["answered", "refused", "lost"]
+"""What became of a call; `lost` says nothing of the model's load."""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Leave to make one call."""
+
+    number: int
+    """Counts the calls that went in, from 1."""
+    round: int
+    """How often the gate had closed before."""
 
 
 class Gate:
     """Lets calls through to one model. For the tasks of one event loop."""
 
-    __slots__ = ("_failures", "_inside", "_jitter", "_opens_at_s", "_round", "_waiting", "_width")
+    __slots__ = (
+        "_answered_round",
+        "_entered",
+        "_inside",
+        "_jitter",
+        "_opens_at_s",
+        "_refused",
+        "_round",
+        "_waiting",
+        "_width",
+    )
 
     def __init__(self, jitter: Callable[[], float]) -> None:
         """`jitter` gives a number from 0 to 1, another one each time."""
@@ -28,76 +66,92 @@ class Gate:
         self._opens_at_s = 0.0
         self._width: int | None = None
         self._inside = 0
-        self._failures = 0
+        self._entered = 0
+        self._refused: deque[int] = deque(maxlen=_WIDE)
+        """The numbers of the calls refused last."""
         self._round = 0
+        self._answered_round = 0
+        """The last round in which a call was answered."""
         self._waiting: deque[asyncio.Future[None]] = deque()
 
     @property
     def round(self) -> int:
-        """How often the model has asked everyone to wait so far."""
+        """How often the gate has closed so far."""
         return self._round
 
-    async def enter(self, *, until_round: int | None = None) -> int | None:
-        """Wait for a place; gives the round it is in. To be followed by `leave`.
+    @property
+    def closed_s(self) -> float:
+        """Seconds until anybody may go in."""
+        return max(0.0, self._opens_at_s - asyncio.get_running_loop().time())
 
-        None, and no place, where `until_round` comes first.
+    async def enter(self, *, since: int | None = None) -> Place | None:
+        """Wait for a place, to be followed by `leave`.
+
+        None, and no place, where the gate has closed `PATIENCE` times since the round `since` and
+        no call was answered meanwhile: whoever has another model to ask need not wait for ever.
         """
         loop = asyncio.get_running_loop()
         try:
-            while until_round is None or self._round < until_round:
-                pause_s = self._opens_at_s - loop.time()
-                if pause_s > 0:
-                    await asyncio.sleep(pause_s)
+            while since is None or self._round - max(since, self._answered_round) < PATIENCE:
+                if (closed_s := self.closed_s) > 0:
+                    await asyncio.sleep(closed_s)
                 elif self._width is None or self._inside < self._width:
                     self._inside += 1
-                    return self._round
+                    self._entered += 1
+                    return Place(self._entered, self._round)
                 else:
-                    place: asyncio.Future[None] = loop.create_future()
-                    self._waiting.append(place)
-                    await place
+                    turn: asyncio.Future[None] = loop.create_future()
+                    self._waiting.append(turn)
+                    await turn
         except asyncio.CancelledError:
-            self._wake(1)  # the place may have been meant for the one that leaves
+            self._wake(1)  # the turn may have been meant for the one that leaves
             raise
         self._wake(1)
         return None
 
-    def leave(self, round: int, *, answered: bool) -> None:
-        """Give the place back. An answer shows that the model can take one more.
+    def leave(self, place: Place, ending: Ending, *, asked_s: float | None = None) -> None:
+        """Give a place back. A model that refuses may ask to be left alone for `asked_s` seconds.
 
-        Not so an answer to a call that went in before the last pause (`round`).
+        Calls that went in before the gate last closed neither widen nor narrow it: they report
+        what is known.
         """
         self._inside -= 1
-        if answered and round == self._round:
-            self._failures = 0
+        is_news = place.round == self._round
+        if ending == "answered" and is_news:
+            self._answered_round = self._round
             if self._width is not None:
                 self._width = self._width + 1 if self._width < _WIDE else None
+        elif ending == "refused":
+            self._refused.append(place.number)
+            if is_news:
+                self._hold_back(place, asked_s)
+            elif self.closed_s and asked_s is not None:
+                self._close_for(asked_s)
         free = len(self._waiting) if self._width is None else self._width - self._inside
         self._wake(free)
 
-    def overloaded(self, round: int, *, asked_s: float | None) -> float:
-        """Hold everyone back: for `asked_s` seconds, else twice as long as last time.
+    def _hold_back(self, place: Place, asked_s: float | None) -> None:
+        before = sum(place.number - back in self._refused for back in range(1, IN_A_ROW))
+        probing = self._answered_round < self._round
+        if probing or before == IN_A_ROW - 1:
+            self._round += 1
+            self._width = 1
+            self._close_for(asked_s)
+        elif before:
+            narrow = max(1, self._inside // 2)
+            self._width = narrow if self._width is None else min(self._width, narrow)
 
-        Gives the seconds until the gate opens. Calls that went in before the last pause (`round`)
-        add nothing to it: they report what is known.
-        """
-        if round == self._round or asked_s is not None:
-            if round == self._round:
-                self._failures += 1
-                self._round += 1
-            self._close_for(pause_s(asked_s, self._failures, self._jitter()))
-        return max(0.0, self._opens_at_s - asyncio.get_running_loop().time())
-
-    def _close_for(self, seconds: float) -> None:
-        opens_at_s = asyncio.get_running_loop().time() + seconds
+    def _close_for(self, asked_s: float | None) -> None:
+        wait_s = pause_s(asked_s, self._round - self._answered_round, self._jitter())
+        opens_at_s = asyncio.get_running_loop().time() + wait_s
         self._opens_at_s = max(self._opens_at_s, opens_at_s)
-        self._width = 1
         self._wake(len(self._waiting))  # they see for themselves whether to go on waiting
 
     def _wake(self, count: int) -> None:
         while count > 0 and self._waiting:
-            place = self._waiting.popleft()
-            if not place.done():
-                place.set_result(None)
+            turn = self._waiting.popleft()
+            if not turn.done():
+                turn.set_result(None)
                 count -= 1
 
 

@@ -56,10 +56,11 @@ class _Waiter:
 class Ledger:
     """The books of one budget. For the tasks of one event loop."""
 
-    def __init__(self, budget: Budget) -> None:
+    def __init__(self, budget: Budget, *, spent: Amount = NOTHING) -> None:
+        """`spent` is what was used of it before, by a run that goes on now."""
         self.budget = budget
         self._cap = _cap(budget)
-        self._settled = NOTHING
+        self._settled = spent
         self._held = NOTHING
         self._in_flight = 0
         self._waiting: deque[_Waiter] = deque()

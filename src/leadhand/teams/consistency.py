@@ -37,6 +37,7 @@ def check(draft: Draft, notes: Notes) -> None:
         _own_tools(worker, notes)
     if draft.team is not None:
         models.check_team(draft, draft.team, notes)
+        models.check_rates(draft, draft.team, notes)
         _tools(draft, notes)
         if draft.team.planner.template:
             _template(draft, notes)

@@ -150,6 +150,19 @@ class LadderFields(Fields):
     """Seconds until that worker gets a task again to prove itself; doubled each time it fails."""
 
 
+class RateFields(Fields):
+    """An entry of `rates`: how fast a model may be asked by everyone in the process."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    rpm: Positive | None = None
+    """Requests in any minute."""
+    tpm: Positive | None = None
+    """Tokens in any minute, in and out together."""
+    concurrency: Positive | None = None
+    """Requests at once."""
+
+
 class EntryFields(Fields):
     """An entry of the plan template: a task, or one for each batch of what is handed in."""
 
@@ -255,6 +268,10 @@ class TeamFields(Fields):
     """Whose a request is, rule by rule; what no rule takes is planned as usual."""
     router: RoleFields | None = None
     """How a model chooses one worker for what no rule takes; without the key it does not."""
+    rates: dict[ModelName, RateFields] = {}
+    """How fast models may be asked, by `provider:model`."""
+    max_depth: Annotated[int, Field(ge=0)] | None = None
+    """How many levels of teams may be nested in this one; else 3."""
     shared_tools: Names = []
     """Tools that more than one worker may have."""
 
@@ -315,6 +332,7 @@ NESTED: dict[tuple[type[Fields], str], type[Fields]] = {
     (TeamFields, "ladder"): LadderFields,
     (TeamFields, "routes"): RouteFields,
     (TeamFields, "router"): RoleFields,
+    (TeamFields, "rates"): RateFields,
     (PlannerFields, "template"): EntryFields,
     (RoleFields, "settings"): SettingsFields,
     (PlannerFields, "settings"): SettingsFields,

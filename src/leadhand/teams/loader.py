@@ -9,6 +9,7 @@ import os
 from pathlib import Path
 from typing import NamedTuple
 
+from leadhand.contracts.budget import Rate
 from leadhand.contracts.task import Limits
 from leadhand.contracts.team import (
     MAX_DEPTH,
@@ -77,15 +78,29 @@ def inspect(source: str | Path) -> Inspection:
     That no model is at hand is none: one may be named when the team is run. Imports the team's
     functions as `load` does. Raises `InputError` where there is no such team.
     """
-    return _inspect(find(source), ())
+    return _inspect(find(source), _Way())
 
 
-def _inspect(folder: Path, way: tuple[Path, ...]) -> Inspection:
-    """`inspect`, of a team within others: `way` are their folders, the outermost first."""
+class _Way(NamedTuple):
+    """The way to a team within others."""
+
+    folders: tuple[Path, ...] = ()
+    """Of the teams around it, the outermost first."""
+    levels_left: int | None = None
+    """How many levels of teams those around it leave to it; none: there are none around it."""
+
+    def into(self, folder: Path, max_depth: int) -> "_Way":
+        """The way to the teams within the one in `folder`."""
+        left = max_depth if self.levels_left is None else min(max_depth, self.levels_left - 1)
+        return _Way((*self.folders, folder.resolve()), left)
+
+
+def _inspect(folder: Path, way: _Way) -> Inspection:
+    """`inspect`, of a team that may be within others."""
     notes = Notes()
     draft = read(folder, notes)
     consistency.check(draft, notes)
-    way = (*way, folder.resolve())
+    way = way.into(folder, _max_depth(draft.team))
     parts = imported(
         draft,
         notes,
@@ -101,7 +116,11 @@ def _inspect(folder: Path, way: tuple[Path, ...]) -> Inspection:
     return Inspection(None if notes.problems else team, notes.problems, notes.warnings)
 
 
-def _nested(worker: WorkerDraft, folder: Path, way: tuple[Path, ...], notes: Notes) -> Team | None:
+def _max_depth(fields: TeamFields | None) -> int:
+    return MAX_DEPTH if fields is None or fields.max_depth is None else fields.max_depth
+
+
+def _nested(worker: WorkerDraft, folder: Path, way: _Way, notes: Notes) -> Team | None:
     """The team that a worker names; what is wrong with it is wrong with the worker."""
     source, place = worker.fields.team or "", worker.document.place("team")
     known = ready_made()
@@ -110,12 +129,15 @@ def _nested(worker: WorkerDraft, folder: Path, way: tuple[Path, ...], notes: Not
     except InputError as error:
         notes.problem(place, f"{error}; ready-made teams are {', '.join(known)}")
         return None
-    names = " -> ".join(one.name for one in (*way, inner.resolve()))
-    if inner.resolve() in way:
+    names = " -> ".join(one.name for one in (*way.folders, inner.resolve()))
+    if inner.resolve() in way.folders:
         notes.problem(place, f"the team would contain itself ({names}): name another one")
         return None
-    if len(way) > MAX_DEPTH:
-        notes.problem(place, f"teams are nested deeper than {MAX_DEPTH} levels ({names})")
+    if way.levels_left == 0:
+        notes.problem(
+            place,
+            f"teams are nested deeper than `max_depth` allows ({names}): nest fewer, or raise it",
+        )
         return None
     found = _inspect(inner, way)
     for problem in found.problems:
@@ -187,6 +209,8 @@ def _team(draft: Draft, fields: TeamFields, parts: dict[str, Parts]) -> Team:
             for route in fields.routes
         ),
         router=_role(fields.router) if fields.router is not None else None,
+        rates={name: Rate(**rate.model_dump()) for name, rate in fields.rates.items()},
+        max_depth=_max_depth(fields),
         shared_tools=_shared(draft, fields, parts),
         template=tuple(
             TaskTemplate(

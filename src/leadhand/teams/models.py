@@ -3,7 +3,7 @@
 from leadhand.teams.draft import Draft, WorkerDraft
 from leadhand.teams.fields import TeamFields
 from leadhand.teams.files import Document
-from leadhand.teams.notes import Notes
+from leadhand.teams.notes import Notes, misspelt
 from leadhand.teams.values import elsewhere
 
 _IDLE = ("tier", "model", "settings", "plain", "min_confidence", "max_steps", "offline")
@@ -34,6 +34,21 @@ def check_team(draft: Draft, team: TeamFields, notes: Notes) -> None:
             "the synthesizer is plain and has no `instructions`, which are its whole prompt: "
             "write them",
         )
+
+
+def check_rates(draft: Draft, team: TeamFields, notes: Notes) -> None:
+    """Note rates of models that nobody uses, and whose name is nearly that of one in use."""
+    roles = (team.planner, team.synthesizer, team.judge, team.critic, team.router)
+    known = {team.model, *(name for names in team.models.by_tier.values() for name in names)}
+    known |= {role.model for role in roles if role is not None}
+    known |= {worker.fields.model for worker in draft.workers}
+    for name in team.rates.keys() - known:
+        guess = misspelt(name, [one for one in known if one is not None])
+        if guess is not None:
+            notes.warn(
+                draft.document.place("rates", name),
+                f"no model of this team is called {name!r}: did you mean {guess!r}?",
+            )
 
 
 def check_worker(worker: WorkerDraft, notes: Notes) -> None:

@@ -4,6 +4,9 @@ from collections.abc import Iterator, Sequence
 
 from leadhand.contracts.answer import FOUND, MISSING, Gap, Status
 from leadhand.contracts.team import Team
+from leadhand.markdown import code, prose
+from leadhand.markdown import code, prose
+from leadhand.markdown import code, prose
 from leadhand.ports import TaskResult
 from leadhand.state import RunState
 
@@ -54,8 +57,25 @@ def missing_part(gaps: Sequence[Gap]) -> str:
     """The part of an answer's text that lists its gaps; empty where it has none."""
     if not gaps:
         return ""
-    lines = "\n".join(f"- `{gap.task_id}`: {' '.join(gap.why.split())}" for gap in gaps)
-    return f"{MISSING}\n\n{lines}"
+    return f"{MISSING}\n\n" + "\n".join(f"- {_line(gap)}" for gap in gaps)
+
+
+def _line(gap: Gap) -> str:
+    """A gap in one line of Markdown. What a worker said of it, and a task's name, stay text."""
+    id, why = (" ".join(text.split()) for text in (gap.task_id, gap.why))
+    return f"{code(id)}: {prose(why)}"
+
+
+def _line(gap: Gap) -> str:
+    """A gap in one line of Markdown. What a worker said of it, and a task's name, stay text."""
+    id, why = (" ".join(text.split()) for text in (gap.task_id, gap.why))
+    return f"{code(id)}: {prose(why)}"
+
+
+def _line(gap: Gap) -> str:
+    """A gap in one line of Markdown. What a worker said of it, and a task's name, stay text."""
+    id, why = (" ".join(text.split()) for text in (gap.task_id, gap.why))
+    return f"{code(id)}: {prose(why)}"
 
 
 def with_gaps(text: str, gaps: Sequence[Gap]) -> str:

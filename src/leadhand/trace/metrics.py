@@ -9,9 +9,9 @@ def metrics(state: RunState, now_s: float) -> Metrics:
     """The figures of a run that ends, or stands, `now_s` seconds after its start."""
     started = state.synthesis_started_s
     synthesis_s = now_s - started if started is not None else 0.0
-    busy = {id: task.busy_s for id, task in state.tasks.items()}
-    chain_s, _ = graph.critical_path([task.task for task in state.tasks.values()], busy)
-    sequential_s = state.planned_s + sum(busy.values()) + synthesis_s
+    chain_s, _ = critical_chain(state)
+    worked_s = sum(task.busy_s for task in (*state.tasks.values(), *state.retired.values()))
+    sequential_s = state.planned_s + worked_s + synthesis_s
     usage = state.usage
     return Metrics(
         makespan_s=now_s,
@@ -23,6 +23,12 @@ def metrics(state: RunState, now_s: float) -> Metrics:
         output_tokens=usage.output_tokens,
         cost_usd=usage.cost_usd,
     )
+
+
+def critical_chain(state: RunState) -> tuple[float, tuple[str, ...]]:
+    """How long the longest chain of dependent tasks worked, in seconds, and the ids on it."""
+    busy = {id: task.busy_s for id, task in state.tasks.items()}
+    return graph.critical_path([task.task for task in state.tasks.values()], busy)
 
 
 def task_report(task: TaskState) -> TaskReport:

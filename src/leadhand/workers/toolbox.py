@@ -5,13 +5,12 @@ gives is data: it is fenced, cut at a length, and can be read on from there.
 """
 
 import asyncio
-import hashlib
 import inspect
 import json
 from collections import Counter
 from collections.abc import Coroutine, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import cast
 
 from pydantic import JsonValue, ValidationError
@@ -30,13 +29,11 @@ from leadhand.fence import Fence
 from leadhand.models.structured import MAX_REPAIRS, Unfit, arguments_of, reply
 from leadhand.prompts import joined
 from leadhand.recorder import Recorder
+from leadhand.workers.keys import key, key_of_call
 from leadhand.workers.output import legible
+from leadhand.workers.texts import READ_MORE, Text, Texts, as_text
 from leadhand.workers.toolsets import Toolset
 
-SHOWN_CHARS = 16_000
-"""Characters of a text that a model is shown at once."""
-KEPT_CHARS = 4_000_000
-"""Characters of a text that can be read on; of what is beyond only its hash is kept."""
 LOGGED_CHARS = 2_000
 SAME_CALL = 3
 """From this one on, the same call is not made again."""
@@ -52,15 +49,6 @@ class NeedsPerson(Exception):
 
 class Circles(Exception):
     """The model makes the same call again and again."""
-
-
-@dataclass(slots=True)
-class _Text:
-    """What a tool gave, or the full output of a task that this one depends on."""
-
-    text: str
-    chars: int
-    sha256: str
 
 
 class Toolbox:
@@ -80,14 +68,11 @@ class Toolbox:
         self._context = context
         self._handoff = handoff
         self._recorder = recorder
-        self._fence = fence
         self._tools: Mapping[str, ToolsetTool[None]] = {}
         self._calls: Counter[tuple[str, str]] = Counter()
         self._made = 0
         self._unreadable = 0
-        self._texts: dict[str, _Text] = {
-            id: _text(_as_text(output)) for id, output in handoff.inputs.items()
-        }
+        self._texts = Texts(fence, handoff.inputs)
 
     @classmethod
     async def open(
@@ -125,7 +110,7 @@ class Toolbox:
             self._toolset = await self._toolset.for_run_step(self._context)
             self._tools = await self._toolset.get_tools(self._context)
         offered = [tool.tool_def for tool in self._tools.values()]
-        readable = offered or any(text.chars > SHOWN_CHARS // 8 for text in self._texts.values())
+        readable = offered or self._texts.any_long
         if readable and READ_MORE.name not in self._tools:
             offered.append(READ_MORE)
         return offered
@@ -161,6 +146,8 @@ class Toolbox:
             return self._refused(call, arguments, refusal, started_s)
         if call.tool_name == READ_MORE.name and READ_MORE.name not in self._tools:
             return self._read_more(call, arguments, started_s)
+        made = self._calls[_same(call.tool_name, arguments)]
+        key_of_call.set(key(self._handoff.key, call.tool_name, arguments, occurrence=made))
         self._made += 1
         source = f"{call.tool_name}-{self._made}"
         try:
@@ -178,13 +165,13 @@ class Toolbox:
         parts = cast("list[object]", given) if isinstance(given, list) else [given]
         if any(_is_rich(part) for part in parts):
             # Images and the like go to the model as the toolset made them.
-            kept = _text(f"({', '.join(type(part).__name__ for part in parts)})")
+            kept = Text.of(f"({', '.join(type(part).__name__ for part in parts)})")
             shown = [
-                part if _is_rich(part) else self._kept(f"{source}.{number}", part)
+                part if _is_rich(part) else self._texts.keep(f"{source}.{number}", part)
                 for number, part in enumerate(parts, start=1)
             ]
         else:
-            shown = self._kept(source, cast("object", given))
+            shown = self._texts.keep(source, cast("object", given))
             kept = self._texts[source]
         self._log(call, arguments, kept, None, started_s)
         return ToolReturnPart(call.tool_name, shown, call.tool_call_id)
@@ -195,7 +182,7 @@ class Toolbox:
             near = process.extractOne(name, known, score_cutoff=60)
             hint = f"Did you mean {near[0]}? " if near else ""
             return f"There is no tool {name!r}. {hint}There are: {', '.join(known)}."
-        same = (name, json.dumps(arguments, sort_keys=True))
+        same = _same(name, arguments)
         self._calls[same] += 1
         if self._calls[same] >= SAME_CALL_END:
             raise Circles(f"{name} was called {self._calls[same]} times with the same arguments")
@@ -228,48 +215,29 @@ class Toolbox:
     def _read_more(
         self, call: ToolCallPart, arguments: Mapping[str, JsonValue], started_s: float
     ) -> ToolReturnPart:
-        source, offset = arguments.get("source"), arguments.get("offset", 0)
-        kept = self._texts.get(source) if isinstance(source, str) else None
-        if kept is None or not isinstance(offset, int) or not 0 <= offset <= len(kept.text):
+        shown = self._texts.read_on(arguments.get("source"), arguments.get("offset", 0))
+        if shown is None:
             known = ", ".join(self._texts) or "none yet"
             problem = f"`source` must be one of: {known}; `offset` a place in its text, from 0."
             return self._refused(call, arguments, problem, started_s)
-        shown = self._page(str(source), kept, offset)
-        self._log(call, arguments, _text(shown), None, started_s)
+        self._log(call, arguments, Text.of(shown), None, started_s)
         return ToolReturnPart(call.tool_name, shown, call.tool_call_id)
-
-    def _kept(self, source: str, value: object) -> str:
-        """The first page of what a tool gave, which is kept to be read on."""
-        kept = self._texts[source] = _text(_as_text(value))
-        return self._page(source, kept, 0)
-
-    def _page(self, source: str, kept: _Text, offset: int) -> str:
-        end = min(offset + SHOWN_CHARS, len(kept.text))
-        page = self._fence.around(kept.text[offset:end], source=source)
-        if end < len(kept.text):
-            return (
-                f"{page}\n(Cut: characters {offset:,} to {end:,} of {kept.chars:,}. Go on with "
-                f"read_more(source={source!r}, offset={end}).)"
-            )
-        if kept.chars > len(kept.text):
-            return f"{page}\n(Cut at {end:,} of {kept.chars:,} characters; sha256 {kept.sha256}.)"
-        return page
 
     def _refused(
         self, call: ToolCallPart, arguments: object, problem: str, started_s: float
     ) -> ToolReturnPart:
-        self._log(call, arguments, _text(""), problem, started_s)
+        self._log(call, arguments, Text.of(""), problem, started_s)
         return cast("ToolReturnPart", reply(call, problem))
 
     def _log(
         self,
         call: ToolCallPart,
         arguments: object,
-        kept: _Text,
+        kept: Text,
         error: str | None,
         started_s: float,
     ) -> None:
-        shown = arguments if isinstance(arguments, str) else _as_text(arguments)
+        shown = arguments if isinstance(arguments, str) else as_text(arguments)
         self._recorder.record(
             ToolCalled(
                 **self._recorder.task_stamp(self._handoff.task_id, self._handoff.attempt),
@@ -285,21 +253,6 @@ class Toolbox:
         )
 
 
-READ_MORE = ToolDefinition(
-    name="read_more",
-    description="Reads on in a text that was cut, or in the full result of a task you depend on.",
-    parameters_json_schema={
-        "type": "object",
-        "properties": {
-            "source": {"type": "string", "description": "What the text is from, as it was named."},
-            "offset": {"type": "integer", "minimum": 0, "description": "Characters to skip."},
-        },
-        "required": ["source", "offset"],
-        "additionalProperties": False,
-    },
-)
-
-
 async def _all(
     answers: Iterable[Coroutine[object, object, ToolReturnPart]],
 ) -> list[ToolReturnPart]:
@@ -311,19 +264,8 @@ async def _all(
     return [task.result() for task in tasks]
 
 
-def _text(text: str) -> _Text:
-    text = text if text.isascii() else legible(text)
-    digest = hashlib.sha256(text.encode()).hexdigest()
-    return _Text(text[:KEPT_CHARS], len(text), digest)
-
-
-def _as_text(value: object) -> str:
-    if isinstance(value, str):
-        return value
-    try:
-        return to_json(value, inf_nan_mode="constants", fallback=str).decode()
-    except (ValueError, UnicodeError):
-        return str(value)
+def _same(name: str, arguments: Mapping[str, JsonValue]) -> tuple[str, str]:
+    return name, json.dumps(arguments, sort_keys=True)
 
 
 def _unwrapped(value: object) -> object:

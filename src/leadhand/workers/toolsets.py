@@ -8,6 +8,7 @@ from typing import cast
 from pydantic_ai.tools import Tool
 from pydantic_ai.toolsets import AbstractToolset, CombinedToolset, FunctionToolset
 
+from leadhand.workers.keys import asks_for_key, with_key
 from leadhand.workers.threads import DaemonThreads
 
 Toolset = CombinedToolset[None]
@@ -32,6 +33,8 @@ def _as_tool(function: object, threads: DaemonThreads) -> Tool[None]:
     if isinstance(function, Tool):
         return cast("Tool[None]", function)
     work = cast("Callable[..., object]", function)
+    if asks_for_key(work):
+        work = with_key(work)
     if inspect.iscoroutinefunction(work):
         return Tool(work)
 

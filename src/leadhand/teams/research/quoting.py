@@ -8,10 +8,12 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from leadhand.markdown import escaped
+from leadhand.markdown import escaped
+from leadhand.markdown import escaped
 from leadhand.tools.files.legible import cleaned
 
 _KEPT: Final = re.compile(r"((?<!`)`[^`\n]+`(?!`)|(\*{1,2})(?=[^\s*])[^*`\n]+(?<=[^\s*])\2(?!\*))")
-_ACTING: Final = re.compile(r"[\\`*\[\]<>~]|&(?=#?\w+;)|(?<![^\W_])_|_(?![^\W_])")
 _RULE: Final = re.compile(r"[-=_*+|: ]+")
 _BULLET: Final = re.compile(r"( {0,2}) *([-*+]) +(?=\S)")
 
@@ -67,7 +69,7 @@ def _line(text: str) -> str:
     parts = _KEPT.split(text)
     # Between two kept spans stand the text and the marker of the second, which is part of it.
     shown = "".join(
-        part if n % 3 == 1 and _is_harmless(part) else _ACTING.sub(r"\\\g<0>", part)
+        part if n % 3 == 1 and _is_harmless(part) else escaped(part)
         for n, part in enumerate(parts)
         if n % 3 != 2
     )
@@ -76,4 +78,4 @@ def _line(text: str) -> str:
 
 def _is_harmless(span: str) -> bool:
     """Whether a span may stand: code acts on nothing, and emphasis on nothing but its words."""
-    return span.startswith("`") or not _ACTING.search(span.strip("*"))
+    return span.startswith("`") or escaped(words := span.strip("*")) == words

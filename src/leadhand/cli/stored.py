@@ -1,0 +1,204 @@
+"""`leadhand runs`, `runs prune`, `show` and `trace`: what they print of runs that are kept."""
+
+import datetime as dt
+import difflib
+import json
+import shlex
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal
+
+from leadhand.cli.home import shown_home
+from leadhand.cli.terminal import encodable, safe
+from leadhand.cli.words import counted
+from leadhand.contracts.event import Event
+from leadhand.contracts.summary import RunSummary
+from leadhand.errors import InputError
+from leadhand.ports import Journal
+
+MAX_NEAREST = 3
+"""Ids that are named where the one that was asked for is not there."""
+
+
+def found(journal: Journal | None, given: str, home: str) -> str:
+    """The id of the run that `given` means: an id, the beginning of one alone, or `last`.
+
+    Raises `InputError` naming those that come nearest.
+    """
+    if journal is not None and journal.has(given):
+        return given
+    ids = [run.run_id for run in journal.runs()] if journal is not None else []
+    if not ids:
+        raise InputError(f"no runs are kept in {home}")
+    if given == "last":
+        return ids[0]
+    begun = [id for id in ids if given and id.startswith(given)]
+    if len(begun) == 1:
+        return begun[0]
+    if begun:
+        more = f" and {len(begun) - MAX_NEAREST:,} more" if len(begun) > MAX_NEAREST else ""
+        names = ", ".join(begun[:MAX_NEAREST])
+        raise InputError(f"{given!r} may be any of {counted(len(begun), 'run')}: {names}{more}")
+    near = difflib.get_close_matches(given, ids, n=MAX_NEAREST, cutoff=0.5) or ids[:1]
+    hint = "the nearest: " if near != ids[:1] else "the last one is "
+    raise InputError(f"there is no run {given!r}; {hint}{', '.join(near)}")
+
+
+def list_runs(journal: Journal | None, home: str, *, limit: int | None, as_json: bool) -> None:
+    """Print a line for each run, the one begun last first."""
+    runs = journal.runs(limit=limit) if journal is not None else ()
+    if as_json:
+        listed = [run.model_dump(mode="json") for run in runs]
+        sys.stdout.write(json.dumps(listed, indent=2) + "\n")
+    elif runs:
+        _write("".join(f"{line}\n" for line in _rows(runs)))
+    else:
+        _write(f"no runs are kept in {safe(home)}\n")
+
+
+def prune_runs(
+    journal: Journal | None, home: str, *, before: dt.datetime, dry_run: bool, as_json: bool
+) -> None:
+    """Forget the runs whose last event is older than `before`, and say which; or say which only.
+
+    A run that somebody works on is kept.
+    """
+    if journal is None:
+        ids: Sequence[str] = ()
+    elif dry_run:
+        ids = [run.run_id for run in journal.runs() if _prunable(journal, run, before)]
+    else:
+        ids = journal.prune(before=before)
+    if as_json:
+        sys.stdout.write(json.dumps({"dry_run": dry_run, "run_ids": list(ids)}, indent=2) + "\n")
+        return
+    done = "would be deleted" if dry_run else "deleted"
+    _write("".join(f"{safe(id)}\n" for id in ids))
+    since = f"older than {before:%Y-%m-%d %H:%M} UTC"
+    nothing = f"nothing is {since} in {safe(home)}: nothing {done}"
+    _write(f"{counted(len(ids), 'run')} {since} {done}\n" if ids else f"{nothing}\n")
+
+
+def show_run(
+    journal: Journal | None,
+    given: str,
+    home: str,
+    *,
+    as_json: bool,
+    answer: bool = False,
+    options: str = "",
+) -> None:
+    """Print what became of a run; with `answer`, the answer that it gave instead."""
+    run_id, events, held = _run(journal, given, home)
+    from leadhand.trace.story import Story
+
+    story = Story.of(events)
+    if answer and story.state.answer is None:
+        raise InputError(f"run {run_id!r} has no answer yet: `leadhand show {run_id}` tells why")
+    if answer and story.state.answer is not None:
+        from leadhand.cli.answer_text import show_answer
+        from leadhand.cli.console import Output
+
+        show_answer(story.state.answer, Output())
+    elif as_json:
+        from leadhand.trace.overview import overview
+
+        sys.stdout.write(json.dumps(overview(story, held=held), indent=2) + "\n")
+    else:
+        from leadhand.cli.console import Output
+        from leadhand.cli.story_text import print_lines, story_lines
+
+        print_lines(story_lines(story, held=held, options=options), Output())
+
+
+def trace_run(
+    journal: Journal | None,
+    given: str,
+    home: str,
+    *,
+    format: Literal["json", "html"],
+    out: Path | None,
+) -> None:
+    """Write the whole of a run, as data or as a page, to stdout or to the file `out`."""
+    _, events, held = _run(journal, given, home)
+    if format == "json":
+        from leadhand.trace.document import document
+
+        pieces = document(events)
+    else:
+        from leadhand.trace.page import page
+
+        pieces = page(events, held=held)
+    if out is None:
+        sys.stdout.flush()
+        for piece in pieces:
+            sys.stdout.buffer.write(piece.encode())
+        sys.stdout.buffer.flush()
+        return
+    try:
+        with out.open("w", encoding="utf-8", newline="\n") as file:
+            file.writelines(pieces)
+    except OSError as error:
+        raise InputError(f"can't write the trace to {out}: {error.strerror}") from error
+
+
+def home_options(home: str | None) -> str:
+    """What commands need to find the same runs again, to be put after them."""
+    return f" --home {shlex.quote(safe(shown_home(home)))}" if home is not None else ""
+
+
+def _run(journal: Journal | None, given: str, home: str) -> tuple[str, Sequence[Event], bool]:
+    run_id = found(journal, given, home)
+    if journal is None:
+        raise InputError(f"no runs are kept in {home}")
+    return run_id, journal.events(run_id), journal.holder(run_id) is not None
+
+
+def _prunable(journal: Journal, run: RunSummary, before: dt.datetime) -> bool:
+    return run.updated_at < before and journal.holder(run.run_id) is None
+
+
+def _rows(runs: Sequence[RunSummary]) -> list[str]:
+    """A line for each run: id, when, status, tasks, time, cost, team, request."""
+    table = [
+        (
+            safe(run.run_id),
+            f"{run.started_at:%Y-%m-%d %H:%M}",
+            run.status,
+            f"{run.completed:,}/{run.tasks:,}",
+            _span(run.makespan_s),
+            f"${run.cost_usd:.2f}" if run.cost_usd is not None else "",
+            safe(run.team),
+            _cut(run.request, 60),
+        )
+        for run in runs
+    ]
+    widths = [max(len(row[column]) for row in table) for column in range(7)]
+    right = (3, 4, 5)
+    return [
+        "  ".join(
+            cell if column == 7 else f"{cell:{'>' if column in right else '<'}{widths[column]}}"
+            for column, cell in enumerate(row)
+        ).rstrip()
+        for row in table
+    ]
+
+
+def _span(taken_s: float | None) -> str:
+    if taken_s is None:
+        return ""
+    if taken_s < 60:
+        return f"{taken_s:.1f}s"
+    minutes, seconds = divmod(round(taken_s), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}h{minutes:02}m" if hours else f"{minutes}m{seconds:02}s"
+
+
+def _cut(text: str, max_chars: int) -> str:
+    line = safe(" ".join(text.split()))
+    return line if len(line) <= max_chars else f"{line[: max_chars - 1]}…"
+
+
+def _write(text: str) -> None:
+    sys.stdout.write(encodable(text, sys.stdout.encoding or "utf-8"))

@@ -1,0 +1,254 @@
+"""A stored run as a person reads it: its tasks, what became of each attempt, its plan, its costs.
+
+Plain lines that fit the width, with colours where the terminal has them. Nothing in it is obeyed.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from leadhand.cli.answer_text import cost, seconds
+from leadhand.cli.marks import ASCII, MARKS, drawable
+from leadhand.cli.terminal import encodable, safe, sentence
+from leadhand.cli.words import counted
+from leadhand.contracts.outcome import Usage
+from leadhand.run_state import TaskState
+from leadhand.trace.chapters import Asked, Attempt, Step, TaskStory
+from leadhand.trace.story import Story
+
+MAX_WIDTH = 100
+"""Wider terminals don't get longer lines."""
+MAX_QUIET_TASKS = 40
+"""Tasks without anything to tell that are listed one by one; beyond, they are counted."""
+_RETIRED = ("┄", "dim")
+_ENDED_BY = {
+    "person": "it was stopped",
+    "budget": "its budget did not reach for everything",
+    "deadline": "its deadline came before everything was done",
+}
+_ENDS = {"running": "cyan", "completed": "green", "failed": "red"}
+
+Line = tuple[int, Text]
+"""How far a line stands from the edge, and what it says; what it continues in stands deeper."""
+
+
+def print_lines(lines: Sequence[Line], console: Console) -> None:
+    """Print `lines`, each wrapped where it is wider than the console."""
+    width = min(console.width, MAX_WIDTH)
+    with console.capture() as captured:
+        for indent, text in lines:
+            room = max(width - indent - 2, 20)
+            for number, line in enumerate(text.wrap(console, room) or [Text()]):
+                line.rstrip()
+                console.print(Text(" " * (indent + 2 * (number > 0))) + line, soft_wrap=True)
+    shown = captured.get()
+    if not drawable(console.encoding):
+        shown = shown.translate(ASCII)
+    console.file.write(encodable(shown, console.encoding))
+
+
+def story_lines(story: Story, *, held: bool, options: str = "") -> list[Line]:
+    """All that there is to say of a run; `options` is what commands need to find it again."""
+    return [
+        *_head(story, held=held),
+        *_next_step(story, held=held, options=options),
+        *_section("plan", list(_plan(story))),
+        *_section("tasks", list(_tasks(story, 2))),
+        *_section("people", list(_people(story))),
+        *_section("notices", [(2, Text(sentence(step.words))) for step in story.notices]),
+        *_section("missing", list(_gaps(story))),
+        *_section("contradictions", list(_conflicts(story))),
+        *_section("critical path", list(_critical_path(story))),
+        *_section("used by role", list(_used_by(story.spent_by("role")))),
+        *_section("used by worker", list(_used_by(story.spent_by("worker")))),
+    ]
+
+
+def took(taken_s: float) -> str:
+    """A time span as people read it; short ones to the millisecond."""
+    return f"{1000 * taken_s:.0f} ms" if taken_s < 1 else seconds(taken_s)
+
+
+def _section(title: str, lines: Sequence[Line]) -> list[Line]:
+    return [(0, Text()), (0, Text(title, style="bold")), *lines] if lines else []
+
+
+def _head(story: Story, *, held: bool) -> Iterator[Line]:
+    state, figures = story.state, story.metrics
+    standing = story.standing(held=held)
+    style = {"complete": "green", "failed": "red", "running": "cyan"}.get(standing, "yellow")
+    yield 0, Text.assemble((safe(state.run_id), "bold"), "  ", (standing, f"bold {style}"))
+    yield 0, Text(sentence(state.request))
+    yield 0, Text()
+    engine = state.answer.engine if state.answer is not None else state.engine
+    began = f"{story.started_at:%Y-%m-%d %H:%M:%S} UTC" if story.started_at else "not begun"
+    yield 0, Text(f"team {safe(state.team)} · engine: {engine} · {began}")
+    counts = Counter(task.status for task in state.tasks.values())
+    kinds = ", ".join(f"{n:,} {status.replace('_', ' ')}" for status, n in counts.items())
+    yield 0, Text(f"{counted(len(state.tasks), 'task')}{': ' if kinds else ''}{kinds}")
+    faster = f", {figures.speedup:.1f}x as fast as one by one ({took(figures.sequential_s)})"
+    yield 0, Text(f"{took(figures.makespan_s)}{faster if figures.speedup >= 1.05 else ''}")
+    if figures.requests:
+        yield 0, Text(f"{_usage(state.usage)} in all")
+    if state.answer is not None and state.answer.confidence is not None:
+        yield 0, Text(f"confidence {state.answer.confidence} of 100")
+
+
+def _next_step(story: Story, *, held: bool, options: str) -> list[Line]:
+    """What the run waits for, and the command to go on with."""
+    questions, answer = story.questions, story.state.answer
+    if questions:
+        title, command = "it waits for a person", "answer"
+    elif answer is None and not held:
+        title, command = "it has no answer, and nobody works on it", "resume"
+    elif answer is not None and answer.ended_by is not None:
+        title, command = _ENDED_BY[answer.ended_by], "resume"
+    else:
+        return []
+    lines = [(2, Text(_question(asked))) for asked in questions]
+    typed = f"leadhand {command} {safe(story.state.run_id)}{options}"
+    lines.append((2, Text.assemble("go on with: ", (typed, "bold"))))
+    return [(0, Text()), (0, Text(title, style="bold yellow")), *lines]
+
+
+def _question(asked: Asked) -> str:
+    about = safe(asked.task_id) if asked.task_id is not None else "the plan"
+    return f"{about}: {sentence(asked.question)}"
+
+
+def _plan(story: Story) -> Iterator[Line]:
+    for version in story.plans:
+        head = f"revision {version.revision}, {counted(version.tasks, 'task')}"
+        by = f", by {safe(version.by)}" if version.by else ""
+        said = f": {sentence(version.said)}" if version.said else ""
+        yield 2, Text(f"{head}{by}, {version.what} after {took(version.at_s)}{said}")
+        for note in version.notes:
+            yield 4, Text(f"- {sentence(note)}")
+
+
+def _tasks(story: Story, indent: int) -> Iterator[Line]:
+    """The tree: each task, its attempts, and within them the tasks of nested teams."""
+    quiet = [task for task in story.tasks.values() if not task.eventful]
+    hidden = {task.id for task in quiet[MAX_QUIET_TASKS:] if _completed(story, task.id)}
+    for task in story.tasks.values():
+        if task.id not in hidden:
+            yield from _task(story, task, indent + 2 * _depth(story, task))
+    if hidden:
+        by_worker = Counter(story.state.tasks[id].worker for id in hidden)
+        workers = ", ".join(f"{safe(name)} {n:,}" for name, n in by_worker.most_common())
+        more = f"{len(hidden):,} more tasks completed at the first attempt ({workers})"
+        yield indent, Text.assemble(("✓ ", "green"), more)
+
+
+def _completed(story: Story, id: str) -> bool:
+    return id in story.state.tasks and story.state.tasks[id].status == "completed"
+
+
+def _depth(story: Story, task: TaskStory) -> int:
+    """How many splits led to it."""
+    depth = 0
+    while task.part_of is not None:
+        task = story.tasks[task.part_of]
+        depth += 1
+    return depth
+
+
+def _task(story: Story, task: TaskStory, indent: int) -> Iterator[Line]:
+    state, status = story.facts(task.id), story.status(task.id)
+    mark, style = MARKS.get(status, _RETIRED)
+    end = (status.replace("_", " "), style)
+    yield indent, _task_head(state, Text.assemble((f"{mark} ", style)), end)
+    why = task.dropped or ("" if task.attempts else state.error or "")
+    if why:
+        yield indent + 2, Text(sentence(why))
+    for step in task.before:
+        yield from _step(step, indent + 2)
+    if not task.eventful:
+        return
+    for attempt in task.attempts:
+        yield from _attempt(attempt, indent + 2, alone=len(task.attempts) == 1)
+
+
+def _task_head(state: TaskState, mark: Text, end: tuple[str, str]) -> Text:
+    parts = [safe(state.worker)] if state.worker != state.task.id else []
+    parts += [took(state.busy_s)] if state.attempts else []
+    parts += [_usage(state.usage)] if state.usage.requests else []
+    rest = "".join(f" · {part}" for part in parts)
+    return mark + Text.assemble((safe(state.task.id), "bold"), " ", end, (rest, "dim"))
+
+
+def _attempt(attempt: Attempt, indent: int, *, alone: bool) -> Iterator[Line]:
+    after = "" if attempt.ended_s is None else f" after {took(attempt.took_s)}"
+    kind = f" ({attempt.kind.replace('_', ' ')})" if attempt.kind else ""
+    message = f": {sentence(attempt.message)}" if attempt.message else ""
+    if not alone or attempt.end != "completed" or message:
+        style = _ENDS.get(attempt.end, "yellow")
+        head = f"attempt {attempt.number}, {safe(attempt.worker)}: "
+        yield indent, Text.assemble(head, (attempt.end, style), f"{after}{kind}{message}")
+    for step in attempt.steps:
+        yield from _step(step, indent + 2)
+    if attempt.inside is not None:
+        yield from _tasks(attempt.inside, indent + 2)
+
+
+def _step(step: Step, indent: int) -> Iterator[Line]:
+    yield indent, Text(f"→ {sentence(step.words)}")
+    if step.changed is not None:
+        old, new = step.changed
+        yield indent + 2, Text(f"- {sentence(old)}", style="dim")
+        yield indent + 2, Text(f"+ {sentence(new)}")
+
+
+def _people(story: Story) -> Iterator[Line]:
+    for asked in story.asked:
+        if asked.verdict is None:
+            continue
+        text = f": {sentence(asked.text)}" if asked.text else ""
+        yield 2, Text(_question(asked))
+        yield 4, Text(f"→ {asked.verdict} by {safe(asked.by)}{text}")
+
+
+def _gaps(story: Story) -> Iterator[Line]:
+    answer = story.state.answer
+    for gap in answer.gaps if answer is not None else ():
+        yield 2, Text.assemble((safe(gap.task_id), "bold"), f": {sentence(gap.why)}")
+
+
+def _conflicts(story: Story) -> Iterator[Line]:
+    for conflict in story.state.conflicts:
+        between = ", ".join(safe(id) for id in conflict.task_ids)
+        yield 2, Text.assemble((between, "bold"), f": {sentence(conflict.about)}")
+        end = conflict.resolution
+        said = f"taken as right: {sentence(end)}" if end else "open"
+        yield 4, Text(f"→ {said}{f' ({sentence(conflict.why)})' if conflict.why else ''}")
+
+
+def _critical_path(story: Story) -> Iterator[Line]:
+    figures, state = story.metrics, story.state
+    if not story.critical_path:
+        return
+    stops = [("planning", state.planned_s)]
+    stops += [(safe(id), state.tasks[id].busy_s) for id in story.critical_path]
+    if state.synthesis_started_s is not None:
+        stops.append(("synthesis", figures.makespan_s - state.synthesis_started_s))
+    way = " → ".join(f"{name} {took(taken_s)}" for name, taken_s in stops)
+    yield 2, Text(way)
+    share = f"{figures.critical_path_s / figures.makespan_s:.0%}" if figures.makespan_s else "0%"
+    yield 2, Text(f"{took(figures.critical_path_s)}, {share} of the whole run")
+
+
+def _used_by(used: dict[str, Usage]) -> Iterator[Line]:
+    width = max((len(safe(name)) for name in used), default=0)
+    for name, usage in sorted(used.items(), key=lambda item: -_tokens(item[1])):
+        yield 2, Text(f"{safe(name):<{width}}  {_usage(usage)}")
+
+
+def _tokens(usage: Usage) -> int:
+    return usage.input_tokens + usage.output_tokens
+
+
+def _usage(usage: Usage) -> str:
+    tokens = f"{usage.input_tokens:,} tokens in, {usage.output_tokens:,} out"
+    return f"{counted(usage.requests, 'request')}, {tokens}, {cost(usage.cost_usd)}"

@@ -1,0 +1,181 @@
+"""Group commit: many runs, tasks and event loops share each transaction.
+
+Appending only queues. One thread writes everything that was committed meanwhile in one go; while
+that is on its way to the disk, more gathers. What is written, and where, is the journal's business.
+"""
+
+import asyncio
+import contextlib
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from leadhand.contracts.event import Event
+from leadhand.errors import JournalError
+
+Batch = Mapping[str, Sequence[Event]]
+"""Events by run, each run's in order."""
+Write = Callable[[Batch], Mapping[str, str]]
+"""Makes a batch safe, each run's events whole or not at all. Gives the runs that could not be
+written, and why, in one line. Called by one thread, one batch after the other."""
+
+
+_Ended = tuple[asyncio.Future[None], str | None]
+"""A commit that is over, and why it failed; none where it did not."""
+_CLOSED = "the journal is closed: open it again"
+
+
+@dataclass(slots=True)
+class _Group:
+    """Events that are written together, and who waits for them: for one run's, or for all."""
+
+    events: dict[str, list[Event]] = field(default_factory=dict[str, list[Event]])
+    waiters: list[tuple[asyncio.Future[None], str | None]] = field(
+        default_factory=list[tuple[asyncio.Future[None], str | None]]
+    )
+
+
+class GroupCommit:
+    """The queue between the runs and the one thread that writes. Safe to use from any thread."""
+
+    def __init__(self, write: Write, *, name: str) -> None:
+        """`name` is what the thread is called. It starts with the first commit."""
+        self._write = write
+        self._name = name
+        self._changed = threading.Condition(threading.Lock())
+        self._thread: threading.Thread | None = None
+        self._open: dict[str, list[Event]] = {}
+        """Appended since the last commit of the run."""
+        self._next = _Group()
+        self._writing = _Group()
+        self._failed: dict[str, str] = {}
+        self._closed = False
+
+    def append(self, event: Event) -> None:
+        """Queue an event; dropped where the run has failed, as nothing after that is kept."""
+        with self._changed:
+            if event.run_id not in self._failed:
+                self._open.setdefault(event.run_id, []).append(event)
+
+    async def commit(self, run_id: str | None = None) -> None:
+        """Return once everything appended to the run before is safe; without one, to any run.
+
+        Raises `JournalError` where it is not, and from then on for that run.
+        """
+        with self._changed:
+            self._check(run_id)
+            for id in [*self._open] if run_id is None else [run_id]:
+                if events := self._open.pop(id, None):
+                    self._next.events.setdefault(id, []).extend(events)
+            group = self._group_of(run_id)
+            if group is None:
+                return
+            future = asyncio.get_running_loop().create_future()
+            group.waiters.append((future, run_id))
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._work, name=self._name, daemon=True)
+                self._thread.start()
+            self._changed.notify_all()
+        await future
+
+    def unsafe(self, run_id: str) -> list[Event]:
+        """The run's events that were appended and are not known to be safe, in order."""
+        with self._changed:
+            sealed = [*self._writing.events.get(run_id, ()), *self._next.events.get(run_id, ())]
+            return [*sealed, *self._open.get(run_id, ())]
+
+    def forget(self, run_id: str) -> None:
+        """Drop what was not committed, and that the run has failed; waits for what is written."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._closed or self._group_of(run_id) is None)
+            self._open.pop(run_id, None)
+            self._failed.pop(run_id, None)
+
+    def close(self) -> None:
+        """End the thread once it has written what it is at; who waits for more is told."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+        if self._thread is not None:
+            self._thread.join()
+        with self._changed:
+            left, self._next = self._next.waiters, _Group()
+            self._open.clear()
+        _settle((future, _CLOSED) for future, _ in left)
+
+    def _check(self, run_id: str | None) -> None:
+        why = _CLOSED if self._closed else _why(self._failed, run_id)
+        if why is not None:
+            raise JournalError(why)
+
+    def _group_of(self, run_id: str | None) -> _Group | None:
+        """The group after which everything of the run is safe; none where everything is."""
+        for group in (self._next, self._writing):
+            if group.events if run_id is None else run_id in group.events:
+                return group
+        return None
+
+    def _work(self) -> None:
+        while self._round():
+            pass
+
+    def _round(self) -> bool:
+        """Wait for a group and write it; False where there will be no more. Keeps no event."""
+        with self._changed:
+            self._changed.wait_for(lambda: self._closed or self._next.waiters)
+            if self._closed:
+                return False
+            group = self._writing = self._next
+            self._next = _Group()
+        failed = self._written(group.events)
+        with self._changed:
+            self._writing = _Group()
+            ended = [(future, _why(failed, run_id)) for future, run_id in group.waiters]
+            if failed:
+                ended += self._fail(failed)
+            self._changed.notify_all()
+        _settle(ended)
+        return True
+
+    def _written(self, events: Batch) -> Mapping[str, str]:
+        try:
+            return self._write(events)
+        except Exception as error:
+            # Whatever went wrong, somebody waits to be told: nothing may end the thread.
+            return dict.fromkeys(events, f"the journal failed: {type(error).__name__}: {error}")
+
+    def _fail(self, failed: Mapping[str, str]) -> list[_Ended]:
+        """Keep nothing more of these runs; gives those who wait for it already."""
+        self._failed.update(failed)
+        for run_id in failed:
+            self._open.pop(run_id, None)
+            self._next.events.pop(run_id, None)
+        waiters = self._next.waiters
+        self._next.waiters = [(future, id) for future, id in waiters if _why(failed, id) is None]
+        return [(future, why) for future, id in waiters if (why := _why(failed, id)) is not None]
+
+
+def _why(failed: Mapping[str, str], run_id: str | None) -> str | None:
+    """Why the run can't be written; without one, why any can't."""
+    return failed.get(run_id) if run_id is not None else next(iter(failed.values()), None)
+
+
+def _settle(ended: Iterable[_Ended]) -> None:
+    """Let the commits return or raise, waking each event loop once."""
+    by_loop: defaultdict[asyncio.AbstractEventLoop, list[_Ended]] = defaultdict(list)
+    for future, why in ended:
+        by_loop[future.get_loop()].append((future, why))
+    for loop, its_own in by_loop.items():
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+            loop.call_soon_threadsafe(_wake, its_own)
+
+
+def _wake(ended: Iterable[_Ended]) -> None:
+    for future, why in ended:
+        if future.done():
+            continue  # its task was cancelled
+        if why is None:
+            future.set_result(None)
+        else:
+            future.set_exception(JournalError(why))

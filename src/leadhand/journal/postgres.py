@@ -1,0 +1,183 @@
+"""The journal for many machines: the schema `leadhand` in a Postgres database."""
+
+import contextlib
+import datetime as dt
+import threading
+from collections.abc import Iterator, Sequence
+from typing import Final, LiteralString
+
+from leadhand.contracts.event import Event
+from leadhand.contracts.people import Message
+from leadhand.contracts.summary import RunSummary
+from leadhand.errors import RunTaken
+from leadhand.journal.codec import Redact, decode, decode_message, encode_message, expanded
+from leadhand.journal.group_commit import GroupCommit
+from leadhand.journal.locks import holder_words
+from leadhand.journal.postgres_database import STEPS, Database, Row, Session
+from leadhand.journal.postgres_pen import Pen
+from leadhand.journal.summaries import Digest
+
+_PRUNED_AT_ONCE: Final = 100
+"""Each takes a place in the server's table of locks for a moment."""
+_EVENTS: Final = """
+    SELECT seq, body, data FROM leadhand.events LEFT JOIN leadhand.blobs USING (run, seq)
+    WHERE run = %s ORDER BY seq
+"""
+_RUNS: Final = """
+    SELECT run, digest, host IS NOT NULL FROM leadhand.runs LEFT JOIN leadhand.held USING (run)
+    ORDER BY began DESC LIMIT %s
+"""
+_PRUNE: Final = """
+    WITH old AS MATERIALIZED (
+        SELECT run FROM leadhand.runs WHERE run = ANY (%s) AND updated_at < %s
+    ), gone AS (
+        DELETE FROM leadhand.runs USING old
+        WHERE runs.run = old.run AND pg_try_advisory_xact_lock(leadhand.key(old.run))
+        RETURNING runs.run, began
+    ), events AS (
+        DELETE FROM leadhand.events USING gone WHERE events.run = gone.run
+    ), blobs AS (
+        DELETE FROM leadhand.blobs USING gone WHERE blobs.run = gone.run
+    ), messages AS (
+        DELETE FROM leadhand.messages USING gone WHERE messages.run = gone.run
+    ), holders AS (
+        DELETE FROM leadhand.holders USING gone WHERE holders.run = gone.run
+    )
+    SELECT run FROM gone ORDER BY began
+"""
+
+
+class PostgresJournal:
+    """Keeps runs in a Postgres database, for any number of processes on any number of machines.
+
+    It needs no rights but to make a schema, and no extensions. A pooler in between must give a
+    session to one client at a time: locks belong to sessions.
+    """
+
+    def __init__(
+        self, url: str, *, redact: Redact | None = None, steps: Sequence[LiteralString] = STEPS
+    ) -> None:
+        """`url` as libpq takes it: `postgresql://user:password@host:5432/database`. `redact` takes
+        secrets out of whatever is written; `steps` are the versions of the schema.
+
+        Raises `JournalError` where the database can't be reached or used.
+        """
+        self._database = Database(url, steps=steps)
+        self._redact = redact
+        self._lock = threading.Lock()
+        self._session = Session(self._database, self._database.prepared())
+        """For all but writing events, so that nothing waits for a long commit."""
+        self._pen = Pen(self._database, redact=redact, kept=self._kept)
+        self._queue = GroupCommit(self._pen.write, name="leadhand journal")
+
+    def append(self, event: Event) -> None:
+        """Queue an event; it is safe once the next `commit` returns."""
+        self._queue.append(event)
+
+    async def commit(self, run_id: str | None = None) -> None:
+        """Return once everything appended to the run before is safe; without one, to any run.
+
+        Raises `JournalError` where it can't be kept; from then on every commit of the run does,
+        as long as it is held.
+        """
+        await self._queue.commit(run_id)
+
+    def events(self, run_id: str) -> Sequence[Event]:
+        """The events of a run in order, those that are not committed yet too."""
+        unsafe = self._queue.unsafe(run_id)  # first: what is committed meanwhile is then in both
+        events = self._kept(run_id)
+        last = events[-1].seq if events else 0
+        return [*events, *(event for event in unsafe if event.seq > last)]
+
+    def has(self, run_id: str) -> bool:
+        """Whether there is such a run."""
+        if self._queue.unsafe(run_id):
+            return True
+        return bool(self._read("SELECT FROM leadhand.runs WHERE run = %s", run_id))
+
+    @contextlib.contextmanager
+    def hold(self, run_id: str) -> Iterator[None]:
+        """The right to write the run's events, for as long as the block lasts, or the process.
+
+        It is lost with the connection, and what was appended and not committed when it ends is
+        gone. Raises `RunTaken`.
+        """
+        if not self._pen.take(run_id):
+            raise RunTaken(run_id, self.holder(run_id) or "another process")
+        try:
+            yield
+        finally:
+            self._queue.forget(run_id)
+            self._pen.release(run_id)
+
+    def holder(self, run_id: str) -> str | None:
+        """Who has that right now, in words; none where nobody has."""
+        for host, pid, since in self._read(
+            "SELECT host, pid, since FROM leadhand.held WHERE run = %s", run_id
+        ):
+            assert isinstance(pid, int)
+            assert isinstance(since, dt.datetime)
+            return holder_words(pid, str(host), since.astimezone())
+        return None
+
+    def post(self, message: Message) -> None:
+        """Leave a message for whoever holds the run, or will."""
+        body = encode_message(message, redact=self._redact)
+        self._change(
+            "INSERT INTO leadhand.messages (run, body) VALUES (%s, %s)", message.run_id, body
+        )
+
+    def messages(self, run_id: str) -> Sequence[Message]:
+        """The messages for a run, the oldest first."""
+        rows = self._read(
+            "SELECT id, body FROM leadhand.messages WHERE run = %s ORDER BY id", run_id
+        )
+        return [decode_message(int(str(id)), run_id, str(body)) for id, body in rows]
+
+    def drop(self, message: Message) -> None:
+        """Forget a message."""
+        self._change("DELETE FROM leadhand.messages WHERE id = %s", message.id)
+
+    def runs(self, *, limit: int | None = None) -> Sequence[RunSummary]:
+        """What is kept, the run begun last first. Reads no events."""
+        return [
+            Digest.read(str(digest)).summary(str(id), held=lambda held=held: bool(held))
+            for id, digest, held in self._read(_RUNS, limit)
+        ]
+
+    def prune(self, *, before: dt.datetime) -> Sequence[str]:
+        """Forget the runs whose last event is older; gives their ids. Those held are kept."""
+        old = [
+            str(id)
+            for (id,) in self._read(
+                "SELECT run FROM leadhand.runs WHERE updated_at < %s ORDER BY began", before
+            )
+        ]
+        return [
+            str(id)
+            for start in range(0, len(old), _PRUNED_AT_ONCE)
+            for (id,) in self._change(_PRUNE, old[start : start + _PRUNED_AT_ONCE], before)
+        ]
+
+    def close(self) -> None:
+        """Let go of the connections, and so of the runs held. What was not committed is gone."""
+        self._queue.close()
+        self._pen.close()
+        with self._lock:
+            self._session.close()
+
+    def _kept(self, run_id: str) -> list[Event]:
+        """The events of a run that are safe."""
+        return [
+            decode(run_id, int(str(seq)), expanded(data) if isinstance(data, bytes) else str(body))
+            for seq, body, data in self._read(_EVENTS, run_id)
+        ]
+
+    def _read(self, query: LiteralString, *parameters: object) -> list[Row]:
+        with self._database.explained("can't be read"), self._lock:
+            return self._session.ask(query, *parameters)
+
+    def _change(self, query: LiteralString, *parameters: object) -> list[Row]:
+        # Not again where the session was lost: it may have been done.
+        with self._database.explained("can't be written"), self._lock:
+            return self._session.ask(query, *parameters, again=False)

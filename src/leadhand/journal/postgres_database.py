@@ -1,0 +1,246 @@
+"""The database behind a Postgres journal: reached, brought to this version, failures put in words.
+
+It knows nothing of runs but the name of the tables. Whatever the server or its client says goes
+through here before anybody reads it: one line, without the password of the URL.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Final, LiteralString
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+
+from leadhand.errors import JournalError
+
+Row = tuple[object, ...]
+Connection = psycopg.Connection[Row]
+
+STEPS: Final[Sequence[LiteralString]] = (
+    """
+    CREATE TABLE leadhand.runs (
+        run text PRIMARY KEY,
+        began bigint GENERATED ALWAYS AS IDENTITY UNIQUE,
+        updated_at timestamptz NOT NULL,
+        digest text NOT NULL
+    );
+    CREATE TABLE leadhand.events (
+        run text,
+        seq bigint,
+        body text,
+        PRIMARY KEY (run, seq)
+    );
+    CREATE TABLE leadhand.blobs (
+        run text,
+        seq bigint,
+        data bytea NOT NULL,
+        PRIMARY KEY (run, seq)
+    );
+    CREATE TABLE leadhand.messages (
+        id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+        run text NOT NULL,
+        body text NOT NULL
+    );
+    CREATE TABLE leadhand.holders (
+        run text PRIMARY KEY,
+        backend integer NOT NULL,
+        host text NOT NULL,
+        pid integer NOT NULL,
+        since timestamptz NOT NULL DEFAULT now()
+    );
+    CREATE FUNCTION leadhand.key(run text) RETURNS bigint IMMUTABLE LANGUAGE sql
+        AS $$ SELECT hashtextextended('leadhand run ' || run, 0) $$;
+    CREATE VIEW leadhand.held AS
+        SELECT run, host, holders.pid, since
+        FROM leadhand.holders JOIN pg_locks ON pg_locks.pid = backend
+            AND (classid::bigint << 32) | objid::bigint = leadhand.key(run)
+        WHERE locktype = 'advisory' AND objsubid = 1 AND granted
+            AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    """,
+)
+"""What makes each version of the schema of the one before. Never changed, only added to."""
+
+_MIGRATING: Final = 0x6C656164_68616E64
+"""The advisory lock of whoever makes or changes the schema."""
+_CLIENT: Final = {
+    "application_name": "leadhand",
+    "connect_timeout": "10",
+    "keepalives_idle": "30",
+    "keepalives_interval": "10",
+    "keepalives_count": "3",
+    "tcp_user_timeout": "60000",
+}
+"""What holds where the URL says nothing else: a peer that vanishes is missed within a minute."""
+_SESSION: Final = """
+    SELECT set_config(name, wanted, false)
+    FROM (VALUES
+        ('DateStyle', 'ISO, MDY'),
+        ('TimeZone', 'UTC'),
+        ('default_transaction_isolation', 'read committed'),
+        ('idle_session_timeout', '0'),
+        ('lock_timeout', '10s'),
+        ('statement_timeout', '60s'),
+        ('tcp_keepalives_count', '3'),
+        ('tcp_keepalives_idle', '30'),
+        ('tcp_keepalives_interval', '10'),
+        ('transaction_timeout', '0')
+    ) AS setting (name, wanted) JOIN pg_settings USING (name)
+    UNION ALL
+    SELECT set_config(name, 'on', false) FROM pg_settings
+    WHERE name = 'synchronous_commit' AND setting = 'off'
+"""
+"""What a server may have set otherwise for all, as far as it knows the setting. A run that waits
+days for a person keeps its session; one whose machine has died loses it, and its hold with it."""
+_UNREADABLE: Final = (
+    "the URL of the Postgres journal can't be read: write it as"
+    " postgresql://user:password@host:5432/database, with @ : / ? # in the password as %40 and so on"
+)
+
+
+class Database:
+    """A database, by its URL, in which the schema `leadhand` is ours."""
+
+    def __init__(self, url: str, *, steps: Sequence[LiteralString] = STEPS) -> None:
+        """Reaches nothing yet. Raises `JournalError` where the URL can't be read."""
+        self._steps = steps
+        try:
+            given = {name: str(value) for name, value in conninfo_to_dict(url).items()}
+        except (psycopg.Error, UnicodeError):
+            raise JournalError(_UNREADABLE) from None  # libpq quotes it, password and all
+        place = [given.get(name, "") for name in ("host", "port", "dbname")]
+        # A password with an unescaped @ or / ends up in the name of the host, the port or both.
+        if "@" in "".join(place) or place[1].strip("0123456789,"):
+            raise JournalError(_UNREADABLE)
+        self._parameters = {**_CLIENT, **given, "client_encoding": "utf8"}
+        host, port, name = place
+        at = host + (f":{port}" if port else "")
+        self.where = f"the Postgres database {name or 'of the user'}" + (f" at {at}" if at else "")
+
+    def connect(self) -> Connection:
+        """A session in which every statement is a transaction of its own."""
+        with self.explained("can't be reached"):
+            connection = psycopg.connect("", autocommit=True, **self._parameters)
+            try:
+                connection.execute(_SESSION)
+            except BaseException:
+                connection.close()
+                raise
+            return connection
+
+    def prepared(self) -> Connection:
+        """A session, once the schema is there and of this version.
+
+        Raises `JournalError` where the schema is newer, or the database keeps no Unicode.
+        """
+        connection = self.connect()
+        try:
+            with self.explained("can't be set up"):
+                self._prepare(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _prepare(self, connection: Connection) -> None:
+        version = _version(connection)
+        if version > len(self._steps):
+            raise JournalError(
+                f"{self.where} was written by a newer leadhand (its journal is version {version},"
+                f" this one knows {len(self._steps)}): use that leadhand, or another database"
+            )
+        if version == len(self._steps):
+            return
+        encoding = connection.info.parameter_status("server_encoding")
+        if encoding != "UTF8":
+            raise JournalError(
+                f"{self.where} keeps text as {encoding}: make one with ENCODING 'UTF8'"
+            )
+        with connection.transaction():
+            connection.execute("SELECT pg_advisory_xact_lock(%s)", (_MIGRATING,))
+            version = _version(connection)  # another process may have been faster
+            if version == 0:
+                _found(connection)
+            for step in self._steps[version:]:
+                connection.execute(step)
+            connection.execute("UPDATE leadhand.journal SET version = %s", (len(self._steps),))
+
+    @contextmanager
+    def explained(self, what: str) -> Iterator[None]:
+        """Whatever goes wrong with the database in the block is a `JournalError` that says so."""
+        try:
+            yield
+        except (psycopg.Error, UnicodeError) as error:
+            raise JournalError(f"{self.where} {what}: {self.words(error)}") from None
+
+    def words(self, error: Exception) -> str:
+        """What an error says, on one line and without the password."""
+        lines = (line.strip() for line in str(error).splitlines())
+        said = next((line for line in lines if line), type(error).__name__)
+        for name in ("password", "sslpassword"):
+            if secret := self._parameters.get(name):
+                said = said.replace(secret, "***")
+        return said[:300]
+
+
+class Session:
+    """One session at a time; where it was lost, the next thing asked of it opens another.
+
+    For one thread at a time. Raises what psycopg raises: `explained` puts it in words.
+    """
+
+    def __init__(self, database: Database, connection: Connection | None = None) -> None:
+        self._database = database
+        self._connection = connection
+        self._closed = False
+
+    @property
+    def connection(self) -> Connection:
+        """The session as it is, or a new one."""
+        if self._closed:
+            raise JournalError("the journal is closed: open it again")
+        if self._connection is None or self._connection.closed:
+            self._connection = self._database.connect()
+        return self._connection
+
+    @property
+    def lost(self) -> bool:
+        """Whether there was a session, and it is no more."""
+        return self._connection is not None and self._connection.closed
+
+    def ask(self, query: LiteralString, *parameters: object, again: bool = True) -> list[Row]:
+        """The rows that the database gives. `again`: once more where the session proves lost."""
+        connection = self.connection
+        try:
+            return _rows(connection, query, parameters)
+        except psycopg.OperationalError:
+            if not (again and connection.closed):
+                raise
+        return _rows(self.connection, query, parameters)
+
+    def close(self) -> None:
+        """End it for good."""
+        self._closed = True
+        if self._connection is not None:
+            self._connection.close()
+
+
+def _rows(connection: Connection, query: LiteralString, parameters: Sequence[object]) -> list[Row]:
+    cursor = connection.execute(query, parameters)
+    return [] if cursor.description is None else cursor.fetchall()
+
+
+def _found(connection: Connection) -> None:
+    """Make the schema and the one table that is the same in every version."""
+    # Where an administrator has made the schema for us, we may not be allowed to.
+    if connection.execute("SELECT to_regnamespace('leadhand')").fetchone() == (None,):
+        connection.execute("CREATE SCHEMA leadhand")
+    connection.execute("CREATE TABLE leadhand.journal (version integer NOT NULL)")
+    connection.execute("INSERT INTO leadhand.journal VALUES (0)")
+
+
+def _version(connection: Connection) -> int:
+    """The version of the schema; 0 where there is none."""
+    if connection.execute("SELECT to_regclass('leadhand.journal')").fetchone() == (None,):
+        return 0
+    row = connection.execute("SELECT version FROM leadhand.journal").fetchone()
+    return int(str(row[0])) if row else 0

@@ -1,0 +1,147 @@
+"""What is kept of each run beside its events, so that a list of many need not read those.
+
+Every journal keeps a `Digest` a run, adds each event to it as it is written, and makes the summary
+of it. What is in it holds for the outermost run alone, but for what people are asked.
+"""
+
+import datetime as dt
+import functools
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from pydantic import TypeAdapter, ValidationError
+
+from leadhand.contracts.answer import Status
+from leadhand.contracts.event import (
+    ApprovalGiven,
+    ApprovalRequested,
+    Event,
+    PlanAccepted,
+    PlanAmended,
+    PlanProposed,
+    RunFinished,
+    RunResumed,
+    RunStarted,
+    TaskCompleted,
+    TaskSplit,
+)
+from leadhand.contracts.summary import MAX_REQUEST_CHARS, RunSummary
+from leadhand.errors import JournalError
+from leadhand.journal.codec import Redact, written
+
+
+@dataclass(slots=True)
+class Digest:
+    """A run in a few words, as they follow from its events."""
+
+    started_at: dt.datetime
+    updated_at: dt.datetime
+    team: str = ""
+    request: str = ""
+    proposed: int = 0
+    """Tasks of the plan that was proposed last."""
+    tasks: int = 0
+    completed: int = 0
+    questions: tuple[str, ...] = ()
+    """What is asked and not answered, each by where it was asked."""
+    status: Status | None = None
+    """None as long as there is no answer."""
+    makespan_s: float | None = None
+    cost_usd: float | None = None
+
+    @classmethod
+    def of(cls, first: Event) -> "Digest":
+        """Of a run that begins with this event, which is still to be added."""
+        return cls(started_at=first.at, updated_at=first.at)
+
+    @classmethod
+    def read(cls, text: str) -> "Digest":
+        """What `write` gave. Raises `JournalError` for anything else."""
+        try:
+            return _adapter().validate_json(text)
+        except ValidationError as error:
+            raise JournalError(f"the summary of a run can't be read: {error}") from None
+
+    def write(self) -> str:
+        """As one line of JSON."""
+        return written(_adapter(), self, what="the summary of a run")
+
+    def add(
+        self,
+        event: Event,
+        *,
+        before: Callable[[], Iterable[Event]],
+        redact: Redact | None = None,
+    ) -> None:
+        """Take an event in. `before` reads those before it; it is used where tasks are redone."""
+        self.updated_at = event.at
+        match event:
+            case ApprovalRequested():
+                self.questions = (*self.questions, _place(event))
+            case ApprovalGiven():
+                place = _place(event)
+                self.questions = tuple(other for other in self.questions if other != place)
+            case _ if event.within:
+                pass
+            case RunStarted():
+                self.team = event.team
+                request = event.request if redact is None else redact(event.request)
+                self.request = request[:MAX_REQUEST_CHARS]
+            case RunResumed():
+                self.status = self.makespan_s = self.cost_usd = None
+                if event.again:
+                    self.completed = len(_completed(before()) - set(event.again))
+            case PlanProposed():
+                self.proposed = len(event.plan.tasks)
+            case PlanAccepted():
+                self.tasks = self.proposed
+            case PlanAmended():
+                self.tasks += len(event.added) - len(event.dropped)
+            case TaskSplit():
+                self.tasks += len(event.parts) - 1
+            case TaskCompleted():
+                self.completed += 1
+            case RunFinished():
+                self.status = event.answer.status
+                self.makespan_s = event.answer.metrics.makespan_s
+                self.cost_usd = event.answer.metrics.cost_usd
+            case _:
+                pass
+
+    def summary(self, run_id: str, *, held: Callable[[], bool]) -> RunSummary:
+        """The run as a list shows it. `held` is only asked where there is no answer."""
+        status = self.status
+        return RunSummary(
+            run_id=run_id,
+            team=self.team,
+            request=self.request,
+            status=status
+            or ("running" if held() else "waiting" if self.questions else "interrupted"),
+            started_at=self.started_at,
+            updated_at=self.updated_at,
+            tasks=self.tasks,
+            completed=self.completed,
+            makespan_s=self.makespan_s,
+            cost_usd=self.cost_usd,
+        )
+
+
+@functools.cache
+def _adapter() -> TypeAdapter[Digest]:
+    return TypeAdapter(Digest)
+
+
+def _place(event: ApprovalRequested | ApprovalGiven) -> str:
+    """Where something is asked: a nested run asks about its plan, its outer run about the task."""
+    return ":".join(("/".join(event.within), event.task_id or ""))
+
+
+def _completed(events: Iterable[Event]) -> set[str]:
+    """The tasks of the outermost run that are completed after `events`."""
+    ids = set[str]()
+    for event in events:
+        if isinstance(event, TaskCompleted) and not event.within:
+            ids.add(event.task_id)
+        elif isinstance(event, RunResumed) and not event.within:
+            ids.difference_update(event.again)
+    return ids

@@ -1,0 +1,98 @@
+"""What models answered before a run was resumed: that is neither asked nor paid for again.
+
+An answer belongs to a request, not to a place in an order: where tasks run at once, calls come in
+another order the second time. A request is known by whose it is and a hash of all that is asked.
+"""
+
+import hashlib
+from collections import defaultdict, deque
+from collections.abc import Iterator, Sequence
+from typing import cast
+
+from pydantic import JsonValue
+from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelResponse
+from pydantic_ai.models import ModelRequestParameters
+from pydantic_core import to_json
+
+from leadhand.contracts.event import Event, ModelCalled, RunResumed
+from leadhand.contracts.outcome import Usage
+
+_Key = tuple[str, str | None, int | None, str]
+
+
+class Replay:
+    """The answers of one run's past, each given once."""
+
+    def __init__(self, past: Sequence[Event]) -> None:
+        """`past` is in the words of the run itself, where it is a nested one."""
+        self._kept: defaultdict[_Key, deque[ModelCalled]] = defaultdict(deque)
+        for event in past:
+            if isinstance(event, ModelCalled) and event.response is not None and not event.within:
+                key = (event.role, event.task_id, event.attempt, event.request)
+                self._kept[key].append(event)
+            elif isinstance(event, RunResumed) and event.again and not event.within:
+                # Whoever has a task done again wants other answers.
+                self._forget({*event.again})
+
+    def take(
+        self, role: str, task_id: str | None, attempt: int | None, request: str
+    ) -> tuple[ModelResponse, Usage] | None:
+        """The answer to that very request, and what it used then; none where there is none."""
+        if not self._kept:
+            return None
+        kept = self._kept.get((role, task_id, attempt, request))
+        if not kept:
+            return None
+        event = kept.popleft()
+        return read(event.response), Usage(
+            model=event.model,
+            requests=1,
+            input_tokens=event.input_tokens,
+            output_tokens=event.output_tokens,
+            cost_usd=event.cost_usd,
+            duration_s=event.duration_s,
+        )
+
+    def _forget(self, tasks: set[str]) -> None:
+        for key in [key for key in self._kept if key[1] in tasks]:
+            del self._kept[key]
+
+
+def written(response: ModelResponse) -> JsonValue:
+    """A response as JSON data that `read` makes one of again, without loss."""
+    data = ModelMessagesTypeAdapter.dump_python([response], mode="json", exclude_none=True)[0]
+    data["usage"] = {name: value for name, value in data["usage"].items() if value}
+    return cast("JsonValue", data)
+
+
+def read(data: JsonValue) -> ModelResponse:
+    """The response that `written` was given."""
+    message = ModelMessagesTypeAdapter.validate_python([data])[0]
+    assert isinstance(message, ModelResponse)
+    return message
+
+
+def request_hash(messages: Sequence[ModelMessage], parameters: ModelRequestParameters) -> str:
+    """A hash of all that a model is asked; not of when, nor of which model."""
+    digest = hashlib.blake2b(digest_size=12)
+    for text in _said(messages, parameters):
+        digest.update(text.encode("utf-8", "surrogatepass"))
+        digest.update(b"\0")
+    return digest.hexdigest()
+
+
+def _said(messages: Sequence[ModelMessage], parameters: ModelRequestParameters) -> Iterator[str]:
+    for instruction in parameters.instruction_parts or ():
+        yield instruction.content
+    for tool in (*parameters.function_tools, *parameters.output_tools):
+        yield tool.name
+    for message in messages:
+        for part in message.parts:
+            yield part.part_kind
+            yield str(getattr(part, "tool_name", ""))
+            said: object = getattr(part, "args", None) or getattr(part, "content", None)
+            yield said if isinstance(said, str) else _json(said)
+
+
+def _json(value: object) -> str:
+    return to_json(value, fallback=repr).decode() if value is not None else ""

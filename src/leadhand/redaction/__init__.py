@@ -1,0 +1,6 @@
+"""Redaction: takes secrets out of text that is about to be written. It writes nothing itself."""
+
+from leadhand.redaction.logs import RedactingFilter
+from leadhand.redaction.redactor import REDACTED, Redactor
+
+__all__ = ["REDACTED", "RedactingFilter", "Redactor"]

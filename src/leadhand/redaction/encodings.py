@@ -1,0 +1,160 @@
+"""Ways in which text is wrapped for transport, undone so that one can look inside.
+
+Each gives what is inside and where it stands outside. What a secret is isn't known here.
+"""
+
+import binascii
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+
+Span = tuple[int, int]
+"""From where up to where in a text."""
+
+
+_KEPT = "\ufdd0"
+"""A character that no text has: Unicode keeps it for such uses."""
+
+
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """One that writes some characters as longer tokens and leaves the others as they are."""
+
+    mark: str
+    """What every token has in it: text without it isn't looked at closer."""
+    token: re.Pattern[str]
+    decoded: Callable[[re.Match[str]], str]
+    """The one character that a token stands for, or none."""
+    short: tuple[tuple[str, str], ...] = ()
+    """Tokens of two characters that begin with `mark`, and what each stands for."""
+
+    def undo(self, text: str) -> str:
+        """`text` without this encoding; `text` itself where there is none of it."""
+        if self.mark not in text:
+            return text
+        if not self.short or _KEPT in text:
+            return self.token.sub(self.decoded, text)
+        # The same, several times faster: a doubled mark is put aside, so that all others are due.
+        text = text.replace(self.mark * 2, _KEPT)
+        for token, decoded in self.short:
+            text = text.replace(token, decoded)
+        if self.mark in text:
+            text = self.token.sub(self.decoded, text)
+        return text.replace(_KEPT, self.mark)
+
+    def outside(self, text: str, spans: Iterable[Span]) -> Iterator[Span]:
+        """Where in `text` the parts stand that have `spans` in `undo(text)`; no token is cut."""
+        inside, outside = [0], [0]
+        for match in self.token.finditer(text):
+            inside.append(inside[-1] + match.start() - outside[-1] + len(self.decoded(match)))
+            outside.append(match.end())
+        for span in spans:
+            before = [bisect_right(inside, place) - 1 for place in span]
+            start, end = (
+                outside[token] + place - inside[token]
+                for token, place in zip(before, span, strict=True)
+            )
+            yield start, end
+
+
+_SHORT = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    token = match[0]
+    if len(token) == 2:
+        return _SHORT.get(token[1], token[1])
+    if len(token) == 6:
+        return chr(int(token[2:], 16))
+    high, low = int(token[2:6], 16), int(token[8:], 16)
+    return chr(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))
+
+
+def _unquoted(match: re.Match[str]) -> str:
+    try:
+        return bytes.fromhex(match[0].replace("%", "")).decode()
+    except UnicodeDecodeError:
+        return match[0][0]  # overlong or a surrogate: as good as any other character
+
+
+JSON_STRING = Encoding(
+    mark="\\",
+    token=re.compile(
+        r'\\(?:["\\/bfnrt]'
+        r"|u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|u[0-9a-fA-F]{4})"
+    ),
+    decoded=_unescaped,
+    short=(
+        *((f"\\{letter}", control) for letter, control in _SHORT.items()),
+        ('\\"', '"'),
+        ("\\/", "/"),
+    ),
+)
+PERCENT = Encoding(
+    mark="%",
+    token=re.compile(
+        r"%(?:[0-7][0-9a-f]|[cd][0-9a-f]%[89ab][0-9a-f]"
+        r"|e[0-9a-f](?:%[89ab][0-9a-f]){2}|f[0-7](?:%[89ab][0-9a-f]){3})",
+        re.IGNORECASE,
+    ),
+    decoded=_unquoted,
+)
+LINES = Encoding(
+    # Base64 comes in lines of 64 or 76 characters.
+    mark="\n",
+    token=re.compile(
+        r"\n(?<=[A-Za-z0-9+/]{60}\n)(?=[A-Za-z0-9+/])"
+        r"|\r\n(?<=[A-Za-z0-9+/]{60}\r\n)(?=[A-Za-z0-9+/])"
+    ),
+    decoded=lambda match: "",
+)
+
+_WORD_CHARACTERS = bytes(
+    code if chr(code).isalnum() or chr(code) in "+/_-" else 0x20 for code in range(0x80)
+).ljust(0x100, b" ")
+_RUN = re.compile(r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{24,}={0,2}")
+_STANDARD = str.maketrans("-_", "+/", "=")
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The runs of characters in a text of which keys, hashes and base64 are made.
+
+    Few texts have any: to look at these first is many times faster than to search every text.
+    """
+
+    long: str
+    """Those of at least 16 characters, a space between."""
+    mixed: str
+    """Those of at least 8 that aren't in lower case, as hashes and most names are."""
+
+    @classmethod
+    def of(cls, text: str) -> "Words":
+        """The words of `text`."""
+        plain = text.encode("ascii", "replace").translate(_WORD_CHARACTERS).decode("ascii")
+        words = [word for word in plain.split() if len(word) >= 8]
+        return cls(
+            " ".join([word for word in words if len(word) >= 16]),
+            " ".join([word for word in words if not word.islower()]),
+        )
+
+    def may_hold_base64(self) -> bool:
+        """Whether `base64_runs` could find any."""
+        return _RUN.search(self.mixed) is not None
+
+
+def base64_runs(text: str) -> Iterator[tuple[Span, str]]:
+    """Each run of base64, standard or URL-safe, and what it may say: four readings of each.
+
+    Where in the run its groups of four begin isn't known: a path or a name may stand before it.
+    """
+    for run in _RUN.finditer(text):
+        coded = run[0].translate(_STANDARD)
+        if coded.islower() or coded.isupper():
+            continue
+        for skipped in range(4):
+            part = coded[skipped:]
+            data = binascii.a2b_base64(part + "A" * (-len(part) % 4))
+            # Without the zeros it is also what UTF-16 says.
+            yield run.span(), data.replace(b"\0", b"").decode("latin-1")

@@ -1,0 +1,45 @@
+"""Log records without secrets, one line each, whatever was logged."""
+
+import logging
+import traceback
+from collections.abc import Callable
+
+_CONTROLS = {
+    code: f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
+    for code in (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029)
+} | {0x09: "\\t", 0x0A: "\\n", 0x0D: "\\r"}
+
+
+class RedactingFilter(logging.Filter):
+    """Makes each record one line without secrets, before any handler sees it.
+
+    To be added to a logger: a record passes only the filters of the logger that it is logged to.
+    The exception, which holds what was redacted, becomes part of the message.
+    """
+
+    def __init__(self, redact: Callable[[str], str]) -> None:
+        super().__init__()
+        self._redact = redact
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """True: nothing is held back, only rewritten."""
+        parts = [_message(record)]
+        if record.exc_info and record.exc_info[1]:
+            parts.append("".join(traceback.format_exception(record.exc_info[1])).rstrip())
+        if record.stack_info:
+            parts.append(record.stack_info)
+        record.msg = one_line(self._redact("\n".join(parts)))
+        record.args = record.exc_info = record.exc_text = record.stack_info = None
+        return True
+
+
+def one_line(text: str) -> str:
+    """`text` with line ends, control characters and what UTF-8 can't say shown as escapes."""
+    return text.translate(_CONTROLS).encode("utf-8", "backslashreplace").decode()
+
+
+def _message(record: logging.LogRecord) -> str:
+    try:
+        return record.getMessage()
+    except Exception:  # arguments that don't fit; logging itself would print them as they are
+        return f"{record.msg} {record.args!r}"

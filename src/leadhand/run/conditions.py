@@ -1,0 +1,40 @@
+"""The conditions of a run: what each of its steps works with, and where it comes from."""
+
+from dataclasses import dataclass, field
+
+from pydantic import JsonValue
+
+from leadhand.active import ActiveRun
+from leadhand.contracts.budget import Budget
+from leadhand.contracts.team import Team
+from leadhand.crew import Crew
+from leadhand.people import People
+from leadhand.recorder import Recorder
+from leadhand.run.term import Term
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What is written down of a run at its start, so that another process can go on with it."""
+
+    budget: Budget | None = None
+    inputs: tuple[str, ...] = ()
+    """Absolute paths."""
+    origin: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    """What the program that began it needs to set it up again."""
+
+
+@dataclass(slots=True)
+class Conditions:
+    """What every step of one run works with."""
+
+    team: Team
+    recorder: Recorder
+    crew: Crew
+    active: ActiveRun
+    people: People | None
+    term: Term
+    unplanned: str | None = None
+    """Why there is no plan, where time, budget or a person did not let it be."""
+    late: bool = False
+    """Whether planning or synthesis was given up at its deadline."""

@@ -1,0 +1,134 @@
+"""The first step of a run: a plan that its team can carry out, approved where people want to."""
+
+import logging
+
+from leadhand.active import Cancelled
+from leadhand.contracts.event import PlanAccepted, PlanProposed
+from leadhand.contracts.event import PlanRejected as PlanRejectedEvent
+from leadhand.contracts.task import Plan
+from leadhand.errors import BudgetUsedUp, InputError, LeadhandError, ModelError, PlanRejected
+from leadhand.planning import TemplatePlanner
+from leadhand.ports import Request
+from leadhand.run.conditions import Conditions
+from leadhand.validation import Problem, check
+
+_log = logging.getLogger("leadhand")
+
+
+class _Unplanned(Exception):
+    """Time or budget did not reach for a plan; the message says which."""
+
+
+class PlanStep:
+    """Has a request planned."""
+
+    def __init__(self, conditions: Conditions) -> None:
+        self._of = conditions
+        self._recorder = conditions.recorder
+
+    async def planned(self, asked: Request, plan: Plan | None) -> bool:
+        """Whether there is an accepted plan now: `plan`, one from before, or one made anew.
+
+        There is none where the run was stopped, or a person has to approve of it first. Raises
+        what `Supervisor.run` says.
+        """
+        proposed = self._recorder.state.proposed
+        if proposed is None or None not in self._recorder.state.questions:
+            proposed = await self._proposed(asked, plan)
+        if proposed is None:
+            return False
+        problems = await self._checked(proposed, asked)
+        if not await self._approved(proposed, asked):
+            return False
+        warnings = tuple(problem.message for problem in problems)
+        self._recorder.record(PlanAccepted(**self._recorder.stamp(), warnings=warnings))
+        await self._recorder.commit()
+        return True
+
+    async def _proposed(self, asked: Request, plan: Plan | None) -> Plan | None:
+        author = "person"
+        if plan is None:
+            try:
+                author, plan = await self._plan(asked)
+            except Cancelled:
+                return None
+            except _Unplanned as error:
+                self._of.unplanned = str(error)
+                self._reject((str(error),))
+                return None
+            except LeadhandError as error:
+                problems = getattr(error, "problems", ())
+                self._reject(tuple(problem.message for problem in problems) or (str(error),))
+                await self._recorder.commit()
+                raise
+        self._recorder.record(PlanProposed(**self._recorder.stamp(), plan=plan, by=author))
+        return plan
+
+    def _reject(self, problems: tuple[str, ...]) -> None:
+        self._recorder.record(PlanRejectedEvent(**self._recorder.stamp(), problems=problems))
+
+    async def _checked(self, plan: Plan, asked: Request) -> list[Problem]:
+        """The warnings about a plan. Raises `PlanRejected` where there is more to say."""
+        problems = check(plan, self._of.team, request=asked.text)
+        errors = [problem for problem in problems if problem.severity == "error"]
+        if errors:
+            self._reject(tuple(problem.message for problem in errors))
+            await self._recorder.commit()
+            raise PlanRejected(errors)
+        return [*problems]
+
+    async def _plan(self, asked: Request) -> tuple[str, Plan]:
+        """Who planned, and the plan; the team's template where no model could be asked."""
+        planner, term, team = self._of.crew.planner, self._of.term, self._of.team
+        try:
+            work = planner.plan(asked, team)
+            until_s = term.loop_time(term.work_until_s)
+            plan = await self._of.active.unless_told(work, until_s=until_s)
+            return planner.name, plan
+        except BudgetUsedUp as error:
+            failure: Exception = _Unplanned(str(error))
+        except (ModelError, PlanRejected) as error:
+            failure = error
+        except TimeoutError:
+            self._of.late = True
+            why = f"there was no plan in time for the run's deadline of {term.deadline_s:g} s"
+            failure = _Unplanned(why)
+        if not team.template:
+            raise failure
+        try:
+            plan = await TemplatePlanner().plan(asked, team)
+        except InputError:
+            raise failure from None
+        _log.warning("planned by the team's template, because %s", failure)
+        return TemplatePlanner.name, plan
+
+    async def _approved(self, plan: Plan, asked: Request) -> bool:
+        """Whether a plan may be carried out; where a person has changed it, that one may."""
+        people = self._of.people
+        if people is None or "plan" not in people.occasions:
+            return True
+        problems = ""
+        while True:
+            since_s = self._recorder.elapsed_s()
+            try:
+                reply = await self._of.active.unless_told(people.approve(plan, problems=problems))
+            except Cancelled:
+                return False
+            self._of.term.extend(self._recorder.elapsed_s() - since_s)
+            if reply is None:
+                return False
+            if reply.verdict == "refused":
+                why = f"a person refused the plan: {reply.text}".rstrip(": ")
+                self._reject((why,))
+                self._of.unplanned = why
+                return False
+            if reply.plan is None:
+                return True
+            stamp = self._recorder.stamp()
+            self._recorder.record(PlanProposed(**stamp, plan=reply.plan, by=reply.by))
+            found = check(reply.plan, self._of.team, request=asked.text)
+            errors = [problem.message for problem in found if problem.severity == "error"]
+            if not errors:
+                return True
+            self._reject(tuple(errors))
+            problems = "The plan can't be carried out as it was changed: " + "; ".join(errors)

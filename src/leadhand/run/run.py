@@ -1,0 +1,229 @@
+"""A run under way, from its first event to its answer, and the runs of nested teams within it."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, nullcontext, suppress
+
+from leadhand.active import ActiveRun
+from leadhand.attempts import Slots
+from leadhand.contracts.answer import Answer
+from leadhand.contracts.event import RunResumed, RunStarted, TaskCancelled, WorkerStuck
+from leadhand.contracts.outcome import Handoff
+from leadhand.contracts.task import Plan
+from leadhand.contracts.team import Team
+from leadhand.crew import Crew
+from leadhand.models.choice import roles
+from leadhand.people import People
+from leadhand.ports import Request
+from leadhand.recorder import Recorder
+from leadhand.resumption import is_over, stopped
+from leadhand.run.answer_step import AnswerStep
+from leadhand.run.conditions import Conditions, Setting
+from leadhand.run.plan_step import PlanStep
+from leadhand.run.term import Term
+from leadhand.scheduler import GRACE_S, Scheduler
+from leadhand.state import RunState
+from leadhand.workers.nested import request_of
+from leadhand.workers.staff import Staff
+from leadhand.workers.watchdog import Watchdog, naming
+
+CLOSING_S = 0.1
+"""How long threads, processes and tools have to end where there is no time left."""
+MAX_CLOSING_S = 5.0
+NESTED_SLACK_S = 0.05
+"""How long a nested run has for its answer, once all its work has stopped."""
+NESTED_GRACE = 0.6
+"""How much of the time to stop in a nested run has of that of the run around it."""
+
+
+class Run:
+    """A run under way; `active` is how it is told to stop."""
+
+    def __init__(
+        self,
+        team: Team,
+        recorder: Recorder,
+        crew: Crew,
+        *,
+        active: ActiveRun,
+        deadline_s: float | None,
+        concurrency: int,
+        setting: Setting | None = None,
+        people: People | None = None,
+        slots: Slots | None = None,
+        grace_s: float = GRACE_S,
+    ) -> None:
+        """`deadline_s` is seconds from when it starts, or goes on; `concurrency` is tasks at once,
+        of which a tree of runs shares the `slots`; `grace_s` is how long what was told to stop may
+        take. Where the recorder has a past, the run goes on from there.
+        """
+        self._recorder = recorder
+        self._deadline_s = deadline_s
+        self._concurrency = concurrency
+        self._setting = setting or Setting()
+        self._slots = slots or Slots(concurrency)
+        self._grace_s = grace_s
+        term = Term(recorder, deadline_s, reserve=False)
+        self._of = Conditions(team, recorder, crew, active, people, term)
+
+    async def to_answer(
+        self, asked: Request, plan: Plan | None = None, *, again: tuple[str, ...] = ()
+    ) -> Answer:
+        """Plan, unless there is a `plan`; work; answer. Raises what `Supervisor.run` says.
+
+        Of a run that goes on, the tasks `again` are done from the beginning.
+        """
+        state = self._recorder.state
+        if state.answer is not None and is_over(state) and not again:
+            return state.answer
+        self._start(asked, again)
+        if state.plan is None and not await PlanStep(self._of).planned(asked, plan):
+            return await self._waiting_or_last()
+        if not all(task.ended for task in state.tasks.values()):
+            await self._work()
+        return await self._waiting_or_last()
+
+    def _start(self, asked: Request, again: tuple[str, ...]) -> None:
+        recorder, team = self._recorder, self._of.team
+        recorder.start()
+        reserve = self._of.crew.synthesizer.calls_model
+        self._of.term = Term(recorder, self._deadline_s, reserve=reserve)
+        if recorder.state.seq:
+            goes_on = tuple(id for id in stopped(recorder.state) if id not in {*again})
+            recorder.record(
+                RunResumed(
+                    **recorder.stamp(),
+                    deadline_s=self._deadline_s,
+                    budget=self._setting.budget,
+                    goes_on=goes_on,
+                    again=again,
+                )
+            )
+            return
+        recorder.record(
+            RunStarted(
+                **recorder.stamp(),
+                team=team.name,
+                request=asked.text,
+                engine="model" if team.tiers else "deterministic",
+                deadline_s=self._deadline_s,
+                models=roles(team) if team.tiers else {},
+                budget=self._setting.budget,
+                inputs=self._setting.inputs,
+                nonce=self._of.crew.nonce,
+                origin=self._setting.origin,
+            )
+        )
+
+    async def _waiting_or_last(self) -> Answer:
+        """The answer; as things stand where somebody has to be heard first, else the last one."""
+        state = self._recorder.state
+        told = self._of.active.reason is not None
+        everything = state.plan is not None and all(task.ended for task in state.tasks.values())
+        if state.questions and not (told or everything or self._of.unplanned):
+            return await AnswerStep(self._of).waiting()
+        return await AnswerStep(self._of).last()
+
+    async def run_team(self, team: Team, handoff: Handoff) -> RunState:
+        """`handoff`'s task done by `team`, as `TeamRunner` says: a run within this one."""
+        recorder, journal = self._recorder.nested(handoff.task_id)
+        asked = request_of(handoff)
+        active = ActiveRun()
+        people = self._of.people
+        try:
+            async with self._of.crew.nested(team, recorder, handoff, request=asked.text) as crew:
+                run = Run(
+                    team,
+                    recorder,
+                    crew,
+                    active=active,
+                    deadline_s=self._nested_deadline_s(handoff.limits.timeout_s),
+                    concurrency=self._concurrency,
+                    people=people.nested(recorder) if people is not None else None,
+                    slots=self._slots,
+                    grace_s=self._grace_s * NESTED_GRACE,
+                )
+                try:
+                    await run.to_answer(asked)
+                except asyncio.CancelledError:
+                    active.stop("the task was stopped")
+                    if recorder.state.answer is None:
+                        await AnswerStep(run._of).last()
+            return recorder.state
+        finally:
+            journal.close()
+
+    def _nested_deadline_s(self, timeout_s: float | None) -> float | None:
+        """Seconds for a nested run that starts now, to end before its task or this run's work."""
+        until_s = self._of.term.work_until_s
+        left_s = None if until_s is None else until_s - self._recorder.elapsed_s()
+        bounds = [bound for bound in (timeout_s, left_s) if bound is not None]
+        if not bounds:
+            return None
+        least_s = max(min(bounds), 0.0)
+        slack_s = self._grace_s * NESTED_GRACE + NESTED_SLACK_S
+        return round(least_s - min(slack_s, least_s / 2), 3)
+
+    async def _work(self) -> None:
+        crew, people = self._of.crew, self._of.people
+        asks = people is not None and "escalation" in people.occasions
+        async with self._staff() as staff:
+            if staff is None:
+                return
+            scheduler = Scheduler(
+                self._recorder,
+                self._of.team,
+                staff.runners,
+                concurrency=self._concurrency,
+                slots=self._slots,
+                shared_slots=staff.slots,
+                remedies=crew.remedies,
+                person=people if asks else None,
+                grace_s=self._grace_s,
+            )
+            self._of.active.works_with(scheduler)
+            if crew.account is not None:
+                crew.account.on_used_up = scheduler.start_no_more
+            # One watches over the whole tree of runs.
+            with nullcontext() if self._recorder.path else Watchdog(naming(self._recorder)):
+                await scheduler.run(deadline_s=self._of.term.work_until_s)
+            for given in staff.abandoned:
+                id, name = given.task_id, given.to_agent
+                self._recorder.record(
+                    WorkerStuck(
+                        **self._recorder.task_stamp(id, given.attempt),
+                        worker=name,
+                        message=f"worker {name!r} goes on with task {id!r} in an abandoned thread",
+                    )
+                )
+
+    @asynccontextmanager
+    async def _staff(self) -> AsyncGenerator[Staff | None]:
+        """The crew's staff, at work; none where its tools were not ready in time."""
+        staff, term = self._of.crew.staff, self._of.term
+        staff.teams = self
+        until_s = term.loop_time(term.work_until_s)
+        try:
+            try:
+                async with asyncio.timeout_at(until_s):
+                    await staff.__aenter__()
+            except TimeoutError:
+                self._cancel_all(
+                    f"the run's deadline of {term.deadline_s:g} s came before the tools were ready"
+                )
+                yield None
+            else:
+                yield staff
+        finally:
+            left_s = MAX_CLOSING_S
+            if until_s is not None:
+                left_s = min(left_s, until_s - asyncio.get_running_loop().time())
+            with suppress(TimeoutError):
+                async with asyncio.timeout(max(left_s, CLOSING_S)):
+                    await staff.__aexit__(None, None, None)
+
+    def _cancel_all(self, reason: str) -> None:
+        for id, task in self._recorder.state.tasks.items():
+            if not task.ended:
+                stamp = self._recorder.task_stamp(id, task.attempts)
+                self._recorder.record(TaskCancelled(**stamp, reason=reason))

@@ -1,0 +1,150 @@
+"""What events about a run as a whole do to its state: its plan, its people, its end. Pure."""
+
+from typing import assert_never
+
+from leadhand.contracts.event import (
+    ApprovalGiven,
+    ApprovalRequested,
+    ConflictFound,
+    ConflictJudged,
+    CritiqueGiven,
+    PlanAccepted,
+    PlanAmended,
+    PlanProposed,
+    PlanRejected,
+    RunFinished,
+    RunResumed,
+    RunStarted,
+    SynthesisStarted,
+)
+from leadhand.run_state import RunState, TaskState
+
+RunEvent = (
+    RunStarted
+    | RunResumed
+    | PlanProposed
+    | PlanRejected
+    | PlanAccepted
+    | ApprovalRequested
+    | ApprovalGiven
+    | PlanAmended
+    | SynthesisStarted
+    | ConflictFound
+    | ConflictJudged
+    | CritiqueGiven
+    | RunFinished
+)
+
+
+def apply_to_run(state: RunState, event: RunEvent) -> None:
+    """Change `state` by one event, in place."""
+    match event:
+        case RunStarted():
+            state.run_id = event.run_id
+            state.team = event.team
+            state.request = event.request
+            state.engine = event.engine
+            state.deadline_s = event.deadline_s
+            state.models = event.models
+            state.budget = event.budget
+            state.inputs = event.inputs
+            state.nonce = event.nonce
+            state.origin = event.origin
+        case RunResumed():
+            _resumed(state, event)
+        case PlanProposed():
+            state.proposed = event.plan
+        case PlanRejected():
+            state.problems = event.problems
+            if state.phase == "working":
+                state.revisions += 1
+                _considered(state, event.task_id)
+        case PlanAccepted():
+            state.plan = plan = state.proposed
+            state.problems = event.warnings
+            state.phase = "working"
+            state.planned_s = event.elapsed_s
+            if plan is not None:
+                state.tasks = {task.id: TaskState(task, task.worker) for task in plan.tasks}
+        case ApprovalRequested():
+            state.questions = {**state.questions, event.task_id: event.question}
+        case ApprovalGiven():
+            asked = state.questions
+            state.questions = {id: asked[id] for id in asked if id != event.task_id}
+        case PlanAmended():
+            _amend(state, event)
+        case SynthesisStarted():
+            state.phase = "synthesizing"
+            state.conflicts = ()
+            state.synthesis_started_s = event.elapsed_s
+        case ConflictFound():
+            state.conflicts = (*state.conflicts, event.conflict)
+        case ConflictJudged():
+            _judged(state, event)
+        case CritiqueGiven():
+            pass  # what is left of it stands in the answer
+        case RunFinished():
+            state.phase = "finished"
+            state.finished_s = event.elapsed_s
+            state.answer = event.answer
+            state.questions = {}
+        case _:
+            assert_never(event)
+
+
+def _judged(state: RunState, event: ConflictJudged) -> None:
+    judged = event.conflict
+    state.conflicts = tuple(
+        judged if (one.task_ids, one.about) == (judged.task_ids, judged.about) else one
+        for one in state.conflicts
+        if event.holds or (one.task_ids, one.about) != (judged.task_ids, judged.about)
+    )
+
+
+def _resumed(state: RunState, event: RunResumed) -> None:
+    """Take back what was only stopped. What is done again starts as the plan has it now."""
+    state.phase = "planning" if state.plan is None else "working"
+    state.deadline_s = None if event.deadline_s is None else event.elapsed_s + event.deadline_s
+    state.budget = event.budget
+    state.synthesis_started_s = state.finished_s = state.answer = None
+    _halted(state, event.elapsed_s)
+    for id in event.goes_on:
+        task = state.tasks[id]
+        task.status, task.finished_s, task.error = "pending", None, None
+        task.out_of_budget = False
+        if task.interrupted:
+            task.attempts -= 1
+            task.tried = task.tried[:-1]
+    for id in event.again:
+        state.questions.pop(id, None)
+        state.tasks[id] = TaskState(state.tasks[id].task, state.tasks[id].worker)
+
+
+def _halted(state: RunState, at_s: float) -> None:
+    """What was in flight is not any more, in nested runs too."""
+    for task in state.tasks.values():
+        if task.status == "running":
+            task.busy_s += at_s - task.dispatched_s
+            task.status = "cancelled"
+            task.interrupted = True
+        if task.nested is not None and task.status != "completed":
+            _halted(task.nested, at_s)
+
+
+def _considered(state: RunState, task_id: str | None) -> None:
+    """Take down that what the result of a task says of the plan was looked at."""
+    state.impacts = tuple(id for id in state.impacts if id != task_id)
+
+
+def _amend(state: RunState, event: PlanAmended) -> None:
+    state.revisions += 1
+    _considered(state, event.task_id)
+    for id in event.dropped:
+        state.retired[id] = state.tasks.pop(id)
+    for task in event.added:
+        state.tasks[task.id] = TaskState(task, task.worker)
+    for task in event.changed:
+        known = state.tasks[task.id]
+        known.task, known.worker = task, task.worker
+    if state.plan is not None:
+        state.plan = state.plan.model_copy(update={"revision": event.revision})

@@ -1,0 +1,46 @@
+"""The trace of a run as one JSON document: plan, every event, figures. Whoever has it has the run.
+
+Folding its events gives the state and the answer again: nothing is left out or cut.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+
+from leadhand.contracts.event import Event, PlanAccepted, PlanProposed, dump
+from leadhand.contracts.task import Plan
+from leadhand.state import fold
+from leadhand.trace.metrics import metrics
+
+
+def document(events: Sequence[Event]) -> Iterator[str]:
+    """The text of the document, in pieces; ASCII alone, so that nothing in it acts on a terminal.
+
+    `plan` is the plan as it was accepted, null where none was; the `metrics` of a run without an
+    answer are those at its last event.
+    """
+    state = fold(events)
+    plan = accepted_plan(events)
+    answer = state.answer
+    figures = answer.metrics if answer is not None else metrics(state, events[-1].elapsed_s)
+    yield f'{{\n"run_id": {json.dumps(state.run_id)},\n'
+    yield f'"plan": {_ascii(plan.model_dump_json() if plan is not None else "null")},\n'
+    yield '"events": [\n'
+    for position, event in enumerate(events):
+        yield f"{_ascii(dump(event))}{',' if position < len(events) - 1 else ''}\n"
+    yield f'],\n"metrics": {_ascii(figures.model_dump_json())}\n}}\n'
+
+
+def accepted_plan(events: Sequence[Event]) -> Plan | None:
+    """The plan of the run as it was accepted, before splits and amendments."""
+    proposed: Plan | None = None
+    accepted: Plan | None = None
+    for event in events:
+        if isinstance(event, PlanProposed) and not event.within:
+            proposed = event.plan
+        elif isinstance(event, PlanAccepted) and not event.within:
+            accepted = proposed
+    return accepted
+
+
+def _ascii(text: str) -> str:
+    return text if text.isascii() else json.dumps(json.loads(text))

@@ -1,0 +1,278 @@
+"""A listener that writes a run to the standard library's log: an event is one record of one line.
+
+The logger is `leadhand.run`. Runs, plans and the ends of tasks are INFO, dispatches and calls
+DEBUG, failures, breakers and stuck workers WARNING. What people, models and tools wrote is left out
+unless it is asked for. It configures no logging: that is the program's.
+"""
+
+import logging
+from collections.abc import Callable
+from typing import assert_never
+
+from leadhand.contracts.event import (
+    ApprovalGiven,
+    ApprovalRequested,
+    BreakerClosed,
+    BreakerOpened,
+    ConflictFound,
+    ConflictJudged,
+    CritiqueGiven,
+    Event,
+    ModelCalled,
+    OpinionJudged,
+    PlanAccepted,
+    PlanAmended,
+    PlanProposed,
+    PlanRejected,
+    RunFinished,
+    RunResumed,
+    RunStarted,
+    SynthesisStarted,
+    TaskCancelled,
+    TaskCompleted,
+    TaskDispatched,
+    TaskEscalated,
+    TaskFailed,
+    TaskReassigned,
+    TaskRefined,
+    TaskRetried,
+    TaskSkipped,
+    TaskSplit,
+    TierRaised,
+    ToolCalled,
+    WorkerStuck,
+)
+
+_LEVELS = {
+    "task_dispatched": logging.DEBUG,
+    "model_called": logging.DEBUG,
+    "tool_called": logging.DEBUG,
+    "plan_rejected": logging.WARNING,
+    "task_failed": logging.WARNING,
+    "task_escalated": logging.WARNING,
+    "worker_stuck": logging.WARNING,
+    "breaker_opened": logging.WARNING,
+}
+"""By type of event; the others are INFO."""
+_FIELDS = ("task_id", "attempt", "worker", "model", "tool", "duration_s")
+_TEXTS = ("error", "message", "question", "reason", "text", "why")
+"""Where events have what others wrote, or what may quote it."""
+
+
+class Logs:
+    """Logs every event of a run; what the logger would not take costs next to nothing."""
+
+    def __init__(
+        self,
+        *,
+        content: bool = False,
+        redact: Callable[[str], str] = str,
+        logger: logging.Logger | None = None,
+    ) -> None:
+        """`content`: whether messages, reasons and questions are logged as well. Each line, and
+        each text beside it, goes through `redact`. `logger` is `leadhand.run` unless it is given.
+        """
+        self._content = content
+        self._redact = redact
+        self._logger = logger or logging.getLogger("leadhand.run")
+
+    def __call__(self, event: Event) -> None:
+        """Log an event."""
+        level = _level(event)
+        if self._logger.isEnabledFor(level):
+            self._logger.log(level, self._shown(self._line(event)), extra=self._extra(event))
+
+    def _line(self, event: Event) -> str:
+        line = f"{event.run_id}: {_about(event)}"
+        if self._content:
+            texts = (getattr(event, name, None) for name in _TEXTS)
+            line = ": ".join([line, *(str(text) for text in texts if text)])
+        return line
+
+    def _extra(self, event: Event) -> dict[str, object]:
+        """The record's further attributes, named so that none hides one of its own."""
+        found: dict[str, object] = {
+            "run_id": event.run_id,
+            "seq": event.seq,
+            "type": event.type,
+            "elapsed_s": event.elapsed_s,
+        }
+        for name in _FIELDS:
+            value: object = getattr(event, name, None)
+            if value is not None:
+                found[name] = self._shown(value) if isinstance(value, str) else value
+        return found
+
+    def _shown(self, text: str) -> str:
+        """`text` in one line and without secrets: no character of it can begin another record."""
+        text = self._redact(text)
+        if text.isprintable():
+            return text
+        return "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)
+
+
+def _level(event: Event) -> int:
+    level = _LEVELS.get(event.type, logging.INFO)
+    if isinstance(event, ModelCalled | ToolCalled) and event.error is not None:
+        return logging.WARNING
+    if isinstance(event, RunFinished) and event.answer.status == "failed":
+        return logging.WARNING
+    return level
+
+
+def _about(event: Event) -> str:
+    match event:
+        case ModelCalled() | ToolCalled():
+            return _call(event)
+        case (
+            TaskDispatched()
+            | TaskCompleted()
+            | TaskFailed()
+            | TaskEscalated()
+            | TaskSkipped()
+            | TaskCancelled()
+            | WorkerStuck()
+        ):
+            return f"task {event.task_id} {_task(event)}"
+        case (
+            TaskRetried()
+            | TaskReassigned()
+            | TaskRefined()
+            | TierRaised()
+            | TaskSplit()
+            | OpinionJudged()
+        ):
+            return f"task {event.task_id} {_decision(event)}"
+        case _:
+            where = f"in task {'/'.join(event.within)}, " if event.within else ""
+            return where + _run(event)
+
+
+def _call(event: ModelCalled | ToolCalled) -> str:
+    took = f"{event.duration_s:.3f} s"
+    if isinstance(event, ToolCalled):
+        how = f"called tool {event.tool}"
+        what = "failed" if event.error is not None else f"gave {event.output_chars:,} characters"
+        return f"task {event.task_id} {how}, which {what} after {took}"
+    who = event.role if event.task_id is None else f"task {event.task_id} ({event.role})"
+    if event.error is None:
+        tokens = f"{event.input_tokens:,} tokens in, {event.output_tokens:,} out"
+        return f"{who} asked {event.model}: {tokens}, {took}"
+    # What comes before the colon is leadhand's; what comes after it is the provider's.
+    why = event.error.partition(":")[0]
+    again = f"; asked again in {event.retry_in_s:.1f} s" if event.retry_in_s is not None else ""
+    return f"{who} asked {event.model}, no answer after {took}: {why}{again}"
+
+
+def _task(
+    event: TaskDispatched
+    | TaskCompleted
+    | TaskFailed
+    | TaskEscalated
+    | TaskSkipped
+    | TaskCancelled
+    | WorkerStuck,
+) -> str:
+    match event:
+        case TaskDispatched():
+            return f"given to {event.worker}, attempt {event.attempt}"
+        case TaskCompleted():
+            return f"completed at attempt {event.attempt}" + (
+                ", with a doubt" if event.flag else ""
+            )
+        case TaskFailed():
+            return f"failed at attempt {event.attempt} ({event.kind}){_finality(event)}"
+        case TaskEscalated():
+            return f"handed back at attempt {event.attempt} ({event.reason}){_finality(event)}"
+        case TaskSkipped():
+            return f"skipped, because of task {event.blame}"
+        case TaskCancelled():
+            return "cancelled"
+        case WorkerStuck():
+            return f"has worker {event.worker} stuck"
+
+
+def _finality(event: TaskFailed | TaskEscalated) -> str:
+    return ": given up" if event.final else ""
+
+
+def _decision(
+    event: TaskRetried | TaskReassigned | TaskRefined | TierRaised | TaskSplit | OpinionJudged,
+) -> str:
+    match event:
+        case TaskRetried():
+            return f"tried again in {event.delay_s:g} s"
+        case TaskReassigned() if event.second_opinion:
+            return f"given to {event.worker} for a second opinion"
+        case TaskReassigned():
+            return f"handed on to {event.worker}"
+        case TaskRefined():
+            return "put in other words"
+        case TierRaised():
+            return f"raised from tier {event.old_tier} to {event.new_tier}"
+        case TaskSplit():
+            return f"split into {', '.join(part.id for part in event.parts)}"
+        case OpinionJudged():
+            first, second = event.workers
+            return f"keeps the result of {first if event.taken == 'first' else second}"
+
+
+def _run(
+    event: RunStarted
+    | RunResumed
+    | PlanProposed
+    | PlanRejected
+    | PlanAccepted
+    | PlanAmended
+    | ApprovalRequested
+    | ApprovalGiven
+    | BreakerOpened
+    | BreakerClosed
+    | SynthesisStarted
+    | ConflictFound
+    | ConflictJudged
+    | CritiqueGiven
+    | RunFinished,
+) -> str:
+    match event:
+        case RunStarted():
+            return f"team {event.team} started, {event.engine}"
+        case RunResumed():
+            return f"resumed, {len(event.goes_on)} tasks go on, {len(event.again)} are done again"
+        case PlanProposed():
+            return f"plan of {len(event.plan.tasks):,} tasks proposed by {event.by}"
+        case PlanRejected():
+            return f"plan rejected, {len(event.problems)} problems"
+        case PlanAccepted():
+            return f"plan accepted, {len(event.warnings)} warnings"
+        case PlanAmended():
+            added, changed, dropped = len(event.added), len(event.changed), len(event.dropped)
+            changes = f"{added} tasks added, {changed} changed, {dropped} dropped"
+            return f"plan amended to revision {event.revision} after {event.task_id}: {changes}"
+        case ApprovalRequested():
+            return f"a person is asked about {_subject(event)}"
+        case ApprovalGiven():
+            return f"{event.by} said {event.verdict} to {_subject(event)}"
+        case BreakerOpened():
+            rows = f"{event.failures} failures in a row"
+            return f"breaker of {event.worker} open for {event.pause_s:g} s after {rows}"
+        case BreakerClosed():
+            return f"breaker of {event.worker} closed"
+        case SynthesisStarted():
+            return f"synthesis by {event.strategy} started"
+        case ConflictFound():
+            return f"contradiction between {', '.join(event.conflict.task_ids)}"
+        case ConflictJudged():
+            settled = "stands" if event.holds else "is none"
+            return f"contradiction between {', '.join(event.conflict.task_ids)} {settled}"
+        case CritiqueGiven():
+            return f"critic on draft {event.round}: {event.verdict}"
+        case RunFinished():
+            gaps, took = len(event.answer.gaps), event.answer.metrics.makespan_s
+            return f"finished {event.answer.status} with {gaps} gaps in {took:.2f} s"
+        case _:
+            assert_never(event)
+
+
+def _subject(event: ApprovalRequested | ApprovalGiven) -> str:
+    return "the plan" if event.task_id is None else f"task {event.task_id}"

@@ -1,0 +1,27 @@
+"""OpenTelemetry: a run as spans, by the conventions for generative AI. Needs the extra `otel`.
+
+    with spans_from_environment(warn=print) as listener:        # where OTEL_EXPORTER_OTLP_... says
+        answer = await supervisor.run(request, listener=listener)
+
+    with Spans(tracer_provider) as listener:                    # or a provider of the program's own
+        answer = await supervisor.run(request, listener=listener)
+
+Names resolve on first use: importing this loads no part of OpenTelemetry.
+"""
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from leadhand.trace.otel.export import spans_from_environment
+    from leadhand.trace.otel.spans import RunIds, Spans
+
+__all__ = ["RunIds", "Spans", "spans_from_environment"]
+
+_MODULES = {"RunIds": "spans", "Spans": "spans", "spans_from_environment": "export"}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)

@@ -1,0 +1,195 @@
+"""What the spans say: attributes by the conventions for generative AI, and leadhand's own.
+
+The conventions are https://github.com/open-telemetry/semantic-conventions-genai, all of it in
+development. What people, models and tools wrote is content: it is left out unless it is asked for.
+Attributes that the conventions do not know start with `leadhand.`.
+"""
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from opentelemetry.util.types import AttributeValue
+from pydantic import JsonValue
+
+from leadhand.contracts.event import Event, ModelCalled, TaskSplit, ToolCalled
+
+Attributes = dict[str, AttributeValue]
+
+ERROR_TYPE = "error.type"
+OPERATION = "gen_ai.operation.name"
+WORKFLOW = "gen_ai.workflow.name"
+AGENT = "gen_ai.agent.name"
+INPUT = "gen_ai.input.messages"
+OUTPUT = "gen_ai.output.messages"
+
+_PROVIDERS = {
+    "azure": "azure.ai.openai",
+    "bedrock": "aws.bedrock",
+    "google": "gcp.gemini",
+    "google-cloud": "gcp.vertex_ai",
+    "google-gla": "gcp.gemini",
+    "google-vertex": "gcp.vertex_ai",
+    "grok": "x_ai",
+    "mistral": "mistral_ai",
+    "moonshotai": "moonshot_ai",
+    "openai-chat": "openai",
+    "openai-responses": "openai",
+    "xai": "x_ai",
+}
+"""The conventions' names of providers that pydantic-ai has another name for."""
+
+_FACTS = (
+    "attempt",
+    "blame",
+    "by",
+    "delay_s",
+    "dropped",
+    "failures",
+    "final",
+    "holds",
+    "new_tier",
+    "old_tier",
+    "pause_s",
+    "revision",
+    "rewired",
+    "round",
+    "second_opinion",
+    "taken",
+    "task_id",
+    "verdict",
+    "worker",
+    "workers",
+)
+"""Fields of events that are no content."""
+_OF_TASK = {"task_id": "task.id", "attempt": "task.attempt"}
+_TEXTS = ("message", "new_intent", "problems", "question", "reason", "text", "why")
+"""Fields of events that are content, or may quote some."""
+
+_STATUS = re.compile(r"\bHTTP (\d{3})\b")
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """What is shown of what people, models and tools wrote."""
+
+    shown: bool
+    redact: Callable[[str], str]
+    """Takes out what nobody should see."""
+
+    def text(self, text: str) -> str:
+        """`text` as it may be exported: without secrets, and fit for UTF-8."""
+        return self.redact(text).encode("utf-8", "replace").decode()
+
+    def message(self, key: str, role: str, value: JsonValue) -> Attributes:
+        """One message as an attribute; none where content is not shown."""
+        if not self.shown or value is None or value == "":
+            return {}
+        said = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        message: dict[str, JsonValue] = {
+            "role": role,
+            "parts": [{"type": "text", "content": self.text(said)}],
+        }
+        if key == OUTPUT:
+            message["finish_reason"] = "stop"
+        return {key: json.dumps([message], ensure_ascii=False)}
+
+
+def facts(event: Event, content: Content) -> Attributes:
+    """What a span event says of one of the run's."""
+    found: Attributes = {}
+    for name in _FACTS:
+        value = cast("AttributeValue | None", getattr(event, name, None))
+        if value is not None and value != ():
+            found[f"leadhand.{_OF_TASK.get(name, name)}"] = value
+    if isinstance(event, TaskSplit):
+        found["leadhand.parts"] = [part.id for part in event.parts]
+    for name in _TEXTS if content.shown else ():
+        value = cast("str | Sequence[str] | None", getattr(event, name, None))
+        if value:
+            said = value if isinstance(value, str) else "; ".join(value)
+            found[f"leadhand.{name}"] = content.text(said)
+    return found
+
+
+def chat(event: ModelCalled, content: Content) -> Attributes:
+    """The attributes of a call of a model."""
+    provider, _, model = event.model.partition(":")
+    found: Attributes = {
+        OPERATION: "chat",
+        "gen_ai.provider.name": _PROVIDERS.get(provider, provider),
+        "gen_ai.request.model": model or provider,
+        "gen_ai.usage.input_tokens": event.input_tokens,
+        "gen_ai.usage.output_tokens": event.output_tokens,
+        "leadhand.role": event.role,
+    }
+    if event.cost_usd is not None:
+        found["leadhand.cost_usd"] = event.cost_usd
+    if event.retry_in_s is not None:
+        found["leadhand.retry_in_s"] = event.retry_in_s
+    if event.error is not None:
+        found[ERROR_TYPE] = model_error_type(event.error)
+    if content.shown and isinstance(event.response, dict):
+        found[OUTPUT] = _answer(event.response, content)
+    return found
+
+
+def tool(event: ToolCalled, content: Content) -> Attributes:
+    """The attributes of a call of a tool."""
+    found: Attributes = {
+        OPERATION: "execute_tool",
+        "gen_ai.tool.name": event.tool,
+        "gen_ai.tool.type": "function",
+        "leadhand.output_chars": event.output_chars,
+    }
+    if event.error is not None:
+        found[ERROR_TYPE] = "tool_error"
+    if content.shown:
+        found["gen_ai.tool.call.arguments"] = content.text(event.arguments)
+        found["gen_ai.tool.call.result"] = content.text(event.output)
+    return found
+
+
+def model_error_type(error: str) -> str:
+    """The provider's HTTP status, where the error names one."""
+    status = _STATUS.search(error)
+    return status[1] if status else "model_error"
+
+
+def model_error(error: str) -> str:
+    """What went wrong, without what the provider says of it: that may quote anything."""
+    return error.partition(":")[0]
+
+
+def _answer(response: Mapping[str, JsonValue], content: Content) -> str:
+    """A model's answer, kept in pydantic-ai's form, in the form of the conventions."""
+    parts = response.get("parts")
+    message: JsonValue = {
+        "role": "assistant",
+        "parts": [
+            _part(part, content)
+            for part in (parts if isinstance(parts, list) else ())
+            if isinstance(part, dict)
+        ],
+        "finish_reason": response.get("finish_reason") or "stop",
+    }
+    return json.dumps([message], ensure_ascii=False)
+
+
+def _part(part: Mapping[str, JsonValue], content: Content) -> JsonValue:
+    kind = part.get("part_kind")
+    if kind == "tool-call":
+        args = part.get("args")
+        said = args if isinstance(args, str) else json.dumps(args, ensure_ascii=False)
+        return {
+            "type": "tool_call",
+            "id": part.get("tool_call_id"),
+            "name": part.get("tool_name"),
+            "arguments": content.text(said),
+        }
+    return {
+        "type": "reasoning" if kind == "thinking" else "text",
+        "content": content.text(str(part.get("content") or "")),
+    }

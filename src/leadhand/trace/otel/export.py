@@ -1,0 +1,149 @@
+"""Spans to a collector, as the environment says: for programs such as the command line.
+
+What goes wrong with it costs a line on the way out. It never keeps anyone from the answer.
+"""
+
+import contextlib
+import importlib.util
+import logging
+import os
+import threading
+from collections.abc import Callable, Generator
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+from leadhand.recorder import Listener
+
+if TYPE_CHECKING:
+    from opentelemetry.sdk.trace import TracerProvider
+
+FLUSH_S = 2.0
+"""How long the last spans may take on their way."""
+QUEUE = 65_536
+"""Spans that wait to be sent; what comes on top of them is lost."""
+
+_ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
+_PROTOCOLS = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
+_CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+_NEEDED = ("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http")
+
+
+@contextlib.contextmanager
+def spans_from_environment(
+    *, warn: Callable[[str], object], redact: Callable[[str], str] = str
+) -> Generator[Listener | None]:
+    """A listener whose spans are sent to the collector that the environment names, if it does.
+
+    They are sent while the block runs, and the last ones at its end, which takes `FLUSH_S` at most.
+    `warn` is given a line where they can't be sent. `redact` takes secrets out of texts; these are
+    exported only where OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT says so.
+    """
+    endpoint = _endpoint()
+    if endpoint is None:
+        yield None
+        return
+    with _Complaints() as complaints:
+        provider = _provider(endpoint, warn)
+        if provider is None:
+            yield None
+            return
+        from leadhand.trace.otel.spans import Spans
+
+        content = _said(_CONTENT).lower() in ("true", "span_only", "span_and_event")
+        try:
+            with Spans(provider, content=content, redact=redact) as listener:
+                yield listener
+        finally:
+            sent = _flushed(provider)
+            complaints.stay = not sent
+            why = complaints.lost if sent else f"they were not taken within {FLUSH_S:g} s"
+            if why is not None:
+                warn(f"not all spans reached {endpoint}: {why}")
+
+
+def _endpoint() -> str | None:
+    if _said("OTEL_SDK_DISABLED").lower() == "true" or _said("OTEL_TRACES_EXPORTER") == "none":
+        return None
+    return next((found for name in _ENDPOINTS if (found := _said(name))), None)
+
+
+def _said(variable: str) -> str:
+    return os.environ.get(variable, "").strip()
+
+
+def _provider(endpoint: str, warn: Callable[[str], object]) -> "TracerProvider | None":
+    """What makes spans and sends them; none where it can't be had, and then `warn` was told."""
+    protocol = next((found for name in _PROTOCOLS if (found := _said(name))), "")
+    if protocol not in ("", "http/protobuf"):
+        warn(f"no spans are sent to {endpoint}: leadhand speaks http/protobuf, not {protocol}")
+        return None
+    if not all(_installed(name) for name in _NEEDED):
+        warn(f"no spans are sent to {endpoint}: install the extra: pip install 'leadhand[otel]'")
+        return None
+    try:
+        return _made()
+    except Exception as error:  # whatever other settings say: it is not what the run is about
+        said = " ".join(str(error).split())
+        warn(f"no spans are sent to {endpoint}: {said or type(error).__name__}")
+        return None
+
+
+def _installed(name: str) -> bool:
+    try:
+        return importlib.util.find_spec(name) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def _made() -> "TracerProvider":
+    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+    from opentelemetry.sdk.resources import SERVICE_NAME, SERVICE_VERSION, Resource
+    from opentelemetry.sdk.trace import TracerProvider
+    from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+    from leadhand.trace.otel.spans import RunIds
+
+    resource = Resource.create({SERVICE_VERSION: version("leadhand")})
+    if str(resource.attributes[SERVICE_NAME]).startswith("unknown_service"):
+        resource = resource.merge(Resource({SERVICE_NAME: "leadhand"}))
+    provider = TracerProvider(resource=resource, shutdown_on_exit=False, id_generator=RunIds())
+    queue = None if _said("OTEL_BSP_MAX_QUEUE_SIZE") else QUEUE
+    provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter(), max_queue_size=queue))
+    return provider
+
+
+def _flushed(provider: "TracerProvider") -> bool:
+    """Whether all was sent or refused in time. The SDK's own flush knows no bound."""
+    work = threading.Thread(target=provider.shutdown, name="leadhand-spans", daemon=True)
+    work.start()
+    work.join(FLUSH_S)
+    return not work.is_alive()
+
+
+class _Complaints(logging.Handler):
+    """While the block runs, takes what the SDK logs: what was lost, instead of printing it."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.lost: str | None = None
+        """Why the first spans that were lost are lost."""
+        self.stay = False
+        """Whether to go on after the block: a thread may be left that still complains."""
+        self._logger = logging.getLogger("opentelemetry")
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep the first complaint that means a loss; a warning is of what is tried again."""
+        message = record.getMessage()
+        if record.levelno >= logging.ERROR or message.startswith("Queue full"):
+            self.lost = self.lost or " ".join(message.split())
+
+    def __enter__(self) -> "_Complaints":
+        self._propagated = self._logger.propagate
+        self._logger.propagate = False
+        self._logger.addHandler(self)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if not self.stay:
+            self._logger.removeHandler(self)
+            self._logger.propagate = self._propagated

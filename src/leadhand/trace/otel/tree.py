@@ -1,0 +1,370 @@
+"""The spans of one run: which are open, and where each new one belongs.
+
+A place in the tree is a path of task ids: `()` is the run itself, `("legal", "t1")` the task `t1`
+of the team that does the task `legal`. Times are those of the events: the wall clock where the run
+began, and from there on the clock that never goes back.
+"""
+
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from opentelemetry.context import Context
+from opentelemetry.trace import (
+    Link,
+    NonRecordingSpan,
+    Span,
+    SpanContext,
+    SpanKind,
+    StatusCode,
+    Tracer,
+    set_span_in_context,
+)
+
+from leadhand.contracts.answer import Answer
+from leadhand.contracts.event import (
+    ApprovalGiven,
+    ApprovalRequested,
+    Event,
+    ModelCalled,
+    PlanAccepted,
+    PlanAmended,
+    PlanProposed,
+    PlanRejected,
+    RunFinished,
+    RunResumed,
+    RunStarted,
+    SynthesisStarted,
+    TaskCancelled,
+    TaskCompleted,
+    TaskDispatched,
+    TaskEscalated,
+    TaskEvent,
+    TaskFailed,
+    TaskSkipped,
+    TaskSplit,
+    ToolCalled,
+)
+from leadhand.contracts.task import Task
+from leadhand.state import rewired
+from leadhand.trace.otel import attributes as names
+from leadhand.trace.otel.attributes import Attributes, Content
+
+Path = tuple[str, ...]
+
+_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+_UNFINISHED = "unfinished"
+"""The error of a span whose end nobody told us."""
+
+
+@dataclass(slots=True)
+class _Team:
+    """A run, or a nested one, that is under way."""
+
+    span: Span
+    phase: Span | None = None
+    """Planning or synthesis, while it goes on."""
+    error: str | None = None
+    """Why it would be over, if nothing followed."""
+    tasks: dict[str, Task] = field(default_factory=dict[str, Task])
+    """As they are planned now; of a resumed run, those that were planned since."""
+
+
+@dataclass(slots=True)
+class _Attempt:
+    span: Span
+    ended_ns: int | None = None
+    """When it ended without success; it is kept open for what is decided then."""
+
+
+class SpanTree:
+    """The spans of one run, from its first event on."""
+
+    def __init__(self, tracer: Tracer, first: RunStarted | RunResumed, *, content: Content) -> None:
+        """The first span is a child of the one that is current here, where there is one."""
+        self._tracer = tracer
+        self._content = content
+        at_ns = (first.at - _EPOCH) // dt.timedelta(microseconds=1) * 1_000
+        self._zero_ns = at_ns - _ns(first.elapsed_s)
+        self._now_ns = at_ns
+        self._run: Attributes = {"leadhand.run.id": first.run_id}
+        self._teams: dict[Path, _Team] = {}
+        self._open: dict[Path, _Attempt] = {}
+        self._contexts: dict[tuple[Path, int], SpanContext] = {}
+        self._last: dict[Path, SpanContext] = {}
+        self._start_team(first)
+
+    def add(self, event: Event) -> None:
+        """Begin, end or add to the spans that an event is about."""
+        self._now_ns = self._zero_ns + _ns(event.elapsed_s)
+        match event:
+            case RunStarted() | RunResumed():
+                self._start_team(event)
+            case RunFinished():
+                self._finish_team(event.within, event.answer)
+            case TaskDispatched():
+                self._dispatched(event)
+            case TaskCompleted() | TaskFailed() | TaskEscalated() | TaskCancelled():
+                self._ended(event)
+            case ModelCalled():
+                self._model_called(event)
+            case ToolCalled():
+                self._tool_called(event)
+            case PlanProposed() | PlanAccepted() | PlanRejected() | SynthesisStarted():
+                self._phase(event)
+            case _:
+                self._noted(event)
+
+    def close(self) -> None:
+        """End all that is open: no more is heard of the run."""
+        self._finish_team((), None)
+
+    # Runs
+
+    def _start_team(self, event: RunStarted | RunResumed) -> None:
+        known: Attributes = {names.OPERATION: "invoke_workflow"}
+        name = "invoke_workflow"
+        if isinstance(event, RunStarted):
+            name = f"{name} {event.team}"
+            known |= {names.WORKFLOW: event.team, "leadhand.engine": event.engine}
+            known |= self._content.message(names.INPUT, "user", event.request)
+        else:
+            known["leadhand.run.resumed"] = True
+        self._finish_team(event.within, None)
+        team = _Team(self._start(name, known, self._last.get(event.within)))
+        self._teams[event.within] = team
+        if isinstance(event, RunStarted):
+            parent = team.span.get_span_context()
+            team.phase = self._start("plan", {names.OPERATION: "plan"}, parent)
+
+    def _finish_team(self, path: Path, answer: Answer | None) -> None:
+        """End a run and all in it; without an answer it came to no end that we know of."""
+        team = self._teams.pop(path, None)
+        if team is None:
+            return
+        inner = [other for other in self._teams if other[: len(path)] == path]
+        for other in sorted(inner, key=len, reverse=True):
+            self._finish_team(other, None)
+        for other in [key for key in self._open if key[: len(path)] == path and key != path]:
+            self._end_attempt(other, error=_UNFINISHED)
+        error = team.error
+        if answer is None:
+            error = error or _UNFINISHED
+        elif answer.status in ("failed", "cancelled"):
+            error = error or answer.ended_by or answer.status
+        else:
+            error = None
+        if team.phase is not None:
+            self._end(team.phase, error)
+        if answer is not None:
+            # Of a resumed run nothing else says which team it is.
+            team.span.update_name(f"invoke_workflow {answer.team}")
+            team.span.set_attribute(names.WORKFLOW, answer.team)
+            team.span.set_attribute("leadhand.run.status", answer.status)
+            said = self._content.message(names.OUTPUT, "assistant", answer.answer)
+            team.span.set_attributes(said)
+        self._end(team.span, error)
+
+    def _phase(self, event: PlanProposed | PlanAccepted | PlanRejected | SynthesisStarted) -> None:
+        team = self._teams.get(event.within)
+        if team is None:
+            return
+        match event:
+            case PlanProposed():
+                team.tasks = {task.id: task for task in event.plan.tasks}
+                if team.phase is not None:
+                    team.phase.set_attribute("leadhand.plan.by", event.by)
+                    team.phase.set_attribute("leadhand.plan.tasks", len(team.tasks))
+            case PlanAccepted():
+                team.error = None
+                self._end_phase(team)
+            case PlanRejected():
+                if event.task_id is None:
+                    team.error = "plan_rejected"
+                self._noted(event)
+            case SynthesisStarted():
+                self._end_phase(team)
+                known: Attributes = {names.OPERATION: "synthesize"}
+                parent = team.span.get_span_context()
+                team.phase = self._start(f"synthesize {event.strategy}", known, parent)
+
+    def _end_phase(self, team: _Team) -> None:
+        if team.phase is not None:
+            self._end(team.phase)
+            team.phase = None
+
+    # Attempts
+
+    def _dispatched(self, event: TaskDispatched) -> None:
+        path = _path(event)
+        self._end_attempt(path, error=_UNFINISHED)
+        team = self._teams.get(event.within)
+        task = team.tasks.get(path[-1]) if team is not None else None
+        known: Attributes = {
+            names.OPERATION: "invoke_agent",
+            names.AGENT: event.worker,
+            "leadhand.task.id": event.task_id,
+            "leadhand.task.attempt": event.attempt,
+        }
+        links: list[Link] = []
+        if task is not None:
+            needs = [self._last.get((*event.within, id)) for id in task.depends_on]
+            links = [Link(context) for context in needs if context is not None]
+            known |= self._content.message(names.INPUT, "user", task.intent)
+        parent = self._home(event.within)
+        span = self._start(f"invoke_agent {event.worker}", known, parent, links=links)
+        self._open[path] = _Attempt(span)
+        self._last[path] = self._contexts[path, event.attempt] = span.get_span_context()
+
+    def _ended(self, event: TaskCompleted | TaskFailed | TaskEscalated | TaskCancelled) -> None:
+        path = _path(event)
+        attempt = self._open.get(path)
+        decided = attempt is not None and attempt.ended_ns is not None
+        if attempt is None or (decided and not isinstance(event, TaskCompleted)):
+            self._noted(event)
+            self._end_attempt(path)
+            return
+        self._finish_team(path, None)
+        span = attempt.span
+        match event:
+            case TaskCompleted():
+                output = event.result.output
+                span.set_attributes(self._content.message(names.OUTPUT, "assistant", output))
+                self._end_attempt(path)
+                return
+            case TaskFailed():
+                self._fail(span, event.kind, event.message)
+            case TaskEscalated():
+                self._fail(span, event.reason, event.message)
+            case TaskCancelled():
+                self._fail(span, "cancelled", event.reason)
+        attempt.ended_ns = self._now_ns
+        if isinstance(event, TaskCancelled) or event.final:
+            self._end_attempt(path)
+
+    def _end_attempt(self, path: Path, *, error: str | None = None) -> None:
+        """End an attempt that is open, with the error unless it has ended with one before."""
+        attempt = self._open.pop(path, None)
+        if attempt is None:
+            return
+        if attempt.ended_ns is not None:
+            attempt.span.end(attempt.ended_ns)
+        else:
+            self._end(attempt.span, error)
+
+    def _fail(self, span: Span, kind: str, message: str) -> None:
+        span.set_attribute(names.ERROR_TYPE, kind)
+        shown = self._content.text(message) if self._content.shown else None
+        span.set_status(StatusCode.ERROR, shown)
+
+    def _noted(self, event: Event) -> None:
+        """Add an event to the span that it is about: an attempt, a phase or the run."""
+        team = self._teams.get(event.within)
+        path = _path(event)
+        attempt = self._open.get(path) if path != event.within else None
+        span = None if team is None else team.phase or team.span
+        if attempt is not None:
+            span = attempt.span
+        if span is not None:
+            span.add_event(event.type, names.facts(event, self._content), self._now_ns)
+        if team is not None:
+            self._replan(team, event)
+        if isinstance(event, TaskSplit | TaskSkipped):
+            self._end_attempt(path)
+
+    def _replan(self, team: _Team, event: Event) -> None:
+        """Keep up with what each task waits for."""
+        match event:
+            case ApprovalGiven() if event.plan is not None:
+                team.tasks = {task.id: task for task in event.plan.tasks}
+            case PlanAmended():
+                team.tasks |= {task.id: task for task in (*event.added, *event.changed)}
+            case TaskSplit():
+                whole = _path(event)[-1]
+                team.tasks |= {part.id: part for part in event.parts}
+                for id in event.rewired:
+                    if id in team.tasks:
+                        team.tasks[id] = rewired(team.tasks[id], whole, event.parts)
+            case _:
+                pass
+
+    # Calls
+
+    def _model_called(self, event: ModelCalled) -> None:
+        model = event.model.partition(":")[2] or event.model
+        known = names.chat(event, self._content)
+        span = self._call(f"chat {model}", known, event, kind=SpanKind.CLIENT)
+        if event.error is not None:
+            shown = self._content.text(event.error) if self._content.shown else None
+            span.set_status(StatusCode.ERROR, shown or names.model_error(event.error))
+        span.end(self._now_ns)
+
+    def _tool_called(self, event: ToolCalled) -> None:
+        known = names.tool(event, self._content)
+        span = self._call(f"execute_tool {event.tool}", known, event)
+        if event.error is not None:
+            self._fail(span, "tool_error", event.error)
+        span.end(self._now_ns)
+
+    def _call(
+        self,
+        name: str,
+        known: Attributes,
+        event: ModelCalled | ToolCalled,
+        *,
+        kind: SpanKind = SpanKind.INTERNAL,
+    ) -> Span:
+        parent = self._contexts.get((_path(event), event.attempt or 0)) or self._home(event.within)
+        start_ns = self._now_ns - _ns(event.duration_s)
+        return self._start(name, known, parent, kind=kind, start_ns=start_ns)
+
+    # Spans
+
+    def _home(self, path: Path) -> SpanContext | None:
+        """Where that which is of no attempt of a run belongs."""
+        team = self._teams.get(path)
+        if team is None:
+            return self._last.get(path)
+        return (team.phase or team.span).get_span_context()
+
+    def _start(
+        self,
+        name: str,
+        known: Attributes,
+        parent: SpanContext | None,
+        *,
+        kind: SpanKind = SpanKind.INTERNAL,
+        links: Sequence[Link] = (),
+        start_ns: int | None = None,
+    ) -> Span:
+        context = None
+        if parent is not None:
+            context = set_span_in_context(NonRecordingSpan(parent), Context())
+        return self._tracer.start_span(
+            name,
+            context,
+            kind=kind,
+            attributes={**self._run, **known},
+            links=links,
+            start_time=self._now_ns if start_ns is None else start_ns,
+        )
+
+    def _end(self, span: Span, error: str | None = None) -> None:
+        if error is not None:
+            span.set_attribute(names.ERROR_TYPE, error)
+            span.set_status(StatusCode.ERROR)
+        span.end(self._now_ns)
+
+
+def _path(event: Event) -> Path:
+    """The path of the task that an event is about; of the run that it is of, where of none."""
+    if not isinstance(event, TaskEvent | ModelCalled | ApprovalRequested | ApprovalGiven):
+        return event.within
+    outer = "/".join(event.within)
+    if event.task_id is None or event.task_id == outer:
+        return event.within
+    return (*event.within, event.task_id[len(outer) + 1 :] if outer else event.task_id)
+
+
+def _ns(seconds: float) -> int:
+    return round(seconds * 1e9)

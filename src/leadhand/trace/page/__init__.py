@@ -1,0 +1,88 @@
+"""A run as one page that needs nothing else: no network, no server, nothing fetched or obeyed.
+
+Its style and script are its own and named by their hashes in its content security policy, which
+forbids everything else. All that others wrote is text.
+"""
+
+import base64
+import hashlib
+from collections.abc import Iterator, Sequence
+from importlib import resources
+
+from leadhand.contracts.event import Event
+from leadhand.trace.page import figures
+from leadhand.trace.page.events import events_table
+from leadhand.trace.page.graph import drawing
+from leadhand.trace.page.markup import Html, shown, tag
+from leadhand.trace.page.tasks import tasks
+from leadhand.trace.page.timeline import timeline
+from leadhand.trace.story import Story
+
+__all__ = ["page"]
+
+MAX_NESTED_GRAPHS = 20
+
+
+def page(events: Sequence[Event], *, held: bool) -> Iterator[str]:
+    """The page in pieces; `held` is whether somebody works on the run right now."""
+    story = Story.of(events)
+    style, script = _own("style.css"), _own("script.js")
+    policy = (
+        f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    yield (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="referrer" content="no-referrer">\n'
+        f"<title>{shown(story.state.run_id)}</title>\n<style>{style}</style>\n</head>\n<body>\n"
+    )
+    yield tag("a", "To the answer", href="#answer", class_="skip")
+    yield figures.head(story, held=held)
+    yield Html("<main>")
+    yield figures.next_step(story, held=held)
+    yield _section("Answer", "answer", *figures.answer(story.state.answer))
+    yield _section("Graph", "graph", drawing(story), *_nested_graphs(story))
+    yield _section("Timeline", "timeline", timeline(story))
+    yield _section("Tasks", "tasks", tasks(story))
+    yield _section("Plan", "plan", figures.plans(story))
+    yield _section("Costs", "costs", *figures.costs(story))
+    yield Html('<section id="events"><h2>Events</h2>')
+    yield from events_table(events)
+    yield f"</section></main>\n<script>{script}</script>\n</body>\n</html>\n"
+
+
+def _section(title: str, id: str, *content: Html) -> Html:
+    return tag("section", tag("h2", title), *content, id=id)
+
+
+def _nested_graphs(story: Story) -> list[Html]:
+    """The graphs of the runs that teams made as workers, the last of each task."""
+    return [
+        tag(
+            "details",
+            tag("summary", f"Within {path.removesuffix('/')}: team {inner.state.team}"),
+            drawing(inner, path=path),
+            open=number < 3,
+        )
+        for number, (path, inner) in enumerate(_nested(story, ""))
+        if number < MAX_NESTED_GRAPHS
+    ]
+
+
+def _nested(story: Story, path: str) -> Iterator[tuple[str, Story]]:
+    for id, task in story.tasks.items():
+        inner = task.attempts[-1].inside if task.attempts else None
+        if inner is not None and inner.tasks:
+            yield f"{path}{id}/", inner
+            yield from _nested(inner, f"{path}{id}/")
+
+
+def _own(name: str) -> str:
+    """A file of this folder, which goes into the page as it is."""
+    return (resources.files(__name__) / name).read_text(encoding="utf-8").strip()
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"

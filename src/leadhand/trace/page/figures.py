@@ -1,0 +1,121 @@
+"""The head of the page: how the run stands, what was asked and answered, figures, costs, plans."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from leadhand.contracts.answer import Answer
+from leadhand.contracts.outcome import Usage
+from leadhand.trace.ending import without_gaps
+from leadhand.trace.page.markup import Html, joined, tag
+from leadhand.trace.page.prose import prose
+from leadhand.trace.page.words import price, span
+from leadhand.trace.story import Story
+
+
+def head(story: Story, *, held: bool) -> Html:
+    """Status, request, figures."""
+    state, figures = story.state, story.metrics
+    standing = story.standing(held=held)
+    done = sum(task.status == "completed" for task in state.tasks.values())
+    engine = state.answer.engine if state.answer is not None else state.engine
+    began = f"{story.started_at:%Y-%m-%d %H:%M:%S} UTC" if story.started_at is not None else ""
+    tiles = [
+        ("time", span(figures.makespan_s)),
+        ("speed-up", f"{figures.speedup:.1f}×" if figures.speedup else "–"),
+        ("critical path", span(figures.critical_path_s)),
+        ("tasks completed", f"{done:,} of {len(state.tasks):,}"),
+        ("requests", f"{figures.requests:,}"),
+        ("tokens in, out", f"{figures.input_tokens:,}, {figures.output_tokens:,}"),
+        ("cost", price(figures.cost_usd) if figures.requests else "–"),
+    ]
+    if state.answer is not None and state.answer.confidence is not None:
+        tiles.append(("confidence", f"{state.answer.confidence} of 100"))
+    return tag(
+        "header",
+        tag("p", " · ".join([state.run_id, f"team {state.team}", f"engine: {engine}", began])),
+        tag("h1", tag("span", standing, class_=f"status {standing}"), " ", state.request),
+        tag("dl", *(tag("div", tag("dt", name), tag("dd", said)) for name, said in tiles)),
+    )
+
+
+def next_step(story: Story, *, held: bool) -> Html:
+    """What it waits for and how it goes on, where it is not over."""
+    run_id, questions = story.state.run_id, story.questions
+    if questions:
+        asked = [tag("li", tag("b", one.task_id or "the plan"), ": ", one.question)
+                 for one in questions]  # fmt: skip
+        command = tag("code", f"leadhand answer {run_id}")
+        said = joined("It waits for a person.", tag("ul", *asked), "Answer with ", command)
+    elif story.standing(held=held) == "interrupted":
+        command = tag("code", f"leadhand resume {run_id}")
+        said = joined("It has no answer, and nobody works on it. Go on with ", command)
+    else:
+        return Html()
+    return tag("div", said, class_="notice")
+
+
+def answer(given: Answer | None) -> Iterator[Html]:
+    """The answer, what it lacks, what contradicts, where it is from."""
+    if given is None:
+        yield tag("p", "There is no answer yet.", class_="quiet")
+        return
+    yield from _list("What is missing", [(gap.task_id, gap.why) for gap in given.gaps])
+    yield tag("article", prose(without_gaps(given.answer, given.gaps)))
+    between = [
+        (", ".join(one.task_ids), f"{one.about} {_end(one.resolution)} {one.why}".strip())
+        for one in given.conflicts
+    ]
+    yield from _list("Contradictions", between)
+    yield from _list("Sources", [(one.task_id, one.ref) for one in given.sources[:200]])
+
+
+def _end(resolution: str | None) -> str:
+    return f"Taken as right: {resolution}." if resolution else "Open."
+
+
+def _list(title: str, pairs: Sequence[tuple[str, str]]) -> Iterator[Html]:
+    if pairs:
+        yield tag("h3", title)
+        yield tag("ul", *(tag("li", tag("b", name), ": ", said) for name, said in pairs))
+
+
+def plans(story: Story) -> Html:
+    """The plan's history, with why it changed."""
+    rows: list[Html] = []
+    for version in story.plans:
+        by = f", by {version.by}" if version.by else ""
+        said = f": {version.said}" if version.said else ""
+        line = f"revision {version.revision}, {version.tasks:,} tasks{by}, {version.what} after "
+        notes = tag("ul", *(tag("li", note) for note in version.notes)) if version.notes else ""
+        rows.append(tag("li", f"{line}{span(version.at_s)}{said}", notes))
+    rows += [tag("li", f"{span(step.at_s)}: {step.words}") for step in story.notices]
+    return tag("ul", *rows) if rows else tag("p", "There is no plan.", class_="quiet")
+
+
+def costs(story: Story) -> Iterator[Html]:
+    """Who used what: by role, by worker, by model."""
+    if not story.spent:
+        yield tag("p", "No model was used.", class_="quiet")
+    yield from _used("role", story.spent_by("role"))
+    yield from _used("worker", story.spent_by("worker"))
+    yield from _used("model", story.spent_by("model"))
+
+
+def _used(by: str, used: Mapping[str, Usage]) -> Iterator[Html]:
+    if not used:
+        return
+    names = (by, "requests", "tokens in", "tokens out", "cost")
+    most = sorted(used.items(), key=lambda item: -item[1].input_tokens - item[1].output_tokens)
+    rows = [
+        tag(
+            "tr",
+            tag("th", name, scope="row"),
+            tag("td", f"{usage.requests:,}"),
+            tag("td", f"{usage.input_tokens:,}"),
+            tag("td", f"{usage.output_tokens:,}"),
+            tag("td", price(usage.cost_usd)),
+        )
+        for name, usage in most
+    ]
+    top = tag("thead", tag("tr", *(tag("th", name, scope="col") for name in names)))
+    table = tag("table", top, tag("tbody", *rows), class_="costs")
+    yield tag("div", table, class_="scroll", tabindex="0", role="region", aria_label=f"By {by}")

@@ -1,0 +1,109 @@
+"""Every task in words: what it was to do, each attempt, what was decided, and what it gave."""
+
+import json
+from collections.abc import Iterator, Sequence
+
+from pydantic import JsonValue
+
+from leadhand.contracts.outcome import Result, Usage
+from leadhand.trace.chapters import Attempt, Step
+from leadhand.trace.page.markup import Html, joined, tag
+from leadhand.trace.page.words import MARKS, anchor, price, span
+from leadhand.trace.story import Story
+
+MAX_TASKS = 2_000
+"""Tasks that are told one by one; of more, those with anything to tell come first."""
+MAX_OUTPUT_CHARS = 4_000
+
+
+def tasks(story: Story, *, path: str = "") -> Html:
+    """The list of a run's tasks; what a team did stands within the attempt that it made."""
+    ids = list(story.tasks)
+    left_out = len(ids) - MAX_TASKS
+    if left_out > 0:
+        kept = set(sorted(ids, key=lambda id: not story.tasks[id].eventful)[:MAX_TASKS])
+        ids = [id for id in ids if id in kept]
+    more = f"{left_out:,} more tasks are left out here; `leadhand trace --format json` has them."
+    told = [_task(story, id, path) for id in ids]
+    return joined(*told, tag("p", more, class_="quiet") if left_out > 0 else Html())
+
+
+def _task(story: Story, id: str, path: str) -> Html:
+    task, facts, status = story.tasks[id], story.facts(id), story.status(id)
+    parts = [facts.worker] if facts.worker != id else []
+    parts += [status.replace("_", " ")]
+    parts += [f"{len(task.attempts)} attempts"] if len(task.attempts) > 1 else []
+    parts += [span(facts.busy_s)] if task.attempts else []
+    parts += [used(facts.usage)] if facts.usage.requests else []
+    head = tag(
+        "summary",
+        tag("span", MARKS.get(status, "┄"), class_=f"mark {status}", aria_hidden="true"),
+        tag("b", id),
+        " ",
+        tag("span", " · ".join(parts), class_="quiet"),
+    )
+    needs = facts.task.depends_on
+    body = [
+        tag("p", facts.task.intent, class_="intent"),
+        tag("p", f"Needs {', '.join(needs)}.", class_="quiet") if needs else Html(),
+        tag("p", f"Dropped {task.dropped}", class_="quiet") if task.dropped else Html(),
+        tag("p", facts.error, class_="why") if facts.error and not task.attempts else Html(),
+        *(_step(step) for step in task.before),
+        *(_attempt(attempt, f"{path}{id}/") for attempt in task.attempts),
+        *(_result(facts.result) if facts.result is not None else ()),
+    ]
+    return tag("details", head, *body, id=anchor(path + id), class_="task")
+
+
+def _attempt(attempt: Attempt, path: str) -> Html:
+    kind = f" ({attempt.kind.replace('_', ' ')})" if attempt.kind else ""
+    took = f" after {span(attempt.took_s)}" if not attempt.running else ""
+    tools = ", ".join(f"{name} ×{count}" for name, count in attempt.tools.most_common())
+    said = [attempt.worker, *([attempt.model] if attempt.model else [])]
+    said += [used(attempt.usage)] if attempt.usage.requests else []
+    said += [f"tools: {tools}"] if tools else []
+    inside = attempt.inside
+    return tag(
+        "div",
+        tag(
+            "p",
+            f"Attempt {attempt.number}: ",
+            tag("span", attempt.end, class_=f"end {attempt.end}"),
+            f"{took}{kind}{f': {attempt.message}' if attempt.message else ''} ",
+            tag("span", " · ".join(said), class_="quiet"),
+        ),
+        *(_step(step) for step in attempt.steps),
+        tag("div", tasks(inside, path=path), class_="inside") if inside is not None else Html(),
+        class_="attempt",
+    )
+
+
+def _step(step: Step) -> Html:
+    words: Sequence[Html] = ()
+    if step.changed is not None:
+        old, new = step.changed
+        words = (tag("del", old), tag("ins", new))
+    return tag("div", f"→ {step.words}", *words, class_="step")
+
+
+def _result(result: Result) -> Iterator[Html]:
+    sure = f" Confidence {result.confidence} of 100." if result.confidence is not None else ""
+    yield tag("p", tag("b", "Result. "), f"{result.summary}{sure}")
+    text = _text(result.output)
+    if text and text != result.summary:
+        cut = f"{text[:MAX_OUTPUT_CHARS]}\n… {len(text):,} characters in all"
+        shown = text if len(text) <= MAX_OUTPUT_CHARS else cut
+        yield tag("pre", shown, tabindex="0")
+
+
+def _text(output: JsonValue) -> str:
+    if output is None or isinstance(output, str):
+        return output or ""
+    return json.dumps(output, indent=2, ensure_ascii=False)
+
+
+def used(usage: Usage) -> str:
+    """Requests, tokens and price in a few words."""
+    asked = f"{usage.requests:,} request{'' if usage.requests == 1 else 's'}"
+    tokens = f"{usage.input_tokens:,} tokens in, {usage.output_tokens:,} out"
+    return f"{asked}, {tokens}, {price(usage.cost_usd)}"

@@ -1,0 +1,143 @@
+"""Decisions and notices in a few words: what an event says in the story of a run. Pure."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import assert_never
+
+from leadhand.contracts.event import (
+    BreakerClosed,
+    BreakerOpened,
+    CritiqueGiven,
+    OpinionJudged,
+    PlanAccepted,
+    PlanAmended,
+    PlanProposed,
+    PlanRejected,
+    RunResumed,
+    TaskCancelled,
+    TaskCompleted,
+    TaskEscalated,
+    TaskFailed,
+    TaskReassigned,
+    TaskRefined,
+    TaskRetried,
+    TaskSplit,
+    TierRaised,
+    WorkerStuck,
+)
+from leadhand.trace.chapters import PlanVersion, Step
+
+Decided = (
+    TaskCompleted
+    | TaskFailed
+    | TaskEscalated
+    | TaskCancelled
+    | TaskRetried
+    | TaskReassigned
+    | TaskRefined
+    | TierRaised
+    | TaskSplit
+    | OpinionJudged
+)
+
+
+def step(event: Decided) -> Step:
+    """What was decided about a task whose attempt has ended, or that has none."""
+    at_s = event.elapsed_s
+    match event:
+        case TaskCompleted():
+            return Step(at_s, "accepted", "accepted as it is", event.flag or "")
+        case TaskFailed() | TaskEscalated():
+            return Step(at_s, "given up", "given up", event.decision or event.message)
+        case TaskCancelled():
+            return Step(at_s, "given up", "cancelled", event.reason)
+        case TaskRetried():
+            return Step(at_s, "retried", f"tried again after {event.delay_s:g} s", event.reason)
+        case TaskReassigned(second_opinion=True):
+            return Step(at_s, "second opinion", f"second opinion of {event.worker}", event.reason)
+        case TaskReassigned():
+            return Step(at_s, "reassigned", f"reassigned to {event.worker}", event.reason)
+        case TaskRefined():
+            words = (event.old_intent, event.new_intent)
+            return Step(at_s, "refined", "put in other words", event.reason, words)
+        case TierRaised():
+            said = f"tier raised from {event.old_tier} to {event.new_tier}"
+            return Step(at_s, "tier raised", said, event.reason)
+        case TaskSplit():
+            said = f"split into {_named(part.id for part in event.parts)}"
+            return Step(at_s, "split", said, event.reason)
+        case OpinionJudged():
+            taken = event.workers[0 if event.taken == "first" else 1]
+            said = f"of two results the {event.taken} was taken, of {taken}"
+            return Step(at_s, "judged", said, event.reason)
+        case _:
+            assert_never(event)
+
+
+def notice(
+    event: RunResumed | CritiqueGiven | BreakerOpened | BreakerClosed | WorkerStuck,
+) -> Step:
+    """What befell the run as a whole."""
+    at_s = event.elapsed_s
+    match event:
+        case RunResumed():
+            went_on = f"going on: {_named(event.goes_on)}" if event.goes_on else ""
+            again = f"done again: {_named(event.again)}" if event.again else ""
+            return Step(at_s, "resumed", "resumed", "; ".join(filter(None, [went_on, again])))
+        case CritiqueGiven():
+            said = f"critic, draft {event.round}: {event.verdict.replace('_', ' ')}"
+            points = "; ".join(f"{point.severity}: {point.point}" for point in event.points)
+            return Step(at_s, "critique", said, "; ".join(filter(None, [points, event.why])))
+        case BreakerOpened():
+            said = f"{event.worker} failed {event.failures} times in a row: paused"
+            return Step(at_s, "breaker", f"{said} for {event.pause_s:g} s", event.reason)
+        case BreakerClosed():
+            return Step(at_s, "breaker", f"{event.worker} works again", event.reason)
+        case WorkerStuck():
+            return Step(at_s, "stuck", event.message)
+        case _:
+            assert_never(event)
+
+
+def plan_versions(
+    known: Sequence[PlanVersion],
+    event: PlanProposed | PlanRejected | PlanAccepted | PlanAmended,
+    *,
+    tasks: int,
+) -> list[PlanVersion]:
+    """The plans that are `known`, and what `event` says; `tasks` is how many the plan has now."""
+    at_s = event.elapsed_s
+    match event:
+        case PlanProposed(plan=plan):
+            return [*known, PlanVersion(at_s, "proposed", plan.revision, len(plan.tasks), event.by)]
+        case PlanAccepted() if known:
+            accepted = replace(known[-1], at_s=at_s, what="accepted", notes=event.warnings)
+            return [*known[:-1], accepted]
+        case PlanRejected(task_id=None) if known:
+            rejected = replace(known[-1], at_s=at_s, what="rejected", notes=event.problems)
+            return [*known[:-1], rejected]
+        case PlanAccepted():
+            return [PlanVersion(at_s, "accepted", 1, tasks, notes=event.warnings)]
+        case PlanRejected():
+            said = f"{event.task_id} asked for another plan" if event.task_id is not None else ""
+            revision = (known[-1].revision if known else 0) + 1
+            one = PlanVersion(at_s, "rejected", revision, tasks, said=said, notes=event.problems)
+            return [*known, one]
+        case PlanAmended():
+            lists = (
+                ("added", [task.id for task in event.added]),
+                ("changed", [task.id for task in event.changed]),
+                ("dropped", event.dropped),
+            )
+            notes = tuple(f"{what} {_named(ids)}" for what, ids in lists if ids)
+            said = f"{event.task_id}: {event.reason}"
+            one = PlanVersion(at_s, "amended", event.revision, tasks, event.by, said, notes)
+            return [*known, one]
+        case _:
+            assert_never(event)
+
+
+def _named(ids: Iterable[str]) -> str:
+    names = list(ids)
+    more = f" and {len(names) - 10:,} more" if len(names) > 10 else ""
+    return ", ".join(names[:10]) + more

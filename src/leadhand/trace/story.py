@@ -1,0 +1,319 @@
+"""The story of a run: every attempt, what was decided after it, what was planned, who was asked.
+
+`RunState` says how things stand, `Story` how they came to be: the one fold of events that `show`,
+the HTML page and the live page draw. It says nothing of how it looks. Pure.
+"""
+
+import datetime as dt
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal, assert_never
+
+from leadhand.contracts.answer import Metrics, Status
+from leadhand.contracts.event import (
+    ApprovalGiven,
+    ApprovalRequested,
+    BreakerClosed,
+    BreakerOpened,
+    ConflictFound,
+    ConflictJudged,
+    CritiqueGiven,
+    Event,
+    ModelCalled,
+    OpinionJudged,
+    PlanAccepted,
+    PlanAmended,
+    PlanProposed,
+    PlanRejected,
+    RunFinished,
+    RunResumed,
+    RunStarted,
+    SynthesisStarted,
+    TaskCancelled,
+    TaskCompleted,
+    TaskDispatched,
+    TaskEscalated,
+    TaskFailed,
+    TaskReassigned,
+    TaskRefined,
+    TaskRetried,
+    TaskSkipped,
+    TaskSplit,
+    TierRaised,
+    ToolCalled,
+    WorkerStuck,
+)
+from leadhand.contracts.outcome import NO_USAGE, Usage
+from leadhand.nesting import unnested
+from leadhand.state import RunState, TaskState, apply
+from leadhand.trace.chapters import Asked, Attempt, PlanVersion, Spender, Step, TaskStory
+from leadhand.trace.metrics import critical_chain, metrics
+from leadhand.trace.steps import notice, plan_versions, step
+
+Standing = Status | Literal["running", "waiting", "interrupted"]
+
+
+class Story:
+    """How a run came to stand as it does; each attempt of a team has the story of its run."""
+
+    def __init__(self, state: RunState | None = None) -> None:
+        """`state` is that of a nested run, which changes with the run around it."""
+        self.state = state or RunState()
+        self.tasks: dict[str, TaskStory] = {}
+        """Every task that ever was of the plan, by id; parts right after what they are of."""
+        self.plans: list[PlanVersion] = []
+        self.asked: list[Asked] = []
+        self.notices: list[Step] = []
+        """What happened to the run as a whole, beside its plan and its people."""
+        self.spent: dict[Spender, Usage] = {}
+        """Who used what; of the outermost run alone, with all that is nested in it."""
+        self.events: Counter[str] = Counter()
+        self.started_at: dt.datetime | None = None
+        self.started_s = 0.0
+        self.last_s = 0.0
+        """When the last event was, in seconds since the outermost run started."""
+
+    @classmethod
+    def of(cls, events: Iterable[Event]) -> "Story":
+        """The story that `events` tell, from the first."""
+        story = cls()
+        for event in events:
+            story.tell(event)
+        return story
+
+    def tell(self, event: Event) -> None:
+        """Go on by one event of the outermost run."""
+        before = self.state.usage
+        apply(self.state, event)
+        used = _used(event) if self.state.usage is not before else None
+        self._note(event, used)
+        if used is not None:
+            spender = self._spender(event)
+            self.spent[spender] = self.spent.get(spender, NO_USAGE).plus(used)
+
+    @property
+    def questions(self) -> Sequence[Asked]:
+        """What a person is asked and has not answered, in nested runs too."""
+        if self.state.answer is not None and not self.state.answer.waiting:
+            return ()
+        return tuple(self._questions())
+
+    def standing(self, *, held: bool) -> Standing:
+        """How the run stands; `held` is whether somebody works on it right now."""
+        if self.questions:
+            return "waiting"
+        if self.state.answer is not None:
+            return self.state.answer.status
+        return "running" if held else "interrupted"
+
+    @property
+    def metrics(self) -> Metrics:
+        """The figures: those of the answer, or as they stand at the last event."""
+        answer = self.state.answer
+        return answer.metrics if answer is not None else metrics(self.state, self.last_s)
+
+    @property
+    def critical_path(self) -> tuple[str, ...]:
+        """The ids of the longest chain of dependent tasks, in order."""
+        return critical_chain(self.state)[1]
+
+    def spent_by(self, field: Literal["role", "worker", "model"]) -> dict[str, Usage]:
+        """What was used, by role, by worker (`outer/inner` where nested) or by model."""
+        out: dict[str, Usage] = {}
+        for spender, usage in self.spent.items():
+            name = getattr(spender, field)
+            if name is not None:
+                out[name] = out.get(name, NO_USAGE).plus(usage)
+        return out
+
+    def facts(self, id: str) -> TaskState:
+        """How a task stands, or stood when it was no longer of the plan."""
+        return self.state.tasks.get(id) or self.state.retired[id]
+
+    def status(self, id: str) -> str:
+        """Its status, or `split` or `dropped` where it is no longer of the plan."""
+        if id in self.state.tasks:
+            return self.state.tasks[id].status
+        return "split" if self.tasks[id].parts else "dropped"
+
+    def last(self, task_id: str) -> Attempt | None:
+        """The last attempt at a task, if there was any."""
+        task = self.tasks.get(task_id)
+        return task.attempts[-1] if task is not None and task.attempts else None
+
+    def _questions(self) -> Iterator[Asked]:
+        yield from (one for one in self.asked if one.verdict is None)
+        for task in self.tasks.values():
+            inner = task.attempts[-1].inside if task.attempts else None
+            if inner is not None and inner.state.answer is None:
+                for one in inner._questions():
+                    yield one.within(task.id)
+
+    def _note(self, event: Event, used: Usage | None) -> None:
+        """Take note of an event that the state has taken in."""
+        before_s, self.last_s = self.last_s, event.elapsed_s
+        self.events[event.type] += 1
+        if event.within:
+            self._nested(event, used)
+            return
+        match event:
+            case RunStarted():
+                self.started_at = event.at
+                self.started_s = event.elapsed_s
+            case RunResumed():
+                self._resumed(event, before_s)
+            case PlanProposed() | PlanRejected() | PlanAccepted() | PlanAmended():
+                self._planned(event)
+            case ApprovalRequested():
+                self.asked.append(Asked(event.elapsed_s, event.task_id, event.question))
+            case ApprovalGiven():
+                self._answered(event)
+            case SynthesisStarted() | ConflictFound() | ConflictJudged() | RunFinished():
+                pass  # they stand in the state
+            case CritiqueGiven() | BreakerOpened() | BreakerClosed() | WorkerStuck():
+                self.notices.append(notice(event))
+            case ModelCalled():
+                attempt = self.last(event.task_id) if event.task_id is not None else None
+                if attempt is not None:
+                    attempt.use(used)
+                    attempt.model = event.model if event.role == "worker" else attempt.model
+            case _:
+                self._of_task(event, used)
+
+    def _nested(self, event: Event, used: Usage | None) -> None:
+        id = event.within[0]
+        attempt, state = self.last(id), self.state.tasks[id].nested
+        if attempt is None or state is None:
+            return
+        attempt.use(used)
+        if attempt.inside is None or attempt.inside.state is not state:
+            # A resumed attempt goes on with the run that the one before it had begun.
+            known = [one.inside for one in self.tasks[id].attempts if one.inside is not None]
+            attempt.inside = next((one for one in known if one.state is state), None)
+            attempt.inside = attempt.inside or Story(state)
+        attempt.inside._note(unnested(event), used)
+
+    def _of_task(
+        self,
+        event: TaskDispatched
+        | ToolCalled
+        | TaskCompleted
+        | TaskFailed
+        | TaskEscalated
+        | TaskRetried
+        | TaskReassigned
+        | TaskRefined
+        | TierRaised
+        | TaskSplit
+        | OpinionJudged
+        | TaskSkipped
+        | TaskCancelled,
+        used: Usage | None,
+    ) -> None:
+        task = self.tasks[event.task_id]
+        attempt = task.attempts[-1] if task.attempts else None
+        if attempt is not None:
+            attempt.use(used)
+        match event:
+            case TaskDispatched():
+                task.attempts.append(Attempt(event.attempt, event.worker, event.elapsed_s))
+            case ToolCalled():
+                if attempt is not None:
+                    attempt.tools[event.tool] += 1
+            case TaskCompleted() | TaskFailed() | TaskEscalated() | TaskCancelled():
+                if attempt is not None and attempt.running:
+                    attempt.finish(event)
+                else:
+                    task.add(step(event))
+            case TaskSkipped():
+                pass  # it never started; the state says why
+            case TaskSplit():
+                task.add(step(event))
+                self._add((part.id for part in event.parts), part_of=event.task_id)
+                task.parts = tuple(part.id for part in event.parts)
+            case TaskRetried() | TaskReassigned() | TaskRefined() | TierRaised() | OpinionJudged():
+                task.add(step(event))
+            case _:
+                assert_never(event)
+
+    def _planned(self, event: PlanProposed | PlanRejected | PlanAccepted | PlanAmended) -> None:
+        self.plans = plan_versions(self.plans, event, tasks=len(self.state.tasks))
+        if isinstance(event, PlanAccepted):
+            self.tasks = {id: TaskStory(id) for id in self.state.tasks}
+        elif isinstance(event, PlanAmended):
+            self._add((task.id for task in event.added), part_of=None)
+            for id in event.dropped:
+                self.tasks[id].dropped = f"by revision {event.revision}: {event.reason}"
+
+    def _add(self, ids: Iterable[str], *, part_of: str | None) -> None:
+        """New tasks at the end, or right after the task, and its parts, that they are parts of."""
+        new = {id: TaskStory(id, part_of=part_of) for id in ids}
+        if part_of is None:
+            self.tasks.update(new)
+            return
+        known, self.tasks = self.tasks, {}
+        for id, task in known.items():
+            self.tasks[id] = task
+            if id == part_of:
+                self.tasks.update(new)
+
+    def _answered(self, event: ApprovalGiven) -> None:
+        for one in self.asked:
+            if one.task_id == event.task_id and one.verdict is None:
+                one.verdict, one.text, one.by = event.verdict, event.text, event.by
+                one.answered_s = event.elapsed_s
+
+    def _resumed(self, event: RunResumed, before_s: float) -> None:
+        self._halt(before_s)
+        self.notices.append(notice(event))
+        for id in event.again:
+            self.tasks[id].add(Step(event.elapsed_s, "again", "done again from the beginning"))
+
+    def _halt(self, at_s: float) -> None:
+        """What was in flight was lost with its process, at the latest when that wrote last."""
+        for task in self.tasks.values():
+            attempt = task.attempts[-1] if task.attempts else None
+            if attempt is not None and attempt.running:
+                attempt.ended_s, attempt.end = at_s, "interrupted"
+                if attempt.inside is not None:
+                    attempt.inside._halt(at_s)
+
+    def _spender(self, event: Event) -> Spender:
+        """Whose usage an event tells of."""
+        story, names = self, list[str]()
+        way = event.within
+        role = event.role if isinstance(event, ModelCalled) else "worker"
+        for id in way:
+            attempt = story.last(id)
+            if attempt is None or attempt.inside is None:
+                break
+            names.append(attempt.worker)
+            story = attempt.inside
+        task_id: str | None = getattr(event, "task_id", None)
+        if role == "worker" and task_id is not None:
+            attempt = story.last(task_id.removeprefix("".join(f"{id}/" for id in way)))
+            names += [attempt.worker] if attempt is not None else []
+        used = _used(event)
+        return Spender(role, "/".join(names) or None, used.model if used is not None else None)
+
+
+def _used(event: Event) -> Usage | None:
+    """What an event says was used, where the state counts it."""
+    match event:
+        case ModelCalled():
+            return Usage(
+                model=event.model,
+                requests=1,
+                input_tokens=event.input_tokens,
+                output_tokens=event.output_tokens,
+                cost_usd=event.cost_usd,
+                duration_s=event.duration_s,
+            )
+        case TaskCompleted():
+            return event.result.usage
+        case OpinionJudged():
+            return event.second.usage
+        case TaskFailed() | TaskEscalated():
+            return event.partial.usage if event.partial is not None else None
+        case _:
+            return None

@@ -1,0 +1,108 @@
+"""The texts that one attempt can read: what tools gave, and the results of tasks before it.
+
+A model is shown a page at a time, fenced, and reads on from where it was cut.
+"""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from pydantic import JsonValue
+from pydantic_ai.tools import ToolDefinition
+from pydantic_core import to_json
+
+from leadhand.fence import Fence
+from leadhand.workers.output import legible
+
+SHOWN_CHARS = 16_000
+"""Characters of a text that a model is shown at once."""
+KEPT_CHARS = 4_000_000
+"""Characters of a text that can be read on; of what is beyond only its hash is kept."""
+
+READ_MORE = ToolDefinition(
+    name="read_more",
+    description="Reads on in a text that was cut, or in the full result of a task you depend on.",
+    parameters_json_schema={
+        "type": "object",
+        "properties": {
+            "source": {"type": "string", "description": "What the text is from, as it was named."},
+            "offset": {"type": "integer", "minimum": 0, "description": "Characters to skip."},
+        },
+        "required": ["source", "offset"],
+        "additionalProperties": False,
+    },
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text, as far as it is kept."""
+
+    text: str
+    chars: int
+    """Of all of it."""
+    sha256: str
+    """Of all of it, as UTF-8."""
+
+    @classmethod
+    def of(cls, text: str) -> "Text":
+        """`text` without what UTF-8 can't hold, cut at `KEPT_CHARS`."""
+        text = text if text.isascii() else legible(text)
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        return cls(text[:KEPT_CHARS], len(text), digest)
+
+
+class Texts:
+    """What can be read, by the name of its source."""
+
+    def __init__(self, fence: Fence, results: Mapping[str, JsonValue]) -> None:
+        """`results` are the outputs of the tasks before, by task id."""
+        self._fence = fence
+        self._texts = {id: Text.of(as_text(output)) for id, output in results.items()}
+
+    def __getitem__(self, source: str) -> Text:
+        return self._texts[source]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts)
+
+    @property
+    def any_long(self) -> bool:
+        """Whether any is so long that it may not be seen whole without being asked for."""
+        return any(text.chars > SHOWN_CHARS // 8 for text in self._texts.values())
+
+    def keep(self, source: str, value: object) -> str:
+        """The first page of what a tool gave, which can be read on from now."""
+        self._texts[source] = Text.of(as_text(value))
+        return self._page(source, 0)
+
+    def read_on(self, source: object, offset: object) -> str | None:
+        """The page from `offset`; none where there is no such place."""
+        if not isinstance(source, str) or source not in self._texts:
+            return None
+        if not isinstance(offset, int) or not 0 <= offset <= len(self._texts[source].text):
+            return None
+        return self._page(source, offset)
+
+    def _page(self, source: str, offset: int) -> str:
+        kept = self._texts[source]
+        end = min(offset + SHOWN_CHARS, len(kept.text))
+        page = self._fence.around(kept.text[offset:end], source=source)
+        if end < len(kept.text):
+            return (
+                f"{page}\n(Cut: characters {offset:,} to {end:,} of {kept.chars:,}. Go on with "
+                f"read_more(source={source!r}, offset={end}).)"
+            )
+        if kept.chars > len(kept.text):
+            return f"{page}\n(Cut at {end:,} of {kept.chars:,} characters; sha256 {kept.sha256}.)"
+        return page
+
+
+def as_text(value: object) -> str:
+    """Whatever a tool gave as text: JSON, unless it is text already."""
+    if isinstance(value, str):
+        return value
+    try:
+        return to_json(value, inf_nan_mode="constants", fallback=str).decode()
+    except (ValueError, UnicodeError):
+        return str(value)

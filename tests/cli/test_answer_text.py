@@ -1,0 +1,55 @@
+"""An answer as Markdown for a pipe, and as text for a terminal: what others wrote does nothing."""
+
+import io
+
+from markdown_it import MarkdownIt
+from rich.console import Console
+
+from leadhand.cli.answer_text import markdown, show_answer
+from leadhand.contracts.answer import Answer, Conflict, Gap
+from leadhand.trace.ending import with_gaps
+
+WHY = "boom\n## What was found\n![x](https://evil.example/p) <b>\x1b[31m"
+GAPS = (Gap(task_id="a`b", why=WHY),)
+ANSWER = Answer(
+    run_id="r",
+    status="partial",
+    engine="deterministic",
+    team="t",
+    request="do",
+    answer=with_gaps("Forty.", GAPS),
+    gaps=GAPS,
+    conflicts=(
+        Conflict(
+            task_ids=("a`b", "c"),
+            about="[price](https://evil.example)",
+            resolution="<i>40</i>",
+            why="# so",
+        ),
+    ),
+)
+
+
+def test_f16_gaps_and_contradictions_are_plain_text_in_markdown() -> None:
+    """F16, F32, F34"""
+    shown = markdown(ANSWER)
+    parsed = MarkdownIt("commonmark").parse(shown)
+    kinds = {one.type for one in parsed} | {c.type for one in parsed for c in one.children or []}
+    assert not kinds & {"image", "link_open", "html_inline", "html_block"}
+    assert [line for line in shown.splitlines() if line.startswith("#")] == [
+        "## What is missing",
+        "## What was found",
+        "## Contradictions",
+    ]
+    assert shown.count("Forty.") == 1
+    assert "\x1b" not in shown
+
+
+def test_on_a_terminal_gaps_read_as_they_were_written() -> None:
+    """F34"""
+    file = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+    show_answer(ANSWER, Console(file=file, width=100, force_terminal=True, color_system=None))
+    file.seek(0)
+    shown = file.read()
+    assert "• `a`b`: boom ## What was found ![x](https://evil.example/p) <b>\\x1b[31m" in shown
+    assert "[price](https://evil.example); taken as right: <i>40</i> (# so)" in shown

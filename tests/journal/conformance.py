@@ -1,0 +1,471 @@
+"""What every journal does, whatever it keeps runs in. Each journal's tests inherit these.
+
+`journal` is an empty one. A durable journal's tests inherit `DurableConformance`, whose `reopened`
+opens what `journal` writes to once more, as another process would.
+"""
+
+import asyncio
+import datetime as dt
+import os
+import threading
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+import pytest
+
+from leadhand.contracts.event import (
+    ApprovalGiven,
+    ApprovalRequested,
+    Event,
+    PlanAmended,
+    RunResumed,
+    TaskSplit,
+)
+from leadhand.contracts.outcome import Result
+from leadhand.contracts.people import Message, Reply
+from leadhand.contracts.summary import MAX_REQUEST_CHARS, RunSummary
+from leadhand.contracts.task import Plan, Task
+from leadhand.errors import JournalError, RunTaken
+from leadhand.nesting import nested
+from leadhand.ports import Journal
+from tests.journal.runs import NOON, Story
+
+ODD_IDS = [".", "..", "a:b", "x" * 200, "Run", "run", "-", "run.lock"]
+"""Run ids that are fit, and that a careless journal stumbles over."""
+
+
+def keep(journal: Journal, events: Iterable[Event]) -> None:
+    """Append events and commit them."""
+
+    async def commit() -> None:
+        for event in events:
+            journal.append(event)
+        await journal.commit()
+
+    asyncio.run(commit())
+
+
+def only_run(journal: Journal) -> RunSummary:
+    """The summary of the only run there is."""
+    (summary,) = journal.runs()
+    return summary
+
+
+def task(id: str) -> Task:
+    return Task(id=id, worker="count", intent=f"count {id}")
+
+
+class JournalConformance:
+    """The contract of `leadhand.ports.Journal`."""
+
+    # Events
+
+    def test_an_empty_journal_has_nothing_and_says_so(self, journal: Journal) -> None:
+        """Asking what there is makes nothing."""
+        assert not journal.has("r")
+        assert list(journal.events("r")) == []
+        assert list(journal.runs()) == []
+        assert list(journal.messages("r")) == []
+        assert journal.holder("r") is None
+        assert list(journal.prune(before=NOON)) == []
+
+    def test_committed_events_come_back_in_order_and_run_by_run(self, journal: Journal) -> None:
+        one, other = Story("one").whole("a", "b"), Story("other").whole("c")
+        mixed = [event for pair in zip(one, other, strict=False) for event in pair]
+        keep(journal, [*mixed, *one[len(other) :]])
+        assert list(journal.events("one")) == one
+        assert list(journal.events("other")) == other
+        assert journal.has("one")
+        assert not journal.has("on")
+
+    def test_what_is_appended_is_read_before_it_is_committed(self, journal: Journal) -> None:
+        story = Story("r")
+        events = [story.started(), *story.planned("a")]
+        keep(journal, events[:1])
+        for event in events[1:]:
+            journal.append(event)
+        assert list(journal.events("r")) == events
+        keep(journal, [])
+        assert list(journal.events("r")) == events
+
+    def test_a_commit_with_nothing_to_do_returns(self, journal: Journal) -> None:
+        keep(journal, [])
+        keep(journal, Story("r").whole("a"))
+        keep(journal, [])
+
+    def test_many_commit_at_once(self, journal: Journal) -> None:
+        """A thousand tasks, each of which waits until its own events are safe."""
+        story = Story("r")
+
+        async def do(id: str) -> None:
+            journal.append(story.dispatched(id))
+            await journal.commit()
+            journal.append(story.completed(id))
+            await journal.commit()
+
+        async def all_of_them() -> None:
+            journal.append(story.started())
+            await asyncio.gather(*(do(f"t{number}") for number in range(1_000)))
+
+        asyncio.run(all_of_them())
+        assert [event.seq for event in journal.events("r")] == list(range(1, 2_002))
+
+    def test_several_event_loops_use_it_at_once(self, journal: Journal) -> None:
+        stories = [Story(f"r{number}") for number in range(4)]
+
+        def run(story: Story) -> None:
+            for event in story.whole("a", "b"):
+                keep(journal, [event])
+
+        threads = [threading.Thread(target=run, args=(story,)) for story in stories]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        for story in stories:
+            assert [event.seq for event in journal.events(story.run_id)] == list(range(1, 9))
+
+    def test_a_cancelled_commit_harms_no_other(self, journal: Journal) -> None:
+        story = Story("r")
+
+        async def cancel_one() -> None:
+            journal.append(story.started())
+            first = asyncio.ensure_future(journal.commit())
+            second = asyncio.ensure_future(journal.commit())
+            await asyncio.sleep(0)
+            first.cancel()
+            await second
+
+        asyncio.run(cancel_one())
+        assert [event.seq for event in journal.events("r")] == [1]
+
+    def test_large_and_odd_texts_come_back(self, journal: Journal) -> None:
+        """F07: quotes, NULs, bidi marks, line separators; and outputs of more than 64 KB."""
+        story = Story("r")
+        odd = "\0 ' \" \\ \u202e \u2028 \ufeff é 😀 {}"
+        events = [story.started(odd), story.completed("a", output=odd * 20_000)]
+        keep(journal, events)
+        assert list(journal.events("r")) == events
+
+    def test_lone_surrogates_cost_no_run(self, journal: Journal) -> None:
+        """F07: text that no encoding has bytes for is kept with U+FFFD in its place."""
+        story = Story("r")
+        keep(journal, [story.started(), story.completed("a", output="x\ud800y")])
+        assert len(journal.events("r")) == 2
+
+    # Failing
+
+    def test_a_position_that_is_written_already_is_refused_for_good(self, journal: Journal) -> None:
+        """F30: another wrote the run meanwhile. What was there stands, and nothing follows."""
+        story = Story("r")
+        events = [story.started(), *story.planned("a")]
+        keep(journal, events)
+        with pytest.raises(JournalError, match="'r'") as first:
+            keep(journal, [replace(events[2], elapsed_s=99.0)])
+        with pytest.raises(JournalError) as later:
+            keep(journal, [story.dispatched("a")])
+        with pytest.raises(JournalError):
+            keep(journal, [])
+        assert str(later.value) == str(first.value)
+        assert "\n" not in str(first.value)
+        assert list(journal.events("r")) == events
+
+    def test_a_batch_is_kept_whole_or_not_at_all(self, journal: Journal) -> None:
+        story = Story("r")
+        events = [story.started(), story.dispatched("a"), story.completed("a")]
+        keep(journal, events[:1])
+        with pytest.raises(JournalError):
+            keep(journal, [*events[1:], events[2]])
+        assert list(journal.events("r")) == events[:1]
+
+    def test_whoever_holds_the_run_anew_begins_anew(self, journal: Journal) -> None:
+        """A failure lasts as long as the hold; what was not committed under it is gone."""
+        story = Story("r")
+        events = story.whole("a")
+        with journal.hold("r"):
+            keep(journal, events[:2])
+            with pytest.raises(JournalError):
+                keep(journal, [events[1]])
+        with journal.hold("r"):
+            assert list(journal.events("r")) == events[:2]
+            journal.append(events[2])
+        with journal.hold("r"):
+            assert list(journal.events("r")) == events[:2]
+            keep(journal, events[2:])
+        assert list(journal.events("r")) == events
+
+    # Holding
+
+    def test_one_at_a_time_holds_a_run(self, journal: Journal) -> None:
+        """F30: the second is told who has it; other runs are free."""
+        with journal.hold("r"):
+            holder = journal.holder("r")
+            assert holder is not None
+            assert f"process {os.getpid()}" in holder
+            assert "since" in holder
+            with pytest.raises(RunTaken, match=f"'r'.*process {os.getpid()}"), journal.hold("r"):
+                pass
+            with journal.hold("other"):
+                assert journal.holder("other") is not None
+            assert journal.holder("r") == holder
+        assert journal.holder("r") is None
+        with journal.hold("r"):
+            assert journal.holder("r") is not None
+
+    def test_the_hold_ends_where_its_block_fails(self, journal: Journal) -> None:
+        with pytest.raises(ZeroDivisionError), journal.hold("r"):
+            raise ZeroDivisionError
+        assert journal.holder("r") is None
+
+    def test_any_fit_run_id_will_do(self, journal: Journal) -> None:
+        for id in ODD_IDS:
+            with journal.hold(id):
+                assert [other for other in ODD_IDS if journal.holder(other)] == [id]
+                keep(journal, [Story(id).started()])
+        assert [summary.run_id for summary in journal.runs()] == ODD_IDS[::-1]
+        for id in ODD_IDS:
+            assert [event.run_id for event in journal.events(id)] == [id]
+
+    # Messages
+
+    def test_messages_stay_until_they_are_dropped(self, journal: Journal) -> None:
+        plan = Plan(goal="g", tasks=(task("a"),))
+        reply = Reply(verdict="approved", plan=plan, text="é\0😀", by="ann")
+        journal.post(Message(run_id="r", reply=reply))
+        journal.post(Message(run_id="other", reason="enough"))
+        journal.post(Message(run_id="r", reason="stop"))
+        first, second = journal.messages("r")
+        assert first == Message(id=first.id, run_id="r", reply=reply)
+        assert second == Message(id=second.id, run_id="r", reason="stop")
+        assert first.id != second.id
+        journal.drop(first)
+        journal.drop(first)
+        assert list(journal.messages("r")) == [second]
+        journal.drop(second)
+        journal.post(Message(run_id="r"))
+        assert journal.messages("r")[0].id not in {first.id, second.id}
+        assert len(journal.messages("other")) == 1
+
+    # Summaries
+
+    def test_the_summary_follows_the_events(self, journal: Journal) -> None:
+        story = Story("r")
+        keep(journal, [story.started("count " * 100), *story.planned("a", "b", "c")])
+        begun = only_run(journal)
+        assert (begun.team, begun.status) == ("counters", "interrupted")
+        assert begun.request == ("count " * 100)[:MAX_REQUEST_CHARS]
+        assert begun.started_at == NOON + dt.timedelta(seconds=1)
+        assert begun.updated_at == NOON + dt.timedelta(seconds=3)
+        assert (begun.tasks, begun.completed) == (3, 0)
+        with journal.hold("r"):
+            assert only_run(journal).status == "running"
+        keep(journal, [story.dispatched("a"), story.completed("a"), story.finished()])
+        ended = only_run(journal)
+        assert (ended.status, ended.makespan_s, ended.cost_usd) == ("complete", 6.0, 0.25)
+        assert (ended.tasks, ended.completed) == (3, 1)
+        with journal.hold("r"):
+            assert only_run(journal).status == "complete"
+
+    def test_a_resumed_run_is_unfinished_again(self, journal: Journal) -> None:
+        """Tasks done again count as completed only when they are."""
+        story = Story("r")
+        keep(journal, story.whole("a", "b", "c"))
+        seq, at, elapsed_s = story.stamp()
+        resumed = RunResumed(
+            seq=seq, at=at, elapsed_s=elapsed_s, run_id="r", deadline_s=None, again=("b", "c")
+        )
+        keep(journal, [resumed])
+        summary = only_run(journal)
+        assert (summary.status, summary.tasks, summary.completed) == ("interrupted", 3, 1)
+        assert (summary.makespan_s, summary.cost_usd) == (None, None)
+        keep(journal, [story.dispatched("b", 2), story.completed("b", 2)])
+        assert only_run(journal).completed == 2
+
+    def test_the_summary_counts_parts_amendments_and_no_nested_tasks(
+        self, journal: Journal
+    ) -> None:
+        story, inner = Story("r"), Story("r")
+        keep(journal, [story.started(), *story.planned("a", "b")])
+        seq, at, elapsed_s = story.stamp()
+        split = TaskSplit(
+            seq=seq,
+            at=at,
+            elapsed_s=elapsed_s,
+            run_id="r",
+            task_id="a",
+            attempt=1,
+            parts=(task("a1"), task("a2"), task("a3")),
+            rewired=(),
+            reason="too much",
+        )
+        seq, at, elapsed_s = story.stamp()
+        amended = PlanAmended(
+            seq=seq,
+            at=at,
+            elapsed_s=elapsed_s,
+            run_id="r",
+            task_id="a1",
+            reason="new facts",
+            revision=2,
+            by="planner",
+            added=(task("c"),),
+            dropped=("a3", "b"),
+        )
+        keep(journal, [split, amended])
+        assert only_run(journal).tasks == 3
+        for event in inner.whole("x", "y"):
+            keep(journal, [replace(nested(event, "c"), seq=story.stamp()[0])])
+        summary = only_run(journal)
+        assert (summary.tasks, summary.completed, summary.status) == (3, 0, "interrupted")
+        assert summary.request == "count the words"
+
+    def test_a_run_with_an_open_question_waits(self, journal: Journal) -> None:
+        """Unless somebody works on it. A nested run's question is one too."""
+        story = Story("r")
+
+        def asked(task_id: str | None) -> Event:
+            seq, at, elapsed_s = story.stamp()
+            return ApprovalRequested(
+                seq=seq, at=at, elapsed_s=elapsed_s, run_id="r", task_id=task_id, question="Well?"
+            )
+
+        def answered(task_id: str | None) -> Event:
+            seq, at, elapsed_s = story.stamp()
+            return ApprovalGiven(
+                seq=seq,
+                at=at,
+                elapsed_s=elapsed_s,
+                run_id="r",
+                task_id=task_id,
+                verdict="approved",
+                by="ann",
+            )
+
+        keep(journal, [story.started(), asked(None), nested(asked(None), "legal")])
+        assert only_run(journal).status == "waiting"
+        with journal.hold("r"):
+            assert only_run(journal).status == "running"
+        keep(journal, [answered(None)])
+        assert only_run(journal).status == "waiting"
+        keep(journal, [nested(answered(None), "legal")])
+        assert only_run(journal).status == "interrupted"
+        keep(journal, [asked("a"), story.finished()])
+        assert only_run(journal).status == "complete"
+
+    def test_runs_are_listed_the_last_begun_first(self, journal: Journal) -> None:
+        """F31: by the order in which they were begun, whatever the clock said."""
+        for number, hour in enumerate([5, 1, 3, 2, 4]):
+            begun = NOON + dt.timedelta(hours=hour)
+            keep(journal, [Story(f"r{number}", begun=begun).started()])
+        keep(journal, [replace(Story("r1").finished(), seq=2)])
+        assert [run.run_id for run in journal.runs()] == ["r4", "r3", "r2", "r1", "r0"]
+        assert [run.run_id for run in journal.runs(limit=2)] == ["r4", "r3"]
+        assert list(journal.runs(limit=0)) == []
+
+    # Pruning
+
+    def test_pruning_forgets_old_runs_that_nobody_holds(self, journal: Journal) -> None:
+        old, day = NOON - dt.timedelta(days=9), dt.timedelta(days=1)
+        for id in ["old", "held", "revived"]:
+            keep(journal, Story(id, begun=old).whole("a"))
+        keep(journal, [replace(Story("revived", begun=NOON).started(), seq=7)])
+        keep(journal, Story("new").whole("a"))
+        journal.post(Message(run_id="old", reason="stop"))
+        journal.post(Message(run_id="new", reason="stop"))
+        with journal.hold("held"):
+            assert list(journal.prune(before=NOON - day)) == ["old"]
+            assert journal.holder("held") is not None
+        assert {run.run_id for run in journal.runs()} == {"held", "revived", "new"}
+        assert not journal.has("old")
+        assert list(journal.events("old")) == []
+        assert list(journal.messages("old")) == []
+        assert len(journal.messages("new")) == 1
+        assert len(journal.events("held")) == 6
+        keep(journal, Story("old").whole("b"))
+        assert len(journal.events("old")) == 6
+
+
+class DurableConformance(JournalConformance):
+    """What holds for a journal that outlives its process, besides."""
+
+    def test_what_was_committed_is_there_when_it_is_opened_again(
+        self, journal: Journal, reopened: Callable[[], Journal]
+    ) -> None:
+        """And what was only appended is gone."""
+        story = Story("r")
+        events = story.whole("a")
+        keep(journal, events[:3])
+        journal.post(Message(run_id="r", reason="stop"))
+        journal.append(events[3])
+        journal.close()
+        again = reopened()
+        assert list(again.events("r")) == events[:3]
+        assert [message.reason for message in again.messages("r")] == ["stop"]
+        assert only_run(again).tasks == 1
+        keep(again, events[3:])
+        assert list(again.events("r")) == events
+
+    def test_another_sees_what_was_committed_and_no_more(
+        self, journal: Journal, reopened: Callable[[], Journal]
+    ) -> None:
+        other = reopened()
+        events = Story("r").whole("a")
+        keep(journal, events[:2])
+        journal.append(events[2])
+        assert list(other.events("r")) == events[:2]
+        keep(journal, [])
+        assert list(other.events("r")) == events[:3]
+
+    def test_two_write_different_runs_at_once(
+        self, journal: Journal, reopened: Callable[[], Journal]
+    ) -> None:
+        other = reopened()
+        one_story, other_story = Story("one"), Story("other")
+        for one, two in zip(one_story.whole("a"), other_story.whole("b"), strict=True):
+            keep(journal, [one])
+            keep(other, [two])
+        assert len(journal.events("other")) == len(other.events("one")) == 6
+
+    def test_another_is_told_who_holds_a_run(
+        self, journal: Journal, reopened: Callable[[], Journal]
+    ) -> None:
+        """F30."""
+        other = reopened()
+        with journal.hold("r"):
+            assert other.holder("r") == journal.holder("r")
+            with pytest.raises(RunTaken, match=f"process {os.getpid()}"), other.hold("r"):
+                pass
+        with other.hold("r"):
+            assert journal.holder("r") is not None
+
+    def test_messages_reach_whoever_has_it_open(
+        self, journal: Journal, reopened: Callable[[], Journal]
+    ) -> None:
+        other = reopened()
+        other.post(Message(run_id="r", reason="stop"))
+        (message,) = journal.messages("r")
+        journal.drop(message)
+        assert list(other.messages("r")) == []
+
+    def test_a_failed_commit_leaves_nothing_behind(
+        self, journal: Journal, reopened: Callable[[], Journal]
+    ) -> None:
+        """What can't be written down is refused, and the events with it; other runs go on."""
+        bad, good = Story("bad"), Story("good")
+        keep(journal, [bad.started()])
+        nonsense = Result.model_construct(output=object())
+        broken = replace(bad.completed("a"), result=nonsense)  # pyright: ignore[reportCallIssue]
+        with pytest.raises(JournalError, match="'bad'"):
+            keep(journal, [bad.dispatched("a"), broken])
+        other = reopened()
+        keep(other, good.whole("a"))
+        assert len(other.events("bad")) == 1
+        assert len(other.events("good")) == 6
+
+    def test_a_closed_one_commits_no_more_and_hangs_nobody(self, journal: Journal) -> None:
+        story = Story("r")
+        keep(journal, [story.started()])
+        journal.close()
+        journal.close()
+        with pytest.raises(JournalError, match="closed"):
+            keep(journal, [story.dispatched("a")])

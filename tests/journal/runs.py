@@ -1,0 +1,105 @@
+"""Runs as a journal sees them: events in the order in which a recorder writes them."""
+
+import datetime as dt
+
+from leadhand.contracts.answer import Answer, Metrics
+from leadhand.contracts.event import (
+    Event,
+    PlanAccepted,
+    PlanProposed,
+    RunFinished,
+    RunStarted,
+    TaskCompleted,
+    TaskDispatched,
+)
+from leadhand.contracts.outcome import Result
+from leadhand.contracts.task import Plan, Task
+
+NOON = dt.datetime(2026, 3, 1, 12, 0, 0, 5, tzinfo=dt.UTC)
+
+
+class Story:
+    """Writes the events of one run, a second apart."""
+
+    def __init__(self, run_id: str, *, begun: dt.datetime = NOON) -> None:
+        self.run_id = run_id
+        self.seq = 0
+        self._begun = begun
+
+    def stamp(self) -> tuple[int, dt.datetime, float]:
+        """Position, time and seconds of the next event."""
+        self.seq += 1
+        return self.seq, self._begun + dt.timedelta(seconds=self.seq), float(self.seq)
+
+    def started(self, request: str = "count the words") -> Event:
+        seq, at, elapsed_s = self.stamp()
+        return RunStarted(
+            seq=seq,
+            at=at,
+            elapsed_s=elapsed_s,
+            run_id=self.run_id,
+            team="counters",
+            request=request,
+            engine="deterministic",
+            deadline_s=600.0,
+        )
+
+    def planned(self, *ids: str) -> tuple[Event, Event]:
+        """A plan with these tasks, proposed and accepted."""
+        tasks = tuple(Task(id=id, worker="count", intent=f"count {id}") for id in ids)
+        seq, at, elapsed_s = self.stamp()
+        proposed = PlanProposed(
+            seq=seq,
+            at=at,
+            elapsed_s=elapsed_s,
+            run_id=self.run_id,
+            plan=Plan(goal="count", tasks=tasks),
+            by="planner",
+        )
+        seq, at, elapsed_s = self.stamp()
+        accepted = PlanAccepted(seq=seq, at=at, elapsed_s=elapsed_s, run_id=self.run_id)
+        return proposed, accepted
+
+    def dispatched(self, task_id: str, attempt: int = 1) -> Event:
+        seq, at, elapsed_s = self.stamp()
+        return TaskDispatched(
+            seq=seq,
+            at=at,
+            elapsed_s=elapsed_s,
+            run_id=self.run_id,
+            task_id=task_id,
+            attempt=attempt,
+            worker="count",
+        )
+
+    def completed(self, task_id: str, attempt: int = 1, output: str = "3 words") -> Event:
+        seq, at, elapsed_s = self.stamp()
+        return TaskCompleted(
+            seq=seq,
+            at=at,
+            elapsed_s=elapsed_s,
+            run_id=self.run_id,
+            task_id=task_id,
+            attempt=attempt,
+            result=Result(output=output, summary="counted", confidence=90),
+        )
+
+    def finished(self) -> Event:
+        seq, at, elapsed_s = self.stamp()
+        answer = Answer(
+            run_id=self.run_id,
+            status="complete",
+            engine="deterministic",
+            team="counters",
+            request="count the words",
+            answer="6 words",
+            metrics=Metrics(makespan_s=elapsed_s, cost_usd=0.25),
+        )
+        return RunFinished(seq=seq, at=at, elapsed_s=elapsed_s, run_id=self.run_id, answer=answer)
+
+    def whole(self, *ids: str) -> list[Event]:
+        """A run from its start to its answer, in which these tasks are done."""
+        events = [self.started(), *self.planned(*ids)]
+        for id in ids:
+            events += [self.dispatched(id), self.completed(id)]
+        return [*events, self.finished()]

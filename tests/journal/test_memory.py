@@ -1,0 +1,21 @@
+"""The journal in memory: the contract, and that it does not grow for ever."""
+
+import pytest
+
+from leadhand.journal import MemoryJournal
+from leadhand.ports import Journal
+from tests.journal.conformance import JournalConformance, keep
+from tests.journal.runs import Story
+
+
+class TestMemoryJournal(JournalConformance):
+    @pytest.fixture
+    def journal(self) -> Journal:
+        return MemoryJournal()
+
+    def test_it_remembers_the_last_runs_only(self) -> None:
+        journal = MemoryJournal(keep_runs=3)
+        for number in range(5):
+            keep(journal, Story(f"r{number}").whole("a"))
+        assert [run.run_id for run in journal.runs()] == ["r4", "r3", "r2"]
+        assert not journal.has("r0")

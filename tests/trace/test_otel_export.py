@@ -1,0 +1,175 @@
+"""Spans to the collector that the environment names, and what becomes of a run where it fails."""
+
+import asyncio
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from leadhand import Answer, Supervisor
+from leadhand.trace.otel import spans_from_environment
+from tests.nested_teams import DESK, clause, law, office, plan
+from tests.test_house import loaded_by
+from tests.trace.collector import Collector, Tree
+
+ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
+RUN = """
+import asyncio, sys, time
+from leadhand.trace.otel import spans_from_environment
+from leadhand import Supervisor
+from tests.nested_teams import DESK, clause, law, office, plan
+supervisor = Supervisor(office(law(reader=clause)))
+with spans_from_environment(warn=print) as listener:
+    answer = asyncio.run(supervisor.run(plan=plan(DESK), listener=listener))
+    began = time.monotonic()
+print(answer.status, listener is not None, time.monotonic() - began < 2.5)
+"""
+
+
+@pytest.fixture(name="collector")
+def _collector(monkeypatch: pytest.MonkeyPatch) -> Iterator[Collector]:
+    with Collector() as collector:
+        monkeypatch.setenv(ENDPOINT, collector.base)
+        yield collector
+
+
+def ran(told: list[str]) -> Answer:
+    """A run whose spans go where the environment says."""
+    supervisor = Supervisor(office(law(reader=clause)))
+    with spans_from_environment(warn=told.append) as listener:
+        return asyncio.run(supervisor.run(plan=plan(DESK), listener=listener))
+
+
+def test_spans_go_where_the_environment_says(collector: Collector) -> None:
+    told: list[str] = []
+    answer = ran(told)
+    tree = Tree(collector.spans)
+    assert told == []
+    assert collector.resource["service.name"] == "leadhand"
+    assert tree.root.attributes["leadhand.run.id"] == answer.run_id
+    assert tree.way(tree.one("invoke_agent desk")) == [
+        "invoke_workflow office",
+        "invoke_agent desk",
+    ]
+    assert b"clause found" not in b"".join(collector.bodies)
+
+
+def test_a_service_is_called_what_the_environment_calls_it(
+    collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTEL_SERVICE_NAME", "nightly")
+    ran([])
+    assert collector.resource["service.name"] == "nightly"
+
+
+def test_content_is_sent_where_the_environment_says_so(
+    collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT", "true")
+    ran([])
+    assert b"clause found by desk" in b"".join(collector.bodies)
+
+
+def test_without_a_collector_nothing_is_loaded() -> None:
+    loaded = loaded_by(
+        "from leadhand.trace.otel import spans_from_environment as spans;"
+        " spans(warn=print).__enter__()"
+    )
+    assert "leadhand.trace.otel.export" in loaded
+    assert not [name for name in loaded if name.startswith("opentelemetry")]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("OTEL_SDK_DISABLED", "true"), ("OTEL_TRACES_EXPORTER", "none")]
+)
+def test_tracing_can_be_switched_off(
+    collector: Collector, monkeypatch: pytest.MonkeyPatch, name: str, value: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    told: list[str] = []
+    assert ran(told).status == "complete"
+    assert (told, collector.bodies) == ([], [])
+
+
+def test_a_protocol_that_is_not_spoken_is_named(
+    collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")
+    told: list[str] = []
+    assert ran(told).status == "complete"
+    assert told == [
+        f"no spans are sent to {collector.base}: leadhand speaks http/protobuf, not grpc"
+    ]
+
+
+def test_a_setting_that_the_exporter_does_not_take_costs_the_spans_and_not_the_run(
+    collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTEL_BSP_MAX_EXPORT_BATCH_SIZE", "1000000")
+    told: list[str] = []
+    assert ran(told).status == "complete"
+    assert len(told) == 1
+    assert told[0].startswith(f"no spans are sent to {collector.base}: ")
+    assert "max_export_batch_size" in told[0]
+
+
+def test_a_collector_that_refuses_costs_a_line(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    told: list[str] = []
+    with Collector(status=404) as collector:
+        monkeypatch.setenv(ENDPOINT, collector.base)
+        assert ran(told).status == "complete"
+    assert len(told) == 1
+    assert told[0].startswith(f"not all spans reached {collector.base}: ")
+    assert "404" in told[0]
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_run_that_ends_in_an_error_has_its_spans_sent(collector: Collector) -> None:
+    supervisor = Supervisor(office(law(reader=clause)))
+
+    def interrupted() -> None:
+        with spans_from_environment(warn=print) as listener:
+            asyncio.run(supervisor.run(plan=plan(DESK), listener=listener))
+            raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        interrupted()
+    assert Tree(collector.spans).root.name == "invoke_workflow office"
+
+
+def test_a_collector_that_is_not_there_holds_the_answer_up_for_two_seconds_at_most() -> None:
+    """Nor does it keep the process from its end, or have anything printed but a line."""
+    with Collector() as collector:
+        nobody = collector.base
+    began = time.monotonic()
+    done = script(RUN, nobody)
+    assert time.monotonic() - began < 8
+    assert done.stdout.splitlines() == [
+        f"not all spans reached {nobody}: they were not taken within 2 s",
+        "complete True True",
+    ]
+    assert done.stderr == ""
+
+
+def test_without_the_extra_a_line_says_what_to_install() -> None:
+    done = script("import sys; sys.modules['opentelemetry.sdk'] = None" + RUN, "http://127.0.0.1:1")
+    assert done.stdout.splitlines() == [
+        "no spans are sent to http://127.0.0.1:1: install the extra: pip install 'leadhand[otel]'",
+        "complete False True",
+    ]
+    assert done.stderr == ""
+
+
+def script(code: str, endpoint: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        env={ENDPOINT: endpoint, "LEADHAND_LOOPBACK_ONLY": "1"},
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=True,
+    )
