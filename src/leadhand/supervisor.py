@@ -6,6 +6,7 @@ This is the library's front door. What happens in a run is in `run`, who does it
 import asyncio
 import logging
 import math
+import os
 import re
 import secrets
 from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
@@ -30,10 +31,12 @@ from leadhand.nesting import inherited
 from leadhand.people import Ask, People, watch
 from leadhand.ports import Batch, Clock, Journal, Planner, Remedies, Request, Synthesizer
 from leadhand.recorder import Listener, Recorder
+from leadhand.redaction import Redactor
 from leadhand.resumption import again
 from leadhand.run import Run, Setting
 from leadhand.state import RunState, fold
 from leadhand.tools.files.inputs import Inputs
+from leadhand.trace.logs import Logs
 from leadhand.validation import check, team_problems
 
 if TYPE_CHECKING:
@@ -80,7 +83,10 @@ class Supervisor:
         """
         _check(team, deadline_s, concurrency, budget)
         self.team = inherited(team)
-        self.journal: Journal = journal or (open_journal(home) if home else MemoryJournal())
+        redact = Redactor.of(os.environ)
+        self._logs = Logs(redact=redact)
+        kept = open_journal(home, redact=redact) if home is not None else MemoryJournal()
+        self.journal: Journal = journal or kept
         self._occasions = _occasions(approve, person)
         self._person = person
         self._deadline_s = deadline_s
@@ -155,7 +161,7 @@ class Supervisor:
         with self.journal.hold(run_id):
             if self.journal.has(run_id):
                 raise InputError(f"run {run_id!r} exists already: give another run_id")
-            listeners = (listener,) if listener else ()
+            listeners = self._listeners(listener)
             recorder = Recorder(run_id, self.journal, clock=self._clock, listeners=listeners)
             return await self._to_answer(recorder, asked, given, setting=setting, plan=plan)
 
@@ -180,7 +186,7 @@ class Supervisor:
         """
         with self.journal.hold(run_id):
             past = self.journal.events(run_id)
-            listeners = (listener,) if listener else ()
+            listeners = self._listeners(listener)
             recorder = Recorder(
                 run_id, self.journal, clock=self._clock, listeners=listeners, past=past
             )
@@ -269,6 +275,9 @@ class Supervisor:
             if id not in self._active:
                 raise InputError(f"run {id!r} is not under way")
             self._active[id].stop(reason)
+
+    def _listeners(self, listener: Listener | None) -> tuple[Listener, ...]:
+        return (self._logs,) if listener is None else (self._logs, listener)
 
     def _crew(self, recorder: Recorder, request: str, inputs: Inputs | None) -> Crew:
         return Crew(

@@ -15,13 +15,13 @@ import tempfile
 import time
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Final, LiteralString, Self
 
 import psycopg
 
-USER = "app"
+USER: Final = "app"
 """A role that is no superuser and owns the databases that tests get, as on a managed server."""
-PASSWORD = "correct-horse-7"
+PASSWORD: Final = "correct-horse-7"
 _START_S = 20.0
 _UNTIL_INPUT_ENDS = '"$@" & echo $!; read _; kill -INT $! 2>/dev/null; wait $!'
 _SETTINGS = ("listen_addresses=", "fsync=off", "io_method=sync", "max_connections=50")
@@ -50,7 +50,7 @@ class PostgresServer:
             user=self._user,
         )
         self.start()
-        with self._admin() as admin:
+        with self.admin() as admin:
             admin.execute(f"CREATE ROLE {USER} LOGIN PASSWORD '{PASSWORD}'")
         return self
 
@@ -80,7 +80,7 @@ class PostgresServer:
         until = time.monotonic() + _START_S
         while True:
             try:
-                self._admin().close()
+                self.admin().close()
             except psycopg.OperationalError:
                 if time.monotonic() > until:
                     raise
@@ -102,16 +102,18 @@ class PostgresServer:
         os.kill(int(self._shell.stdout.readline()), signal.SIGQUIT)
         self.stop()
 
-    def database(self) -> str:
-        """The URL of a fresh database; costs some 20 ms."""
+    def database(self, options: LiteralString = f"OWNER {USER}") -> str:
+        """The URL of a fresh database, for `USER`; costs some 20 ms."""
         name = f"test_{next(self._numbers)}"
-        with self._admin() as admin:
-            admin.execute(f"CREATE DATABASE {name} OWNER {USER} STRATEGY file_copy")
+        with self.admin() as admin:
+            admin.execute(f"CREATE DATABASE {name} STRATEGY file_copy {options}".encode())
         return f"postgresql://{USER}:{PASSWORD}@/{name}?host={self._folder}"
 
-    def _admin(self) -> psycopg.Connection:
-        url = f"postgresql://postgres@/postgres?host={self._folder}"
-        return psycopg.connect(url, autocommit=True)
+    def admin(self, url: str = "postgresql:///postgres") -> psycopg.Connection:
+        """A superuser's session with the database of a URL; ends with its block."""
+        return psycopg.connect(
+            url, user="postgres", password="", host=str(self._folder), autocommit=True
+        )
 
     def _programs(self) -> Path:
         """Where the programs are, for whoever runs them."""

@@ -1,15 +1,34 @@
-"""The journal in Postgres: the shared suite, and what becomes of it when its server does not stay.
+"""The journal in Postgres: the shared suite, and what becomes of it where its server does not stay.
 
-Every test has a database of its own on one real server, as a user who is no superuser.
+One real server for all of them; every test begins without a schema, as a user without privileges.
 """
 
+import asyncio
+import datetime as dt
+import subprocess
+import sys
+import threading
+import traceback
 from collections.abc import Callable, Iterator
 
+import psycopg
 import pytest
 
+from leadhand.contracts.people import Message
+from leadhand.errors import JournalError, RunTaken
 from leadhand.journal.postgres import PostgresJournal
-from tests.journal.conformance import DurableConformance
-from tests.journal.postgres_server import PostgresServer
+from leadhand.journal.postgres_database import STEPS, Database
+from tests.journal.conformance import DurableConformance, keep
+from tests.journal.postgres_server import PASSWORD, USER, PostgresServer
+from tests.journal.runs import NOON, Story
+
+HOLD = """
+import sys
+from leadhand.journal.postgres import PostgresJournal
+with PostgresJournal(sys.argv[1]).hold("r"):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
 
 
 @pytest.fixture(scope="module")
@@ -18,10 +37,17 @@ def server() -> Iterator[PostgresServer]:
         yield server
 
 
-@pytest.fixture
-def url(server: PostgresServer) -> str:
-    """Of an empty database."""
+@pytest.fixture(scope="module")
+def database(server: PostgresServer) -> str:
     return server.database()
+
+
+@pytest.fixture
+def url(database: str) -> Iterator[str]:
+    """Of an empty database."""
+    yield database
+    with psycopg.connect(database) as owner:
+        owner.execute("DROP SCHEMA IF EXISTS leadhand CASCADE")
 
 
 @pytest.fixture
@@ -45,3 +71,302 @@ def journal(reopened: Callable[[], PostgresJournal]) -> PostgresJournal:
 
 class TestPostgresJournal(DurableConformance):
     """The contract, over a real server."""
+
+
+# Two processes on one run
+
+
+@pytest.fixture
+def other_process(url: str) -> Iterator["subprocess.Popen[str]"]:
+    """A process that holds the run `r`."""
+    command = [sys.executable, "-c", HOLD, url]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        yield process
+        process.kill()
+
+
+def test_a_run_is_free_as_soon_as_its_process_is_killed(
+    journal: PostgresJournal, other_process: "subprocess.Popen[str]", url: str
+) -> None:
+    """F29, F30: one of two processes has the run, the other is told who; kill -9 ends that."""
+    with (
+        pytest.raises(RunTaken, match=f"'r'.* process {other_process.pid} on .*, since"),
+        journal.hold("r"),
+    ):
+        pass
+    other_process.kill()
+    with psycopg.connect(url, options="-c lock_timeout=5s") as waiting:
+        waiting.execute("SELECT pg_advisory_xact_lock(leadhand.key('r'))")
+    assert journal.holder("r") is None
+    with journal.hold("r"):
+        keep(journal, [Story("r").started()])
+
+
+def test_whoever_has_lost_a_run_can_write_it_no_more(
+    journal: PostgresJournal, reopened: Callable[[], PostgresJournal], url: str
+) -> None:
+    """F30: the server ends the session that holds the run, and another takes it meanwhile."""
+    story, free, other = Story("r"), Story("free"), reopened()
+    with journal.hold("r"):
+        keep(journal, [story.started()])
+        end_sessions(url)
+        with other.hold("r"):
+            keep(other, story.planned("a"))
+            journal.append(story.dispatched("a"))
+            with pytest.raises(JournalError, match=r"'r' can't be kept.*leadhand resume r"):
+                asyncio.run(journal.commit("r"))
+            # Also once there is a session again, and another run is written with it.
+            keep_one(journal, free)
+            with pytest.raises(JournalError, match="'r' can't be kept"):
+                asyncio.run(journal.commit("r"))
+            assert journal.holder("r") == other.holder("r")
+        assert [event.seq for event in journal.events("r")] == [1, 2, 3]
+    assert journal.has("free")
+
+
+def test_a_hold_that_was_lost_unnoticed_is_no_hold(journal: PostgresJournal, url: str) -> None:
+    """F30: what notices is another run; the next commit of the first fails all the same."""
+    story = Story("r")
+    with journal.hold("r"):
+        keep(journal, [story.started()])
+        end_sessions(url)
+        with journal.hold("other"):
+            with pytest.raises(JournalError, match=r"'r' can't be kept: the connection .* lost"):
+                keep(journal, [story.dispatched("a")])
+            asyncio.run(journal.commit("other"))
+    assert [event.seq for event in journal.events("r")] == [1]
+
+
+def keep_one(journal: PostgresJournal, story: Story) -> None:
+    """Write the start of a run that is nobody's."""
+    journal.append(story.started())
+    asyncio.run(journal.commit(story.run_id))
+
+
+def end_sessions(url: str) -> None:
+    """What an administrator, a failover or a time limit does to whoever is connected."""
+    with psycopg.connect(url) as connection:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+
+
+# The server
+
+
+def test_a_server_that_dies_stops_the_run_and_loses_nothing(
+    server: PostgresServer, journal: PostgresJournal
+) -> None:
+    """F31: the error is clear and lasts as long as the hold; then the run goes on."""
+    events = Story("r").whole("a")
+    with journal.hold("r"):
+        keep(journal, events[:3])
+        server.kill()
+        with pytest.raises(JournalError) as failure:
+            keep(journal, events[3:4])
+        with pytest.raises(JournalError, match="can't be reached"):
+            journal.events("r")
+        server.start()
+        with pytest.raises(JournalError) as later:
+            asyncio.run(journal.commit())
+    said = str(failure.value)
+    assert said == str(later.value)
+    assert said.startswith("run 'r' can't be kept: the Postgres database test_")
+    assert "leadhand resume r" in said
+    assert "\n" not in said
+    assert PASSWORD not in said
+    with journal.hold("r"):
+        assert list(journal.events("r")) == events[:3]
+        keep(journal, events[3:])
+    assert list(journal.events("r")) == events
+
+
+def test_a_slow_commit_holds_up_nothing_else(journal: PostgresJournal, url: str) -> None:
+    """Neither the event loop nor those who read, nor who leaves a message."""
+    events = Story("r").whole("a")
+    keep(journal, events[:1])
+
+    async def commit_while_locked() -> None:
+        with psycopg.connect(url) as locking:
+            locking.execute("LOCK TABLE leadhand.events IN SHARE MODE")
+            journal.append(events[1])
+            commit = asyncio.ensure_future(journal.commit())
+            await asyncio.to_thread(until_blocked, locking)
+            assert list(journal.events("r")) == events[:2]
+            journal.post(Message(run_id="r"))
+            assert not commit.done()
+        await commit
+
+    asyncio.run(commit_while_locked())
+    assert list(journal.events("r")) == events[:2]
+
+
+def until_blocked(connection: psycopg.Connection) -> None:
+    """Return once somebody waits for a lock on the events."""
+    waiting = "relation = 'leadhand.events'::regclass AND NOT granted"
+    while connection.execute(f"SELECT FROM pg_locks WHERE {waiting}").fetchone() is None:
+        connection.execute("SELECT pg_sleep(0.01)")
+
+
+def test_the_defaults_of_a_managed_server_do_no_harm(server: PostgresServer) -> None:
+    url = server.database()
+    name = url.split("/")[3].split("?")[0]
+    with psycopg.connect(url, autocommit=True) as owner:
+        for setting in (
+            "synchronous_commit = off",
+            "statement_timeout = '1s'",
+            "idle_session_timeout = '1s'",
+            "default_transaction_isolation = 'serializable'",
+            "datestyle = 'SQL, DMY'",
+            "timezone = 'Asia/Kathmandu'",
+            "client_encoding = 'LATIN1'",
+            "search_path = ''",
+        ):
+            owner.execute(f"ALTER DATABASE {name} SET {setting}".encode())
+    story = Story("r")
+    journal = PostgresJournal(url)
+    with journal.hold("r"):
+        keep(journal, [story.started("é😀"), *story.planned("a")])
+        assert "since" in (journal.holder("r") or "")
+    (summary,) = journal.runs()
+    assert (summary.request, summary.started_at) == ("é😀", NOON + dt.timedelta(seconds=1))
+    assert list(journal.prune(before=NOON + dt.timedelta(days=1))) == ["r"]
+    journal.close()
+    with Database(url).connect() as session:
+        for setting, wanted in (
+            ("synchronous_commit", "on"),
+            ("statement_timeout", "1min"),
+            ("idle_session_timeout", "0"),
+        ):
+            shown = session.execute("SELECT current_setting(%s)", (setting,))
+            assert shown.fetchone() == (wanted,)
+
+
+def test_a_read_only_database_is_read_and_not_written(
+    journal: PostgresJournal, reopened: Callable[[], PostgresJournal], url: str
+) -> None:
+    """F31: as a standby is, or a managed server that is full."""
+    story = Story("r")
+    keep(journal, [story.started()])
+    with psycopg.connect(url, autocommit=True) as owner:
+        owner.execute(f"ALTER ROLE {USER} SET default_transaction_read_only = on")
+    try:
+        other = reopened()
+        assert len(other.events("r")) == 1
+        with pytest.raises(JournalError, match=r"can't be kept.*read-only"):
+            keep(other, [story.dispatched("a")])
+        for _ in range(2):
+            with (
+                pytest.raises(JournalError, match=r"can't lock run 'r'.*read-only"),
+                other.hold("r"),
+            ):
+                pass
+        with journal.hold("r"):
+            keep(journal, [story.dispatched("a")])
+    finally:
+        with psycopg.connect(url, autocommit=True) as owner:
+            owner.execute("SET default_transaction_read_only = off")
+            owner.execute(f"ALTER ROLE {USER} RESET default_transaction_read_only")
+
+
+# The schema
+
+
+def test_many_may_open_an_empty_database_at_once(url: str) -> None:
+    at_once, opened = threading.Barrier(6), list[PostgresJournal]()
+
+    def open_it() -> None:
+        at_once.wait()
+        opened.append(PostgresJournal(url))
+
+    threads = [threading.Thread(target=open_it) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(opened) == 6
+    for number, journal in enumerate(opened):
+        keep(journal, [Story(f"r{number}").started()])
+    assert len(opened[0].runs()) == 6
+    for journal in opened:
+        journal.close()
+
+
+def test_an_older_schema_is_brought_up_to_date_and_a_newer_one_refused(
+    journal: PostgresJournal, url: str
+) -> None:
+    """F31: and nothing in it is changed by whoever does not know it."""
+    events = Story("r").whole("a")
+    keep(journal, events)
+    steps = (*STEPS, "ALTER TABLE leadhand.runs ADD COLUMN note text DEFAULT 'none'")
+    for _ in range(2):
+        newer = PostgresJournal(url, steps=steps)
+        assert list(newer.events("r")) == events
+        newer.close()
+    with pytest.raises(JournalError, match=r"newer leadhand.*version 2, this one knows 1"):
+        PostgresJournal(url)
+
+
+def test_a_schema_that_fails_half_way_is_not_there(url: str) -> None:
+    with pytest.raises(JournalError, match="can't be set up"):
+        PostgresJournal(url, steps=[*STEPS, "ALTER TABLE leadhand.nothing ADD COLUMN x int"])
+    PostgresJournal(url).close()
+
+
+def test_where_we_may_not_make_the_schema_an_administrator_can(server: PostgresServer) -> None:
+    url = server.database("OWNER postgres")
+    with pytest.raises(JournalError, match="can't be set up: permission denied"):
+        PostgresJournal(url)
+    with server.admin(url) as admin:
+        admin.execute(f"CREATE SCHEMA leadhand AUTHORIZATION {USER}")
+    journal = PostgresJournal(url)
+    keep(journal, [Story("r").started()])
+    journal.close()
+
+
+def test_a_database_without_unicode_is_refused(server: PostgresServer) -> None:
+    url = server.database(f"OWNER {USER} TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'")
+    with pytest.raises(JournalError, match=r"LATIN1.*UTF8"):
+        PostgresJournal(url)
+
+
+# Secrets
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "postgresql://ann:s3cret@127.0.0.1:1/runs",
+        "postgresql://ann@127.0.0.1:1/runs?password=s3cret",
+        "postgresql://ann:s3cret@127.0.0.1:port/runs",
+        "postgresql://ann:@s3cret@127.0.0.1:1/runs",
+        "postgresql://ann:/s3cret@127.0.0.1:1/runs",
+        "postgresql://ann:?s3cret@127.0.0.1:1/runs",
+        "postgresql://ann:a@/s3cret@127.0.0.1:1/runs",
+        "postgresql://ann:%s3cret@127.0.0.1:1/runs",
+        "host=127.0.0.1 port=1 password='s3cret",
+        "postgresql://ann:s3cret\udcff@127.0.0.1:1/runs",
+    ],
+)
+def test_no_error_tells_the_password(url: str) -> None:
+    """F36: nor what a traceback shows, whichever way the URL is wrong."""
+    with pytest.raises(JournalError, match=r"can't be (reached|read)") as failure:
+        PostgresJournal(url)
+    assert "s3cret" not in "".join(traceback.format_exception(failure.value))
+    assert "\n" not in str(failure.value)
+
+
+def test_secrets_are_taken_out_before_anything_is_written(url: str) -> None:
+    """F36: of events short and long, of what is left for a run, and of its summary."""
+    journal = PostgresJournal(url, redact=lambda text: text.replace("hunter2", "***"))
+    story = Story("r")
+    keep(journal, [story.started("hunter2"), story.completed("a", output="hunter2" * 20_000)])
+    journal.post(Message(run_id="r", reason="hunter2"))
+    assert "hunter2" not in f"{journal.events('r')} {journal.messages('r')} {journal.runs()}"
+    assert journal.runs()[0].request == "***"
+    journal.close()

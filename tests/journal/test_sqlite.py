@@ -1,22 +1,39 @@
 """The SQLite journal: the contract, its files, and that it costs no more than it must."""
 
+import asyncio
+import datetime as dt
+import gc
+import sqlite3
+import time
+import weakref
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from leadhand.contracts.outcome import Result
+from leadhand.contracts.people import Message, Reply
+from leadhand.errors import JournalError
 from leadhand.journal import open_journal
+from leadhand.journal.sqlite import SqliteJournal
 from leadhand.ports import Journal
-from tests.journal.conformance import DurableConformance
+from tests.journal.conformance import DurableConformance, keep
+from tests.journal.runs import NOON, Story
 
 
 @pytest.fixture
-def reopened(tmp_path: Path) -> Iterator[Callable[[], Journal]]:
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def reopened(home: Path) -> Iterator[Callable[[], Journal]]:
     """Opens the journal in the test's folder, as often as it is called."""
     opened: list[Journal] = []
 
     def reopen() -> Journal:
-        opened.append(open_journal(tmp_path / "home"))
+        opened.append(open_journal(home))
         return opened[-1]
 
     yield reopen
@@ -30,4 +47,161 @@ def journal(reopened: Callable[[], Journal]) -> Journal:
 
 
 class TestSqliteJournal(DurableConformance):
-    pass
+    """The contract."""
+
+
+# Files
+
+
+def test_looking_makes_no_file_and_writing_makes_one_that_nobody_else_can_read(
+    home: Path, journal: Journal
+) -> None:
+    journal.runs()
+    journal.events("r")
+    journal.holder("r")
+    assert not home.exists()
+    with journal.hold("r"):
+        keep(journal, Story("r").whole("a"))
+        private = [home / name for name in ("leadhand.db", "leadhand.db-wal", "locks/r.lock")]
+        assert [path.stat().st_mode & 0o777 for path in private] == [0o600] * 3
+    assert [path.stat().st_mode & 0o777 for path in (home, home / "locks")] == [0o700] * 2
+    assert list((home / "locks").iterdir()) == []
+
+
+def test_a_folder_may_have_any_name(tmp_path: Path) -> None:
+    """It is never read as a part of a URL, nor as SQL."""
+    home = tmp_path / "a ?mode=memory&%41#'é"
+    journal = SqliteJournal(home)
+    keep(journal, Story("r").whole("a"))
+    journal.close()
+    assert (home / "leadhand.db").stat().st_size > 0
+
+
+def test_pruning_gives_the_room_back_to_the_disk(
+    home: Path, reopened: Callable[[], Journal]
+) -> None:
+    journal = reopened()
+    for number in range(20):
+        story = Story(f"r{number}", begun=NOON + dt.timedelta(days=number))
+        keep(journal, [story.started(), story.completed("a", output=f"{number}" * 60_000)])
+    journal.post(Message(run_id="r1", reason="stop"))
+    (home / "locks").mkdir()
+    (home / "locks" / "r1.lock").touch()  # as a process that was killed leaves it
+    journal.close()
+    journal = reopened()
+    size = (home / "leadhand.db").stat().st_size
+    assert len(journal.prune(before=NOON + dt.timedelta(days=18))) == 18
+    assert (home / "leadhand.db").stat().st_size < size / 5
+    assert len(journal.runs()) == 2
+    assert list((home / "locks").iterdir()) == []
+
+
+def test_secrets_are_taken_out_of_all_that_is_written(home: Path) -> None:
+    """F36: out of events, summaries and messages, before they reach the file."""
+    journal = SqliteJournal(home, redact=lambda text: text.replace("hunter2", "[redacted]"))
+    story = Story("r")
+    request = "x" * 195 + "hunter2"  # a summary's cut must not leave a part of it
+    large = "hunter2 " * 10_000
+    keep(journal, [story.started(request), story.completed("a", output=large)])
+    journal.post(Message(run_id="r", reply=Reply(verdict="answered", text="it is hunter2")))
+    assert "[redacted]" in str(journal.events("r")[1])
+    assert "[redacted]" in str(journal.messages("r"))
+    assert journal.runs()[0].request == "x" * 195 + "[reda"
+    journal.close()
+    assert b"hunter2" not in (home / "leadhand.db").read_bytes()
+
+
+# Cost
+
+
+def test_committed_events_are_not_held_in_memory(journal: Journal) -> None:
+    story = Story("r")
+    result = Result(output="x")
+    seen = weakref.ref(result)
+    keep(journal, [story.started(), replace(story.completed("a"), result=result)])
+    del result
+    gc.collect()
+    assert seen() is None
+    assert len(journal.events("r")) == 2
+
+
+def test_a_task_takes_less_than_two_kilobytes_beside_its_text(home: Path, journal: Journal) -> None:
+    story = Story("r")
+    events = [story.started()]
+    for number in range(1_000):
+        events += [story.dispatched(f"t{number}"), story.completed(f"t{number}")]
+    keep(journal, events)
+    journal.close()
+    assert (home / "leadhand.db").stat().st_size < 500 * 1_000
+
+
+def test_ten_thousand_runs_are_listed_at_once(journal: Journal) -> None:
+    """Without a look at their events. Processor time, as others may use the machine too."""
+    keep(journal, [Story(f"r{number}").started() for number in range(10_000)])
+    journal.runs(limit=1)
+    begun_s = time.process_time()
+    assert len(journal.runs()) == 10_000
+    assert time.process_time() - begun_s < 0.5
+    begun_s = time.process_time()
+    assert len(journal.runs(limit=50)) == 50
+    assert time.process_time() - begun_s < 0.05
+
+
+# Groups
+
+
+def test_of_several_runs_in_one_transaction_only_the_bad_one_fails(
+    home: Path, journal: Journal
+) -> None:
+    """While another writer keeps the file for itself, a group gathers; one run in it is bad."""
+    first, bad, good = Story("first"), Story("bad"), Story("good")
+    spoilt = bad.started()
+    keep(journal, [spoilt])
+    other = sqlite3.connect(home / "leadhand.db", isolation_level=None)
+
+    async def write() -> list[BaseException | None]:
+        other.execute("BEGIN IMMEDIATE")
+        journal.append(first.started())
+        waiting = [asyncio.ensure_future(journal.commit("first"))]
+        await asyncio.sleep(0.05)  # the thread is at it by now; if not, the group is larger
+        for event in [spoilt, good.started()]:
+            journal.append(event)
+            waiting.append(asyncio.ensure_future(journal.commit(event.run_id)))
+        await asyncio.sleep(0)
+        other.execute("COMMIT")
+        return await asyncio.gather(*waiting, return_exceptions=True)
+
+    _, of_bad, of_good = asyncio.run(write())
+    other.close()
+    assert isinstance(of_bad, JournalError)
+    assert of_good is None
+    assert len(journal.events("good")) == 1
+    with pytest.raises(JournalError, match="'bad'"):
+        asyncio.run(journal.commit("bad"))
+    asyncio.run(journal.commit("good"))
+
+
+def test_closing_tells_those_who_still_wait(home: Path, journal: Journal) -> None:
+    """Whoever came too late for the transaction under way is told, and nobody hangs."""
+    first, second = Story("first"), Story("second")
+    keep(journal, [first.started()])
+    other = sqlite3.connect(home / "leadhand.db", isolation_level=None)
+
+    async def write() -> list[BaseException | None]:
+        other.execute("BEGIN IMMEDIATE")
+        waiting: list[asyncio.Future[None]] = []
+        for event in [first.dispatched("a"), second.started()]:
+            journal.append(event)
+            waiting.append(asyncio.ensure_future(journal.commit(event.run_id)))
+            await asyncio.sleep(0.05)
+        closing = asyncio.ensure_future(asyncio.to_thread(journal.close))
+        await asyncio.sleep(0.05)
+        other.execute("COMMIT")
+        ended = await asyncio.gather(*waiting, return_exceptions=True)
+        await closing
+        return ended
+
+    done, late = asyncio.run(write())
+    other.close()
+    assert done is None
+    assert isinstance(late, JournalError)

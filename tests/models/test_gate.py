@@ -1,4 +1,4 @@
-"""The gate: what an overloaded model asks for holds for everyone, and nobody waits for ever."""
+"""The gate: a stray refusal holds nobody else back, a limit for all holds for all."""
 
 import asyncio
 import itertools
@@ -9,16 +9,10 @@ from typing import Literal
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic_ai.exceptions import ModelHTTPError, ModelOverloadedError
-from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart
-from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-from leadhand.errors import ModelError
-from leadhand.models import Caller, Connections, Gate
-from leadhand.models.gate import MAX_PAUSE_S, pause_s
-from leadhand.models.structured import opening
-from leadhand.testing import VirtualClock, run_virtual
-from tests.models.asking import ASKER, PLAIN, recorder
+from leadhand.models import Gate
+from leadhand.models.gate import IN_A_ROW, MAX_PAUSE_S, PATIENCE, Place, pause_s
+from leadhand.testing import run_virtual
 
 
 def half() -> float:
@@ -54,27 +48,105 @@ def test_a_pause_nobody_asked_for_doubles_with_each_failure_up_to_a_minute() -> 
     assert pauses == sorted(pauses)
 
 
+def test_a_model_that_asks_for_less_time_each_time_is_left_alone_for_longer_all_the_same() -> None:
+    """F02"""
+    assert [pause_s(1.0, failures, 0.0) for failures in range(1, 6)] == [1.0, 1.0, 2.0, 4.0, 8.0]
+
+
 # Who goes in when
+
+
+async def let_in(gate: Gate, count: int) -> list[Place]:
+    """So many places, with nobody waiting for one."""
+    return [place for _ in range(count) if (place := await gate.enter())]
+
+
+async def closed(asked_s: float | None) -> Gate:
+    """A gate that has just closed, with nobody inside."""
+    gate = Gate(half)
+    for place in await let_in(gate, IN_A_ROW):
+        gate.leave(place, "refused", asked_s=asked_s)
+    assert gate.round == 1
+    return gate
+
+
+async def inside_after(gate: Gate, seconds: float, *, waiting: int) -> int:
+    """How many of those who wait have been let in by then."""
+    inside = 0
+
+    async def enter() -> None:
+        nonlocal inside
+        await gate.enter()
+        inside += 1
+
+    entering = [asyncio.ensure_future(enter()) for _ in range(waiting)]
+    await asyncio.sleep(seconds)
+    for one in entering:
+        one.cancel()
+    return inside
 
 
 def test_an_open_gate_lets_everyone_in_at_once() -> None:
     async def story() -> float:
-        gate = Gate(half)
-        rounds = await asyncio.gather(*(gate.enter() for _ in range(500)))
-        assert set(rounds) == {0}
+        await let_in(Gate(half), 500)
         return asyncio.get_running_loop().time()
 
     assert run_virtual(story()) == 0.0
 
 
-def test_one_overloaded_call_holds_everyone_back_until_the_pause_is_over() -> None:
-    """F02"""
+@pytest.mark.parametrize("asked_s", [None, 30.0])
+def test_stray_refusals_among_answers_hold_nobody_else_back(asked_s: float | None) -> None:
+    async def story() -> int:
+        gate = Gate(half)
+        for _ in range(50):
+            for number, place in enumerate(await let_in(gate, 10)):
+                if number in (3, 6):
+                    gate.leave(place, "refused", asked_s=asked_s)
+                else:
+                    gate.leave(place, "answered")
+        assert gate.round == 0
+        return await inside_after(gate, 0.01, waiting=200)
+
+    assert run_virtual(story()) == 200
+
+
+def test_stray_refusals_that_come_long_before_any_answer_hold_nobody_back_either() -> None:
+    """Ten quick refusals and no answer yet: ninety calls are being answered meanwhile."""
+
+    async def story() -> int:
+        gate = Gate(half)
+        for place in (await let_in(gate, 100))[::10]:
+            gate.leave(place, "refused", asked_s=30.0)
+        assert gate.round == 0
+        return await inside_after(gate, 0.01, waiting=200)
+
+    assert run_virtual(story()) == 200
+
+
+def test_where_most_calls_are_refused_half_as_many_go_in_and_each_answer_admits_one_more() -> None:
+    async def story() -> tuple[int, int]:
+        gate = Gate(half)
+        places = await let_in(gate, 44)
+        gate.leave(places[0], "answered")
+        for place in places[1:4]:
+            gate.leave(place, "refused", asked_s=30.0)
+        assert gate.round == 0
+        for place in places[4:34]:
+            gate.leave(place, "lost")  # ten are still inside, and 20 may be
+        narrow = await inside_after(gate, 60, waiting=200)
+        for place in places[34:]:
+            gate.leave(place, "answered")
+        return 10 + narrow, narrow + await inside_after(gate, 60, waiting=200)
+
+    assert run_virtual(story()) == (20, 30)
+
+
+def test_calls_refused_one_after_the_other_hold_everyone_back_until_the_time_asked_for() -> None:
+    """F01, F02"""
 
     async def story() -> tuple[float, float]:
-        gate = Gate(half)
-        await gate.enter()
-        told_s = gate.overloaded(0, asked_s=10.0)
-        gate.leave(0, answered=False)
+        gate = await closed(10.0)
+        told_s = gate.closed_s
         await gate.enter()
         return told_s, asyncio.get_running_loop().time()
 
@@ -82,33 +154,81 @@ def test_one_overloaded_call_holds_everyone_back_until_the_pause_is_over() -> No
     assert told_s == entered_s == pytest.approx(11.25)
 
 
+def test_it_is_the_order_of_going_in_that_counts_not_that_of_the_refusals() -> None:
+    async def story() -> list[int]:
+        gate = Gate(half)
+        rounds: list[int] = []
+        places = await let_in(gate, 4)
+        for place in (places[3], places[1], places[0], places[2]):
+            gate.leave(place, "refused", asked_s=9.0)
+            rounds.append(gate.round)
+        (probe,) = await let_in(gate, 1)
+        gate.leave(probe, "refused", asked_s=9.0)
+        return [*rounds, gate.round]
+
+    assert run_virtual(story()) == [0, 0, 0, 0, 1]
+
+
 def test_calls_that_report_what_is_known_do_not_lengthen_the_pause() -> None:
     """F02"""
 
-    async def story() -> list[float]:
+    async def story() -> set[float]:
         gate = Gate(half)
-        await asyncio.gather(*(gate.enter() for _ in range(100)))
-        return [gate.overloaded(0, asked_s=None) for _ in range(100)]
+        pauses: set[float] = set()
+        for place in await let_in(gate, 100):
+            gate.leave(place, "refused")
+            pauses.add(gate.closed_s)
+        assert gate.round == 1
+        return pauses
 
-    assert set(run_virtual(story())) == {0.5625}
+    assert run_virtual(story()) == {0.0, 0.5625}
+
+
+def test_a_call_that_was_told_to_wait_longer_moves_everyone_as_long_as_the_gate_is_closed() -> None:
+    """F01"""
+
+    async def story() -> tuple[float, float]:
+        gate = Gate(half)
+        *places, late, later = await let_in(gate, IN_A_ROW + 2)
+        for place in places:
+            gate.leave(place, "refused", asked_s=2.0)
+        gate.leave(late, "refused", asked_s=8.0)
+        longer_s = gate.closed_s
+        await asyncio.sleep(10.0)
+        gate.leave(later, "refused", asked_s=8.0)
+        return longer_s, gate.closed_s
+
+    assert run_virtual(story()) == (9.0, 0.0)
+
+
+def test_a_refused_probe_closes_the_gate_again_for_twice_as_long() -> None:
+    """F02"""
+
+    async def story() -> list[float]:
+        gate = await closed(None)
+        pauses = [gate.closed_s]
+        for _ in range(3):
+            (probe,) = await let_in(gate, 1)
+            gate.leave(probe, "refused")
+            pauses.append(gate.closed_s)
+        return pauses
+
+    assert run_virtual(story()) == [0.5625, 1.125, 2.25, 4.5]
 
 
 def test_after_a_pause_calls_go_through_one_two_four_at_a_time() -> None:
     """F02"""
 
     async def story() -> list[int]:
-        gate = Gate(half)
-        await gate.enter()
-        gate.overloaded(0, asked_s=5.0)
-        gate.leave(0, answered=False)
+        gate = await closed(5.0)
         started: Counter[float] = Counter()
 
         async def call() -> None:
-            round = await gate.enter()
-            assert round is not None
+            place = await gate.enter()
+            assert place is not None
             started[asyncio.get_running_loop().time()] += 1
             await asyncio.sleep(1)
-            gate.leave(round, answered=True)
+            gate.leave(place, "answered")
 
         await asyncio.gather(*(call() for _ in range(31)))
         return [started[moment] for moment in sorted(started)]
@@ -121,61 +241,70 @@ def test_answers_to_calls_from_before_the_pause_do_not_widen_the_gate() -> None:
 
     async def story() -> int:
         gate = Gate(half)
-        await asyncio.gather(*(gate.enter() for _ in range(50)))
-        gate.overloaded(0, asked_s=5.0)
-        for _ in range(50):
-            gate.leave(0, answered=True)
-        inside = 0
-
-        async def enter() -> None:
-            nonlocal inside
-            await gate.enter()
-            inside += 1
-
-        entering = [asyncio.ensure_future(enter()) for _ in range(50)]
-        await asyncio.sleep(100)
-        for one in entering:
-            one.cancel()
-        return inside
+        places = await let_in(gate, 50)
+        for place in places[:IN_A_ROW]:
+            gate.leave(place, "refused", asked_s=5.0)
+        for place in places[IN_A_ROW:]:
+            gate.leave(place, "answered")
+        return await inside_after(gate, 100, waiting=50)
 
     assert run_virtual(story()) == 1
 
 
 @pytest.mark.parametrize("while_paused", [False, True])
 def test_a_waiter_that_is_cancelled_gives_its_place_on(while_paused: bool) -> None:
-    async def story() -> int | None:
-        gate = Gate(half)
-        await gate.enter()
-        gate.overloaded(0, asked_s=5.0)
-        gate.leave(0, answered=False)
-        round = await gate.enter()  # the one place there is
-        assert round == 1
+    async def story() -> Place | None:
+        gate = await closed(5.0)
+        (place,) = await let_in(gate, 1)  # the one place there is
         first, second = (asyncio.ensure_future(gate.enter()) for _ in range(2))
         await asyncio.sleep(0)
-        if while_paused:
-            gate.overloaded(round, asked_s=5.0)
-        gate.leave(round, answered=False)
+        gate.leave(place, "refused" if while_paused else "lost", asked_s=5.0)
         if while_paused:
             await asyncio.sleep(1)  # it is on its way in and sleeps the new pause out
         first.cancel()
         async with asyncio.timeout(100):
             return await second
 
-    assert run_virtual(story()) == 1 + while_paused
+    place = run_virtual(story())
+    assert place is not None
+    assert place.round == 1 + while_paused
 
 
-def test_who_will_not_wait_any_longer_leaves_without_a_place() -> None:
-    async def story() -> tuple[int | None, float]:
-        gate = Gate(half)
-        waiting = asyncio.ensure_future(gate.enter(until_round=3))
-        gate.overloaded(0, asked_s=2.0)
-        for round in (1, 2):
-            assert await gate.enter() == round
-            gate.overloaded(round, asked_s=2.0)
-            gate.leave(round, answered=False)
-        return await waiting, asyncio.get_running_loop().time()
+async def probed_in_vain(gate: Gate, *, until_round: int) -> None:
+    """Refuse whoever goes in until the gate has closed so often."""
+    while gate.round < until_round:
+        (probe,) = await let_in(gate, 1)
+        gate.leave(probe, "refused")
 
-    assert run_virtual(story())[0] is None
+
+def test_who_waits_leaves_without_a_place_after_four_pauses_without_an_answer() -> None:
+    async def story() -> tuple[Place | None, bool]:
+        gate = await closed(2.0)
+        await probed_in_vain(gate, until_round=PATIENCE - 1)
+        (probe,) = await let_in(gate, 1)
+        waiting = asyncio.ensure_future(gate.enter(since=0))
+        await asyncio.sleep(1)
+        assert not waiting.done()
+        gate.leave(probe, "refused")
+        return await waiting, gate.closed_s > 0
+
+    assert run_virtual(story()) == (None, True)
+
+
+def test_an_answer_renews_the_patience_of_who_waits() -> None:
+    async def story() -> Place | None:
+        gate = await closed(2.0)
+        await probed_in_vain(gate, until_round=PATIENCE - 1)
+        for _ in range(2):
+            (probe,) = await let_in(gate, 1)
+            gate.leave(probe, "answered")
+        for _ in range(IN_A_ROW):
+            (place,) = await let_in(gate, 1)
+            gate.leave(place, "refused")
+        assert gate.round == PATIENCE
+        return await gate.enter(since=0)
+
+    assert run_virtual(story()) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,20 +313,20 @@ class Visit:
 
     starts_s: float
     takes_s: float
-    ends: Literal["answered", "overloaded", "lost", "cancelled"]
+    ends: Literal["answered", "refused", "lost", "cancelled"]
 
 
 VISITS = st.builds(
     Visit,
     starts_s=st.sampled_from([0.0, 0.0, 0.3, 1.0, 4.0]),
     takes_s=st.sampled_from([0.0, 0.1, 1.0, 3.0]),
-    ends=st.sampled_from(["answered", "answered", "overloaded", "lost", "cancelled"]),
+    ends=st.sampled_from(["answered", "answered", "refused", "refused", "lost", "cancelled"]),
 )
 
 
 @given(st.lists(VISITS, min_size=1, max_size=25), st.integers(0, 2**16))
 @settings(max_examples=150, deadline=None)
-def test_never_are_more_inside_than_the_width_and_nobody_waits_for_ever(
+def test_never_do_more_go_in_after_a_pause_than_were_answered_and_nobody_waits_for_ever(
     visits: list[Visit], seed: int
 ) -> None:
     """F02"""
@@ -205,120 +334,40 @@ def test_never_are_more_inside_than_the_width_and_nobody_waits_for_ever(
 
     async def story() -> None:
         gate = Gate(lambda: next(jitter))
-        inside, width, closed = 0, 1, False
+        went_in: Counter[int] = Counter()
+        ended: Counter[int] = Counter()
+        answered: Counter[int] = Counter()
 
         async def visit(one: Visit) -> None:
-            nonlocal inside, width, closed
             await asyncio.sleep(one.starts_s)
-            round = await gate.enter()
-            assert round is not None
-            inside += 1
-            assert not closed or inside <= width
+            place = await gate.enter()
+            assert place is not None
+            assert gate.closed_s == 0.0
+            round = place.round
+            went_in[round] += 1
+            if round > 0:
+                assert went_in[round] - ended[round] <= 1 + answered[round]
+            ending: Literal["answered", "refused", "lost"] = "lost"
             try:
                 await asyncio.sleep(one.takes_s)
-                if one.ends == "overloaded":
-                    if round == gate.round:
-                        closed, width = True, 1
-                    gate.overloaded(round, asked_s=None)
+                if one.ends != "cancelled":
+                    ending = one.ends
             finally:
-                inside -= 1
-                answered = one.ends == "answered"
-                width += answered and round == gate.round
-                gate.leave(round, answered=answered)
+                ended[round] += 1
+                answered[round] += ending == "answered"
+                gate.leave(place, ending)
 
         async def cancelled(one: Visit) -> None:
             work = asyncio.ensure_future(visit(one))
             await asyncio.sleep(one.starts_s + one.takes_s / 2)
             work.cancel()
             await asyncio.wait([work])
+            if not work.cancelled():
+                work.result()
 
         async with asyncio.timeout(10_000), asyncio.TaskGroup() as group:
             for one in visits:
                 group.create_task(cancelled(one) if one.ends == "cancelled" else visit(one))
-        assert inside == 0
+        assert went_in == ended
 
     run_virtual(story())
-
-
-# A whole run's calls against a model that is overloaded for all
-
-
-class Endpoint:
-    """A model that is overloaded for a while, and counts who asks when."""
-
-    def __init__(self, *, overloaded_until_s: float, at_once: int = 1_000) -> None:
-        self._until_s = overloaded_until_s
-        self._at_once = at_once
-        self._inside = 0
-        self.asked_s: list[float] = []
-        self.refused = 0
-        self.model = FunctionModel(self._answer, model_name="endpoint")
-
-    async def _answer(self, messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
-        now_s = asyncio.get_running_loop().time()
-        self.asked_s.append(now_s)
-        self._inside += 1
-        try:
-            await asyncio.sleep(0.2)
-            if now_s < self._until_s or self._inside > self._at_once:
-                self.refused += 1
-                raise ModelHTTPError.for_category(
-                    ModelOverloadedError, status_code=529, model_name="endpoint"
-                )
-        finally:
-            self._inside -= 1
-        return ModelResponse([TextPart("here")])
-
-    def in_second(self, second: int) -> int:
-        """Calls that came in that second."""
-        return sum(second <= moment < second + 1 for moment in self.asked_s)
-
-
-async def called_by_everyone(count: int, *endpoints: Endpoint) -> list[str]:
-    """Who answered each of `count` calls that are made at once; `error` where nobody did."""
-    pen = recorder(clock=VirtualClock())
-    async with Connections(seed=3) as connections:
-        caller = Caller(connections, pen)
-
-        async def call() -> str:
-            try:
-                response, usage = await caller.ask(
-                    ASKER,
-                    [opening("hello", PLAIN)],
-                    request=PLAIN,
-                    models=[endpoint.model for endpoint in endpoints],
-                )
-            except ModelError:
-                return "error"
-            assert response.text == "here"
-            return usage.model or ""
-
-        return list(await asyncio.gather(*(call() for _ in range(count))))
-
-
-def test_when_all_calls_are_refused_at_once_one_asks_again_and_then_all_are_answered() -> None:
-    """F02"""
-    endpoint = Endpoint(overloaded_until_s=1.0)
-    answered = run_virtual(called_by_everyone(100, endpoint))
-    assert "error" not in answered
-    assert endpoint.in_second(0) <= 100 + 2
-    assert endpoint.in_second(1) < 40
-    assert endpoint.refused <= 100 + 2
-    assert len(endpoint.asked_s) == 100 + endpoint.refused
-
-
-def test_a_model_that_stays_overloaded_is_asked_seldom_and_then_left_for_the_next() -> None:
-    """F02"""
-    first, second = Endpoint(overloaded_until_s=1e9), Endpoint(overloaded_until_s=0.0)
-    answered = run_virtual(called_by_everyone(100, first, second))
-    assert len(answered) == 100
-    assert "error" not in answered
-    assert len(first.asked_s) <= 100 + 4
-    assert len(second.asked_s) == 100
-    assert max(second.asked_s) < 10
-
-
-def test_calls_give_up_together_where_there_is_no_other_model() -> None:
-    endpoint = Endpoint(overloaded_until_s=1e9)
-    assert run_virtual(called_by_everyone(50, endpoint)) == ["error"] * 50
-    assert len(endpoint.asked_s) <= 50 + 4

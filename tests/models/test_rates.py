@@ -243,15 +243,15 @@ def test_an_overloaded_model_holds_back_other_runs_as_well() -> None:
     endpoint = Endpoint(overloaded_until_s=1.0)
 
     async def story() -> None:
-        first = asyncio.ensure_future(supervisor(team(endpoint.model)).run(plan=tasks(1)))
+        first = asyncio.ensure_future(supervisor(team(endpoint.model)).run(plan=tasks(4)))
         await asyncio.sleep(5)
         second = asyncio.ensure_future(supervisor(team(endpoint.model)).run(plan=tasks(5)))
         answers = await asyncio.gather(first, second)
         assert [answer.status for answer in answers] == ["complete", "complete"]
 
     run_virtual(story())
-    assert endpoint.asked_s[0] == 0.0
-    assert min(endpoint.asked_s[1:]) >= 20.0
+    assert endpoint.asked_s[:4] == [0.0] * 4
+    assert min(endpoint.asked_s[4:]) >= 20.0
 
 
 def test_a_worker_that_has_a_nested_run_work_for_it_does_not_stand_in_its_way() -> None:

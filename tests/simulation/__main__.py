@@ -1,4 +1,4 @@
-"""`make simulate`: as many seeds as asked for, on every processor; or one seed, event by event."""
+"""`make simulate`: as many seeds as asked for, on every processor; or some, event by event."""
 
 import argparse
 import logging
@@ -21,11 +21,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.simulation", description=__doc__)
     parser.add_argument("--seeds", type=int, default=10_000, help="how many (default: 10,000)")
     parser.add_argument("--start", type=int, default=IN_TESTS, help="the first of them")
-    parser.add_argument("--seed", type=int, help="only this one, with its events on stdout")
+    parser.add_argument("--seed", type=int, nargs="+", help="only these, with events on stdout")
     options = parser.parse_args()
     _quieten()
     if options.seed is not None:
-        return _one(options.seed)
+        return max(map(_one, options.seed))
     return _many(range(options.start, options.start + options.seeds))
 
 

@@ -183,6 +183,7 @@ async def _whole(recording: Recording, workers: Workers) -> None:
     made = recording.scenario
     recorder = Recorder("run", recording.journal, clock=VirtualClock())
     recording.state = recorder.state
+    recorder.state.nonce = "nonce"  # else the crew makes one by chance
     active = ActiveRun()
     account = Account(Ledger(made.budget)) if made.budget is not None else None
     workers.account = account
@@ -227,13 +228,15 @@ async def _engine(recording: Recording, workers: Workers) -> None:
     recorder.record(PlanAccepted(**recorder.stamp()))
     names = [worker.name for worker in made.team.workers]
     runner = FunctionWorker(workers.work)
+    ends = made.deadline_s is not None or made.ends is not None
     scheduler = Scheduler(
         recorder,
         made.team,
         dict.fromkeys(names, runner),
         concurrency=made.concurrency,
         remedies=_remedies(recording),
-        person=ScriptedPerson(made.seed) if made.person else None,
+        # Nobody else sets a person a time.
+        person=ScriptedPerson(made.seed, may_never=ends) if made.person else None,
     )
     stop = _stop_in_time(recording, scheduler.stop)
     try:

@@ -120,12 +120,14 @@ class ScriptedPerson:
 
     away = False
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, *, may_never: bool) -> None:
+        """`may_never`: whether the run comes to its end although a person never answers."""
         self._chance = Random(f"person {seed}")
+        self._may_never = may_never
 
     async def ask(self, task: Task, outcome: Escalated | Failed) -> str | None:
         """A hint, a blank, or nothing."""
-        await _thought(self._chance)
+        await _thought(self._chance, may_never=self._may_never)
         return self._chance.choice(("it is in the second cupboard", "  ", None))
 
 
@@ -156,7 +158,7 @@ class ScriptedSynthesizer:
         return merge(plan, results)
 
 
-async def _thought(chance: Random) -> None:
+async def _thought(chance: Random, *, may_never: bool = True) -> None:
     ways: tuple[Callable[[], Awaitable[object]], ...] = (
         lambda: asyncio.sleep(0),
         lambda: asyncio.sleep(chance.expovariate(1.0)),
@@ -165,7 +167,8 @@ async def _thought(chance: Random) -> None:
         _deaf,
         _broken,
     )
-    await chance.choices(ways, (10, 10, 1, 1, 1, 2))[0]()
+    never = 1 if may_never else 0
+    await chance.choices(ways, (10, 10, 1, never, never, 2))[0]()
 
 
 async def _deaf() -> None:

@@ -128,6 +128,18 @@ def test_a_collector_that_refuses_costs_a_line(
     assert capfd.readouterr() == ("", "")
 
 
+def test_a_password_in_the_endpoint_is_not_shown(
+    collector: Collector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """F36"""
+    monkeypatch.setenv(ENDPOINT, collector.base.replace("//", "//me:hunter2@"))
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")
+    told: list[str] = []
+    ran(told)
+    assert collector.base in told[0]
+    assert "hunter2" not in told[0]
+
+
 def test_a_run_that_ends_in_an_error_has_its_spans_sent(collector: Collector) -> None:
     supervisor = Supervisor(office(law(reader=clause)))
 

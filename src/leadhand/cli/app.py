@@ -4,14 +4,32 @@ What a command does is in a module of its own, imported when the command runs: t
 leadhand imports inside functions, for weight only.
 """
 
-import enum
 import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from leadhand.cli import stored_commands
+from leadhand.cli import resume_commands, stored_commands
+from leadhand.cli.options import (
+    AnswerFormat,
+    Approve,
+    BudgetTokens,
+    BudgetUsd,
+    Concurrency,
+    Deadline,
+    Events,
+    FailOn,
+    Format,
+    Home,
+    Inputs,
+    Json,
+    Model,
+    NoInput,
+    NoModel,
+    Quiet,
+    TeamName,
+)
 
 app = typer.Typer(
     name="leadhand",
@@ -22,65 +40,6 @@ app = typer.Typer(
 )
 teams_app = typer.Typer(help="Teams: list the ready-made ones, show one, check or begin your own.")
 app.add_typer(teams_app, name="teams", no_args_is_help=True)
-
-
-class Format(enum.StrEnum):
-    """How a review is printed."""
-
-    text = "text"
-    json = "json"
-    markdown = "markdown"
-    sarif = "sarif"
-    github = "github"
-
-
-class AnswerFormat(enum.StrEnum):
-    """How an answer is printed."""
-
-    text = "text"
-    json = "json"
-    markdown = "markdown"
-
-
-class FailOn(enum.StrEnum):
-    """The severity from which findings make the exit status 1."""
-
-    critical = "critical"
-    warning = "warning"
-    info = "info"
-    never = "never"
-
-
-Deadline = Annotated[
-    str | None,
-    typer.Option(help="When the answer is due, from now: 90s, 10m, 1h.", metavar="DURATION"),
-]
-BudgetUsd = Annotated[
-    float | None, typer.Option(help="What models may cost in all, in US dollars.", metavar="USD")
-]
-BudgetTokens = Annotated[
-    int | None, typer.Option(help="Tokens that models may use in all.", metavar="COUNT")
-]
-Concurrency = Annotated[int, typer.Option(help="Tasks at once.", min=1, max=10_000)]
-Json = Annotated[bool, typer.Option("--json", help="The answer document as JSON on stdout.")]
-Events = Annotated[
-    str | None,
-    typer.Option(help="Write one JSON event a line, as they happen; - is stdout.", metavar="FILE"),
-]
-TeamName = Annotated[
-    str, typer.Option("--team", help="A ready-made team, or a folder.", metavar="NAME|DIR")
-]
-Inputs = Annotated[
-    list[Path] | None,
-    typer.Option("--input", help="A file or folder to work on; may be repeated.", metavar="PATH"),
-]
-Model = Annotated[
-    str | None,
-    typer.Option(help="The model of every role, or `none`.", metavar="PROVIDER:NAME"),
-]
-NoModel = Annotated[bool, typer.Option("--no-model", help="Use no model.")]
-NoInput = Annotated[bool, typer.Option("--no-input", help="Never ask a person anything.")]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")]
 
 
 @app.command()
@@ -135,6 +94,7 @@ def review(
     json: Json = False,
     events: Events = None,
     quiet: Quiet = False,
+    home: Home = None,
 ) -> None:
     """Review a change of any git repository; by a model too, where one is named.
 
@@ -163,6 +123,7 @@ def review(
         concurrency=concurrency,
         events=events,
         quiet=quiet,
+        home=home,
     )
     raise typer.Exit(review_command(options))
 
@@ -196,28 +157,35 @@ def run(
     events: Events = None,
     quiet: Quiet = False,
     no_input: NoInput = False,
+    approve: Approve = None,
+    home: Home = None,
 ) -> None:
     """Have a team answer a request: plan it, do all that can be done at once, answer.
 
     Looks for a model: --model, LEADHAND_MODEL, the team's own, a provider's key in the
     environment, a model server on this machine. Without any the work is done by code.
     """
-    from leadhand.cli.run import RunOptions, run_command
+    from leadhand.cli.run import RunOptions, Showing, TeamSetup, run_command
+    from leadhand.cli.setup import occasions
 
     options = RunOptions(
+        setup=TeamSetup(
+            team=team,
+            model=model,
+            no_model=no_model,
+            deadline=deadline,
+            budget_usd=budget_usd,
+            budget_tokens=budget_tokens,
+            concurrency=concurrency,
+            approve=occasions(approve),
+        ),
         request=request,
-        team=team,
         inputs=tuple(inputs or ()),
         plan=plan,
-        model=model,
-        no_model=no_model,
-        deadline=deadline,
-        budget_usd=budget_usd,
-        budget_tokens=budget_tokens,
-        concurrency=concurrency,
-        format="json" if json else format.value,
-        events=events,
-        quiet=quiet,
+        home=home,
+        showing=Showing(
+            format="json" if json else format.value, events=events, quiet=quiet, no_input=no_input
+        ),
     )
     raise typer.Exit(run_command(options))
 
@@ -282,6 +250,7 @@ def doctor(
 
 
 stored_commands.add_to(app)
+resume_commands.add_to(app)
 
 
 @teams_app.command("list")

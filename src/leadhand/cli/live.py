@@ -3,9 +3,10 @@
 Both are folds of the run's events and are written to stderr; neither can change the run.
 """
 
+import contextlib
 import shlex
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from types import TracebackType
 
 from rich.console import Console, Group, RenderableType
@@ -69,6 +70,15 @@ class LiveTree:
     ) -> None:
         self._live.stop()
         self._console.print()
+
+    @contextlib.contextmanager
+    def paused(self) -> Generator[None]:
+        """The tree is off the terminal, as long as the block lasts, and drawn anew after it."""
+        self._live.stop()
+        try:
+            yield
+        finally:
+            self._live.start()
 
     def __call__(self, event: Event) -> None:
         """Take note of an event; the next redraw shows it."""

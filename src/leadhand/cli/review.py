@@ -6,31 +6,26 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Generator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
-from leadhand.cli import session
-from leadhand.cli.budget import budget_of
 from leadhand.cli.console import Output
-from leadhand.cli.duration import parse_duration
+from leadhand.cli.keeping import Keeping
 from leadhand.cli.output import written
 from leadhand.cli.plan import show_plan
 from leadhand.cli.review_baseline import load_baseline
-from leadhand.cli.review_models import Reviewers, reviewers
-from leadhand.cli.review_report import FailOn, ReviewReport, Subject, exit_status
-from leadhand.cli.review_show import Format, show
-from leadhand.contracts.answer import Answer
-from leadhand.errors import InputError
-from leadhand.planning import TemplatePlanner
+from leadhand.cli.review_models import Reviewers
+from leadhand.cli.review_report import FailOn
+from leadhand.cli.review_show import Format
+from leadhand.cli.reviewing import BASELINE, CHANGE, PAST_REVIEWS, Reviewing, ReviewSetup
+from leadhand.cli.run import Showing, new_run_id, watch_of
+from leadhand.cli.session import Session
+from leadhand.errors import InputError, ToolError
 from leadhand.supervisor import Supervisor
-from leadhand.synthesis import Review
 from leadhand.teams.review.change import Change
 from leadhand.teams.review.lenses.past_reviews.export import load_export
 from leadhand.teams.review.snapshot import write_snapshot
-from leadhand.teams.review.synthesizer import FindingsSynthesizer
-from leadhand.teams.review.team import review_team, rules
-from leadhand.teams.review.with_model import lens_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,72 +51,87 @@ class ReviewOptions:
     concurrency: int
     events: str | None
     quiet: bool
+    home: str | None
 
 
 def review_command(options: ReviewOptions) -> int:
     """Review what `options` say, print the report, and give the exit status."""
-    deadline_s = parse_duration(options.deadline) if options.deadline else 600.0
-    budget = budget_of(options.budget_usd, options.budget_tokens)
     _one_subject(options)
-    baseline = load_baseline(options.baseline) if options.baseline else frozenset[str]()
-    with tempfile.TemporaryDirectory(prefix="leadhand-", ignore_cleanup_errors=True) as scratch:
-        change = _snapshot(options, Path(scratch) / "change")
-        past_reviews = _past_reviews(options.past_reviews, Path(scratch))
-        team = review_team(change, past_reviews=past_reviews)
-        crew = reviewers(
-            team,
-            change,
-            model=options.model,
-            no_model=options.no_model,
-            threshold=options.threshold,
-        )
-        supervisor = Supervisor(
-            crew.team,
-            deadline_s=deadline_s,
-            budget=budget,
-            concurrency=options.concurrency,
-            planner=TemplatePlanner(),
-            synthesizer=lambda caller, fence: FindingsSynthesizer(
-                change,
-                threshold=options.threshold,
-                baseline=baseline,
-                chunks=crew.chunks,
-                caller=caller,
-                tiers=crew.team.tiers,
-                fence=fence,
-            ),
-        )
-        request = f"Review {change.title}"
-        if options.plan_only:
-            return _show_plan(supervisor, request, crew, options)
-        if not options.quiet:
-            crew.tell(session.error_console())
-        answer = _reviewed(supervisor, request, crew, options)
-        review = Review.model_validate(answer.output)
-        report = ReviewReport(
-            review=review,
-            answer=answer,
-            subject=Subject.of(change),
-            threshold=options.threshold,
-            lenses=tuple(sorted({lens_of(task.worker) for task in answer.tasks})),
-            rules=rules(),
-        )
-        with written():
-            show(report, options.format)
-        return _status(answer, review, options.fail_on)
+    if options.baseline is not None:
+        load_baseline(options.baseline)
+    if options.past_reviews is not None:
+        load_export(options.past_reviews)
+    setup = ReviewSetup(
+        folder="",
+        threshold=options.threshold,
+        fail_on=options.fail_on,
+        model=options.model,
+        no_model=options.no_model,
+        deadline=options.deadline,
+        budget_usd=options.budget_usd,
+        budget_tokens=options.budget_tokens,
+        concurrency=options.concurrency,
+    )
+    # Everything that can be wrong with them is found before anything is done.
+    _ = setup.deadline_s, setup.budget
+    keeping, run_id = Keeping(options.home), new_run_id()
+    try:
+        with _folder(options, keeping, run_id) as folder:
+            _snapshot(options, folder / CHANGE)
+            _keep(options.baseline, folder / BASELINE)
+            _keep(options.past_reviews, folder / PAST_REVIEWS)
+            return _reviewed(options, replace(setup, folder=str(folder)), keeping, run_id)
+    finally:
+        keeping.journal.close()
 
 
-def _reviewed(
-    supervisor: Supervisor, request: str, crew: Reviewers, options: ReviewOptions
-) -> Answer:
-    return session.run(
-        supervisor,
-        request,
-        title=f"review of {crew.change.title}",
-        batches=crew.cuts,
-        events=options.events,
+def _reviewed(options: ReviewOptions, setup: ReviewSetup, keeping: Keeping, run_id: str) -> int:
+    reviewing = Reviewing(setup, keeping)
+    request = f"Review {reviewing.change.title}"
+    if options.plan_only:
+        return _show_plan(reviewing.supervisor(), request, reviewing.crew, options)
+    showing = Showing(events=options.events, quiet=options.quiet, no_input=True)
+    title = f"review of {reviewing.change.title}"
+    session = Session(watch_of(keeping, run_id, title, showing))
+    return reviewing.to_status(
+        session,
+        lambda supervisor, listener: supervisor.run(
+            request,
+            run_id=run_id,
+            batches=reviewing.crew.cuts,
+            origin=setup.origin("review"),
+            listener=listener,
+        ),
+        format=options.format,
         quiet=options.quiet,
     )
+
+
+@contextlib.contextmanager
+def _folder(options: ReviewOptions, keeping: Keeping, run_id: str) -> Generator[Path]:
+    """A new folder for what the review needs; it outlives the process where the run does."""
+    if options.plan_only or keeping.lost is not None:
+        with tempfile.TemporaryDirectory(prefix="leadhand-", ignore_cleanup_errors=True) as scratch:
+            yield Path(scratch)
+        return
+    folder = keeping.folder(run_id)
+    try:
+        folder.mkdir(mode=0o700, parents=True)
+    except OSError as error:
+        raise ToolError(f"can't make the folder {folder}: {error.strerror}") from error
+    try:
+        yield folder
+    except BaseException:
+        if not keeping.journal.has(run_id):  # it never began: nothing can go on with it
+            keeping.forget(run_id)
+        raise
+    if options.plan_only:
+        keeping.forget(run_id)
+
+
+def _keep(file: Path | None, copy: Path) -> None:
+    if file is not None:
+        shutil.copyfile(file, copy)
 
 
 def _one_subject(options: ReviewOptions) -> None:
@@ -165,14 +175,6 @@ def _patch(name: str) -> Generator[IO[bytes]]:
         yield file
 
 
-def _past_reviews(export: Path | None, scratch: Path) -> Path | None:
-    """A copy of the export that the lens's process can read, once it is known to be sound."""
-    if export is None:
-        return None
-    load_export(export)
-    return Path(shutil.copyfile(export, scratch / "past_reviews.json"))
-
-
 def _show_plan(
     supervisor: Supervisor, request: str, crew: Reviewers, options: ReviewOptions
 ) -> int:
@@ -185,11 +187,3 @@ def _show_plan(
             show_plan(plan, console, models=crew.asked)
             crew.tell_calls(plan, console)
     return 0
-
-
-def _status(answer: Answer, review: Review, fail_on: FailOn) -> int:
-    if answer.status == "cancelled":
-        return session.INTERRUPTED
-    if answer.status != "complete":
-        return 4 if answer.ended_by in ("budget", "deadline") else 3
-    return exit_status(review, fail_on)

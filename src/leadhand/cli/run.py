@@ -1,26 +1,33 @@
 """`leadhand run`: from the options to the answer and the exit status."""
 
 import codecs
+import datetime as dt
 import json
+import secrets
 import stat
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from pydantic import ValidationError
+from pydantic import JsonValue, ValidationError
 
-from leadhand.cli import session
 from leadhand.cli.answer_text import markdown, show_answer
-from leadhand.cli.budget import budget_of
 from leadhand.cli.console import Output
-from leadhand.cli.duration import parse_duration
+from leadhand.cli.keeping import Keeping
 from leadhand.cli.models import chosen, tell_models
 from leadhand.cli.output import written
+from leadhand.cli.person import TerminalPerson, is_here
+from leadhand.cli.session import INTERRUPTED, Session, Watch, error_console
+from leadhand.cli.setup import Setup
 from leadhand.contracts.answer import Answer
+from leadhand.contracts.event import Event
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError, ModelError, PlanRejected
+from leadhand.models.choice import Choice
+from leadhand.people import Ask
 from leadhand.supervisor import Supervisor
 from leadhand.teams.loader import load
 
@@ -29,56 +36,132 @@ MAX_PLAN_BYTES = 200_000_000
 """A plan of 100,000 tasks, the most there may be, has about a third of it."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TeamSetup(Setup):
+    """What has to be known of a run by a team that has a name or a folder."""
+
+    team: str
+
+    def origin(self, command: str) -> dict[str, JsonValue]:
+        """What is kept with the run; a folder by its whole path."""
+        here = Path(self.team)
+        team = str(here.absolute()) if here.is_dir() else self.team
+        return {**Setup.origin(self, command), "team": team}
+
+    def supervisor(self, choice: Choice, keeping: Keeping, person: Ask | None) -> Supervisor:
+        """The supervisor, with the models of `choice`. Raises `InputError`."""
+        return Supervisor(
+            choice.team,
+            deadline_s=self.deadline_s,
+            budget=self.budget,
+            concurrency=self.concurrency,
+            approve=self.approve,
+            person=person,
+            journal=keeping.journal,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Showing:
+    """How a run is shown and its answer printed."""
+
+    format: Format = "text"
+    events: str | None = None
+    quiet: bool = False
+    no_input: bool = False
+    """Nobody at the terminal is asked anything."""
+
+
 @dataclass(frozen=True, slots=True)
 class RunOptions:
     """What was asked for on the command line; see `leadhand run --help`."""
 
+    setup: TeamSetup
     request: str | None
-    team: str
     inputs: tuple[Path, ...]
     plan: Path | None
-    model: str | None
-    no_model: bool
-    deadline: str | None
-    budget_usd: float | None
-    budget_tokens: int | None
-    concurrency: int
-    format: Format
-    events: str | None
-    quiet: bool
+    home: str | None
+    showing: Showing
 
 
 def run_command(options: RunOptions) -> int:
     """Run what `options` say, print the answer, and give the exit status."""
-    deadline_s = parse_duration(options.deadline) if options.deadline else 600.0
-    budget = budget_of(options.budget_usd, options.budget_tokens)
+    setup, showing = options.setup, options.showing
+    # Everything that can be wrong with them is found before anything is done.
+    _ = setup.deadline_s, setup.budget
     plan = read_plan(options.plan) if options.plan is not None else None
     request = read_request(options.request, plan)
-    team = load_team(options.team)
-    choice = chosen(team, model=options.model, no_model=options.no_model)
-    supervisor = Supervisor(
-        choice.team, deadline_s=deadline_s, budget=budget, concurrency=options.concurrency
-    )
-    if not options.quiet:
-        tell_models(choice, session.error_console())
+    team = load_team(setup.team)
+    choice = chosen(team, model=setup.model, no_model=setup.no_model)
+    keeping = Keeping(options.home)
+    run_id = new_run_id()
+    session = Session(watch_of(keeping, run_id, f"team {team.name}", showing))
+    supervisor = setup.supervisor(choice, keeping, person_of(session, showing))
+    if not showing.quiet:
+        tell_models(choice, error_console())
     try:
-        answer = session.run(
+        answer = session.follow(
             supervisor,
-            request,
-            title=f"team {team.name}",
-            plan=plan,
-            inputs=options.inputs,
-            events=options.events,
-            quiet=options.quiet,
+            lambda listener: supervisor.run(
+                request,
+                plan=plan,
+                run_id=run_id,
+                inputs=options.inputs,
+                origin=setup.origin("run"),
+                listener=listener,
+            ),
         )
     except PlanRejected as error:
         if plan is not None:
             raise
         # Nobody who typed the command can mend this one.
         raise ModelError(f"the planner gave no sound plan: {error}", transient=False) from error
+    finally:
+        keeping.journal.close()
+    return told(answer, keeping, showing)
+
+
+def new_run_id() -> str:
+    """An id that no other run has."""
+    return f"run-{dt.datetime.now(dt.UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+
+
+def watch_of(
+    keeping: Keeping, run_id: str, title: str, showing: Showing, *, past: Sequence[Event] = ()
+) -> Watch:
+    """How a run is watched that is kept like this; where it is not, that is said."""
+    if keeping.lost is not None and not showing.quiet:
+        error_console().print(f"leadhand: {keeping.lost}", markup=False, highlight=False)
+    resume = keeping.command("resume", run_id) if keeping.lost is None else None
+    return Watch(title, resume, events=showing.events, quiet=showing.quiet, past=past)
+
+
+def person_of(session: Session, showing: Showing) -> Ask | None:
+    """Whoever sits at the terminal; none where nobody does, or nobody is to be asked."""
+    if showing.no_input or not is_here():
+        return None
+    return TerminalPerson(error_console(), session.paused)
+
+
+def told(answer: Answer, keeping: Keeping, showing: Showing) -> int:
+    """Print an answer, and what a person can do now; gives the exit status."""
     with written():
-        _show(answer, options.format)
+        _show(answer, showing.format)
+    follow_up(answer, keeping)
     return exit_status(answer)
+
+
+def follow_up(answer: Answer, keeping: Keeping) -> None:
+    """Say on stderr what to type where a run waits, or was stopped."""
+    if keeping.lost is not None:
+        return
+    said = ""
+    if answer.waiting:
+        said = f"it waits for a person: {keeping.command('answer', answer.run_id)}"
+    elif answer.ended_by is not None:
+        said = f"go on with: {keeping.command('resume', answer.run_id)}"
+    if said:
+        error_console().print(f"leadhand: {said}", markup=False, highlight=False, soft_wrap=True)
 
 
 def load_team(name: str) -> Team:
@@ -138,7 +221,7 @@ def exit_status(answer: Answer) -> int:
     if answer.status == "complete":
         return 0
     if answer.status == "cancelled":
-        return session.INTERRUPTED
+        return INTERRUPTED
     return 4 if answer.ended_by in ("budget", "deadline") else 3
 
 

@@ -6,7 +6,8 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Generator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import FrameType
@@ -17,49 +18,91 @@ from rich.console import Console
 from leadhand.cli.live import LiveTree, PlainLines
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.event import Event, dump
-from leadhand.contracts.task import Plan
 from leadhand.errors import InputError
-from leadhand.ports import Batch
+from leadhand.recorder import Listener
+from leadhand.redaction import Redactor
 from leadhand.supervisor import Supervisor
+from leadhand.trace.otel import spans_from_environment
 
 INTERRUPTED = 130
 """The exit status after Ctrl-C."""
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-def run(
-    supervisor: Supervisor,
-    request: str,
-    *,
-    title: str,
-    batches: Mapping[str, Sequence[Batch]] | None = None,
-    plan: Plan | None = None,
-    inputs: Sequence[Path] = (),
-    events: str | None = None,
-    quiet: bool = False,
-) -> Answer:
-    """Run a request to its answer, with progress on stderr and events where they are asked for.
+Work = Callable[[Listener], Coroutine[object, object, Answer]]
+"""What has a run under way, and tells the listener of its events."""
 
-    The first SIGINT or SIGTERM stops the work and keeps what is done; the second ends the process.
-    """
-    with contextlib.ExitStack() as stack:
-        listeners: list[Callable[[Event], None]] = []
-        if events is not None:
-            listeners.append(stack.enter_context(_event_lines(events)))
-        if not quiet:
-            listeners.append(stack.enter_context(_progress(title)))
 
-        def tell(event: Event) -> None:
-            for listener in listeners:
-                listener(event)
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """How a run is watched."""
 
-        async def main() -> Answer:
-            with _signals(supervisor):
-                return await supervisor.run(
-                    request, plan=plan, batches=batches, inputs=inputs, listener=tell
-                )
+    title: str
+    how_to_resume: str | None
+    """What to type to go on with it; none where it is not kept."""
+    events: str | None = None
+    """The file that takes every event as a line."""
+    quiet: bool = False
+    past: Sequence[Event] = ()
+    """What happened before, of a run that goes on."""
 
-        return asyncio.run(main())
+
+class Session:
+    """One run on the command line."""
+
+    def __init__(self, watch: Watch) -> None:
+        self._watch = watch
+        self._tree: LiveTree | None = None
+
+    def follow(self, supervisor: Supervisor, work: Work) -> Answer:
+        """The answer of `work`, with progress on stderr and events where they are asked for.
+
+        The first SIGINT or SIGTERM stops the work and keeps what is done; the second ends the
+        process.
+        """
+        watch, redact = self._watch, Redactor.of(os.environ)
+        with contextlib.ExitStack() as stack:
+            listeners: list[Listener] = []
+            if watch.events is not None:
+                listeners.append(stack.enter_context(_event_lines(watch.events, redact)))
+            spans = stack.enter_context(spans_from_environment(warn=_warn, redact=redact))
+            if spans is not None:
+                listeners.append(spans)
+            if not watch.quiet:
+                listeners.append(stack.enter_context(self._progress()))
+
+            def tell(event: Event) -> None:
+                for listener in listeners:
+                    listener(event)
+
+            async def main() -> Answer:
+                with _signals(supervisor, watch.how_to_resume):
+                    return await work(tell)
+
+            return asyncio.run(main())
+
+    @contextlib.contextmanager
+    def paused(self) -> Generator[None]:
+        """Nothing is drawn on the terminal as long as the block lasts."""
+        if self._tree is None:
+            yield
+            return
+        with self._tree.paused():
+            yield
+
+    @contextlib.contextmanager
+    def _progress(self) -> Generator[Listener]:
+        console, watch = error_console(), self._watch
+        if console.is_terminal and not console.is_dumb_terminal:
+            with LiveTree(console, watch.title, past=watch.past) as tree:
+                self._tree = tree
+                yield tree
+        else:
+            yield PlainLines(console, past=watch.past)
+
+
+def _warn(line: str) -> None:
+    error_console().print(f"leadhand: {line}", markup=False, highlight=False, soft_wrap=True)
 
 
 def error_console() -> Console:
@@ -89,17 +132,7 @@ class _Forgiving:
 
 
 @contextlib.contextmanager
-def _progress(title: str) -> Generator[Callable[[Event], None]]:
-    console = error_console()
-    if console.is_terminal and not console.is_dumb_terminal:
-        with LiveTree(console, title) as tree:
-            yield tree
-    else:
-        yield PlainLines(console)
-
-
-@contextlib.contextmanager
-def _event_lines(events: str) -> Generator[Callable[[Event], None]]:
+def _event_lines(events: str, redact: Redactor) -> Generator[Callable[[Event], None]]:
     """What writes each event as a line to the file of that name; `-` is stdout."""
     try:
         # Not closed with the block where it is stdout, which others write to as well.
@@ -112,7 +145,7 @@ def _event_lines(events: str) -> Generator[Callable[[Event], None]]:
         if not failed:
             try:
                 # A line at a time and at once: whoever follows the file sees the run as it happens.
-                file.write(dump(event).encode() + b"\n")
+                file.write(redact(dump(event)).encode() + b"\n")
                 file.flush()
             except OSError as error:
                 failed.append(error)
@@ -129,7 +162,7 @@ def _event_lines(events: str) -> Generator[Callable[[Event], None]]:
 
 
 @contextlib.contextmanager
-def _signals(supervisor: Supervisor) -> Generator[None]:
+def _signals(supervisor: Supervisor, how_to_resume: str | None) -> Generator[None]:
     """While the block runs: the first signal cancels, the second exits.
 
     Handled by the interpreter, not by the loop: a worker that blocks the loop can't keep a person
@@ -141,6 +174,8 @@ def _signals(supervisor: Supervisor) -> Generator[None]:
     def interrupted(number: int, frame: FrameType | None) -> None:
         nonlocal told
         if told:
+            if how_to_resume is not None:
+                os.write(2, f"\nleadhand: go on with: {how_to_resume}\n".encode())
             os._exit(INTERRUPTED)
         told = True
         loop.call_soon_threadsafe(partial(supervisor.cancel, reason="interrupted"))

@@ -7,21 +7,23 @@ import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from leadhand.cli.home import shown_home
 from leadhand.cli.terminal import encodable, safe
 from leadhand.cli.words import counted
-from leadhand.contracts.event import Event
-from leadhand.contracts.summary import RunSummary
 from leadhand.errors import InputError
-from leadhand.ports import Journal
+
+if TYPE_CHECKING:
+    from leadhand.contracts.event import Event
+    from leadhand.contracts.summary import RunSummary
+    from leadhand.ports import Journal
 
 MAX_NEAREST = 3
 """Ids that are named where the one that was asked for is not there."""
 
 
-def found(journal: Journal | None, given: str, home: str) -> str:
+def found(journal: "Journal | None", given: str, home: str) -> str:
     """The id of the run that `given` means: an id, the beginning of one alone, or `last`.
 
     Raises `InputError` naming those that come nearest.
@@ -45,7 +47,7 @@ def found(journal: Journal | None, given: str, home: str) -> str:
     raise InputError(f"there is no run {given!r}; {hint}{', '.join(near)}")
 
 
-def list_runs(journal: Journal | None, home: str, *, limit: int | None, as_json: bool) -> None:
+def list_runs(journal: "Journal | None", home: str, *, limit: int | None, as_json: bool) -> None:
     """Print a line for each run, the one begun last first."""
     runs = journal.runs(limit=limit) if journal is not None else ()
     if as_json:
@@ -58,7 +60,7 @@ def list_runs(journal: Journal | None, home: str, *, limit: int | None, as_json:
 
 
 def prune_runs(
-    journal: Journal | None, home: str, *, before: dt.datetime, dry_run: bool, as_json: bool
+    journal: "Journal | None", home: str, *, before: dt.datetime, dry_run: bool, as_json: bool
 ) -> None:
     """Forget the runs whose last event is older than `before`, and say which; or say which only.
 
@@ -81,7 +83,7 @@ def prune_runs(
 
 
 def show_run(
-    journal: Journal | None,
+    journal: "Journal | None",
     given: str,
     home: str,
     *,
@@ -113,7 +115,7 @@ def show_run(
 
 
 def trace_run(
-    journal: Journal | None,
+    journal: "Journal | None",
     given: str,
     home: str,
     *,
@@ -148,18 +150,18 @@ def home_options(home: str | None) -> str:
     return f" --home {shlex.quote(safe(shown_home(home)))}" if home is not None else ""
 
 
-def _run(journal: Journal | None, given: str, home: str) -> tuple[str, Sequence[Event], bool]:
+def _run(journal: "Journal | None", given: str, home: str) -> "tuple[str, Sequence[Event], bool]":
     run_id = found(journal, given, home)
     if journal is None:
         raise InputError(f"no runs are kept in {home}")
     return run_id, journal.events(run_id), journal.holder(run_id) is not None
 
 
-def _prunable(journal: Journal, run: RunSummary, before: dt.datetime) -> bool:
+def _prunable(journal: "Journal", run: "RunSummary", before: dt.datetime) -> bool:
     return run.updated_at < before and journal.holder(run.run_id) is None
 
 
-def _rows(runs: Sequence[RunSummary]) -> list[str]:
+def _rows(runs: "Sequence[RunSummary]") -> list[str]:
     """A line for each run: id, when, status, tasks, time, cost, team, request."""
     table = [
         (

@@ -4,12 +4,11 @@ Plain lines that fit the width, with colours where the terminal has them. Nothin
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from rich.console import Console
 from rich.text import Text
 
-from leadhand.cli.answer_text import cost, seconds
 from leadhand.cli.marks import ASCII, MARKS, drawable
 from leadhand.cli.terminal import encodable, safe, sentence
 from leadhand.cli.words import counted
@@ -17,6 +16,7 @@ from leadhand.contracts.outcome import Usage
 from leadhand.run_state import TaskState
 from leadhand.trace.chapters import Asked, Attempt, Step, TaskStory
 from leadhand.trace.story import Story
+from leadhand.trace.words import span, used
 
 MAX_WIDTH = 100
 """Wider terminals don't get longer lines."""
@@ -66,11 +66,6 @@ def story_lines(story: Story, *, held: bool, options: str = "") -> list[Line]:
     ]
 
 
-def took(taken_s: float) -> str:
-    """A time span as people read it; short ones to the millisecond."""
-    return f"{1000 * taken_s:.0f} ms" if taken_s < 1 else seconds(taken_s)
-
-
 def _section(title: str, lines: Sequence[Line]) -> list[Line]:
     return [(0, Text()), (0, Text(title, style="bold")), *lines] if lines else []
 
@@ -88,10 +83,10 @@ def _head(story: Story, *, held: bool) -> Iterator[Line]:
     counts = Counter(task.status for task in state.tasks.values())
     kinds = ", ".join(f"{n:,} {status.replace('_', ' ')}" for status, n in counts.items())
     yield 0, Text(f"{counted(len(state.tasks), 'task')}{': ' if kinds else ''}{kinds}")
-    faster = f", {figures.speedup:.1f}x as fast as one by one ({took(figures.sequential_s)})"
-    yield 0, Text(f"{took(figures.makespan_s)}{faster if figures.speedup >= 1.05 else ''}")
+    faster = f", {figures.speedup:.1f}x as fast as one by one ({span(figures.sequential_s)})"
+    yield 0, Text(f"{span(figures.makespan_s)}{faster if figures.speedup >= 1.05 else ''}")
     if figures.requests:
-        yield 0, Text(f"{_usage(state.usage)} in all")
+        yield 0, Text(f"{used(state.usage)} in all")
     if state.answer is not None and state.answer.confidence is not None:
         yield 0, Text(f"confidence {state.answer.confidence} of 100")
 
@@ -123,7 +118,7 @@ def _plan(story: Story) -> Iterator[Line]:
         head = f"revision {version.revision}, {counted(version.tasks, 'task')}"
         by = f", by {safe(version.by)}" if version.by else ""
         said = f": {sentence(version.said)}" if version.said else ""
-        yield 2, Text(f"{head}{by}, {version.what} after {took(version.at_s)}{said}")
+        yield 2, Text(f"{head}{by}, {version.what} after {span(version.at_s)}{said}")
         for note in version.notes:
             yield 4, Text(f"- {sentence(note)}")
 
@@ -173,24 +168,25 @@ def _task(story: Story, task: TaskStory, indent: int) -> Iterator[Line]:
 
 def _task_head(state: TaskState, mark: Text, end: tuple[str, str]) -> Text:
     parts = [safe(state.worker)] if state.worker != state.task.id else []
-    parts += [took(state.busy_s)] if state.attempts else []
-    parts += [_usage(state.usage)] if state.usage.requests else []
+    parts += [span(state.busy_s)] if state.attempts else []
+    parts += [used(state.usage)] if state.usage.requests else []
     rest = "".join(f" · {part}" for part in parts)
     return mark + Text.assemble((safe(state.task.id), "bold"), " ", end, (rest, "dim"))
 
 
 def _attempt(attempt: Attempt, indent: int, *, alone: bool) -> Iterator[Line]:
-    after = "" if attempt.ended_s is None else f" after {took(attempt.took_s)}"
+    after = "" if attempt.ended_s is None else f" after {span(attempt.took_s)}"
     kind = f" ({attempt.kind.replace('_', ' ')})" if attempt.kind else ""
     message = f": {sentence(attempt.message)}" if attempt.message else ""
-    if not alone or attempt.end != "completed" or message:
+    quiet = alone and attempt.end == "completed" and not message
+    if not quiet:
         style = _ENDS.get(attempt.end, "yellow")
         head = f"attempt {attempt.number}, {safe(attempt.worker)}: "
         yield indent, Text.assemble(head, (attempt.end, style), f"{after}{kind}{message}")
     for step in attempt.steps:
         yield from _step(step, indent + 2)
     if attempt.inside is not None:
-        yield from _tasks(attempt.inside, indent + 2)
+        yield from _tasks(attempt.inside, indent if quiet else indent + 2)
 
 
 def _step(step: Step, indent: int) -> Iterator[Line]:
@@ -233,22 +229,17 @@ def _critical_path(story: Story) -> Iterator[Line]:
     stops += [(safe(id), state.tasks[id].busy_s) for id in story.critical_path]
     if state.synthesis_started_s is not None:
         stops.append(("synthesis", figures.makespan_s - state.synthesis_started_s))
-    way = " → ".join(f"{name} {took(taken_s)}" for name, taken_s in stops)
+    way = " → ".join(f"{name} {span(taken_s)}" for name, taken_s in stops)
     yield 2, Text(way)
     share = f"{figures.critical_path_s / figures.makespan_s:.0%}" if figures.makespan_s else "0%"
-    yield 2, Text(f"{took(figures.critical_path_s)}, {share} of the whole run")
+    yield 2, Text(f"{span(figures.critical_path_s)}, {share} of the whole run")
 
 
-def _used_by(used: dict[str, Usage]) -> Iterator[Line]:
-    width = max((len(safe(name)) for name in used), default=0)
-    for name, usage in sorted(used.items(), key=lambda item: -_tokens(item[1])):
-        yield 2, Text(f"{safe(name):<{width}}  {_usage(usage)}")
+def _used_by(shares: Mapping[str, Usage]) -> Iterator[Line]:
+    width = max((len(safe(name)) for name in shares), default=0)
+    for name, usage in sorted(shares.items(), key=lambda item: -_tokens(item[1])):
+        yield 2, Text(f"{safe(name):<{width}}  {used(usage)}")
 
 
 def _tokens(usage: Usage) -> int:
     return usage.input_tokens + usage.output_tokens
-
-
-def _usage(usage: Usage) -> str:
-    tokens = f"{usage.input_tokens:,} tokens in, {usage.output_tokens:,} out"
-    return f"{counted(usage.requests, 'request')}, {tokens}, {cost(usage.cost_usd)}"

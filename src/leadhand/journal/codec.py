@@ -12,7 +12,6 @@ from collections.abc import Callable, Set
 from typing import Annotated, TypeVar
 
 from pydantic import ConfigDict, Field, JsonValue, TypeAdapter, ValidationError
-from pydantic_core import PydanticSerializationError
 
 from leadhand.contracts.event import Event
 from leadhand.contracts.people import Message
@@ -85,12 +84,12 @@ def written(
     exclude = set(without)
     try:
         return adapter.dump_json(value, exclude=exclude, exclude_defaults=True).decode()
-    except PydanticSerializationError:
+    except ValueError:
         pass  # most likely a lone surrogate, which UTF-8 has no bytes for
     try:
         data = adapter.dump_python(value, mode="json", exclude=exclude, exclude_defaults=True)
         return json.dumps(_mended(data), ensure_ascii=False, separators=(",", ":"))
-    except (PydanticSerializationError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         raise JournalError(f"{what} can't be written down: {_line(error)}") from None
 
 
@@ -111,7 +110,7 @@ def _mended(value: JsonValue) -> JsonValue:
         case list():
             return [_mended(item) for item in value]
         case dict():
-            return {str(_mended(name)): _mended(item) for name, item in value.items()}
+            return {name: _mended(item) for name, item in value.items()}
         case _:
             return value
 

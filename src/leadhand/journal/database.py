@@ -8,7 +8,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from pathlib import Path
 
 from leadhand.errors import JournalError
@@ -47,7 +47,7 @@ class Database:
         self._connection: sqlite3.Connection | None = None
 
     @contextlib.contextmanager
-    def transaction(self) -> Iterator[sqlite3.Connection]:
+    def transaction(self) -> Generator[sqlite3.Connection]:
         """Everything that the block writes, or nothing; safe on the disk when the block is over.
 
         Raises what SQLite and the operating system raise: `explained` puts it in words.
@@ -68,7 +68,7 @@ class Database:
                 raise
 
     @contextlib.contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection | None]:
+    def reading(self) -> Generator[sqlite3.Connection | None]:
         """A connection that sees what is committed; none where there is no file.
 
         Raises `JournalError` for all that goes wrong in the block.
@@ -83,11 +83,14 @@ class Database:
             why, remedy = explained(error)
             raise JournalError(f"{self.path} can't be read: {why}; {remedy}") from error
 
-    def checkpoint(self) -> None:
-        """Bring the file itself up to date, and to its size, unless somebody reads it just now."""
-        with self._writing:
+    def shrink(self) -> None:
+        """Give the room of what was deleted back to the disk, as far as others let us."""
+        with self._writing, contextlib.suppress(sqlite3.Error):
             if self._connection is not None:
-                self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+                # As a script: `execute` takes one step of a vacuum, and that frees one page.
+                self._connection.executescript(
+                    "PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)"
+                )
 
     def close(self) -> None:
         """Let go of the file; what is written later opens it again."""

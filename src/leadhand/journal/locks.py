@@ -11,7 +11,7 @@ import os
 import socket
 import time
 import urllib.parse
-from collections.abc import Iterator
+from collections.abc import Generator
 from pathlib import Path
 
 from leadhand.errors import JournalError, RunTaken
@@ -29,7 +29,7 @@ class Locks:
         self._folder = folder
 
     @contextlib.contextmanager
-    def hold(self, run_id: str) -> Iterator[None]:
+    def hold(self, run_id: str) -> Generator[None]:
         """Hold a run for as long as the block lasts. Raises `RunTaken`, or `JournalError`."""
         path = self._path(run_id)
         try:

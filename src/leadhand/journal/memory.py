@@ -5,7 +5,7 @@ import datetime as dt
 import itertools
 import os
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 
 from leadhand.contracts.event import Event
@@ -73,7 +73,7 @@ class MemoryJournal:
         return bool(self.events(run_id))
 
     @contextlib.contextmanager
-    def hold(self, run_id: str) -> Iterator[None]:
+    def hold(self, run_id: str) -> Generator[None]:
         """The right to write the run's events, for as long as the block lasts.
 
         What was appended and not committed when it ends is gone. Raises `RunTaken`.

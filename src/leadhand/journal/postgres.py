@@ -3,7 +3,7 @@
 import contextlib
 import datetime as dt
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from typing import Final, LiteralString
 
 from leadhand.contracts.event import Event
@@ -96,7 +96,7 @@ class PostgresJournal:
         return bool(self._read("SELECT FROM leadhand.runs WHERE run = %s", run_id))
 
     @contextlib.contextmanager
-    def hold(self, run_id: str) -> Iterator[None]:
+    def hold(self, run_id: str) -> Generator[None]:
         """The right to write the run's events, for as long as the block lasts, or the process.
 
         It is lost with the connection, and what was appended and not committed when it ends is

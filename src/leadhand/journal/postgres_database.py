@@ -4,12 +4,12 @@ It knows nothing of runs but the name of the tables. Whatever the server or its 
 through here before anybody reads it: one line, without the password of the URL.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import Final, LiteralString
 
 import psycopg
-from psycopg.conninfo import conninfo_to_dict
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from leadhand.errors import JournalError
 
@@ -93,7 +93,7 @@ _SESSION: Final = """
 days for a person keeps its session; one whose machine has died loses it, and its hold with it."""
 _UNREADABLE: Final = (
     "the URL of the Postgres journal can't be read: write it as"
-    " postgresql://user:password@host:5432/database, with @ : / ? # in the password as %40 and so on"
+    " postgresql://user:password@host:5432/database, an @ or / in the password as %40 or %2F"
 )
 
 
@@ -119,7 +119,7 @@ class Database:
     def connect(self) -> Connection:
         """A session in which every statement is a transaction of its own."""
         with self.explained("can't be reached"):
-            connection = psycopg.connect("", autocommit=True, **self._parameters)
+            connection = psycopg.connect(make_conninfo(**self._parameters), autocommit=True)
             try:
                 connection.execute(_SESSION)
             except BaseException:
@@ -142,13 +142,7 @@ class Database:
         return connection
 
     def _prepare(self, connection: Connection) -> None:
-        version = _version(connection)
-        if version > len(self._steps):
-            raise JournalError(
-                f"{self.where} was written by a newer leadhand (its journal is version {version},"
-                f" this one knows {len(self._steps)}): use that leadhand, or another database"
-            )
-        if version == len(self._steps):
+        if self._version(connection) == len(self._steps):
             return
         encoding = connection.info.parameter_status("server_encoding")
         if encoding != "UTF8":
@@ -157,15 +151,30 @@ class Database:
             )
         with connection.transaction():
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (_MIGRATING,))
-            version = _version(connection)  # another process may have been faster
+            version = self._version(connection)  # another process may have been faster
             if version == 0:
                 _found(connection)
             for step in self._steps[version:]:
                 connection.execute(step)
             connection.execute("UPDATE leadhand.journal SET version = %s", (len(self._steps),))
 
+    def _version(self, connection: Connection) -> int:
+        """The version of the schema, 0 where there is none. Raises where it is newer than ours."""
+        # Not by `to_regclass`, which may still remember that there was none.
+        query = "SELECT FROM pg_tables WHERE schemaname = 'leadhand' AND tablename = 'journal'"
+        if connection.execute(query).fetchone() is None:
+            return 0
+        row = connection.execute("SELECT version FROM leadhand.journal").fetchone()
+        version = int(str(row[0])) if row else 0
+        if version > len(self._steps):
+            raise JournalError(
+                f"{self.where} was written by a newer leadhand (its journal is version {version},"
+                f" this one knows {len(self._steps)}): update leadhand, or give another database"
+            )
+        return version
+
     @contextmanager
-    def explained(self, what: str) -> Iterator[None]:
+    def explained(self, what: str) -> Generator[None]:
         """Whatever goes wrong with the database in the block is a `JournalError` that says so."""
         try:
             yield
@@ -232,15 +241,8 @@ def _rows(connection: Connection, query: LiteralString, parameters: Sequence[obj
 def _found(connection: Connection) -> None:
     """Make the schema and the one table that is the same in every version."""
     # Where an administrator has made the schema for us, we may not be allowed to.
-    if connection.execute("SELECT to_regnamespace('leadhand')").fetchone() == (None,):
+    found = connection.execute("SELECT FROM pg_namespace WHERE nspname = 'leadhand'")
+    if found.fetchone() is None:
         connection.execute("CREATE SCHEMA leadhand")
     connection.execute("CREATE TABLE leadhand.journal (version integer NOT NULL)")
     connection.execute("INSERT INTO leadhand.journal VALUES (0)")
-
-
-def _version(connection: Connection) -> int:
-    """The version of the schema; 0 where there is none."""
-    if connection.execute("SELECT to_regclass('leadhand.journal')").fetchone() == (None,):
-        return 0
-    row = connection.execute("SELECT version FROM leadhand.journal").fetchone()
-    return int(str(row[0])) if row else 0

@@ -6,7 +6,7 @@ Any number of processes may use the folder at once, each for runs of its own.
 import contextlib
 import datetime as dt
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from leadhand.contracts.event import Event
@@ -70,7 +70,7 @@ class SqliteJournal:
             return connection is not None and tables.has(connection, run_id)
 
     @contextlib.contextmanager
-    def hold(self, run_id: str) -> Iterator[None]:
+    def hold(self, run_id: str) -> Generator[None]:
         """The right to write the run's events, for as long as the block lasts, or the process.
 
         What was appended and not committed when it ends is gone. Raises `RunTaken`.
@@ -126,7 +126,7 @@ class SqliteJournal:
                 with self._transaction() as connection:
                     pruned += [id for id in ids if tables.remove(connection, id, before)]
         if pruned:
-            self._shrink()
+            self._database.shrink()
         return pruned
 
     def close(self) -> None:
@@ -141,12 +141,6 @@ class SqliteJournal:
         except RunTaken:
             return False
         return True
-
-    def _shrink(self) -> None:
-        """Give the room of what was deleted back to the disk, as far as others let us."""
-        with self._transaction() as connection:
-            connection.execute("PRAGMA incremental_vacuum").fetchall()
-        self._database.checkpoint()
 
     def _write(self, batch: Batch) -> dict[str, str]:
         """Write all runs in one transaction; where that fails, each by itself."""
@@ -190,7 +184,7 @@ class SqliteJournal:
         }
 
     @contextlib.contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
+    def _transaction(self) -> Generator[sqlite3.Connection]:
         try:
             with self._database.transaction() as connection:
                 yield connection

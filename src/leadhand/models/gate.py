@@ -1,17 +1,17 @@
 """The gate in front of a model: who may call it now, after it refused some calls.
 
 A refusal (429, 529, 503 with Retry-After) may be a stray one, or a limit that holds for all. What
-tells them apart is what became of the calls that went in just before:
+tells them apart is what became of the three calls that went in just before it:
 
-- none of them was refused: only the refused call waits, and nobody else is held back;
-- some were: half as many calls may be under way, and each answer admits one more, since less
-  work must be offered in proportion where too much is (AIMD: Chiu & Jain 1989);
-- all were: the gate closes for everyone until the time that the model asked for. Then calls go
-  through one, two, four, ... at a time, as TCP's slow start does (RFC 5681), so that whoever
-  waited does not knock the model down again; and until one is answered, a refusal closes it again.
+- one of them was refused at most: the refused call waits, and nobody else does;
+- two were: half as many calls may be under way, and each answer admits one more, since work
+  offered to whom it is too much has to shrink in proportion (AIMD: Chiu & Jain 1989);
+- all three were: the gate closes for everyone until the time that the model asked for. Then calls
+  go through one, two, four, ... at a time, as TCP's slow start does (RFC 5681), so that whoever
+  waited does not knock the model down again; until one is answered, a refusal closes it again.
 
-The order is that in which calls went in. Refusals come fast and answers slowly: a call that is
-still under way when a later one is refused has been let in.
+It is the order of going in that counts. Refusals come fast and answers slowly: a call that is
+still under way when a later one is refused was let in.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ _WIDE = 1024
 """Calls at once from which the gate is wide open again."""
 
 Ending = Literal["answered", "refused", "lost"]
-"""What became of a call; `lost` says nothing of the model's load."""
+"""What became of a call; `lost` is neither of the others, a connection reset say."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,13 +131,13 @@ class Gate:
         self._wake(free)
 
     def _hold_back(self, place: Place, asked_s: float | None) -> None:
-        before = sum(place.number - back in self._refused for back in range(1, IN_A_ROW))
+        refused = sum(place.number - back in self._refused for back in range(IN_A_ROW))
         probing = self._answered_round < self._round
-        if probing or before == IN_A_ROW - 1:
+        if probing or refused == IN_A_ROW:
             self._round += 1
             self._width = 1
             self._close_for(asked_s)
-        elif before:
+        elif refused > IN_A_ROW / 2:
             narrow = max(1, self._inside // 2)
             self._width = narrow if self._width is None else min(self._width, narrow)
 
@@ -158,12 +158,11 @@ class Gate:
 def pause_s(asked_s: float | None, failures: int, jitter: float) -> float:
     """Seconds to wait before the next try, from 0 to `MAX_PAUSE_S`.
 
-    As long as was asked for but no less than half a second, or half a second, one, two, ... with
-    the number of `failures`; up to a quarter more by `jitter`, 0 to 1, so that not everyone comes
-    back at once.
+    Half a second, one, two, ... with the number of `failures`, or as long as was asked for where
+    that is longer; up to a quarter more by `jitter`, 0 to 1, so that not everyone comes back at
+    once.
     """
-    if asked_s is None:
-        wait_s = _FIRST_PAUSE_S * 2.0 ** min(max(failures, 1) - 1, 10)
-    else:
-        wait_s = asked_s if asked_s > _FIRST_PAUSE_S else _FIRST_PAUSE_S  # NaN is not greater
+    wait_s = _FIRST_PAUSE_S * 2.0 ** min(max(failures, 1) - 1, 10)
+    if asked_s is not None:
+        wait_s = max(wait_s, asked_s)  # in this order NaN does not count
     return min(wait_s * (1 + jitter / 4), MAX_PAUSE_S)

@@ -64,8 +64,10 @@ def spans(text: str, words: Words) -> Iterator[Span]:
         lower = text  # one letter of Turkish becomes two
     if "bearer" in lower or "authorization" in lower:
         for match in _HEADER.finditer(text):
-            if not (match[1] or match[2]).isalpha():
-                yield match.span(1) if match[1] else match.span(2)
+            if match[1] and not (match[1].isalpha() and match[1][1:].islower()):
+                yield match.span(1)
+            elif match[2] and not match[2].isalpha():
+                yield match.span(2)
     for name in _NAMES:
         if name in lower:
             yield from _assigned(name, text, lower)

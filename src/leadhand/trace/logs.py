@@ -59,6 +59,10 @@ _TEXTS = ("error", "message", "question", "reason", "text", "why")
 """Where events have what others wrote, or what may quote it."""
 
 
+# Where a program configures no logging, nothing of this goes to stderr as a last resort.
+logging.getLogger("leadhand.run").addHandler(logging.NullHandler())
+
+
 class Logs:
     """Logs every event of a run; what the logger would not take costs next to nothing."""
 

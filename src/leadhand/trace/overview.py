@@ -2,7 +2,7 @@
 
 import dataclasses
 from collections.abc import Iterable
-from typing import Any, cast
+from typing import cast
 
 from pydantic import JsonValue
 
@@ -95,7 +95,4 @@ def _used(usage: Usage) -> Document:
 
 
 def _plain(records: Iterable[Step | PlanVersion | Asked]) -> list[JsonValue]:
-    return [
-        cast("JsonValue", {**cast("dict[str, Any]", dataclasses.asdict(record))})
-        for record in records
-    ]
+    return [cast("Document", dataclasses.asdict(record)) for record in records]

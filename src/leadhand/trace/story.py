@@ -100,11 +100,12 @@ class Story:
 
     def standing(self, *, held: bool) -> Standing:
         """How the run stands; `held` is whether somebody works on it right now."""
-        if self.questions:
-            return "waiting"
-        if self.state.answer is not None:
-            return self.state.answer.status
-        return "running" if held else "interrupted"
+        answer = self.state.answer
+        if answer is not None and not answer.waiting:
+            return answer.status
+        if held:
+            return "running"
+        return "waiting" if self.questions else "interrupted"
 
     @property
     def metrics(self) -> Metrics:
@@ -266,6 +267,9 @@ class Story:
     def _resumed(self, event: RunResumed, before_s: float) -> None:
         self._halt(before_s)
         self.notices.append(notice(event))
+        self.asked = [
+            one for one in self.asked if one.verdict is not None or one.task_id not in event.again
+        ]
         for id in event.again:
             self.tasks[id].add(Step(event.elapsed_s, "again", "done again from the beginning"))
 

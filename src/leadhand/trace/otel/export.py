@@ -7,6 +7,7 @@ import contextlib
 import importlib.util
 import logging
 import os
+import re
 import threading
 from collections.abc import Callable, Generator
 from importlib.metadata import version
@@ -58,13 +59,15 @@ def spans_from_environment(
             complaints.stay = not sent
             why = complaints.lost if sent else f"they were not taken within {FLUSH_S:g} s"
             if why is not None:
-                warn(f"not all spans reached {endpoint}: {why}")
+                warn(f"not all spans reached {endpoint}: {redact(why)}")
 
 
 def _endpoint() -> str | None:
+    """Where spans are to go, as it may be shown: a password in it is the exporter's alone."""
     if _said("OTEL_SDK_DISABLED").lower() == "true" or _said("OTEL_TRACES_EXPORTER") == "none":
         return None
-    return next((found for name in _ENDPOINTS if (found := _said(name))), None)
+    found = next((found for name in _ENDPOINTS if (found := _said(name))), None)
+    return None if found is None else re.sub("//[^/]*@", "//", found)
 
 
 def _said(variable: str) -> str:

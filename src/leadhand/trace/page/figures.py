@@ -7,8 +7,8 @@ from leadhand.contracts.outcome import Usage
 from leadhand.trace.ending import without_gaps
 from leadhand.trace.page.markup import Html, joined, tag
 from leadhand.trace.page.prose import prose
-from leadhand.trace.page.words import price, span
 from leadhand.trace.story import Story
+from leadhand.trace.words import price, span
 
 
 def head(story: Story, *, held: bool) -> Html:

@@ -5,11 +5,12 @@ from collections.abc import Iterator, Sequence
 
 from pydantic import JsonValue
 
-from leadhand.contracts.outcome import Result, Usage
+from leadhand.contracts.outcome import Result
 from leadhand.trace.chapters import Attempt, Step
 from leadhand.trace.page.markup import Html, joined, tag
-from leadhand.trace.page.words import MARKS, anchor, price, span
+from leadhand.trace.page.words import MARKS, anchor
 from leadhand.trace.story import Story
+from leadhand.trace.words import span, used
 
 MAX_TASKS = 2_000
 """Tasks that are told one by one; of more, those with anything to tell come first."""
@@ -100,10 +101,3 @@ def _text(output: JsonValue) -> str:
     if output is None or isinstance(output, str):
         return output or ""
     return json.dumps(output, indent=2, ensure_ascii=False)
-
-
-def used(usage: Usage) -> str:
-    """Requests, tokens and price in a few words."""
-    asked = f"{usage.requests:,} request{'' if usage.requests == 1 else 's'}"
-    tokens = f"{usage.input_tokens:,} tokens in, {usage.output_tokens:,} out"
-    return f"{asked}, {tokens}, {price(usage.cost_usd)}"

@@ -1,0 +1,62 @@
+"""Where a command keeps the run that it begins: its journal, and a folder of the run's own."""
+
+import os
+import shutil
+from pathlib import Path
+
+from leadhand.cli.home import home_of, shown_home, state_folder
+from leadhand.cli.terminal import sentence
+from leadhand.errors import JournalError
+from leadhand.journal import MemoryJournal, open_journal
+from leadhand.ports import Journal
+from leadhand.redaction import Redactor
+
+
+class Keeping:
+    """The journal of a command, and what it needs beside it."""
+
+    def __init__(self, home: str | None) -> None:
+        """`home` is what `--home` says.
+
+        Where nobody named a place and the usual one can't be written, the run stays in memory and
+        `lost` says so: a review in a read-only container is a review all the same. Raises
+        `JournalError` for a place that was named.
+        """
+        self.named = home
+        where = home_of(home, os.environ)
+        self.shown = shown_home(where)
+        self._folder = where if isinstance(where, Path) else state_folder(os.environ)
+        self.lost: str | None = None
+        """Why the run can't be resumed; none where it can."""
+        self.journal: Journal = MemoryJournal()
+        try:
+            self.journal = open_journal(where, redact=Redactor.of(os.environ))
+            self.journal.has("")  # whether it can be read at all is known only now
+            if isinstance(where, Path):
+                _writable(where)
+        except (JournalError, OSError) as error:
+            if home is not None or "LEADHAND_HOME" in os.environ:
+                raise JournalError(str(error)) from error
+            self.journal.close()
+            self.journal = MemoryJournal()
+            self.lost = f"this run can't be resumed: {sentence(str(error))}"
+
+    def folder(self, run_id: str) -> Path:
+        """The folder for what belongs to a run and is no event; it need not exist."""
+        return self._folder / "runs" / run_id
+
+    def forget(self, run_id: str) -> None:
+        """Delete that folder, once nothing can go on with what is in it."""
+        shutil.rmtree(self.folder(run_id), ignore_errors=True)
+
+    def command(self, verb: str, run_id: str) -> str:
+        """What to type to do something with a run: `leadhand resume RUN`."""
+        from leadhand.cli.stored import home_options
+
+        return f"leadhand {verb} {run_id}{home_options(self.named)}"
+
+
+def _writable(folder: Path) -> None:
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if not os.access(folder, os.W_OK):
+        raise PermissionError(f"{folder} can't be written")

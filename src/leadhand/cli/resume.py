@@ -1,0 +1,232 @@
+"""`leadhand resume`, `answer` and `cancel`: what can be done with a run that was begun before."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from leadhand.cli.console import Output
+from leadhand.cli.keeping import Keeping
+from leadhand.cli.models import chosen, tell_models
+from leadhand.cli.person import TerminalPerson, is_here
+from leadhand.cli.plan import show_plan
+from leadhand.cli.run import (
+    Showing,
+    TeamSetup,
+    load_team,
+    person_of,
+    read_plan,
+    told,
+    watch_of,
+)
+from leadhand.cli.session import Session, Watch, error_console
+from leadhand.cli.stored import found
+from leadhand.cli.terminal import encodable, safe_block
+from leadhand.contracts.event import Event
+from leadhand.contracts.people import Message, Question, Reply
+from leadhand.contracts.task import Plan
+from leadhand.contracts.team import Team
+from leadhand.errors import InputError, PlanRejected
+from leadhand.state import RunState, fold
+from leadhand.validation import check
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeOptions:
+    """What was asked for on the command line; see `leadhand resume --help`."""
+
+    run: str
+    home: str | None
+    showing: Showing
+    from_task: str | None = None
+    model: str | None = None
+    no_model: bool = False
+    deadline: str | None = None
+    budget_usd: float | None = None
+    budget_tokens: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What `leadhand answer` was given; nothing: the person at the terminal is asked."""
+
+    text: str | None = None
+    task_id: str | None = None
+    approve: bool = False
+    refuse: bool = False
+    plan: Path | None = None
+
+
+def resume_command(options: ResumeOptions) -> int:
+    """Go on with a run, print its answer, and give the exit status."""
+    keeping = Keeping(options.home)
+    try:
+        run_id = found(keeping.journal, options.run, keeping.shown)
+        return _resumed(options, keeping, run_id)
+    finally:
+        keeping.journal.close()
+
+
+def answer_command(options: ResumeOptions, said: Said) -> int:
+    """Say something to a run's questions, and go on with it unless somebody else does."""
+    keeping = Keeping(options.home)
+    try:
+        run_id = found(keeping.journal, options.run, keeping.shown)
+        state = fold(keeping.journal.events(run_id))
+        questions = _questions(state)
+        if not questions:
+            raise InputError(f"run {run_id!r} asks nothing")
+        replies = _replies(said, questions, state, options.showing)
+        if not replies:
+            _show_questions(questions, keeping, run_id)
+            return 0
+        for reply in replies:
+            keeping.journal.post(Message(run_id=run_id, reply=reply))
+        holder = keeping.journal.holder(run_id)
+        if holder is not None:
+            _say(f"told {holder}, which works on run {run_id}")
+            return 0
+        return _resumed(options, keeping, run_id)
+    finally:
+        keeping.journal.close()
+
+
+def cancel_command(run: str, home: str | None) -> int:
+    """Have a run stopped that another process works on."""
+    keeping = Keeping(home)
+    try:
+        run_id = found(keeping.journal, run, keeping.shown)
+        holder = keeping.journal.holder(run_id)
+        if holder is None:
+            raise InputError(f"run {run_id!r} is not under way: there is nothing to cancel")
+        keeping.journal.post(Message(run_id=run_id, reason="cancelled by `leadhand cancel`"))
+        _say(f"told {holder} to stop run {run_id}")
+        return 0
+    finally:
+        keeping.journal.close()
+
+
+def _resumed(options: ResumeOptions, keeping: Keeping, run_id: str) -> int:
+    past = keeping.journal.events(run_id)
+    state = fold(past)
+    match state.origin.get("command"):
+        case "run":
+            return _resume_team(options, keeping, state, past)
+        case "review":
+            from leadhand.cli.review_resume import resume_review
+
+            return resume_review(options, keeping, state, past)
+        case _:
+            raise InputError(
+                f"run {run_id!r} was begun by a program, not by this command: "
+                "go on with it there, by `Supervisor.resume`"
+            )
+
+
+def _resume_team(
+    options: ResumeOptions, keeping: Keeping, state: RunState, past: Sequence[Event]
+) -> int:
+    showing = options.showing
+    setup = TeamSetup.of(state.origin, **changes(options))
+    team = load_team(setup.team)
+    choice = chosen(team, model=setup.model, no_model=setup.no_model)
+    session = Session(watch_of(keeping, state.run_id, f"team {team.name}", showing, past=past))
+    supervisor = setup.supervisor(choice, keeping, person_of(session, showing))
+    if not showing.quiet:
+        tell_models(choice, error_console())
+    answer = session.follow(
+        supervisor,
+        lambda listener: supervisor.resume(
+            state.run_id, from_task=options.from_task, listener=listener
+        ),
+    )
+    return told(answer, keeping, showing)
+
+
+def changes(options: ResumeOptions) -> dict[str, object]:
+    """What the options say that is to be other than it was."""
+    names = ("model", "no_model", "deadline", "budget_usd", "budget_tokens")
+    return {name: getattr(options, name) for name in names}
+
+
+# What people say
+
+
+def _questions(state: RunState) -> list[Question]:
+    plan = state.proposed if state.plan is None else None
+    return [
+        Question(task_id=id, text=text, plan=plan if id is None else None)
+        for id, text in state.questions.items()
+    ]
+
+
+def _replies(
+    said: Said, questions: Sequence[Question], state: RunState, showing: Showing
+) -> list[Reply]:
+    """What is said to which question. Raises `InputError` where that can't be told."""
+    if said == Said():
+        if showing.no_input or not is_here():
+            return []
+        session = Session(Watch("", None))
+        person = TerminalPerson(error_console(), session.paused)
+        return [person.ask(question) for question in questions]
+    about_plan = said.approve or said.refuse or said.plan is not None
+    if about_plan and said.task_id is not None:
+        raise InputError("--task is for what a worker asks, not for the plan: leave it out")
+    fitting = [one for one in questions if (one.plan is not None) == about_plan]
+    if said.task_id is not None:
+        fitting = [one for one in fitting if one.task_id == said.task_id]
+    if len(fitting) != 1:
+        raise InputError(_which(said, questions))
+    question = fitting[0]
+    if not about_plan:
+        text = said.text or ""
+        verdict = "answered" if text.strip() else "declined"
+        return [Reply(task_id=question.task_id, verdict=verdict, text=text)]
+    if said.refuse:
+        return [Reply(verdict="refused", text=said.text or "")]
+    plan = read_plan(said.plan) if said.plan is not None else None
+    if plan is not None:
+        team = load_team(TeamSetup.of(state.origin).team)
+        _check_plan(plan, team, request=state.request)
+    return [Reply(verdict="approved", plan=plan)]
+
+
+def _which(said: Said, questions: Sequence[Question]) -> str:
+    """Why it can't be told what a reply is to."""
+    tasks = [question.task_id for question in questions if question.task_id is not None]
+    if said.approve or said.refuse or said.plan is not None:
+        return f"no plan waits to be approved; a word is asked on {', '.join(tasks)}"
+    if not tasks:
+        return "a plan waits to be approved: give --approve, --refuse or --plan FILE"
+    return f"say which task it is about: --task {' or --task '.join(tasks)}"
+
+
+def _check_plan(plan: Plan, team: Team, *, request: str) -> None:
+    errors = [p for p in check(plan, team, request=request) if p.severity == "error"]
+    if errors:
+        raise PlanRejected(errors)
+
+
+def _show_questions(questions: Sequence[Question], keeping: Keeping, run_id: str) -> None:
+    """Print what is asked, and how to answer."""
+    console = Output()
+    answer = keeping.command("answer", run_id)
+    for question in questions:
+        if question.plan is not None:
+            show_plan(question.plan, console)
+        _write(question.text, console)
+        if question.plan is not None:
+            _write(f"  {answer} --approve | --refuse | --plan FILE\n", console)
+        else:
+            _write(f"  {answer} --task {question.task_id} TEXT\n", console)
+
+
+def _write(text: str, console: Console) -> None:
+    shown = encodable(safe_block(text), console.encoding)
+    console.print(shown, markup=False, highlight=False, soft_wrap=True)
+
+
+def _say(text: str) -> None:
+    error_console().print(f"leadhand: {text}", markup=False, highlight=False, soft_wrap=True)

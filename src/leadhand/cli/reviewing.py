@@ -1,0 +1,135 @@
+"""A review under way: what is kept of it in a folder, and from there to the report.
+
+The folder holds the snapshot of the change and whatever else was handed in, so that a review can be
+gone on with after its process is gone, and nothing of the repository has to be there for that.
+"""
+
+import shutil
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from leadhand.cli.keeping import Keeping
+from leadhand.cli.output import written
+from leadhand.cli.review_baseline import load_baseline
+from leadhand.cli.review_models import Reviewers, reviewers
+from leadhand.cli.review_report import FailOn, ReviewReport, Subject, exit_status
+from leadhand.cli.review_show import Format, show
+from leadhand.cli.run import follow_up
+from leadhand.cli.session import INTERRUPTED, Session, error_console
+from leadhand.cli.setup import Setup
+from leadhand.contracts.answer import Answer
+from leadhand.planning import TemplatePlanner
+from leadhand.recorder import Listener
+from leadhand.supervisor import Supervisor
+from leadhand.synthesis import Review
+from leadhand.teams.review.change import Change
+from leadhand.teams.review.synthesizer import FindingsSynthesizer
+from leadhand.teams.review.team import review_team, rules
+from leadhand.teams.review.with_model import lens_of
+
+CHANGE = "change"
+BASELINE = "baseline.json"
+PAST_REVIEWS = "past_reviews.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewSetup(Setup):
+    """What has to be known of a review."""
+
+    folder: str
+    """Where its snapshot is."""
+    threshold: int = 80
+    fail_on: FailOn = "critical"
+
+
+class Reviewing:
+    """One review of the change in a folder."""
+
+    def __init__(self, setup: ReviewSetup, keeping: Keeping) -> None:
+        """Raises `InputError` and `ToolError` where the folder is not as it was left."""
+        self._setup = setup
+        self._keeping = keeping
+        self._folder = Path(setup.folder)
+        self.change = Change.load(str(self._folder / CHANGE))
+        past_reviews = self._folder / PAST_REVIEWS
+        team = review_team(
+            self.change, past_reviews=past_reviews if past_reviews.exists() else None
+        )
+        self.crew: Reviewers = reviewers(
+            team,
+            self.change,
+            model=setup.model,
+            no_model=setup.no_model,
+            threshold=setup.threshold,
+        )
+
+    def supervisor(self) -> Supervisor:
+        """Whoever has it done. Raises `InputError`."""
+        setup, crew = self._setup, self.crew
+        file = self._folder / BASELINE
+        baseline = load_baseline(file) if file.exists() else frozenset[str]()
+        return Supervisor(
+            crew.team,
+            deadline_s=setup.deadline_s,
+            budget=setup.budget,
+            concurrency=setup.concurrency,
+            journal=self._keeping.journal,
+            planner=TemplatePlanner(),
+            synthesizer=lambda caller, fence: FindingsSynthesizer(
+                self.change,
+                threshold=setup.threshold,
+                baseline=baseline,
+                chunks=crew.chunks,
+                caller=caller,
+                tiers=crew.team.tiers,
+                fence=fence,
+            ),
+        )
+
+    def to_status(
+        self,
+        session: Session,
+        work: Callable[[Supervisor, Listener], Coroutine[object, object, Answer]],
+        *,
+        format: Format,
+        quiet: bool,
+    ) -> int:
+        """Have `work` done, print the report, and give the exit status.
+
+        What is in the folder is deleted with the last answer, unless the review can be gone on
+        with.
+        """
+        supervisor = self.supervisor()
+        if not quiet:
+            self.crew.tell(error_console())
+        answer = session.follow(supervisor, lambda listener: work(supervisor, listener))
+        review = Review.model_validate(answer.output)
+        report = ReviewReport(
+            review=review,
+            answer=answer,
+            subject=Subject.of(self.change),
+            threshold=self._setup.threshold,
+            lenses=tuple(sorted({lens_of(task.worker) for task in answer.tasks})),
+            rules=rules(),
+        )
+        with written():
+            show(report, format)
+        if answer.ended_by is None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+        follow_up(answer, self._keeping)
+        return _status(answer, review, self._setup.fail_on)
+
+
+def _status(answer: Answer, review: Review, fail_on: FailOn) -> int:
+    if answer.status == "cancelled":
+        return INTERRUPTED
+    if answer.status != "complete":
+        return 4 if answer.ended_by in ("budget", "deadline") else 3
+    return exit_status(review, fail_on)
+
+
+def format_of(given: str) -> Format:
+    """The format of a report that `given` names: an answer's formats are among them."""
+    return cast("Format", given)

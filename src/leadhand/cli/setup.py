@@ -1,0 +1,62 @@
+"""The setup of a run: what a command has to know to make its supervisor, now and on resume."""
+
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Self, cast
+
+from pydantic import JsonValue
+
+from leadhand.cli.budget import budget_of
+from leadhand.cli.duration import parse_duration
+from leadhand.contracts.budget import Budget
+from leadhand.contracts.people import Occasion
+from leadhand.errors import InputError
+
+DEADLINE_S = 600.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """What every command that runs a team has to know."""
+
+    model: str | None = None
+    no_model: bool = False
+    deadline: str | None = None
+    budget_usd: float | None = None
+    budget_tokens: int | None = None
+    concurrency: int = 64
+    approve: tuple[Occasion, ...] = ()
+
+    @property
+    def deadline_s(self) -> float:
+        """Seconds to the answer. Raises `InputError`."""
+        return parse_duration(self.deadline) if self.deadline else DEADLINE_S
+
+    @property
+    def budget(self) -> Budget | None:
+        """What the run may spend. Raises `InputError`."""
+        return budget_of(self.budget_usd, self.budget_tokens)
+
+    def origin(self, command: str) -> dict[str, JsonValue]:
+        """What is kept with the run, for `of`."""
+        fields = {name: value for name, value in dataclasses.asdict(self).items() if value}
+        return {"command": command, **fields, "approve": [*self.approve]}
+
+    @classmethod
+    def of(cls, origin: Mapping[str, JsonValue], **changed: object) -> Self:
+        """The setup that a run was begun with, but for what is `changed` and not none or false."""
+        given: dict[str, object] = {**origin, **{k: v for k, v in changed.items() if v}}
+        given["approve"] = tuple(cast("list[str]", given.get("approve") or ()))
+        fields = {field.name for field in dataclasses.fields(cls)}
+        return cls(**{name: value for name, value in given.items() if name in fields})  # pyright: ignore[reportArgumentType]
+
+
+def occasions(given: str | None) -> tuple[Occasion, ...]:
+    """What `--approve plan,escalation` names. Raises `InputError`."""
+    known: tuple[Occasion, ...] = ("plan", "escalation")
+    names = [name.strip() for name in (given or "").split(",") if name.strip()]
+    for name in names:
+        if name not in known:
+            raise InputError(f"--approve {name}: give {' or '.join(known)}, or both with a comma")
+    return tuple(one for one in known if one in names)

@@ -1,0 +1,30 @@
+"""Time spans, prices and usage in words, the same wherever a run is shown. Pure."""
+
+from leadhand.contracts.outcome import Usage
+
+
+def span(taken_s: float) -> str:
+    """A time span: `3 ms`, `2.1 s`, `4 min 9 s`, `2 h 5 min`."""
+    if taken_s < 1:
+        return f"{1000 * taken_s:.0f} ms"
+    if taken_s < 60:
+        return f"{taken_s:.1f} s"
+    minutes, seconds = divmod(round(taken_s), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {seconds} s"
+
+
+def price(usd: float | None) -> str:
+    """A price; an unknown one is unknown, never nothing."""
+    if usd is None:
+        return "cost unknown"
+    if 0 < usd < 0.0001:
+        return "under $0.0001"
+    return f"${usd:.4f}" if usd < 1 else f"${usd:,.2f}"
+
+
+def used(usage: Usage) -> str:
+    """Requests, tokens and price in a few words."""
+    asked = f"{usage.requests:,} request{'' if usage.requests == 1 else 's'}"
+    tokens = f"{usage.input_tokens:,} tokens in, {usage.output_tokens:,} out"
+    return f"{asked}, {tokens}, {price(usage.cost_usd)}"

@@ -1,0 +1,190 @@
+"""The story of a run: every attempt, decision and cost of it, whoever did the work."""
+
+import asyncio
+import datetime as dt
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from leadhand import Supervisor
+from leadhand.contracts.event import (
+    ApprovalGiven,
+    ApprovalRequested,
+    Event,
+    RunFinished,
+    TaskCompleted,
+    TaskDispatched,
+    dump,
+    parse,
+)
+from leadhand.contracts.outcome import Usage
+from leadhand.contracts.task import Plan
+from leadhand.journal import open_journal
+from leadhand.state import fold
+from leadhand.trace import metrics
+from leadhand.trace.story import Story
+from tests.nested_teams import DESK, LEGAL, clause, law, office
+from tests.trace import runs
+
+
+def decisions(story: Story, id: str) -> list[list[str]]:
+    """What was decided after each attempt at a task."""
+    return [[step.what for step in attempt.steps] for attempt in story.tasks[id].attempts]
+
+
+def ends(story: Story, id: str) -> list[tuple[str, str]]:
+    """Who made each attempt at a task, and how it ended."""
+    return [(attempt.worker, attempt.end) for attempt in story.tasks[id].attempts]
+
+
+def test_every_attempt_has_who_made_it_how_it_ended_and_what_was_decided() -> None:
+    story = Story.of(runs.trouble().log())
+    assert ends(story, "fails") == [
+        ("first", "failed"), ("first", "failed"), ("second", "completed"),
+    ]  # fmt: skip
+    assert decisions(story, "fails") == [["refined"], ["reassigned"], []]
+    assert decisions(story, "never") == [["refined"], ["reassigned"], ["given up"]]
+    assert decisions(story, "unsure") == [["tier raised"], ["second opinion"], ["judged"]]
+    assert decisions(story, "big") == [["split"]]
+    assert (story.tasks["lost"].attempts, story.status("lost")) == ([], "skipped")
+    assert story.tasks["plain"].eventful is False
+    (refined,) = story.tasks["fails"].attempts[0].steps
+    assert refined.changed == ("work on part fails", "Look in the table `orders`.")
+    assert story.tasks["never"].attempts[0].kind == "error"
+
+
+def test_parts_follow_the_task_that_they_are_parts_of() -> None:
+    story = Story.of(runs.trouble().log())
+    assert list(story.tasks)[:4] == ["fails", "big", "big.1", "big.2"]
+    assert story.status("big") == "split"
+    assert story.tasks["big"].parts == ("big.1", "big.2")
+    assert story.tasks["big.2"].part_of == "big"
+
+
+def test_the_work_on_a_split_task_counts_as_if_it_had_been_done_one_after_the_other() -> None:
+    state = fold(runs.trouble().log())
+    for task in (*state.tasks.values(), *state.retired.values()):
+        task.busy_s = 1.0
+    assert list(state.retired) == ["big"]
+    assert metrics(state, 5.0).sequential_s == state.planned_s + 9.0
+
+
+def test_a_nested_run_is_a_story_within_the_attempt_that_a_team_made() -> None:
+    answer, events = runs.nested()
+    story = Story.of(events)
+    outer = story.last("t1")
+    assert outer is not None
+    assert outer.inside is not None
+    assert ends(outer.inside, "writer") == [("writer", "failed")]
+    assert outer.inside.plans[-1].what == "accepted"
+    assert outer.usage.requests == story.tasks["t1"].attempts[0].usage.requests == 2
+    assert story.standing(held=False) == answer.status == "partial"
+
+
+def test_who_used_what_adds_up_to_what_the_run_used() -> None:
+    for _, events in (runs.nested(), runs.flow()):
+        story = Story.of(events)
+        for field in ("role", "worker", "model"):
+            shares = story.spent_by(field)
+            total = Usage(model="a:b", requests=2, input_tokens=70, output_tokens=9, cost_usd=0.5)
+            assert sum(share.requests for share in shares.values()) == total.requests
+            assert sum(share.input_tokens for share in shares.values()) == total.input_tokens
+    assert list(Story.of(runs.nested()[1]).spent_by("worker")) == ["legal/writer"]
+    assert list(Story.of(runs.flow()[1]).spent_by("worker")) == ["bad"]
+
+
+def test_a_story_told_event_by_event_is_the_one_told_at_once() -> None:
+    """And it is the same from the JSON of the events, at every length of the log."""
+    _, events = runs.nested()
+    growing = Story()
+    for number, event in enumerate(events, 1):
+        growing.tell(event)
+        fresh = Story.of(parse(dump(one)) for one in events[:number])
+        assert fresh.state == growing.state
+        assert [told(one) for one in fresh.tasks.values()] == [
+            told(one) for one in growing.tasks.values()
+        ]
+
+
+def told(task: object) -> str:
+    """A task's story in words, but for the objects within it."""
+    return repr(task).partition("inside=")[0]
+
+
+def test_an_open_question_makes_a_run_wait_and_an_answer_closes_it() -> None:
+    events = [event for event in runs.flow()[1] if not isinstance(event, RunFinished)]
+    at = {"at": dt.datetime(2026, 1, 1, tzinfo=dt.UTC), "run_id": "run-1"}
+    asked = ApprovalRequested(seq=90, elapsed_s=9.0, task_id="e", question="Which archive?", **at)
+    given = ApprovalGiven(
+        seq=91, elapsed_s=99.0, task_id="e", verdict="answered", text="The old one.", by="eva", **at
+    )
+    story = Story.of([*events, asked])
+    assert story.standing(held=False) == "waiting"
+    assert story.standing(held=True) == "running"
+    assert [(one.task_id, one.question) for one in story.questions] == [("e", "Which archive?")]
+    story.tell(given)
+    assert story.questions == ()
+    assert (story.asked[0].text, story.asked[0].by, story.asked[0].answered_s) == (
+        "The old one.", "eva", 99.0,
+    )  # fmt: skip
+    assert story.standing(held=False) == "interrupted"
+
+
+def test_a_question_of_a_nested_run_is_named_by_the_whole_way_to_its_task() -> None:
+    events = runs.nested()[1]
+    inside = next(event for event in events if event.within and isinstance(event, TaskDispatched))
+    asked = ApprovalRequested(
+        seq=inside.seq + 1,
+        at=inside.at,
+        elapsed_s=inside.elapsed_s,
+        run_id=inside.run_id,
+        within=inside.within,
+        task_id="t1/reader",
+        question="Which clause?",
+    )
+    story = Story.of([*events[: inside.seq], asked])
+    assert [(one.task_id, one.question) for one in story.questions] == [
+        ("t1/reader", "Which clause?")
+    ]
+
+
+def test_f29_what_was_in_flight_when_its_process_ended_is_told_as_interrupted(
+    tmp_path: Path,
+) -> None:
+    """A nested run is cut in its middle, kept, and resumed by the real supervisor."""
+    team, plan = office(law(reader=clause, writer=clause)), Plan(goal="Why?", tasks=(LEGAL, DESK))
+    _, events = runs.ran(team, plan)
+    cut = next(
+        place
+        for place, event in enumerate(events, 1)
+        if event.within and isinstance(event, TaskCompleted)
+    )
+    kept(tmp_path, events[:cut])
+    assert Story.of(events[:cut]).standing(held=False) == "interrupted"
+
+    supervisor = Supervisor(team, home=tmp_path)
+    answer = asyncio.run(supervisor.resume("run-1"))
+    story = Story.of(supervisor.journal.events("run-1"))
+    supervisor.journal.close()
+    assert answer.status == "complete" == story.standing(held=False)
+    assert [end for _, end in ends(story, "t1")] == ["interrupted", "completed"]
+    assert [step.what for step in story.notices] == ["resumed"]
+    last = story.last("t1")
+    assert last is not None
+    assert last.inside is not None
+    assert all(story.status(id) == "completed" for id in ("t1", "t2"))
+    assert all(last.inside.status(id) == "completed" for id in ("reader", "writer"))
+
+
+def kept(home: Path, events: Sequence[Event]) -> None:
+    """The events in a journal of their own, as a process that was killed then had left them."""
+    journal = open_journal(home)
+
+    async def write() -> None:
+        with journal.hold(events[0].run_id):
+            for event in events:
+                journal.append(replace(event))
+            await journal.commit()
+
+    asyncio.run(write())
+    journal.close()
