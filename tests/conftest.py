@@ -1,10 +1,11 @@
-"""What holds for the whole suite: no test ever reaches a real model.
+"""What holds for the whole suite: no test ever reaches a real model, or keeps a run at home.
 
 The switch and the missing keys are in the environment before any test module is imported, so that
 the processes that tests start have them too.
 """
 
 import os
+import tempfile
 from collections.abc import Iterator
 
 import pytest
@@ -12,6 +13,8 @@ import pytest
 from leadhand.testing import ScriptedServer
 
 os.environ["LEADHAND_LOOPBACK_ONLY"] = "1"
+_home = tempfile.TemporaryDirectory(prefix="leadhand-tests-", ignore_cleanup_errors=True)
+os.environ["LEADHAND_HOME"] = _home.name
 for _name in [*os.environ]:
     if _name.endswith(("_API_KEY", "_API_TOKEN", "_BASE_URL")):
         del os.environ[_name]

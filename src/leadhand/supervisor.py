@@ -31,7 +31,7 @@ from leadhand.nesting import inherited
 from leadhand.people import Ask, People, watch
 from leadhand.ports import Batch, Clock, Journal, Planner, Remedies, Request, Synthesizer
 from leadhand.recorder import Listener, Recorder
-from leadhand.redaction import Redactor
+from leadhand.redaction import RedactingFilter, Redactor
 from leadhand.resumption import again
 from leadhand.run import Run, Setting
 from leadhand.state import RunState, fold
@@ -85,6 +85,7 @@ class Supervisor:
         self.team = inherited(team)
         redact = Redactor.of(os.environ)
         self._logs = Logs(redact=redact)
+        _redact_logs(redact)
         kept = open_journal(home, redact=redact) if home is not None else MemoryJournal()
         self.journal: Journal = journal or kept
         self._occasions = _occasions(approve, person)
@@ -322,6 +323,13 @@ def _check(team: Team, deadline_s: float | None, concurrency: int, budget: Budge
         return
     if not isinstance(deadline_s, int | float) or not 0 < deadline_s < math.inf:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InputError(f"deadline_s is {deadline_s!r}; it must be more than 0, or None")
+
+
+def _redact_logs(redact: Redactor) -> None:
+    """From now on no secret of this process's environment gets into leadhand's own log."""
+    for old in [one for one in _log.filters if isinstance(one, RedactingFilter)]:
+        _log.removeFilter(old)
+    _log.addFilter(RedactingFilter(redact))
 
 
 def _occasions(approve: Collection[Occasion] | None, person: Ask | None) -> tuple[Occasion, ...]:

@@ -30,7 +30,11 @@ EVENTS = cast("tuple[type[Event], ...]", get_args(Event))
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 numbers = st.integers(1, 100) | st.just(0)
 plain = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | texts,
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | texts,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
     max_leaves=6,
 )
@@ -75,8 +79,7 @@ def instances(kind: type) -> st.SearchStrategy[object]:
         optional = {name for name, one in kind.model_fields.items() if not one.is_required()}
         hints = {name: hints[name] for name in kind.model_fields}
     else:
-        assert dataclasses.is_dataclass(kind)
-        fields = dataclasses.fields(kind)
+        fields = dataclasses.fields(cast("type[Event]", kind))
         nothing = dataclasses.MISSING
         optional = {
             field.name

@@ -73,7 +73,7 @@ def test_f07_f34_nothing_in_a_trace_acts_on_a_terminal() -> None:
     assert fold([parse(json.dumps(event)) for event in json.loads(text)["events"]]).answer == answer
 
 
-def test_model_calls_are_in_the_trace_with_what_was_answered(model_server: ScriptedServer) -> None:
+def test_every_call_of_a_model_is_in_the_trace(model_server: ScriptedServer) -> None:
     workers = (
         Worker("billing", "Invoices", instructions="You know invoices."),
         Worker("writing", "Letters", instructions="You write letters."),
@@ -84,4 +84,3 @@ def test_model_calls_are_in_the_trace_with_what_was_answered(model_server: Scrip
     calls = [event for event in written(events)["events"] if event["type"] == "model_called"]
     assert len(calls) == answer.metrics.requests == model_server.stats().requests
     assert {call["role"] for call in calls} == {"planner", "worker", "synthesizer"}
-    assert all(call["response"] and call["request"] for call in calls)

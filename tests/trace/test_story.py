@@ -113,10 +113,19 @@ def told(task: object) -> str:
 
 def test_an_open_question_makes_a_run_wait_and_an_answer_closes_it() -> None:
     events = [event for event in runs.flow()[1] if not isinstance(event, RunFinished)]
-    at = {"at": dt.datetime(2026, 1, 1, tzinfo=dt.UTC), "run_id": "run-1"}
-    asked = ApprovalRequested(seq=90, elapsed_s=9.0, task_id="e", question="Which archive?", **at)
+    at = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
+    asked = ApprovalRequested(
+        seq=90, at=at, elapsed_s=9.0, run_id="run-1", task_id="e", question="Which archive?"
+    )
     given = ApprovalGiven(
-        seq=91, elapsed_s=99.0, task_id="e", verdict="answered", text="The old one.", by="eva", **at
+        seq=91,
+        at=at,
+        elapsed_s=99.0,
+        run_id="run-1",
+        task_id="e",
+        verdict="answered",
+        text="The old one.",
+        by="eva",
     )
     story = Story.of([*events, asked])
     assert story.standing(held=False) == "waiting"

@@ -324,7 +324,11 @@ def main() -> None:
         with written():
             app()
     except LeadhandError as error:
-        from leadhand.cli.terminal import sentence
+        import os
 
-        sys.stderr.write(f"leadhand: {sentence(str(error))}\n")
+        from leadhand.cli.terminal import sentence
+        from leadhand.redaction import Redactor
+
+        line = sentence(Redactor.of(os.environ)(str(error)))
+        sys.stderr.write(f"leadhand: {line}\n")
         sys.exit(2 if isinstance(error, InputError) else 3)

@@ -17,7 +17,7 @@ from rich.console import Console
 
 from leadhand.cli.live import LiveTree, PlainLines
 from leadhand.contracts.answer import Answer
-from leadhand.contracts.event import Event, dump
+from leadhand.contracts.event import Event, dump, parse
 from leadhand.errors import InputError
 from leadhand.recorder import Listener
 from leadhand.redaction import Redactor
@@ -64,7 +64,7 @@ class Session:
         with contextlib.ExitStack() as stack:
             listeners: list[Listener] = []
             if watch.events is not None:
-                listeners.append(stack.enter_context(_event_lines(watch.events, redact)))
+                listeners.append(stack.enter_context(_event_lines(watch.events)))
             spans = stack.enter_context(spans_from_environment(warn=_warn, redact=redact))
             if spans is not None:
                 listeners.append(spans)
@@ -72,14 +72,19 @@ class Session:
                 listeners.append(stack.enter_context(self._progress()))
 
             def tell(event: Event) -> None:
+                line = dump(event)
+                clean = redact(line)
+                shown = event if clean is line else parse(clean)
                 for listener in listeners:
-                    listener(event)
+                    listener(shown)
 
             async def main() -> Answer:
                 with _signals(supervisor, watch.how_to_resume):
-                    return await work(tell)
+                    return await work(tell if listeners else _nobody)
 
-            return asyncio.run(main())
+            document = asyncio.run(main()).model_dump_json()
+            # Whatever is printed of it is printed from here.
+            return Answer.model_validate_json(redact(document))
 
     @contextlib.contextmanager
     def paused(self) -> Generator[None]:
@@ -99,6 +104,10 @@ class Session:
                 yield tree
         else:
             yield PlainLines(console, past=watch.past)
+
+
+def _nobody(event: Event) -> None:
+    pass
 
 
 def _warn(line: str) -> None:
@@ -132,7 +141,7 @@ class _Forgiving:
 
 
 @contextlib.contextmanager
-def _event_lines(events: str, redact: Redactor) -> Generator[Callable[[Event], None]]:
+def _event_lines(events: str) -> Generator[Callable[[Event], None]]:
     """What writes each event as a line to the file of that name; `-` is stdout."""
     try:
         # Not closed with the block where it is stdout, which others write to as well.
@@ -145,7 +154,7 @@ def _event_lines(events: str, redact: Redactor) -> Generator[Callable[[Event], N
         if not failed:
             try:
                 # A line at a time and at once: whoever follows the file sees the run as it happens.
-                file.write(redact(dump(event)).encode() + b"\n")
+                file.write(dump(event).encode() + b"\n")
                 file.flush()
             except OSError as error:
                 failed.append(error)

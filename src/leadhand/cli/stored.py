@@ -4,13 +4,14 @@ import datetime as dt
 import difflib
 import json
 import shlex
+import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from leadhand.cli.home import shown_home
-from leadhand.cli.terminal import encodable, safe
+from leadhand.cli.terminal import encodable, safe, sentence
 from leadhand.cli.words import counted
 from leadhand.errors import InputError
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from leadhand.contracts.summary import RunSummary
     from leadhand.ports import Journal
 
+MAX_REQUEST_CHARS, MIN_REQUEST_CHARS = 60, 20
+"""Of a request in a list; as much as fits into the line on a terminal, but not less."""
 MAX_NEAREST = 3
 """Ids that are named where the one that was asked for is not there."""
 
@@ -49,14 +52,18 @@ def found(journal: "Journal | None", given: str, home: str) -> str:
 
 def list_runs(journal: "Journal | None", home: str, *, limit: int | None, as_json: bool) -> None:
     """Print a line for each run, the one begun last first."""
-    runs = journal.runs(limit=limit) if journal is not None else ()
+    more = limit + 1 if limit is not None else None
+    runs = journal.runs(limit=more) if journal is not None else ()
+    listed = runs[:limit]
     if as_json:
-        listed = [run.model_dump(mode="json") for run in runs]
-        sys.stdout.write(json.dumps(listed, indent=2) + "\n")
-    elif runs:
-        _write("".join(f"{line}\n" for line in _rows(runs)))
+        told = [run.model_dump(mode="json") for run in listed]
+        sys.stdout.write(json.dumps(told, indent=2) + "\n")
+    elif listed:
+        _write("".join(f"{line}\n" for line in _rows(listed)))
     else:
         _write(f"no runs are kept in {safe(home)}\n")
+    if len(runs) > len(listed):
+        sys.stderr.write(f"these are the last {len(listed):,}; --limit shows more\n")
 
 
 def prune_runs(
@@ -161,45 +168,37 @@ def _prunable(journal: "Journal", run: "RunSummary", before: dt.datetime) -> boo
     return run.updated_at < before and journal.holder(run.run_id) is None
 
 
-def _rows(runs: "Sequence[RunSummary]") -> list[str]:
+def _rows(runs: "Sequence[RunSummary]") -> Iterator[str]:
     """A line for each run: id, when, status, tasks, time, cost, team, request."""
+    from leadhand.trace.words import price, span
+
     table = [
         (
             safe(run.run_id),
             f"{run.started_at:%Y-%m-%d %H:%M}",
             run.status,
             f"{run.completed:,}/{run.tasks:,}",
-            _span(run.makespan_s),
-            f"${run.cost_usd:.2f}" if run.cost_usd is not None else "",
+            span(run.makespan_s) if run.makespan_s is not None else "",
+            price(run.cost_usd) if run.cost_usd is not None else "",
             safe(run.team),
-            _cut(run.request, 60),
         )
         for run in runs
     ]
-    widths = [max(len(row[column]) for row in table) for column in range(7)]
-    right = (3, 4, 5)
-    return [
-        "  ".join(
-            cell if column == 7 else f"{cell:{'>' if column in right else '<'}{widths[column]}}"
-            for column, cell in enumerate(row)
-        ).rstrip()
-        for row in table
-    ]
-
-
-def _span(taken_s: float | None) -> str:
-    if taken_s is None:
-        return ""
-    if taken_s < 60:
-        return f"{taken_s:.1f}s"
-    minutes, seconds = divmod(round(taken_s), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours}h{minutes:02}m" if hours else f"{minutes}m{seconds:02}s"
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    room = MAX_REQUEST_CHARS
+    if sys.stdout.isatty():
+        wide = sum(widths) + 2 * len(widths)
+        room = max(shutil.get_terminal_size().columns - wide, MIN_REQUEST_CHARS)
+    for run, row in zip(runs, table, strict=True):
+        cells = [
+            f"{cell:>{width}}" if place in (3, 4, 5) else f"{cell:<{width}}"
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        yield "  ".join([*cells, _cut(sentence(run.request), room)]).rstrip()
 
 
 def _cut(text: str, max_chars: int) -> str:
-    line = safe(" ".join(text.split()))
-    return line if len(line) <= max_chars else f"{line[: max_chars - 1]}…"
+    return text if len(text) <= max_chars else f"{text[: max_chars - 1]}…"
 
 
 def _write(text: str) -> None:

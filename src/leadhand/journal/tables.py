@@ -69,7 +69,8 @@ def insert(
 def digests(connection: sqlite3.Connection, *, limit: int | None) -> list[tuple[str, Digest]]:
     """The runs, the one begun last first."""
     rows = connection.execute(
-        "SELECT run_id, digest FROM runs ORDER BY id DESC LIMIT ?", (-1 if limit is None else limit,)
+        "SELECT run_id, digest FROM runs ORDER BY id DESC LIMIT ?",
+        (-1 if limit is None else limit,),
     )
     return [(run_id, Digest.read(digest)) for run_id, digest in rows]
 

@@ -37,6 +37,7 @@ from leadhand.models.connections import Connection, Connections
 from leadhand.models.failures import Failure, failure_of
 from leadhand.models.gate import Ending, Place, pause_s
 from leadhand.models.ledger import Account
+from leadhand.models.replay import Replay, request_hash, written
 from leadhand.models.usage import usage_of
 from leadhand.recorder import Recorder
 
@@ -112,6 +113,8 @@ class _Question:
     messages: list[ModelMessage]
     settings: ModelSettings | None
     parameters: ModelRequestParameters
+    hash: str
+    """Of all that is asked."""
 
 
 class Caller:
@@ -123,6 +126,7 @@ class Caller:
         """`account` is what the run may spend; without one there is no bound."""
         self._connections = connections
         self._account = account
+        self._replay = Replay(recorder.past)
         self.recorder = recorder
 
     def nested(self, recorder: Recorder, account: Account | None) -> "Caller":
@@ -143,10 +147,15 @@ class Caller:
     ) -> tuple[ModelResponse, Usage]:
         """The answer of the first of `models` that gives one, and what it used.
 
+        Where the run had asked the very same before it was resumed, that is the answer.
+
         Raises `ModelError` where none does, its kind `BudgetUsedUp` where the budget does not
         reach for the call, and `InputError` for a model that can't be connected.
         """
-        question = _Question(asker, messages, request.model_settings, request.parameters)
+        hash = request_hash(messages, request.parameters)
+        if (kept := self._replay.take(asker.role, asker.task_id, asker.attempt, hash)) is not None:
+            return kept
+        question = _Question(asker, messages, request.model_settings, request.parameters, hash)
         failure: Failure | None = None
         for spec in models:
             answer = await self._ask_one(question, await self._connections.open(spec))
@@ -170,7 +179,10 @@ class Caller:
 
         Raises `ModelError` where none comes.
         """
-        question = _Question(asker, messages, settings, parameters)
+        hash = request_hash(messages, parameters)
+        if (kept := self._replay.take(asker.role, asker.task_id, asker.attempt, hash)) is not None:
+            return kept[0]
+        question = _Question(asker, messages, settings, parameters, hash)
         answer = await self._ask_one(question, await self._connections.open(model))
         if isinstance(answer, Failure):
             raise ModelError(answer.message, transient=answer.passing)
@@ -196,7 +208,7 @@ class Caller:
                     self._failed(asker, connection, _CANCELLED, started_s, None)
                     raise
                 if not isinstance(answer, Failure):
-                    answer = answer, self._answered(asker, connection, answer, started_s)
+                    answer = answer, self._answered(question, connection, answer, started_s)
                     bill.answered(answer[1])
                 elif answer.kind != "malformed" and answer is not _CUT_OFF:
                     bill.refused()
@@ -232,8 +244,9 @@ class Caller:
         return max(own_s, connection.gate.closed_s)
 
     def _answered(
-        self, asker: Asker, connection: Connection, response: ModelResponse, started_s: float
+        self, question: _Question, connection: Connection, response: ModelResponse, started_s: float
     ) -> Usage:
+        asker = question.asker
         usage = usage_of(connection.name, response, _since(started_s))
         self.recorder.record(
             ModelCalled(
@@ -246,6 +259,8 @@ class Caller:
                 output_tokens=usage.output_tokens,
                 cost_usd=usage.cost_usd,
                 duration_s=usage.duration_s,
+                request=question.hash,
+                response=written(response),
             )
         )
         return usage

@@ -1,16 +1,16 @@
 """The gate in front of a model: who may call it now, after it refused some calls.
 
 A refusal (429, 529, 503 with Retry-After) may be a stray one, or a limit that holds for all. What
-tells them apart is what became of the three calls that went in just before it:
+tells them apart is how many of four calls in a row were refused:
 
-- one of them was refused at most: the refused call waits, and nobody else does;
-- two were: half as many calls may be under way, and each answer admits one more, since work
-  offered to whom it is too much has to shrink in proportion (AIMD: Chiu & Jain 1989);
-- all three were: the gate closes for everyone until the time that the model asked for. Then calls
+- one or two: only the refused calls wait, and nobody else does;
+- three: half as many calls may be under way, and each answer admits one more, since work offered
+  to whom it is too much has to shrink in proportion (AIMD: Chiu & Jain 1989);
+- all four: the gate closes for everyone until the time that the model asked for. Then calls
   go through one, two, four, ... at a time, as TCP's slow start does (RFC 5681), so that whoever
   waited does not knock the model down again; until one is answered, a refusal closes it again.
 
-It is the order of going in that counts. Refusals come fast and answers slowly: a call that is
+The row is the order in which calls went in. Refusals come fast and answers slowly: a call that is
 still under way when a later one is refused was let in.
 """
 
@@ -23,7 +23,7 @@ from typing import Literal
 MAX_PAUSE_S = 60.0
 """However long a model asks us to wait, nobody waits longer than this at once."""
 IN_A_ROW = 4
-"""Calls refused one after the other that show a limit for all. Where one call in ten is refused by
+"""So many calls, all refused, show a limit for all. Where one call in ten is refused by
 chance, four in a row are one in ten thousand."""
 PATIENCE = 4
 """How often the gate closes, without an answer between, before those who wait give up."""
@@ -131,7 +131,10 @@ class Gate:
         self._wake(free)
 
     def _hold_back(self, place: Place, asked_s: float | None) -> None:
-        refused = sum(place.number - back in self._refused for back in range(IN_A_ROW))
+        refused = max(
+            sum(place.number - back + along in self._refused for along in range(IN_A_ROW))
+            for back in range(IN_A_ROW)
+        )
         probing = self._answered_round < self._round
         if probing or refused == IN_A_ROW:
             self._round += 1

@@ -17,7 +17,7 @@ from leadhand.workers.threads import DaemonThreads
 Function = Callable[[Handoff], object]
 """Takes a handoff; returns an outcome, a `Result` or any plain value, or an awaitable of one."""
 
-_log = logging.getLogger(__name__)
+_log = logging.getLogger("leadhand")
 
 
 class FunctionWorker:

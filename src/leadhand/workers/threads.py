@@ -18,7 +18,7 @@ from typing import TypeVar, cast
 A = TypeVar("A")
 R = TypeVar("R")
 
-_log = logging.getLogger(__name__)
+_log = logging.getLogger("leadhand")
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from leadhand.state import find
 Report = Callable[[str, float], None]
 """Takes the name of the asyncio task and the seconds that it has blocked the loop for."""
 
-_log = logging.getLogger(__name__)
+_log = logging.getLogger("leadhand")
 
 
 class Watchdog:

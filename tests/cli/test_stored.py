@@ -1,0 +1,294 @@
+"""`leadhand runs`, `show` and `trace`: what a person sees of runs that are kept."""
+
+import asyncio
+import datetime as dt
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from leadhand import Team, Worker
+from leadhand.cli.duration import parse_duration
+from leadhand.cli.home import home_of, shown_home, stored_runs
+from leadhand.cli.stored import found, list_runs, prune_runs, show_run, trace_run
+from leadhand.contracts.event import ApprovalRequested, Event, RunStarted, parse
+from leadhand.errors import InputError
+from leadhand.journal import open_journal
+from leadhand.ports import Journal
+from leadhand.state import fold
+from tests.cli.program import leadhand
+from tests.plans import nothing, plan, task
+from tests.trace import runs
+
+
+def keep(journal: Journal, events: Sequence[Event], *ids: str, days_ago: float = 0) -> None:
+    """The events in the journal, as runs of these ids that were so long ago."""
+
+    async def write() -> None:
+        for id in ids:
+            with journal.hold(id):
+                for event in events:
+                    at = event.at - dt.timedelta(days=days_ago)
+                    journal.append(replace(event, run_id=id, at=at))
+                await journal.commit()
+
+    asyncio.run(write())
+
+
+@pytest.fixture(scope="module", name="flow")
+def _flow() -> Sequence[Event]:
+    return runs.flow()[1]
+
+
+@pytest.fixture(name="journal")
+def _journal(tmp_path: Path) -> Iterator[Journal]:
+    journal = open_journal(tmp_path / "home")
+    yield journal
+    journal.close()
+
+
+@pytest.fixture(name="home")
+def _home(tmp_path: Path) -> str:
+    return str(tmp_path / "home")
+
+
+# Which run
+
+
+def test_a_run_is_named_by_its_id_the_beginning_of_it_or_last(
+    journal: Journal, home: str, flow: Sequence[Event]
+) -> None:
+    keep(journal, flow, "run-a1", days_ago=2)
+    keep(journal, flow, "run-a", days_ago=1)
+    keep(journal, flow, "run-b7")
+    assert found(journal, "run-a", home) == "run-a", "an id beats those that begin with it"
+    assert found(journal, "run-b", home) == "run-b7"
+    assert found(journal, "last", home) == "run-b7"
+
+
+def test_what_is_no_run_or_several_is_one_line_with_the_nearest(
+    journal: Journal, home: str, flow: Sequence[Event]
+) -> None:
+    with pytest.raises(InputError, match=r"no runs are kept in .*home"):
+        found(journal, "last", home)
+    keep(journal, flow, "run-a1", "run-a2")
+    with pytest.raises(InputError, match=r"may be any of 2 runs: run-a[12], run-a[12]"):
+        found(journal, "run-", home)
+    with pytest.raises(InputError, match=r"there is no run 'run-a9'.* run-a[12]"):
+        found(journal, "run-a9", home)
+    with pytest.raises(InputError, match="no run ''"):
+        found(journal, "", home)
+
+
+def test_the_home_is_the_options_else_the_variables_and_may_be_a_database(tmp_path: Path) -> None:
+    url = "postgresql://eva:s3cret@db.example/runs"
+    assert home_of(str(tmp_path), {"LEADHAND_HOME": "/other"}) == tmp_path
+    assert home_of(None, {"LEADHAND_HOME": "/other"}) == Path("/other")
+    assert home_of(url, {}) == home_of(None, {"LEADHAND_HOME": url}) == url
+    assert shown_home(url) == "postgresql://eva:***@db.example/runs"
+    assert shown_home("postgresql://eva@db.example/runs") == "postgresql://eva@db.example/runs"
+
+
+def test_looking_into_an_empty_home_makes_nothing(tmp_path: Path) -> None:
+    assert stored_runs(tmp_path / "none") is None
+    assert not (tmp_path / "none").exists()
+
+
+# The list
+
+
+def test_runs_are_listed_a_line_each_the_last_first(
+    journal: Journal, home: str, flow: Sequence[Event], capsys: pytest.CaptureFixture[str]
+) -> None:
+    keep(journal, flow, "run-1", days_ago=1)
+    keep(journal, flow[:8], "run-2")
+    list_runs(journal, home, limit=None, as_json=False)
+    later, earlier = capsys.readouterr().out.splitlines()
+    assert later.split()[:1] == ["run-2"]
+    assert later.split()[3] == "interrupted"
+    assert earlier.split()[3:5] == ["partial", "4/6"]
+    assert earlier.endswith("$0.5000  six  get it all done")
+    list_runs(journal, home, limit=1, as_json=True)
+    out, note = capsys.readouterr()
+    assert note == "these are the last 1; --limit shows more\n"
+    (listed,) = json.loads(out)
+    assert (listed["run_id"], listed["status"]) == ("run-2", "interrupted")
+
+
+def test_f34_f35_a_request_stays_one_line_and_does_nothing_to_the_terminal(
+    journal: Journal, home: str, flow: Sequence[Event], capsys: pytest.CaptureFixture[str]
+) -> None:
+    started = flow[0]
+    assert isinstance(started, RunStarted)
+    started = replace(started, request="do\r\n\x1b]52;c;eA==\x07 \u202ethis " + "x" * 500)
+    keep(journal, [started, *flow[1:]], "run-1")
+    list_runs(journal, home, limit=None, as_json=False)
+    (line,) = capsys.readouterr().out.splitlines()
+    assert line.isprintable()
+    assert len(line) < 200
+    show_run(journal, "run-1", home, as_json=False)
+    assert all(map(str.isprintable, capsys.readouterr().out.splitlines()))
+
+
+# Pruning
+
+
+def test_only_what_is_older_goes_and_a_dry_run_says_the_same_and_deletes_nothing(
+    journal: Journal, home: str, flow: Sequence[Event], capsys: pytest.CaptureFixture[str]
+) -> None:
+    keep(journal, flow, "run-old", "run-held", days_ago=40)
+    keep(journal, flow, "run-new", days_ago=20)
+    before = dt.datetime.now(dt.UTC) - dt.timedelta(seconds=parse_duration("30d"))
+
+    def prune(*, dry_run: bool) -> str:
+        prune_runs(journal, home, before=before, dry_run=dry_run, as_json=False)
+        return capsys.readouterr().out
+
+    with journal.hold("run-held"):
+        told = prune(dry_run=True)
+        assert told.splitlines()[0] == "run-old"
+        assert "1 run older than" in told
+        assert "would be deleted" in told
+        assert {run.run_id for run in journal.runs()} == {"run-old", "run-held", "run-new"}
+        assert prune(dry_run=False) == told.replace("would be deleted", "deleted")
+    assert {run.run_id for run in journal.runs()} == {"run-held", "run-new"}
+
+
+def test_durations_may_be_days_and_weeks() -> None:
+    assert parse_duration("30d") == 30 * 86_400
+    assert parse_duration("1w2d") == 9 * 86_400
+    with pytest.raises(InputError, match="no duration"):
+        parse_duration("30 moons")
+
+
+# One run
+
+
+def shown(journal: Journal, home: str, capsys: pytest.CaptureFixture[str], **how: object) -> str:
+    """What `show` prints of the last run."""
+    show_run(journal, "last", home, as_json=False, **how)  # pyright: ignore[reportArgumentType]
+    return capsys.readouterr().out
+
+
+def test_a_run_is_shown_with_every_attempt_in_80_columns(
+    journal: Journal, home: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    keep(journal, runs.trouble().log(), "run-1")
+    text = shown(journal, home, capsys)
+    assert all(len(line) <= 80 and line == line.rstrip() for line in text.splitlines())
+    lines = [line.strip() for line in text.splitlines()]
+    assert "✓ fails completed · second · 0 ms" in lines
+    assert "attempt 1, first: failed after 0 ms (tool error): no table `sales`" in lines
+    assert "- work on part fails" in lines
+    assert "+ Look in the table `orders`." in lines
+    words = " ".join(text.split())
+    assert "→ reassigned to second: first ended with tool_error; second is its fallback" in words
+    assert "→ tier raised from standard to strong" in words
+    assert "→ of two results the second was taken, of second: it names its source" in words
+    assert "→ split into big.1, big.2" in words
+    assert text.index("┄ big split") < text.index("    ✓ big.1 completed")
+    assert "- lost skipped · second needs 'never', which gave no result" in words
+    assert "critical path" in lines
+    assert "go on with: leadhand resume run-1" in lines
+
+
+def test_nested_teams_stand_within_the_task_that_they_do(
+    journal: Journal, home: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    keep(journal, runs.nested()[1], "run-1")
+    lines = shown(journal, home, capsys).splitlines()
+    depth = {
+        line.split()[1]: line.index(line.split()[0]) for line in lines if "completed ·" in line
+    }
+    assert depth["t1"] == depth["t2"] < depth["reader"]
+    assert any(line.strip().startswith("✗ writer failed") for line in lines)
+    assert "  t1/writer: no archive" in lines
+    assert "  legal/writer  2 requests, 70 tokens in, 9 out, $0.5000" in lines
+
+
+def test_what_a_run_waits_for_is_told_with_the_command_to_answer(
+    journal: Journal, home: str, flow: Sequence[Event], capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ApprovalRequested(
+        seq=9, at=flow[7].at, elapsed_s=9.0, run_id="run-1", task_id="e", question="Which archive?"
+    )
+    keep(journal, [*flow[:8], asked], "run-1")
+    text = shown(journal, home, capsys, options=" --home /h")
+    assert "run-1  waiting\n" in text
+    assert "  e: Which archive?\n  go on with: leadhand answer run-1 --home /h\n" in text
+
+
+def test_many_quiet_tasks_are_counted_and_what_went_wrong_is_not(
+    journal: Journal, home: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    team = Team("t", workers=(Worker("w", "d", run=nothing), Worker("bad", "d", run=runs.broken)))
+    tasks = [task(f"t{number}", worker="w") for number in range(60)]
+    _, events = runs.ran(team, plan(*tasks, task("late", worker="bad")))
+    keep(journal, events, "run-1")
+    text = shown(journal, home, capsys)
+    assert "✓ 20 more tasks completed at the first attempt (w 20)" in text
+    assert "✗ late failed" in text
+
+
+def test_a_run_is_shown_as_data_too(
+    journal: Journal, home: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    keep(journal, runs.nested()[1], "run-1")
+    show_run(journal, "run-1", home, as_json=True)
+    told = json.loads(capsys.readouterr().out)
+    assert told["status"] == "partial"
+    (t1, t2) = told["tasks"]
+    assert (t1["id"], t2["status"]) == ("t1", "completed")
+    inside = {task["id"]: task for task in t1["attempts"][0]["tasks"]}
+    assert inside["writer"]["attempts"][0]["kind"] == "error"
+    assert told["used_by_worker"]["legal/writer"]["requests"] == 2
+    assert told["gaps"] == [{"task_id": "t1/writer", "why": "no archive"}]
+
+
+def test_the_answer_can_be_read_again(
+    journal: Journal, home: str, flow: Sequence[Event], capsys: pytest.CaptureFixture[str]
+) -> None:
+    keep(journal, flow, "run-1")
+    assert "said a" in shown(journal, home, capsys, answer=True)
+    keep(journal, flow[:8], "run-2")
+    with pytest.raises(InputError, match="no answer yet"):
+        show_run(journal, "run-2", home, as_json=False, answer=True)
+
+
+def test_a_trace_is_written_where_it_is_wanted(
+    journal: Journal, home: str, flow: Sequence[Event], tmp_path: Path
+) -> None:
+    keep(journal, flow, "run-1")
+    data, document = tmp_path / "run.json", tmp_path / "run.html"
+    trace_run(journal, "run-1", home, format="json", out=data)
+    trace_run(journal, "run-1", home, format="html", out=document)
+    trace = json.loads(data.read_text(encoding="utf-8"))
+    state = fold(parse(json.dumps(event)) for event in trace["events"])
+    assert state.answer == fold(flow).answer
+    assert document.read_text(encoding="utf-8").startswith("<!doctype html>")
+    with pytest.raises(InputError, match="can't write the trace"):
+        trace_run(journal, "run-1", home, format="json", out=tmp_path / "none" / "run.json")
+
+
+def test_the_commands_as_typed(tmp_path: Path, flow: Sequence[Event]) -> None:
+    """Each is a process of its own; nothing is made where there was nothing."""
+    env = {"LEADHAND_HOME": str(tmp_path / "none")}
+    none = leadhand("runs", folder=tmp_path, env=env)
+    assert (none.status, none.out) == (0, f"no runs are kept in {tmp_path / 'none'}\n")
+    assert not (tmp_path / "none").exists()
+
+    home = tmp_path / "home"
+    journal = open_journal(home)
+    keep(journal, flow, "run-1", days_ago=40)
+    journal.close()
+    there = ("--home", str(home))
+    assert leadhand("runs", *there, folder=tmp_path).out.startswith("run-1 ")
+    assert json.loads(leadhand("trace", "run", *there, folder=tmp_path).out)["run_id"] == "run-1"
+    plain = leadhand("show", "last", *there, folder=tmp_path, env={"PYTHONIOENCODING": "ascii"})
+    assert "+ a completed" in plain.out
+    gone = leadhand("runs", *there, "prune", "--older-than", "30d", folder=tmp_path, env=env)
+    assert gone.out.startswith("run-1\n1 run older than")
+    unknown = leadhand("show", "run-1", *there, folder=tmp_path)
+    assert (unknown.status, unknown.err) == (2, f"leadhand: no runs are kept in {home}\n")
