@@ -12,12 +12,8 @@ _SPAN = re.compile(r"(`[^`]+`)")
 _BACKTICKS = re.compile(r"`+")
 _OPENING = re.compile(r"^(\d*)([#+=.)-])")
 """What begins a heading, a list or an underline where it stands first."""
-_ALIVE = re.compile(
-    # What a renderer brings to life even where it is escaped, since it looks at the finished text:
-    # mentions and mail addresses, addresses, issue numbers, formulas, emoji, commit ids.
-    r"[@$]|://|\bwww\.|\b(?:mailto|xmpp):|#\d|\bGH-\d|:[\w+-]+:|\b[0-9a-f]{7,40}\b",
-    re.IGNORECASE,
-)
+LINKS = re.compile(r"://|\bwww\.|\b(?:mailto|xmpp):|\w@\w", re.IGNORECASE)
+"""What renderers make a link of even where it is escaped, since they look at the finished text."""
 
 
 def escaped(line: str) -> str:
@@ -35,25 +31,24 @@ def code(line: str) -> str:
     return f"{mark}{gap}{line}{gap}{mark}"
 
 
-def prose(line: str) -> str:
+def prose(line: str, *, alive: re.Pattern[str] = LINKS) -> str:
     """`line` as a paragraph: code between backticks stays code, all else loses its powers.
 
-    A word that a renderer would make a link or a mention of becomes code too.
+    A word with anything `alive` in it becomes code too.
     """
     shown = ""
     after_code = False
     for piece in _SPAN.split(line):
-        words = [piece] if _SPAN.fullmatch(piece) else re.split(r"( )", piece)
-        for word in filter(None, words):
-            span = _SPAN.fullmatch(word) is not None
-            is_code = span or _ALIVE.search(word) is not None
+        span = _SPAN.fullmatch(piece) is not None
+        for word in re.split(r"( )", piece) if not span and alive.search(piece) else [piece]:
+            is_code = span or alive.search(word) is not None
             # Two spans that touch would be read as one.
             shown += " " if is_code and after_code else ""
             if is_code:
                 shown += code(word[1:-1] if span else word)
             else:
                 shown += escaped(word).replace("|", "\\|")
-            after_code = is_code
+            after_code = is_code if word else after_code
     return _OPENING.sub(r"\1\\\2", shown)
 
 

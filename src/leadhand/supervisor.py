@@ -5,11 +5,9 @@ This is the library's front door. What happens in a run is in `run`, who does it
 
 import asyncio
 import logging
-import math
 import os
-import re
 import secrets
-from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,27 +22,34 @@ from leadhand.contracts.people import Message, Occasion, Reply
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.crew import Crew
-from leadhand.errors import InputError, ModelError, PlanRejected, TeamError
+from leadhand.errors import InputError, ModelError, PlanRejected
+from leadhand.intake import (
+    RUN_ID,
+    Batches,
+    check_options,
+    check_resumable,
+    input_paths,
+    occasions,
+    planner_request,
+)
 from leadhand.journal import MemoryJournal, open_journal
 from leadhand.models.ledger import Account, Amount, Ledger, nano_usd
 from leadhand.nesting import inherited
 from leadhand.people import Ask, People, watch
-from leadhand.ports import Batch, Clock, Journal, Planner, Remedies, Request, Synthesizer
+from leadhand.ports import Clock, Journal, Planner, Remedies, Request, Synthesizer
 from leadhand.recorder import Listener, Recorder
 from leadhand.redaction import RedactingFilter, Redactor
 from leadhand.resumption import again
 from leadhand.run import Run, Setting
-from leadhand.state import RunState, fold
+from leadhand.state import fold
 from leadhand.tools.files.inputs import Inputs
 from leadhand.trace.logs import Logs
-from leadhand.validation import check, team_problems
+from leadhand.validation import check
 
 if TYPE_CHECKING:
     from leadhand.crew import PlannerMaker, SynthesizerMaker
 
 _log = logging.getLogger("leadhand")
-
-Batches = Mapping[str, Sequence[Batch]]
 
 
 class Supervisor:
@@ -81,14 +86,14 @@ class Supervisor:
         run waits for a `reply`, and returns with `Answer.waiting` once nothing else is left to do.
         Raises `TeamError` naming every problem of the team, `InputError` for the numbers.
         """
-        _check(team, deadline_s, concurrency, budget)
+        check_options(team, deadline_s, concurrency, budget)
         self.team = inherited(team)
         redact = Redactor.of(os.environ)
         self._logs = Logs(redact=redact)
         _redact_logs(redact)
         kept = open_journal(home, redact=redact) if home is not None else MemoryJournal()
         self.journal: Journal = journal or kept
-        self._occasions = _occasions(approve, person)
+        self._occasions = occasions(approve, person)
         self._person = person
         self._deadline_s = deadline_s
         self._budget = budget
@@ -111,11 +116,11 @@ class Supervisor:
 
         Raises `PlanRejected`, and `ModelError` where no model could be asked for one.
         """
-        paths = _paths(inputs)
+        paths = input_paths(inputs)
         given = Inputs.of(paths) if paths else None
         listeners = (listener,) if listener else ()
         recorder = Recorder("plan", MemoryJournal(), clock=self._clock, listeners=listeners)
-        asked = _asked(request, given, paths, batches)
+        asked = planner_request(request, given, paths, batches)
         try:
             async with self._crew(recorder, asked.text, given) as crew:
                 async with asyncio.timeout(self._deadline_s):
@@ -152,12 +157,12 @@ class Supervisor:
         if plan is not None and not isinstance(plan, Plan):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InputError(f"plan is {type(plan).__name__}; it must be a leadhand.Plan")
         run_id = run_id or f"run-{self._clock.now():%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
-        if not _RUN_ID.fullmatch(run_id):
+        if not RUN_ID.fullmatch(run_id):
             raise InputError(f"run_id {run_id!r}: letters, digits and . _ : - are fit, up to 200")
-        paths = _paths(inputs)
+        paths = input_paths(inputs)
         given = Inputs.of(paths) if paths else None
         text = request if request is not None else plan.goal if plan is not None else ""
-        asked = _asked(text, given, paths, batches)
+        asked = planner_request(text, given, paths, batches)
         setting = Setting(self._budget, tuple(str(path.absolute()) for path in paths), origin or {})
         with self.journal.hold(run_id):
             if self.journal.has(run_id):
@@ -187,17 +192,19 @@ class Supervisor:
         """
         with self.journal.hold(run_id):
             past = self.journal.events(run_id)
+            if not past:
+                raise InputError(f"there is no run {run_id!r}")
             listeners = self._listeners(listener)
             recorder = Recorder(
                 run_id, self.journal, clock=self._clock, listeners=listeners, past=past
             )
             state = recorder.state
-            _check_resumable(state, run_id, self.team)
-            paths = _paths(state.inputs)
+            paths = input_paths(state.inputs)
             given = Inputs.of(paths) if paths else None
-            asked = _asked(state.request, given, paths, batches)
+            asked = planner_request(state.request, given, paths, batches)
             setting = Setting(self._budget, state.inputs, state.origin)
             from_there = again(state, from_task) if from_task is not None else ()
+            check_resumable(state, run_id, self.team, from_there)
             return await self._to_answer(recorder, asked, given, setting=setting, again=from_there)
 
     async def _to_answer(
@@ -305,73 +312,8 @@ def _account(budget: Budget | None, recorder: Recorder) -> Account | None:
     return Account(Ledger(budget, spent=spent))
 
 
-_RUN_ID = re.compile(r"[\w.:-]{1,200}", re.ASCII)
-
-
-def _check(team: Team, deadline_s: float | None, concurrency: int, budget: Budget | None) -> None:
-    # Types are checked as well: what these raise deep inside a run would say nothing to anyone.
-    if not isinstance(team, Team):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InputError(f"team is {type(team).__name__}; it must be a leadhand.Team")
-    if budget is not None and not isinstance(budget, Budget):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InputError(f"budget is {type(budget).__name__}; it must be a leadhand.Budget")
-    problems = team_problems(team)
-    if problems:
-        raise TeamError(team.name, problems)
-    if not isinstance(concurrency, int) or concurrency < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InputError(f"concurrency is {concurrency!r}; it must be a whole number from 1")
-    if deadline_s is None:
-        return
-    if not isinstance(deadline_s, int | float) or not 0 < deadline_s < math.inf:  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InputError(f"deadline_s is {deadline_s!r}; it must be more than 0, or None")
-
-
 def _redact_logs(redact: Redactor) -> None:
     """From now on no secret of this process's environment gets into leadhand's own log."""
     for old in [one for one in _log.filters if isinstance(one, RedactingFilter)]:
         _log.removeFilter(old)
     _log.addFilter(RedactingFilter(redact))
-
-
-def _occasions(approve: Collection[Occasion] | None, person: Ask | None) -> tuple[Occasion, ...]:
-    if approve is None:
-        return ("plan", "escalation") if person is not None else ()
-    known: tuple[Occasion, ...] = ("plan", "escalation")
-    if isinstance(approve, str) or not set(approve) <= {*known}:
-        raise InputError(f"approve is {approve!r}; it is a list of {' and '.join(known)}")
-    return tuple(one for one in known if one in approve)
-
-
-def _check_resumable(state: RunState, run_id: str, team: Team) -> None:
-    if not state.seq:
-        raise InputError(f"there is no run {run_id!r}")
-    if state.team != team.name:
-        raise InputError(f"run {run_id!r} is of team {state.team!r}, this is {team.name!r}")
-    if state.plan is None:
-        return
-    tasks = tuple(task.task for task in state.tasks.values() if not task.ended)
-    names = {task.worker for task in state.tasks.values() if not task.ended}
-    names |= {task.worker for task in tasks}
-    gone = sorted(name for name in names if team.worker(name) is None)
-    if gone:
-        raise InputError(
-            f"run {run_id!r} can't go on: team {team.name!r} has no worker {', '.join(gone)} now"
-        )
-
-
-def _paths(inputs: Sequence[str | Path]) -> list[Path]:
-    if isinstance(inputs, str):
-        raise InputError("inputs is a text; give a list of paths")
-    return [Path(one) for one in inputs]
-
-
-def _asked(
-    text: str, given: Inputs | None, inputs: Sequence[Path], batches: Batches | None
-) -> Request:
-    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InputError(f"the request is {type(text).__name__}; it must be text")
-    # A lone surrogate, from an argument that was no UTF-8 say, could not be kept as JSON.
-    text = text.encode("utf-8", "replace").decode()
-    if given is None:
-        return Request(text, batches or {})
-    paths = tuple(str(path.absolute()) for path in inputs)
-    return Request(text, {"inputs": [Batch(paths)], **(batches or {})}, given.summary())

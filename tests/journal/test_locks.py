@@ -86,7 +86,7 @@ def test_those_who_only_look_keep_nobody_out(tmp_path: Path) -> None:
     for watcher in watchers:
         watcher.start()
     try:
-        for _ in range(200):
+        for _ in range(100):
             with locks.hold("r"):
                 pass
             (tmp_path / "r.lock").touch()

@@ -4,6 +4,7 @@ import asyncio
 import datetime as dt
 import gc
 import sqlite3
+import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
@@ -163,7 +164,6 @@ def test_of_several_runs_in_one_transaction_only_the_bad_one_fails(
         other.execute("BEGIN IMMEDIATE")
         journal.append(first.started())
         waiting = [asyncio.ensure_future(journal.commit("first"))]
-        await asyncio.sleep(0.05)  # the thread is at it by now; if not, the group is larger
         for event in [spoilt, good.started()]:
             journal.append(event)
             waiting.append(asyncio.ensure_future(journal.commit(event.run_id)))
@@ -181,27 +181,23 @@ def test_of_several_runs_in_one_transaction_only_the_bad_one_fails(
     asyncio.run(journal.commit("good"))
 
 
-def test_closing_tells_those_who_still_wait(home: Path, journal: Journal) -> None:
-    """Whoever came too late for the transaction under way is told, and nobody hangs."""
-    first, second = Story("first"), Story("second")
-    keep(journal, [first.started()])
-    other = sqlite3.connect(home / "leadhand.db", isolation_level=None)
+def test_several_may_make_the_file_at_once(home: Path) -> None:
+    """Whoever is first sets it up, and the others use what is there."""
+    journals = [SqliteJournal(home) for _ in range(6)]
+    start = threading.Barrier(len(journals))
 
-    async def write() -> list[BaseException | None]:
-        other.execute("BEGIN IMMEDIATE")
-        waiting: list[asyncio.Future[None]] = []
-        for event in [first.dispatched("a"), second.started()]:
-            journal.append(event)
-            waiting.append(asyncio.ensure_future(journal.commit(event.run_id)))
-            await asyncio.sleep(0.05)
-        closing = asyncio.ensure_future(asyncio.to_thread(journal.close))
-        await asyncio.sleep(0.05)
-        other.execute("COMMIT")
-        ended = await asyncio.gather(*waiting, return_exceptions=True)
-        await closing
-        return ended
+    def write(number: int) -> None:
+        start.wait()
+        if number % 2:
+            journals[number].runs()
+        keep(journals[number], Story(f"r{number}").whole("a"))
 
-    done, late = asyncio.run(write())
-    other.close()
-    assert done is None
-    assert isinstance(late, JournalError)
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(len(journals))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for journal in journals:
+        assert {run.status for run in journal.runs()} == {"complete"}
+        assert len(journal.runs()) == len(journals)
+        journal.close()

@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from leadhand.contracts.budget import Budget
 from leadhand.errors import BudgetUsedUp
-from leadhand.models.ledger import NOTHING, Account, Amount, Ledger, nano_usd
+from leadhand.models.ledger import NOTHING, Account, Amount, Ledger, account_within, nano_usd
 from leadhand.testing import run_virtual
 
 
@@ -131,6 +131,75 @@ def test_a_nested_run_draws_on_the_same_ledger_and_leaves_the_outer_reserve_alon
         ]
 
     assert run_virtual(story()) == [False, True, False, True, False, True]
+
+
+def test_a_judge_leaves_the_reserve_alone_until_the_synthesis_begins() -> None:
+    """To take one of two results of a task is work; to settle contradictions is synthesis."""
+
+    async def story() -> tuple[bool, bool]:
+        account = with_synthesis(Budget(tokens=1_000))
+        await spent(account, 800)
+        during = await spent(account, 100, role="judge")
+        account.begin_synthesis()
+        return during, await spent(account, 100, role="judge")
+
+    assert asyncio.run(story()) == (False, True)
+
+
+@pytest.mark.parametrize("budget", [None, Budget(tokens=10_000)])
+def test_a_nested_run_stays_within_the_limit_of_its_task(budget: Budget | None) -> None:
+    async def story() -> tuple[list[bool], str | None, int]:
+        outer = Account(Ledger(budget)) if budget is not None else None
+        inner = account_within(outer, max_tokens=1_000)
+        assert inner is not None
+        inner.keep_for_synthesis()
+        deeper = inner.nested()
+        made = [
+            await spent(inner, 500),
+            await spent(deeper, 301),  # 200 of the limit are for the inner synthesis
+            await spent(deeper, 300),
+            await spent(inner, 1),
+            await spent(inner, 200, role="synthesizer"),
+            await spent(inner, 1, role="synthesizer"),
+        ]
+        return made, inner.used_up, inner.ledger.settled.tokens
+
+    made, why, settled = asyncio.run(story())
+    assert made == [True, False, True, False, True, False]
+    assert why is not None
+    assert why.startswith("the task's limit of 1,000 tokens is used up: 800 tokens used, and the")
+    assert settled == 1_000
+
+
+def test_a_call_that_one_of_two_ledgers_refuses_holds_nothing_in_the_other() -> None:
+    async def story() -> tuple[Amount, Amount, bool]:
+        outer = Account(Ledger(Budget(tokens=100)))
+        inner = outer.nested(max_tokens=1_000)
+        refused = not await spent(inner, 101)
+        held = outer.ledger.held
+        await spent(inner, 100)
+        return held, outer.ledger.settled, refused
+
+    assert asyncio.run(story()) == (NOTHING, tokens(100), True)
+
+
+def test_a_cancelled_wait_for_the_outer_ledger_gives_the_inner_ones_back() -> None:
+    async def story() -> bool:
+        outer = Account(Ledger(Budget(tokens=100)))
+        inner = outer.nested(max_tokens=100)
+        await outer.reserve(tokens(100), role="worker")
+        waits = asyncio.ensure_future(inner.reserve(tokens(100), role="worker"))
+        await asyncio.sleep(0)
+        waits.cancel()
+        await asyncio.wait([waits])
+        outer.settle(tokens(100), NOTHING)
+        return await spent(inner, 100)
+
+    assert asyncio.run(story())
+
+
+def test_without_budget_and_limit_a_nested_run_has_no_account() -> None:
+    assert account_within(None, max_tokens=None) is None
 
 
 def test_a_call_that_used_more_than_there_was_is_booked_and_told_at_once() -> None:

@@ -47,7 +47,7 @@ class Endpoint:
         return sum(second <= moment < second + 1 for moment in self.asked_s)
 
 
-async def called_by_everyone(count: int, *endpoints: Endpoint) -> list[str]:
+async def called_by_everyone(count: int, *models: FunctionModel) -> list[str]:
     """Who answered each of `count` calls that are made at once; `error` where nobody did."""
     pen = recorder(clock=VirtualClock())
     async with Connections(seed=3) as connections:
@@ -59,7 +59,7 @@ async def called_by_everyone(count: int, *endpoints: Endpoint) -> list[str]:
                     ASKER,
                     [opening("hello", PLAIN)],
                     request=PLAIN,
-                    models=[endpoint.model for endpoint in endpoints],
+                    models=models,
                 )
             except ModelError:
                 return "error"
@@ -72,7 +72,7 @@ async def called_by_everyone(count: int, *endpoints: Endpoint) -> list[str]:
 def test_when_all_calls_are_refused_at_once_one_asks_again_and_then_all_are_answered() -> None:
     """F02"""
     endpoint = Endpoint(overloaded_until_s=1.0)
-    answered = run_virtual(called_by_everyone(100, endpoint))
+    answered = run_virtual(called_by_everyone(100, endpoint.model))
     assert "error" not in answered
     assert endpoint.in_second(0) <= 100 + 2
     assert endpoint.in_second(1) < 40
@@ -83,7 +83,7 @@ def test_when_all_calls_are_refused_at_once_one_asks_again_and_then_all_are_answ
 def test_a_model_that_stays_overloaded_is_asked_seldom_and_then_left_for_the_next() -> None:
     """F02"""
     first, second = Endpoint(overloaded_until_s=1e9), Endpoint(overloaded_until_s=0.0)
-    answered = run_virtual(called_by_everyone(100, first, second))
+    answered = run_virtual(called_by_everyone(100, first.model, second.model))
     assert len(answered) == 100
     assert "error" not in answered
     assert len(first.asked_s) <= 100 + 4
@@ -93,7 +93,7 @@ def test_a_model_that_stays_overloaded_is_asked_seldom_and_then_left_for_the_nex
 
 def test_calls_give_up_together_where_there_is_no_other_model() -> None:
     endpoint = Endpoint(overloaded_until_s=1e9)
-    assert run_virtual(called_by_everyone(50, endpoint)) == ["error"] * 50
+    assert run_virtual(called_by_everyone(50, endpoint.model)) == ["error"] * 50
     assert len(endpoint.asked_s) <= 50 + 4
 
 
@@ -126,7 +126,7 @@ class Quota:
 def test_a_real_limit_is_kept_by_all_who_call_and_used_to_the_full() -> None:
     """F01: 200 calls, 40 in each ten seconds; five spans is what the quota allows."""
     quota = Quota(40)
-    answered = run_virtual(called_by_everyone(200, quota))
+    answered = run_virtual(called_by_everyone(200, quota.model))
     assert "error" not in answered
     assert max(quota.refused.values()) <= 20
     assert list(quota.taken.values())[:4] == [40] * 4

@@ -35,46 +35,45 @@ class Workshop:
 
     given: list[Handoff] = field(default_factory=list[Handoff])
 
-    async def plain(self, handoff: Handoff) -> str:
-        """Done at once."""
+    async def work(self, handoff: Handoff) -> None:
+        """What every worker does before it says how it went."""
         self.given.append(handoff)
         await asyncio.sleep(0)
+
+    async def plain(self, handoff: Handoff) -> str:
+        """Done at once."""
+        await self.work(handoff)
         return f"{handoff.task_id} after {sorted(handoff.inputs)}"
 
     async def flaky(self, handoff: Handoff) -> Outcome:
         """Fails in passing at its first attempt."""
-        self.given.append(handoff)
-        await asyncio.sleep(0)
+        await self.work(handoff)
         if handoff.attempt == 1:
             return Failed(kind="error", message="the line was cut", transient=True)
         return Completed(result=Result(output=f"{handoff.task_id} at last"))
 
     async def hopeless(self, handoff: Handoff) -> Outcome:
         """Never does it, and leaves what it has."""
-        self.given.append(handoff)
-        await asyncio.sleep(0)
+        await self.work(handoff)
         partial = Result(output="half of it", confidence=40)
         return Failed(kind="tool_error", message="the tool is broken", partial=partial)
 
     async def doubtful(self, handoff: Handoff) -> Outcome:
         """Is never sure."""
-        self.given.append(handoff)
-        await asyncio.sleep(0)
+        await self.work(handoff)
         guess = Result(output=f"a guess by {handoff.to_agent}", confidence=30)
         return Escalated(reason="low_confidence", message="not sure", partial=guess)
 
     async def large(self, handoff: Handoff) -> Outcome:
         """Finds every whole task too much."""
-        self.given.append(handoff)
-        await asyncio.sleep(0)
+        await self.work(handoff)
         if "." in handoff.task_id:
             return Completed(result=Result(output=f"the part {handoff.task_id}"))
         return Escalated(reason="timeout", message="too much for one")
 
     async def surprised(self, handoff: Handoff) -> Outcome:
         """Says that the plan no longer fits."""
-        self.given.append(handoff)
-        await asyncio.sleep(0)
+        await self.work(handoff)
         impact = PlanImpact(reason="this is a matter of configuration")
         return Completed(result=Result(output="no bug here", plan_impact=impact))
 
@@ -109,7 +108,7 @@ def kept(events: Sequence[Event]) -> MemoryJournal:
     return journal
 
 
-def team(shop: Workshop) -> Team:
+def team(shop: Workshop, *, backoff_s: tuple[float, ...] = (1.0, 2.0)) -> Team:
     """The team of the story."""
     annex = Team("annex", workers=[Worker("plain", "does plain work", run=shop.plain)])
     return Team(
@@ -126,7 +125,7 @@ def team(shop: Workshop) -> Team:
             Worker("surprised", "is surprised", run=shop.surprised),
             Worker("annex", "does work in parts", team=annex),
         ],
-        retry=RetryRules(backoff_s=(1.0, 2.0)),
+        retry=RetryRules(backoff_s=backoff_s),
         ladder=Ladder(breaker_failures=1_000),
     )
 

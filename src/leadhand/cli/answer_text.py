@@ -11,11 +11,12 @@ from rich.table import Table
 from rich.text import Text
 from rich.theme import Theme
 
-from leadhand.cli.markdown import code, prose
+from leadhand.cli.markdown import code
 from leadhand.cli.rendered import SafeMarkdown
 from leadhand.cli.terminal import encodable, safe, safe_block, sentence
 from leadhand.cli.words import counted
 from leadhand.contracts.answer import FOUND, Answer, Conflict, Metrics
+from leadhand.markdown import prose
 from leadhand.trace.ending import without_gaps
 
 MAX_WIDTH = 100
@@ -42,12 +43,12 @@ def show_answer(answer: Answer, console: Console) -> None:
 
 def markdown(answer: Answer) -> str:
     """The answer as Markdown: its gaps, its text, then conflicts, sources and the footer."""
-    gaps = _gaps(answer, code, prose)
+    gaps = _gaps(answer, code, _prose)
     body = safe_block(without_gaps(answer.answer, answer.gaps))
     parts = [
         _section("What is missing", gaps),
         f"{FOUND}\n\n{body}" if gaps and body.strip() else body,
-        _section("Contradictions", [_conflict(one, code, prose) for one in answer.conflicts]),
+        _section("Contradictions", [_conflict(one, code, _prose) for one in answer.conflicts]),
         _section("Sources", _sources(answer, code)),
         f"---\n\n{' · '.join(footer(answer))}",
     ]
@@ -108,6 +109,10 @@ def _conflict(conflict: Conflict, name: _Shown, said: _Shown) -> str:
     end = f"taken as right: {said(conflict.resolution)}" if conflict.resolution else "open"
     why = f" ({said(conflict.why)})" if conflict.why else ""
     return f"{between}: {said(conflict.about)}; {end}{why}"
+
+
+def _prose(text: str) -> str:
+    return prose(sentence(text))
 
 
 def _quoted(name: str) -> str:

@@ -4,8 +4,16 @@ Nothing in it may become markup, HTML, a picture, a link, a mention or a formula
 hidden. Says nothing of what a report looks like.
 """
 
+import re
+
 from leadhand import markdown
 from leadhand.cli.terminal import safe, safe_block, sentence
+
+_ALIVE = re.compile(
+    # What GitHub brings to life besides links: mentions, formulas, issue numbers, emoji, commits.
+    rf"{markdown.LINKS.pattern}|[@$]|#\d|\bGH-\d|:[\w+-]+:|\b[0-9a-f]{{7,40}}\b",
+    re.IGNORECASE,
+)
 
 
 def clip(text: str, limit: int) -> str:
@@ -23,7 +31,7 @@ def prose(text: str) -> str:
 
     A word that a renderer would make a link or a mention of becomes code too.
     """
-    return markdown.prose(sentence(text))
+    return markdown.prose(sentence(text), alive=_ALIVE)
 
 
 def fenced(text: str, language: str = "") -> str:

@@ -123,7 +123,7 @@ class GroupCommit:
     def _round(self) -> bool:
         """Wait for a group and write it; False where there will be no more. Keeps no event."""
         with self._changed:
-            self._changed.wait_for(lambda: self._closed or self._next.waiters)
+            self._changed.wait_for(lambda: self._closed or self._next.events or self._next.waiters)
             if self._closed:
                 return False
             group = self._writing = self._next

@@ -17,8 +17,8 @@ from pathlib import Path
 from leadhand.errors import JournalError, RunTaken
 
 _SUFFIX = ".lock"
-_TRIES = 50
-"""How often a hold is tried again while others only look whether there is one."""
+_PATIENCE_S = 5.0
+"""How long a hold is tried again while others look whether there is one, a moment each."""
 
 
 class Locks:
@@ -82,14 +82,15 @@ class Locks:
 
 def _locked(path: Path) -> int | None:
     """A descriptor of the file, locked, with this process in it; none where another has it."""
-    for _ in range(_TRIES):
+    give_up_s = time.monotonic() + _PATIENCE_S
+    while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             taken = not _only_looked_at(descriptor)
             os.close(descriptor)
-            if taken:
+            if taken or time.monotonic() > give_up_s:
                 return None
             time.sleep(0.001)
             continue
@@ -97,8 +98,7 @@ def _locked(path: Path) -> int | None:
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, _this_process(), 0)
             return descriptor
-        os.close(descriptor)
-    return None
+        os.close(descriptor)  # it was taken away meanwhile
 
 
 def _only_looked_at(descriptor: int) -> bool:

@@ -19,7 +19,8 @@ RESERVE = 0.2
 """The share of what is left that is kept for a synthesis by a model."""
 NANO = 1_000_000_000
 _AT_WORK = ("planner", "router", "worker")
-"""The roles that leave the reserve alone: what they do is what there is to put together."""
+"""The roles that leave the reserve alone: what they do is what there is to put together. So does a
+judge until the synthesis begins: of two results of one task it makes one."""
 _UNBOUNDED = 2**62
 
 
@@ -56,9 +57,13 @@ class _Waiter:
 class Ledger:
     """The books of one budget. For the tasks of one event loop."""
 
-    def __init__(self, budget: Budget, *, spent: Amount = NOTHING) -> None:
-        """`spent` is what was used of it before, by a run that goes on now."""
+    def __init__(
+        self, budget: Budget, *, spent: Amount = NOTHING, called: str = "the budget"
+    ) -> None:
+        """`spent` is what was used of it before, by a run that goes on now; `called` is what the
+        budget goes by in what is said of it."""
         self.budget = budget
+        self._called = called
         self._cap = _cap(budget)
         self._settled = spent
         self._held = NOTHING
@@ -142,11 +147,24 @@ class Ledger:
         return f"{self._name(unit)} is used up: {said}"
 
     def _name(self, unit: int) -> str:
-        return f"the budget of {_said(unit, self._cap)}"
+        return f"{self._called} of {_said(unit, self._cap)}"
+
+
+@dataclass(slots=True, eq=False)
+class _Share:
+    """What one run may draw from one ledger."""
+
+    ledger: Ledger
+    kept: Amount
+    """What not even the run's synthesis may touch: the reserve of the run around it."""
+    kept_from_work: Amount
 
 
 class Account:
-    """What one run may draw from a ledger. Part of it is kept for the run's synthesis."""
+    """What one run may draw from a ledger. Part of it is kept for the run's synthesis.
+
+    A nested run may have a ledger of its own besides, for the limit of the task that it does.
+    """
 
     def __init__(self, ledger: Ledger, *, kept: Amount = NOTHING) -> None:
         """`kept` is what not even this run's synthesis may touch: an outer run's reserve."""
@@ -155,35 +173,69 @@ class Account:
         """Why a call of this run was refused, or that the budget was passed; the first line."""
         self.on_used_up: Callable[[str], None] = _nobody
         """Called with every such line."""
-        self._kept = kept
-        self._kept_from_work = kept
+        self._shares = (_Share(ledger, kept, kept),)
+        self._synthesizing = False
 
-    def nested(self) -> "Account":
-        """The account of a run that does a part of this one's work, from the same ledger."""
-        return Account(self.ledger, kept=self._kept_from_work)
+    def nested(self, *, max_tokens: int | None = None) -> "Account":
+        """The account of a run that does a part of this one's work, from the same ledger.
+
+        `max_tokens` is what that part may take of it.
+        """
+        account = Account(self.ledger)
+        own = () if max_tokens is None else (_Share(_limit(max_tokens), NOTHING, NOTHING),)
+        account._shares = (
+            *own,
+            *(_Share(one.ledger, one.kept_from_work, one.kept_from_work) for one in self._shares),
+        )
+        return account
 
     def keep_for_synthesis(self) -> None:
         """Keep a share of what is left now for a synthesis by a model."""
-        self._kept_from_work = self._kept.plus(_share(self.ledger, self._kept))
+        for one in self._shares:
+            one.kept_from_work = one.kept.plus(_reserve(one.ledger, one.kept))
+
+    def begin_synthesis(self) -> None:
+        """The work is over: from now on what was kept may be used."""
+        self._synthesizing = True
 
     async def reserve(self, amount: Amount, *, role: str) -> None:
         """Set `amount` aside for a call. Raises `BudgetUsedUp` where there is not so much left."""
-        kept = self._kept_from_work if role in _AT_WORK else self._kept
+        at_work = role in _AT_WORK or (role == "judge" and not self._synthesizing)
+        reserved: list[Ledger] = []
         try:
-            await self.ledger.reserve(amount, kept=kept)
-        except BudgetUsedUp as refused:
-            self._tell(str(refused))
+            # From the innermost to the outermost, whoever asks: nobody waits in a circle.
+            for one in self._shares:
+                kept = one.kept_from_work if at_work else one.kept
+                await one.ledger.reserve(amount, kept=kept)
+                reserved.append(one.ledger)
+        except BaseException as refused:
+            for ledger in reserved:
+                ledger.settle(amount, NOTHING)
+            if isinstance(refused, BudgetUsedUp):
+                self._tell(str(refused))
             raise
 
     def settle(self, reserved: Amount, used: Amount) -> None:
         """Book what a call did use in place of what it had reserved."""
-        self.ledger.settle(reserved, used)
-        if self.ledger.passed is not None:
-            self._tell(self.ledger.passed)
+        for one in self._shares:
+            one.ledger.settle(reserved, used)
+        for one in self._shares:
+            if one.ledger.passed is not None:
+                self._tell(one.ledger.passed)
 
     def _tell(self, why: str) -> None:
         self.used_up = self.used_up or why
         self.on_used_up(why)
+
+
+def account_within(outer: Account | None, *, max_tokens: int | None) -> Account | None:
+    """The account of a run within another one's, for a task that may take `max_tokens`.
+
+    None where nothing bounds it.
+    """
+    if outer is not None:
+        return outer.nested(max_tokens=max_tokens)
+    return None if max_tokens is None else Account(_limit(max_tokens))
 
 
 def nano_usd(usd: float) -> int:
@@ -201,7 +253,11 @@ def _cap(budget: Budget) -> Amount:
     return Amount(*(_UNBOUNDED if bound is None else bound for bound in bounds))
 
 
-def _share(ledger: Ledger, kept: Amount) -> Amount:
+def _limit(max_tokens: int) -> Ledger:
+    return Ledger(Budget(tokens=max_tokens), called="the task's limit")
+
+
+def _reserve(ledger: Ledger, kept: Amount) -> Amount:
     """What is kept for a synthesis: of requests at least one, but never the last one of all."""
     left = ledger.left.minus(kept)
     bounded = [amount < _UNBOUNDED // 2 for amount in left]

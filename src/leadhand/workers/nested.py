@@ -4,6 +4,7 @@ That the team is planned for, worked with and answered as a run of its own is th
 `TeamRunner`. Nothing here knows how.
 """
 
+import dataclasses
 from typing import cast, get_args
 
 from leadhand.contracts.answer import Answer
@@ -17,8 +18,9 @@ from leadhand.contracts.outcome import (
     Outcome,
     Result,
 )
+from leadhand.contracts.task import Limits
 from leadhand.contracts.team import Team, Worker
-from leadhand.errors import LeadhandError, ModelError, PlanRejected
+from leadhand.errors import BudgetUsedUp, LeadhandError, ModelError, PlanRejected
 from leadhand.ports import Batch, Request, Runner, TeamRunner
 from leadhand.prompts import joined
 from leadhand.state import RunState
@@ -40,14 +42,25 @@ class NestedWorker:
     async def run(self, handoff: Handoff) -> Outcome:
         """One attempt at one task. Cancelled, it gives what the team has found until then."""
         try:
-            ended = await self._teams.run_team(self._team, handoff)
+            ended = await self._teams.run_team(limited(self._team, handoff.limits), handoff)
         except PlanRejected as error:
             return Failed(kind="invalid_output", message=f"team {self._team.name!r}: {error}")
+        except BudgetUsedUp as error:
+            return Failed(kind="budget", message=str(error))
         except ModelError as error:
             return Failed(kind="error", message=str(error), transient=error.transient)
         except LeadhandError as error:
             return Failed(kind="error", message=str(error))
         return outcome_of(ended, min_confidence=self._worker.min_confidence)
+
+
+def limited(team: Team, limits: Limits) -> Team:
+    """`team` as it does a task with these limits: its workers start with the task's tier, where
+    neither they nor the team name one. Time and tokens are the run's, for all of them together."""
+    if limits.tier is None or team.limits.tier is not None:
+        return team
+    bounds = team.limits.model_copy(update={"tier": limits.tier})
+    return dataclasses.replace(team, limits=bounds)
 
 
 class Informed:

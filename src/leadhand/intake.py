@@ -1,0 +1,85 @@
+"""The intake: what the supervisor is handed, checked before anything is done with it."""
+
+import math
+import re
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+from leadhand.contracts.budget import Budget
+from leadhand.contracts.people import Occasion
+from leadhand.contracts.team import Team
+from leadhand.errors import InputError, TeamError
+from leadhand.people import Ask
+from leadhand.ports import Batch, Request
+from leadhand.resumption import stopped
+from leadhand.state import RunState
+from leadhand.tools.files.inputs import Inputs
+from leadhand.validation import team_problems
+
+Batches = Mapping[str, Sequence[Batch]]
+
+RUN_ID = re.compile(r"[\w.:-]{1,200}", re.ASCII)
+
+
+def check_options(
+    team: Team, deadline_s: float | None, concurrency: int, budget: Budget | None
+) -> None:
+    """Raises `InputError` for what can not be worked with, `TeamError` naming every problem."""
+    # Types are checked as well: what these raise deep inside a run would say nothing to anyone.
+    if not isinstance(team, Team):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"team is {type(team).__name__}; it must be a leadhand.Team")
+    if budget is not None and not isinstance(budget, Budget):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"budget is {type(budget).__name__}; it must be a leadhand.Budget")
+    problems = team_problems(team)
+    if problems:
+        raise TeamError(team.name, problems)
+    if not isinstance(concurrency, int) or concurrency < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"concurrency is {concurrency!r}; it must be a whole number from 1")
+    if deadline_s is None:
+        return
+    if not isinstance(deadline_s, int | float) or not 0 < deadline_s < math.inf:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"deadline_s is {deadline_s!r}; it must be more than 0, or None")
+
+
+def occasions(approve: Collection[Occasion] | None, person: Ask | None) -> tuple[Occasion, ...]:
+    """When people are asked. Raises `InputError`."""
+    if approve is None:
+        return ("plan", "escalation") if person is not None else ()
+    known: tuple[Occasion, ...] = ("plan", "escalation")
+    if isinstance(approve, str) or not set(approve) <= {*known}:
+        raise InputError(f"approve is {approve!r}; it is a list of {' and '.join(known)}")
+    return tuple(one for one in known if one in approve)
+
+
+def check_resumable(state: RunState, run_id: str, team: Team, again: Collection[str] = ()) -> None:
+    """Raises `InputError` where a run can't go on with `team`, or do the tasks `again`."""
+    if state.team != team.name:
+        raise InputError(f"run {run_id!r} is of team {state.team!r}, this is {team.name!r}")
+    due = {*stopped(state), *again, *(id for id, one in state.tasks.items() if not one.ended)}
+    names = {name for id in due for name in (state.tasks[id].worker, state.tasks[id].task.worker)}
+    gone = sorted(name for name in names if team.worker(name) is None)
+    if gone:
+        raise InputError(
+            f"run {run_id!r} can't go on: team {team.name!r} has no worker {', '.join(gone)} now"
+        )
+
+
+def input_paths(inputs: Sequence[str | Path]) -> list[Path]:
+    """What was handed in, as paths; that they are there is for others to see."""
+    if isinstance(inputs, str):
+        raise InputError("inputs is a text; give a list of paths")
+    return [Path(one) for one in inputs]
+
+
+def planner_request(
+    text: str, given: Inputs | None, inputs: Sequence[Path], batches: Batches | None
+) -> Request:
+    """The request as a planner gets it. Raises `InputError` where it is no text."""
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"the request is {type(text).__name__}; it must be text")
+    # A lone surrogate, from an argument that was no UTF-8 say, could not be kept as JSON.
+    text = text.encode("utf-8", "replace").decode()
+    if given is None:
+        return Request(text, batches or {})
+    paths = tuple(str(path.absolute()) for path in inputs)
+    return Request(text, {"inputs": [Batch(paths)], **(batches or {})}, given.summary())
