@@ -4,7 +4,9 @@ The switch and the missing keys are in the environment before any test module is
 the processes that tests start have them too.
 """
 
+import atexit
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 
@@ -13,8 +15,9 @@ import pytest
 from leadhand.testing import ScriptedServer
 
 os.environ["LEADHAND_LOOPBACK_ONLY"] = "1"
-_home = tempfile.TemporaryDirectory(prefix="leadhand-tests-", ignore_cleanup_errors=True)
-os.environ["LEADHAND_HOME"] = _home.name
+_home = tempfile.mkdtemp(prefix="leadhand-tests-")
+atexit.register(shutil.rmtree, _home, ignore_errors=True)
+os.environ["LEADHAND_HOME"] = _home
 for _name in [*os.environ]:
     if _name.endswith(("_API_KEY", "_API_TOKEN", "_BASE_URL")):
         del os.environ[_name]

@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class Cancelled(Exception):
-    """The run was told to stop while a role was at work."""
+    """Whoever was at work was told to stop."""
 
 
 class ActiveRun:
@@ -42,26 +42,33 @@ class ActiveRun:
     async def unless_told(
         self, work: Coroutine[object, object, T], *, until_s: float | None = None
     ) -> T:
-        """What `work` gives, within `GRACE_S` of the moment that ends the wait for it.
+        """What `work` gives, as `unless` says; `Cancelled` means that the run is to stop."""
+        return await unless(self._told, work, until_s=until_s)
 
-        Raises `Cancelled` as soon as the run is told to stop, and `TimeoutError` at the event
-        loop's time `until_s`. Work that goes on all the same is let go of.
-        """
-        leash = Leash(work)
-        working = asyncio.ensure_future(leash)
-        told = asyncio.ensure_future(self._told.wait())
-        left_s = None if until_s is None else until_s - asyncio.get_running_loop().time()
-        try:
-            await asyncio.wait([working, told], timeout=left_s, return_when=asyncio.FIRST_COMPLETED)
-            if not working.done():
-                raise Cancelled if told.done() else TimeoutError
-            return working.result()
-        finally:
-            told.cancel()
-            working.cancel()
-            await asyncio.wait([working, told], timeout=GRACE_S)
-            leash.let_go()
-            working.cancel()
-            await asyncio.wait([working])
-            if not working.cancelled():
-                working.exception()  # what it raised on its way out is of no interest
+
+async def unless(
+    told: asyncio.Event, work: Coroutine[object, object, T], *, until_s: float | None = None
+) -> T:
+    """What `work` gives, within `GRACE_S` of the moment that ends the wait for it.
+
+    Raises `Cancelled` as soon as `told` is set, and `TimeoutError` at the event loop's time
+    `until_s`. Work that goes on all the same is let go of.
+    """
+    leash = Leash(work)
+    working = asyncio.ensure_future(leash)
+    telling = asyncio.ensure_future(told.wait())
+    left_s = None if until_s is None else until_s - asyncio.get_running_loop().time()
+    try:
+        await asyncio.wait([working, telling], timeout=left_s, return_when=asyncio.FIRST_COMPLETED)
+        if not working.done():
+            raise Cancelled if telling.done() else TimeoutError
+        return working.result()
+    finally:
+        telling.cancel()
+        working.cancel()
+        await asyncio.wait([working, telling], timeout=GRACE_S)
+        leash.let_go()
+        working.cancel()
+        await asyncio.wait([working])
+        if not working.cancelled():
+            working.exception()  # what it raised on its way out is of no interest

@@ -26,14 +26,13 @@ class Consultations:
         """`news` is called when there is something to `deliver`."""
         self._news = news
         self._open: dict[asyncio.Task[None], Leash[object]] = {}
-        self._of_people: set[asyncio.Task[None]] = set()
         self._answered: deque[Callable[[], None]] = deque()
         self._closed = False
 
     @property
-    def only_of_people(self) -> bool:
-        """Whether all that is open waits for people, and nothing is to be delivered."""
-        return len(self._open) == len(self._of_people) and not self._answered
+    def open(self) -> int:
+        """How many have no answer yet, or one that was not delivered."""
+        return len(self._open) + len(self._answered)
 
     def ask(
         self,
@@ -55,7 +54,6 @@ class Consultations:
         self._open[asking] = leash
         asking.add_done_callback(self._forget)
         if of_person:
-            self._of_people.add(asking)
             return
         # Patience is a cancellation, and who is asked may be deaf to that too.
         end = asyncio.get_running_loop().call_later(PATIENCE_S + GRACE_S, _let_go, asking, leash)
@@ -103,7 +101,6 @@ class Consultations:
     def _forget(self, asking: "asyncio.Task[None] | None") -> None:
         if asking is not None:
             self._open.pop(asking, None)
-            self._of_people.discard(asking)
 
 
 def _let_go(asking: asyncio.Task[None], leash: Leash[T]) -> None:

@@ -1,27 +1,32 @@
 """People: who can be asked while a run goes on, here and now or by a message left in the journal.
 
-A question is written down before it is put, and closed by what was said. Where nobody is here, the
-run may end and be resumed; its questions stay open, and the journal takes the replies.
+A question is written down before it is put, and closed by what was said; what was said is never
+asked again. Where nobody is here, the run may end and be resumed: its questions stay open, and the
+journal takes the replies.
 """
 
 import asyncio
+import contextlib
 import logging
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Coroutine
 
-from leadhand.active import ActiveRun
+from leadhand.active import ActiveRun, Cancelled, unless
 from leadhand.contracts.event import ApprovalGiven, ApprovalRequested
 from leadhand.contracts.outcome import Escalated, Failed
 from leadhand.contracts.people import Message, Occasion, Question, Reply
 from leadhand.contracts.task import Plan, Task
+from leadhand.errors import InputError, JournalError
 from leadhand.ports import Journal
 from leadhand.recorder import Recorder
+from leadhand.state import RunState
 
 LOOK_S = 0.5
 """How often the journal is looked at for messages."""
 
 Ask = Callable[[Question], Awaitable[Reply | str | None]]
-"""Puts a question to a person who is here. A text is what a worker should know, or an approval of
-the plan where it is empty; none: they have nothing to say."""
+"""Puts a question to a person who is here. A text is what a worker should know, or why a plan is
+refused; an empty one approves of the plan. None: they have nothing to say, and a plan goes on
+waiting. It has until the run's deadline; a plan may be thought over for as long as one likes."""
 
 _log = logging.getLogger("leadhand")
 
@@ -37,36 +42,67 @@ class People:
         occasions: Collection[Occasion],
         ask: Ask | None = None,
     ) -> None:
-        """`ask` reaches somebody who is here; without it replies come through the journal."""
+        """`ask` reaches somebody who is here; without it replies come through the journal alone."""
         self._recorder = recorder
         self._journal = journal
-        self._ask_now = ask
+        self._ask = ask
         self.occasions = frozenset(occasions)
         self._replies: dict[str | None, Message] = {}
-        self._news = asyncio.Event()
+        self._heard: dict[str | None, asyncio.Event] = {}
+
+    @classmethod
+    def of(
+        cls,
+        recorder: Recorder,
+        journal: Journal,
+        *,
+        occasions: Collection[Occasion],
+        ask: Ask | None,
+    ) -> "People | None":
+        """The people of a run; none where nobody is to be asked.
+
+        What was asked before the run was resumed is not decided without them, whoever resumes it.
+        """
+        state, asked = recorder.state, set(occasions)
+        if None in state.questions or state.heard is not None:
+            asked.add("plan")
+        if any(id in state.questions or task.heard for id, task in state.tasks.items()):
+            asked.add("escalation")
+        return cls(recorder, journal, occasions=asked, ask=ask) if asked else None
 
     @property
     def away(self) -> bool:
-        """Whether their answer may come long after the run's process has ended."""
-        return self._ask_now is None
+        """Whether all their answers may come long after the run's process has ended."""
+        return self._ask is None and not self._replies
 
     def nested(self, recorder: Recorder) -> "People | None":
         """Those who can be asked in a run within this one; none where they are away.
 
         What a nested team hands back comes up to this run, which can wait for them.
         """
-        if self._ask_now is None:
+        if self._ask is None:
             return None
         occasions = self.occasions - {"plan"}
-        return People(recorder, self._journal, occasions=occasions, ask=self._ask_now)
+        return People(recorder, self._journal, occasions=occasions, ask=self._ask)
 
-    async def ask(self, task: Task, outcome: Escalated | Failed) -> str | None:
-        """What the worker of `task` should know; none where there is no answer."""
-        reply = await self._asked(Question(task_id=task.id, text=_question(task, outcome)))
-        while reply is None:  # only of those who are away
-            await self._news.wait()
-            self._news.clear()
-            reply = await self._replied(task.id)
+    def ask(self, task: Task, outcome: Escalated | Failed) -> Coroutine[object, object, str | None]:
+        """What the worker of `task` should know; none where there is no answer.
+
+        The question is written down at once, before the answer is awaited.
+        """
+        id, text = task.id, _question(task, outcome)
+        reply = self._recorder.state.tasks[id].heard
+        if reply is None:
+            text = self._written(id, text)
+        path = f"{self._recorder.path}{id}"
+        return self._on_task(id, Question(task_id=path, text=text), reply)
+
+    async def _on_task(self, id: str, question: Question, reply: Reply | None) -> str | None:
+        if reply is None:
+            reply = await self._reply(id, question, patiently=True)
+        if reply is None:
+            reply = Reply(task_id=id, verdict="declined")
+            await self._close(id, reply)
         return reply.text if reply.verdict == "answered" else None
 
     async def approve(self, plan: Plan, *, problems: str = "") -> Reply | None:
@@ -74,80 +110,144 @@ class People:
 
         `problems` is what is wrong with the plan that they gave before.
         """
+        heard = self._recorder.state.heard
+        if heard is not None and not problems:
+            return heard
         text = "Is this plan to be carried out?"
-        text = f"{problems}\n{text}" if problems else text
-        return await self._asked(Question(text=text, plan=plan))
+        text = self._written(None, f"{problems}\n{text}" if problems else text)
+        return await self._reply(None, Question(text=text, plan=plan), patiently=False)
 
-    async def _asked(self, question: Question) -> Reply | None:
-        id = question.task_id
+    def _written(self, id: str | None, text: str) -> str:
+        """The question that is open: `text`, unless one was asked before the run was resumed."""
         if id not in self._recorder.state.questions:
-            self._recorder.record(
-                ApprovalRequested(**self._recorder.stamp(), task_id=id, question=question.text)
-            )
+            stamp = self._recorder.stamp()
+            self._recorder.record(ApprovalRequested(**stamp, task_id=id, question=text))
+        return self._recorder.state.questions[id]
+
+    async def _reply(self, id: str | None, question: Question, *, patiently: bool) -> Reply | None:
+        """The reply to a question that is written down, from wherever it comes first.
+
+        Of those who are away it is awaited only `patiently`.
+        """
         await self._recorder.commit()
-        if self._ask_now is None:
-            self.look()
-            return await self._replied(id)
-        reply = _reply(question, await self._ask_now(question))
-        self._close(reply)
+        heard = self._heard[id] = asyncio.Event()
+        self.look()
+        reply: Reply | None = None
+        if self._ask is not None and not heard.is_set():
+            with contextlib.suppress(Cancelled):
+                reply = await unless(heard, _said(self._ask, question))
+        elif patiently:
+            await heard.wait()
+        if heard.is_set():
+            reply = self._replies[id].reply
+        if reply is not None:
+            await self._close(id, reply)
         return reply
 
-    # Replies that come through the journal
-
-    async def _replied(self, task_id: str | None) -> Reply | None:
-        message = self._replies.pop(task_id, None)
-        if message is None or message.reply is None:
-            return None
-        self._close(message.reply)
-        await self._recorder.commit()
-        self._journal.drop(message)
-        return message.reply
-
-    def _close(self, reply: Reply) -> None:
+    async def _close(self, id: str | None, reply: Reply) -> None:
+        """Write down what was said, and forget the message that brought it."""
         self._recorder.record(
             ApprovalGiven(
                 **self._recorder.stamp(),
-                task_id=reply.task_id,
+                task_id=id,
                 verdict=reply.verdict,
                 text=reply.text,
                 plan=reply.plan,
                 by=reply.by,
             )
         )
+        await self._recorder.commit()
+        message = self._replies.pop(id, None)
+        if message is not None:
+            self._journal.drop(message)
 
     def look(self) -> list[Message]:
-        """Take in what the journal has for this run; gives the messages that are no replies."""
+        """Take in what the journal has for this run; gives the messages that are no replies.
+
+        Of several replies to one question the last one counts. What was not asked, or not any
+        more, is forgotten.
+        """
         others: list[Message] = []
         for message in self._journal.messages(self._recorder.run_id):
             if message.reply is None:
                 others.append(message)
-            else:
-                self._replies[message.reply.task_id] = message
-        if self._replies:
-            self._news.set()
+                continue
+            id = message.reply.task_id
+            known = self._replies.get(id)
+            if known is not None and known.id == message.id:
+                continue
+            if known is not None:
+                self._journal.drop(known)
+            if id not in self._recorder.state.questions:
+                self._journal.drop(message)
+                continue
+            self._replies[id] = message
+            if id in self._heard:
+                self._heard[id].set()
         return others
 
 
-async def watch(journal: Journal, run_id: str, active: ActiveRun, people: People | None) -> None:
-    """Look for messages to a run, until cancelled: replies go to `people`, and a stop ends it."""
+@contextlib.asynccontextmanager
+async def watched(
+    journal: Journal, run_id: str, active: ActiveRun, people: People | None
+) -> AsyncGenerator[None]:
+    """While the block lasts, messages to a run are heard: replies by `people`, and the word to
+    stop. That word is not kept for whoever resumes the run."""
+    watching = asyncio.ensure_future(_watch(journal, run_id, active, people))
+    try:
+        yield
+    finally:
+        watching.cancel()
+        await asyncio.wait([watching])
+        with contextlib.suppress(JournalError):
+            for message in journal.messages(run_id):
+                if message.reply is None:
+                    journal.drop(message)
+
+
+async def _watch(journal: Journal, run_id: str, active: ActiveRun, people: People | None) -> None:
     while True:
         await asyncio.sleep(LOOK_S)
-        for message in people.look() if people is not None else journal.messages(run_id):
-            if message.reply is None:
-                active.stop(message.reason or "cancelled")
-                journal.drop(message)
+        try:
+            for message in people.look() if people is not None else journal.messages(run_id):
+                if message.reply is None:
+                    active.stop(message.reason or "cancelled")
+                    journal.drop(message)
+        except JournalError as error:
+            # Where it matters, the run's own commits say so.
+            _log.warning("messages to run %r can't be read: %s", run_id, error)
+
+
+def check_reply(reply: Reply, state: RunState) -> None:
+    """Raises `InputError` where a run that stands like this asks nothing that `reply` answers."""
+    on_plan = reply.task_id is None
+    about = "its plan" if on_plan else f"task {reply.task_id!r}"
+    if reply.task_id not in state.questions:
+        raise InputError(f"run {state.run_id!r} asks nothing about {about}")
+    fitting = ("approved", "refused") if on_plan else ("answered", "declined")
+    if reply.verdict not in fitting:
+        said = " or ".join(fitting)
+        raise InputError(f"verdict {reply.verdict!r} is none on {about}: it must be {said}")
+
+
+async def _said(ask: Ask, question: Question) -> Reply | None:
+    """What somebody here says; none where they say nothing, or asking them fails."""
+    try:
+        said = await ask(question)
+    except Exception as error:
+        _log.warning("a person could not be asked: %s: %s", type(error).__name__, error)
+        return None
+    if said is None or isinstance(said, Reply):
+        return said
+    if not isinstance(said, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        kind = type(said).__name__
+        _log.warning("what asks a person gave %s: it must be a Reply, a text or None", kind)
+        return None
+    if question.plan is not None:
+        return Reply(verdict="refused" if said.strip() else "approved", text=said)
+    return Reply(verdict="answered" if said.strip() else "declined", text=said)
 
 
 def _question(task: Task, outcome: Escalated | Failed) -> str:
     why = outcome.reason if isinstance(outcome, Escalated) else outcome.kind
     return f"{task.worker} was asked: {task.intent}\nIt says ({why}): {outcome.message}"
-
-
-def _reply(question: Question, said: Reply | str | None) -> Reply:
-    if isinstance(said, Reply):
-        return said.model_copy(update={"task_id": question.task_id})
-    if question.plan is not None:
-        verdict = "refused" if said is None or said.strip() else "approved"
-        return Reply(verdict=verdict, text=said or "")
-    verdict = "answered" if said is not None and said.strip() else "declined"
-    return Reply(task_id=question.task_id, verdict=verdict, text=said or "")

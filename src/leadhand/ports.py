@@ -1,7 +1,7 @@
 """The ports: what the scheduler and the supervisor ask of the world, as Protocols."""
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -244,9 +244,12 @@ class Person(Protocol):
 
     @property
     def away(self) -> bool:
-        """Whether their answer may come long after the run's process has ended."""
+        """Whether all their answers may come long after the run's process has ended."""
         ...
 
-    async def ask(self, task: Task, outcome: Escalated | Failed) -> str | None:
-        """What the worker of `task` should know; none where there is no answer."""
+    def ask(self, task: Task, outcome: Escalated | Failed) -> Coroutine[object, object, str | None]:
+        """What the worker of `task` should know; none where there is no answer.
+
+        The question is written down at once, before the answer is awaited.
+        """
         ...

@@ -35,6 +35,7 @@ from leadhand.policies.actions import (
     SecondOpinion,
 )
 from leadhand.policies.history import Unsuccessful
+from leadhand.policies.ladder import above
 from leadhand.policies.reassign import candidates
 from leadhand.policies.second_opinion import judged, surer
 from leadhand.ports import Person, Remedies
@@ -70,7 +71,11 @@ class Recovery:
                 worker = self._team.worker(task.worker)
                 limits = task.task.limits
                 tier = limits_of(self._team, worker, limits).tier if worker else limits.tier
-                self._go_on(PastAttempt(task, task.attempts, task.tried[-1], tier), task.doubt)
+                past = PastAttempt(task, task.attempts, task.tried[-1], tier)
+                if task.heard is not None or task.task.id in self._state.questions:
+                    # Nobody else had anything to say, or a person would not have been asked.
+                    past.passed = above("ask_person", task.doubt, self._team.ladder)
+                self._go_on(past, task.doubt)
 
     def stop(self) -> None:
         """Have nothing judged any more: of two results the surer worker's counts."""

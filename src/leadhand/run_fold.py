@@ -17,6 +17,7 @@ from leadhand.contracts.event import (
     RunStarted,
     SynthesisStarted,
 )
+from leadhand.contracts.people import Reply
 from leadhand.run_state import RunState, TaskState
 
 RunEvent = (
@@ -53,9 +54,10 @@ def apply_to_run(state: RunState, event: RunEvent) -> None:
         case RunResumed():
             _resumed(state, event)
         case PlanProposed():
-            state.proposed = event.plan
+            state.proposed, state.heard = event.plan, None
         case PlanRejected():
             state.problems = event.problems
+            state.proposed = state.heard = None
             if state.phase == "working":
                 state.revisions += 1
                 _considered(state, event.task_id)
@@ -67,10 +69,9 @@ def apply_to_run(state: RunState, event: RunEvent) -> None:
             if plan is not None:
                 state.tasks = {task.id: TaskState(task, task.worker) for task in plan.tasks}
         case ApprovalRequested():
-            state.questions = {**state.questions, event.task_id: event.question}
+            _asked(state, event)
         case ApprovalGiven():
-            asked = state.questions
-            state.questions = {id: asked[id] for id in asked if id != event.task_id}
+            _heard(state, event)
         case PlanAmended():
             _amend(state, event)
         case SynthesisStarted():
@@ -92,6 +93,33 @@ def apply_to_run(state: RunState, event: RunEvent) -> None:
             assert_never(event)
 
 
+def _asked(state: RunState, event: ApprovalRequested) -> None:
+    state.questions = {**state.questions, event.task_id: event.question}
+    if event.task_id is None:
+        state.heard, state.asked_s = None, event.elapsed_s
+    else:
+        state.tasks[event.task_id].heard = None
+
+
+def _heard(state: RunState, event: ApprovalGiven) -> None:
+    """Take down what a person said; the time they took for the plan is not the run's."""
+    asked = state.questions
+    state.questions = {id: asked[id] for id in asked if id != event.task_id}
+    reply = Reply(
+        task_id=event.task_id,
+        verdict=event.verdict,
+        text=event.text,
+        plan=event.plan,
+        by=event.by,
+    )
+    if event.task_id is not None:
+        state.tasks[event.task_id].heard = reply
+        return
+    state.heard = reply
+    if state.deadline_s is not None:
+        state.deadline_s += event.elapsed_s - state.asked_s
+
+
 def _judged(state: RunState, event: ConflictJudged) -> None:
     judged = event.conflict
     state.conflicts = tuple(
@@ -104,6 +132,7 @@ def _judged(state: RunState, event: ConflictJudged) -> None:
 def _resumed(state: RunState, event: RunResumed) -> None:
     """Take back what was only stopped. What is done again starts as the plan has it now."""
     state.phase = "planning" if state.plan is None else "working"
+    state.asked_s = event.elapsed_s
     state.deadline_s = None if event.deadline_s is None else event.elapsed_s + event.deadline_s
     state.budget = event.budget
     state.synthesis_started_s = state.finished_s = state.answer = None

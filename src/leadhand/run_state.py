@@ -9,6 +9,7 @@ from leadhand.breaker import Breaker
 from leadhand.contracts.answer import Answer, Conflict, TaskStatus
 from leadhand.contracts.budget import Budget
 from leadhand.contracts.outcome import NO_USAGE, Escalated, Failed, Result, Usage
+from leadhand.contracts.people import Reply
 from leadhand.contracts.task import Plan, Task
 
 Phase = Literal["planning", "working", "synthesizing", "finished"]
@@ -46,6 +47,8 @@ class TaskState:
     """Whether its intent was put in other words."""
     doubt: Escalated | Failed | None = None
     """How its last attempt ended, as long as it is not decided what follows."""
+    heard: Reply | None = None
+    """What a person said about that."""
     interrupted: bool = False
     """Whether its last attempt was stopped, or lost with its process: it may be made once more."""
     goes_on: bool = False
@@ -83,6 +86,11 @@ class RunState:
     seq: int = 0
     """Of the last event."""
     proposed: Plan | None = None
+    """The plan that was proposed last, unless it was rejected."""
+    heard: Reply | None = None
+    """What a person said to it, as long as nothing followed."""
+    asked_s: float = 0.0
+    """Since when a person is asked about it."""
     plan: Plan | None = None
     """The accepted plan."""
     problems: tuple[str, ...] = ()

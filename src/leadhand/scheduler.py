@@ -132,11 +132,14 @@ class Scheduler:
             await self._consultations.close(self._grace_s)
 
     def _waits_for_people(self) -> bool:
-        """Whether nothing can go on until somebody says something who is not here now."""
+        """Whether nothing can go on until somebody says something who is not here now.
+
+        Then all that is asked is written down as a question to them, and nothing else goes on.
+        """
         return (
             self._person is not None
             and self._person.away
-            and self._consultations.only_of_people
+            and 0 < len(self._state.questions) == self._consultations.open
             and not (self._attempts.running or self._attempts.back or self._board.goes_on)
         )
 

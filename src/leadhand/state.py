@@ -136,7 +136,7 @@ def _dispatched(state: RunState, task: TaskState, event: TaskDispatched) -> None
     task.attempts = event.attempt
     task.tried = (*task.tried, event.worker)
     task.dispatched_s = event.elapsed_s
-    task.doubt = None
+    task.doubt = task.heard = None
     # Where the same attempt is made once more, what was seen of it counts.
     task.goes_on, task.interrupted = task.interrupted, False
     task.called = task.called and task.goes_on

@@ -35,7 +35,7 @@ from leadhand.intake import (
 from leadhand.journal import MemoryJournal, open_journal
 from leadhand.models.ledger import Account, Amount, Ledger, nano_usd
 from leadhand.nesting import inherited
-from leadhand.people import Ask, People, watch
+from leadhand.people import Ask, People, check_reply, watched
 from leadhand.ports import Clock, Journal, Planner, Remedies, Request, Synthesizer
 from leadhand.recorder import Listener, Recorder
 from leadhand.redaction import RedactingFilter, Redactor
@@ -219,12 +219,12 @@ class Supervisor:
     ) -> Answer:
         run_id = recorder.run_id
         active = self._active[run_id] = ActiveRun()
-        people = None
-        if self._occasions:
-            people = People(recorder, self.journal, occasions=self._occasions, ask=self._person)
-        watching = asyncio.ensure_future(watch(self.journal, run_id, active, people))
+        people = People.of(recorder, self.journal, occasions=self._occasions, ask=self._person)
         try:
-            async with self._crew(recorder, asked.text, given) as crew:
+            async with (
+                watched(self.journal, run_id, active, people),
+                self._crew(recorder, asked.text, given) as crew,
+            ):
                 run = Run(
                     self.team,
                     recorder,
@@ -237,18 +237,19 @@ class Supervisor:
                 )
                 return await run.to_answer(asked, plan, again=again)
         finally:
-            watching.cancel()
             del self._active[run_id]
+
+    def close(self) -> None:
+        """Let go of the journal's files and connections; of one that was handed in, too."""
+        self.journal.close()
 
     def reply(self, run_id: str, reply: Reply) -> None:
         """Say something to a question of a run; it is heard at once, or when the run is resumed.
 
-        Raises `InputError` where the run asks no such question.
+        Of several replies to a question, the last one that comes before it is heard counts. Raises
+        `InputError` where the run asks no such question, or this is no reply to it.
         """
-        asked = fold(self.journal.events(run_id)).questions
-        if reply.task_id not in asked:
-            about = "its plan" if reply.task_id is None else f"task {reply.task_id!r}"
-            raise InputError(f"run {run_id!r} asks nothing about {about}")
+        check_reply(reply, fold(self.journal.events(run_id)))
         self.journal.post(Message(run_id=run_id, reply=reply))
 
     def run_sync(self, request: str | None = None, *, plan: Plan | None = None) -> Answer:

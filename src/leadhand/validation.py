@@ -1,10 +1,12 @@
 """`check(plan, team)`: every problem of a plan at once, each saying how to mend it. Pure."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from types import FunctionType
+from typing import Literal, cast
 
+from pydantic import PydanticUserError, TypeAdapter
 from rapidfuzz import process
 
 from leadhand import graph
@@ -242,6 +244,9 @@ def _team_problems(team: Team) -> Iterator[str]:
                 f"worker {worker.name!r} is plain and so can have neither tools nor a declared "
                 "output: leave out one or the other"
             )
+        problem = _output_problem(worker.output)
+        if problem is not None:
+            yield f"the output of worker {worker.name!r} can't be used: {problem}"
         if worker.team is not None:
             if worker.run is not None or worker.offline is not None:
                 yield (
@@ -275,6 +280,25 @@ def _team_problems(team: Team) -> Iterator[str]:
             f"these template entries wait for each other: {' -> '.join(way)}: remove one of these "
             "dependencies"
         )
+
+
+def _output_problem(output: object) -> str | None:
+    """Why nothing can be of the form `output`; none where something can."""
+    if output is None or isinstance(output, Mapping):
+        return None
+    no_type = (
+        f"{output!r:.60} is no type of data: give one, such as `list[str]`, a pydantic model or a "
+        "dataclass, or a JSON Schema as a mapping"
+    )
+    if isinstance(output, str | FunctionType):  # the name of a type, and the type of a call
+        return no_type
+    try:
+        TypeAdapter(cast("type[object]", output))
+    except PydanticUserError:
+        return no_type
+    except Exception as error:  # a type's own code makes its schema, and may raise anything
+        return f"{type(error).__name__}: {error}"
+    return None
 
 
 def _routes(team: Team, names: list[str]) -> Iterator[str]:

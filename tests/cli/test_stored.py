@@ -11,7 +11,7 @@ import pytest
 
 from leadhand import Team, Worker
 from leadhand.cli.duration import parse_duration
-from leadhand.cli.home import home_of, shown_home, stored_runs
+from leadhand.cli.home import home_of, run_folder, shown_home, stored_runs
 from leadhand.cli.stored import found, list_runs, prune_runs, show_run, trace_run
 from leadhand.contracts.event import ApprovalRequested, Event, RunStarted, parse
 from leadhand.errors import InputError
@@ -94,6 +94,12 @@ def test_the_home_is_the_options_else_the_variables_and_may_be_a_database(tmp_pa
 def test_looking_into_an_empty_home_makes_nothing(tmp_path: Path) -> None:
     assert stored_runs(tmp_path / "none") is None
     assert not (tmp_path / "none").exists()
+
+
+def test_f17_the_folder_of_a_run_is_its_own_however_it_is_called(tmp_path: Path) -> None:
+    for run_id in ("run-1", ".", "..", "..."):
+        folder = run_folder(tmp_path, run_id, {})
+        assert folder.resolve().parent == (tmp_path / "runs").resolve()
 
 
 # The list
@@ -288,7 +294,10 @@ def test_the_commands_as_typed(tmp_path: Path, flow: Sequence[Event]) -> None:
     assert json.loads(leadhand("trace", "run", *there, folder=tmp_path).out)["run_id"] == "run-1"
     plain = leadhand("show", "last", *there, folder=tmp_path, env={"PYTHONIOENCODING": "ascii"})
     assert "+ a completed" in plain.out
+    beside = home / "runs" / "run-1"
+    beside.mkdir(parents=True)
     gone = leadhand("runs", *there, "prune", "--older-than", "30d", folder=tmp_path, env=env)
     assert gone.out.startswith("run-1\n1 run older than")
+    assert not beside.exists()
     unknown = leadhand("show", "run-1", *there, folder=tmp_path)
     assert (unknown.status, unknown.err) == (2, f"leadhand: no runs are kept in {home}\n")

@@ -5,57 +5,26 @@ opens what `journal` writes to once more, as another process would.
 """
 
 import asyncio
-import datetime as dt
 import os
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
-from leadhand.contracts.event import (
-    ApprovalGiven,
-    ApprovalRequested,
-    Event,
-    PlanAmended,
-    RunResumed,
-    TaskSplit,
-)
 from leadhand.contracts.outcome import Result
 from leadhand.contracts.people import Message, Reply
-from leadhand.contracts.summary import MAX_REQUEST_CHARS, RunSummary
-from leadhand.contracts.task import Plan, Task
+from leadhand.contracts.task import Plan
 from leadhand.errors import JournalError, RunTaken
-from leadhand.nesting import nested
 from leadhand.ports import Journal
-from tests.journal.runs import NOON, Story
+from tests.journal.listing import ListingConformance
+from tests.journal.runs import NOON, Story, keep, only_run, task
 
 ODD_IDS = [".", "..", "a:b", "x" * 200, "Run", "run", "-", "run.lock"]
 """Run ids that are fit, and that a careless journal stumbles over."""
 
 
-def keep(journal: Journal, events: Iterable[Event]) -> None:
-    """Append events and commit them."""
-
-    async def commit() -> None:
-        for event in events:
-            journal.append(event)
-        await journal.commit()
-
-    asyncio.run(commit())
-
-
-def only_run(journal: Journal) -> RunSummary:
-    """The summary of the only run there is."""
-    (summary,) = journal.runs()
-    return summary
-
-
-def task(id: str) -> Task:
-    return Task(id=id, worker="count", intent=f"count {id}")
-
-
-class JournalConformance:
+class JournalConformance(ListingConformance):
     """The contract of `leadhand.ports.Journal`."""
 
     # Events
@@ -245,144 +214,6 @@ class JournalConformance:
         journal.post(Message(run_id="r"))
         assert journal.messages("r")[0].id not in {first.id, second.id}
         assert len(journal.messages("other")) == 1
-
-    # Summaries
-
-    def test_the_summary_follows_the_events(self, journal: Journal) -> None:
-        story = Story("r")
-        keep(journal, [story.started("count " * 100), *story.planned("a", "b", "c")])
-        begun = only_run(journal)
-        assert (begun.team, begun.status) == ("counters", "interrupted")
-        assert begun.request == ("count " * 100)[:MAX_REQUEST_CHARS]
-        assert begun.started_at == NOON + dt.timedelta(seconds=1)
-        assert begun.updated_at == NOON + dt.timedelta(seconds=3)
-        assert (begun.tasks, begun.completed) == (3, 0)
-        with journal.hold("r"):
-            assert only_run(journal).status == "running"
-        keep(journal, [story.dispatched("a"), story.completed("a"), story.finished()])
-        ended = only_run(journal)
-        assert (ended.status, ended.makespan_s, ended.cost_usd) == ("complete", 6.0, 0.25)
-        assert (ended.tasks, ended.completed) == (3, 1)
-        with journal.hold("r"):
-            assert only_run(journal).status == "complete"
-
-    def test_a_resumed_run_is_unfinished_again(self, journal: Journal) -> None:
-        """Tasks done again count as completed only when they are."""
-        story = Story("r")
-        keep(journal, story.whole("a", "b", "c"))
-        seq, at, elapsed_s = story.stamp()
-        resumed = RunResumed(
-            seq=seq, at=at, elapsed_s=elapsed_s, run_id="r", deadline_s=None, again=("b", "c")
-        )
-        keep(journal, [resumed])
-        summary = only_run(journal)
-        assert (summary.status, summary.tasks, summary.completed) == ("interrupted", 3, 1)
-        assert (summary.makespan_s, summary.cost_usd) == (None, None)
-        keep(journal, [story.dispatched("b", 2), story.completed("b", 2)])
-        assert only_run(journal).completed == 2
-
-    def test_the_summary_counts_parts_amendments_and_no_nested_tasks(
-        self, journal: Journal
-    ) -> None:
-        story, inner = Story("r"), Story("r")
-        keep(journal, [story.started(), *story.planned("a", "b")])
-        seq, at, elapsed_s = story.stamp()
-        split = TaskSplit(
-            seq=seq,
-            at=at,
-            elapsed_s=elapsed_s,
-            run_id="r",
-            task_id="a",
-            attempt=1,
-            parts=(task("a1"), task("a2"), task("a3")),
-            rewired=(),
-            reason="too much",
-        )
-        seq, at, elapsed_s = story.stamp()
-        amended = PlanAmended(
-            seq=seq,
-            at=at,
-            elapsed_s=elapsed_s,
-            run_id="r",
-            task_id="a1",
-            reason="new facts",
-            revision=2,
-            by="planner",
-            added=(task("c"),),
-            dropped=("a3", "b"),
-        )
-        keep(journal, [split, amended])
-        assert only_run(journal).tasks == 3
-        for event in inner.whole("x", "y"):
-            keep(journal, [replace(nested(event, "c"), seq=story.stamp()[0])])
-        summary = only_run(journal)
-        assert (summary.tasks, summary.completed, summary.status) == (3, 0, "interrupted")
-        assert summary.request == "count the words"
-
-    def test_a_run_with_an_open_question_waits(self, journal: Journal) -> None:
-        """Unless somebody works on it. A nested run's question is one too."""
-        story = Story("r")
-
-        def asked(task_id: str | None) -> Event:
-            seq, at, elapsed_s = story.stamp()
-            return ApprovalRequested(
-                seq=seq, at=at, elapsed_s=elapsed_s, run_id="r", task_id=task_id, question="Well?"
-            )
-
-        def answered(task_id: str | None) -> Event:
-            seq, at, elapsed_s = story.stamp()
-            return ApprovalGiven(
-                seq=seq,
-                at=at,
-                elapsed_s=elapsed_s,
-                run_id="r",
-                task_id=task_id,
-                verdict="approved",
-                by="ann",
-            )
-
-        keep(journal, [story.started(), asked(None), nested(asked(None), "legal")])
-        assert only_run(journal).status == "waiting"
-        with journal.hold("r"):
-            assert only_run(journal).status == "running"
-        keep(journal, [answered(None)])
-        assert only_run(journal).status == "waiting"
-        keep(journal, [nested(answered(None), "legal")])
-        assert only_run(journal).status == "interrupted"
-        keep(journal, [asked("a"), story.finished()])
-        assert only_run(journal).status == "complete"
-
-    def test_runs_are_listed_the_last_begun_first(self, journal: Journal) -> None:
-        """F31: by the order in which they were begun, whatever the clock said."""
-        for number, hour in enumerate([5, 1, 3, 2, 4]):
-            begun = NOON + dt.timedelta(hours=hour)
-            keep(journal, [Story(f"r{number}", begun=begun).started()])
-        keep(journal, [replace(Story("r1").finished(), seq=2)])
-        assert [run.run_id for run in journal.runs()] == ["r4", "r3", "r2", "r1", "r0"]
-        assert [run.run_id for run in journal.runs(limit=2)] == ["r4", "r3"]
-        assert list(journal.runs(limit=0)) == []
-
-    # Pruning
-
-    def test_pruning_forgets_old_runs_that_nobody_holds(self, journal: Journal) -> None:
-        old, day = NOON - dt.timedelta(days=9), dt.timedelta(days=1)
-        for id in ["old", "held", "revived"]:
-            keep(journal, Story(id, begun=old).whole("a"))
-        keep(journal, [replace(Story("revived", begun=NOON).started(), seq=7)])
-        keep(journal, Story("new").whole("a"))
-        journal.post(Message(run_id="old", reason="stop"))
-        journal.post(Message(run_id="new", reason="stop"))
-        with journal.hold("held"):
-            assert list(journal.prune(before=NOON - day)) == ["old"]
-            assert journal.holder("held") is not None
-        assert {run.run_id for run in journal.runs()} == {"held", "revived", "new"}
-        assert not journal.has("old")
-        assert list(journal.events("old")) == []
-        assert list(journal.messages("old")) == []
-        assert len(journal.messages("new")) == 1
-        assert len(journal.events("held")) == 6
-        keep(journal, Story("old").whole("b"))
-        assert len(journal.events("old")) == 6
 
 
 class DurableConformance(JournalConformance):

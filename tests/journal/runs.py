@@ -1,6 +1,8 @@
 """Runs as a journal sees them: events in the order in which a recorder writes them."""
 
+import asyncio
 import datetime as dt
+from collections.abc import Iterable
 
 from leadhand.contracts.answer import Answer, Metrics
 from leadhand.contracts.event import (
@@ -13,7 +15,9 @@ from leadhand.contracts.event import (
     TaskDispatched,
 )
 from leadhand.contracts.outcome import Result
+from leadhand.contracts.summary import RunSummary
 from leadhand.contracts.task import Plan, Task
+from leadhand.ports import Journal
 
 NOON = dt.datetime(2026, 3, 1, 12, 0, 0, 5, tzinfo=dt.UTC)
 
@@ -46,7 +50,7 @@ class Story:
 
     def planned(self, *ids: str) -> tuple[Event, Event]:
         """A plan with these tasks, proposed and accepted."""
-        tasks = tuple(Task(id=id, worker="count", intent=f"count {id}") for id in ids)
+        tasks = tuple(task(id) for id in ids)
         seq, at, elapsed_s = self.stamp()
         proposed = PlanProposed(
             seq=seq,
@@ -103,3 +107,25 @@ class Story:
         for id in ids:
             events += [self.dispatched(id), self.completed(id)]
         return [*events, self.finished()]
+
+
+def keep(journal: Journal, events: Iterable[Event]) -> None:
+    """Append events and commit them."""
+
+    async def commit() -> None:
+        for event in events:
+            journal.append(event)
+        await journal.commit()
+
+    asyncio.run(commit())
+
+
+def only_run(journal: Journal) -> RunSummary:
+    """The summary of the only run there is."""
+    (summary,) = journal.runs()
+    return summary
+
+
+def task(id: str) -> Task:
+    """A task of the team that counts."""
+    return Task(id=id, worker="count", intent=f"count {id}")

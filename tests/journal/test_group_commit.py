@@ -52,6 +52,13 @@ async def busy_with(disk: Disk, queue: GroupCommit, story: Story) -> asyncio.Fut
     return commit
 
 
+async def until_closed(queue: GroupCommit) -> None:
+    """Commit nothing, which returns at once, until that is refused."""
+    while True:
+        await queue.commit("nothing")
+        await asyncio.sleep(0)
+
+
 def test_what_gathers_during_a_write_is_written_together() -> None:
     disk = Disk()
 
@@ -159,9 +166,7 @@ def test_closing_tells_those_who_still_wait() -> None:
         await asyncio.sleep(0)
         closing = asyncio.ensure_future(asyncio.to_thread(queue.close))
         with pytest.raises(JournalError, match="closed"):
-            while True:
-                await queue.commit("nothing")  # returns at once, until it is closed
-                await asyncio.sleep(0)
+            await until_closed(queue)
         disk.may_go_on.set()
         await closing
         ended = await asyncio.gather(first, late, return_exceptions=True)

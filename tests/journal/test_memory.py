@@ -4,8 +4,8 @@ import pytest
 
 from leadhand.journal import MemoryJournal
 from leadhand.ports import Journal
-from tests.journal.conformance import JournalConformance, keep
-from tests.journal.runs import Story
+from tests.journal.conformance import JournalConformance
+from tests.journal.runs import Story, keep
 
 
 class TestMemoryJournal(JournalConformance):

@@ -19,8 +19,8 @@ from leadhand.errors import JournalError
 from leadhand.journal import open_journal
 from leadhand.journal.sqlite import SqliteJournal
 from leadhand.ports import Journal
-from tests.journal.conformance import DurableConformance, keep
-from tests.journal.runs import NOON, Story
+from tests.journal.conformance import DurableConformance
+from tests.journal.runs import NOON, Story, keep
 
 
 @pytest.fixture

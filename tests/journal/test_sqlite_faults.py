@@ -20,8 +20,7 @@ from leadhand.contracts.event import Event
 from leadhand.errors import JournalError, RunTaken
 from leadhand.journal.database import STEPS, explained
 from leadhand.journal.sqlite import FILE, SqliteJournal
-from tests.journal.conformance import keep
-from tests.journal.runs import Story
+from tests.journal.runs import Story, keep
 
 VERSION_1 = Path(__file__).parent / "version_1.sql"
 FRAME_HEADER_BYTES, FRAME_BYTES = 24, 24 + 4096

@@ -214,6 +214,20 @@ def test_a_refused_probe_closes_the_gate_again_for_twice_as_long() -> None:
     assert run_virtual(story()) == [0.5625, 1.125, 2.25, 4.5]
 
 
+def test_a_refused_probe_closes_the_gate_whatever_became_of_calls_from_before_the_pause() -> None:
+    """F02"""
+
+    async def story() -> int:
+        gate = Gate(half)
+        for number, place in enumerate(await let_in(gate, 2 * IN_A_ROW)):
+            gate.leave(place, "refused" if number < IN_A_ROW else "answered")
+        (probe,) = await let_in(gate, 1)
+        gate.leave(probe, "refused")
+        return gate.round
+
+    assert run_virtual(story()) == 2
+
+
 def test_after_a_pause_calls_go_through_one_two_four_at_a_time() -> None:
     """F02"""
 

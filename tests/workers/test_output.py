@@ -5,6 +5,7 @@ import datetime as dt
 import enum
 import errno
 import math
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import cast
@@ -22,7 +23,7 @@ from leadhand.contracts.outcome import (
     Result,
     Usage,
 )
-from leadhand.workers.output import MAX_MESSAGE, failure_of, outcome_of
+from leadhand.workers.output import MAX_BYTES, MAX_MESSAGE, failure_of, outcome_of
 
 OUTCOME: TypeAdapter[Outcome] = TypeAdapter(Outcome)
 
@@ -266,3 +267,55 @@ def test_an_exception_may_call_itself_transient() -> None:
 
     assert failure_of(Busy()).transient
     assert not failure_of(Sly()).transient
+
+
+HUGE = "x" * MAX_BYTES
+"""With its quotes just too much."""
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        HUGE,
+        "\ud800" + HUGE,
+        [HUGE],
+        Result(output=HUGE),
+        Result(output="fine", summary=HUGE),
+        Result(output="fine", evidence=(HUGE,)),
+        Completed(result=Result(summary="\ud800" + HUGE)),
+        Failed(kind="error", message="late", partial=Result(output=HUGE)),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_result_of_more_than_ten_megabytes_is_refused_with_its_size(value: object) -> None:
+    """F18: it would be kept in the journal, sent to models and shown."""
+    outcome = outcome_of(value)
+    assert isinstance(outcome, Failed)
+    assert (outcome.kind, outcome.transient) == ("invalid_output", False)
+    assert re.fullmatch(
+        r"the output is 1\d,\d{3},\d{3} bytes of JSON and may be 10,000,000: write it to a file, "
+        "and return where it is",
+        outcome.message,
+    )
+
+
+def test_a_large_result_within_the_bound_is_kept_as_it_is() -> None:
+    text = HUGE[2:]
+    assert outcome_of(text) == Completed(result=Result(output=text))
+
+
+@pytest.mark.parametrize("output", [None, str])
+def test_a_declared_output_is_measured_as_well(output: object) -> None:
+    outcome = outcome_of(HUGE, output)
+    assert isinstance(outcome, Failed)
+    assert "10,000,002 bytes" in outcome.message
+
+
+def test_what_a_worker_says_of_its_own_failure_is_bounded_and_marked() -> None:
+    for outcome in (
+        outcome_of(Failed(kind="error", message="no " * 10_000)),
+        outcome_of(Escalated(reason="out_of_scope", message="no " * 10_000)),
+    ):
+        assert not isinstance(outcome, Completed)
+        assert len(outcome.message) == MAX_MESSAGE
+        assert outcome.message.endswith("...")

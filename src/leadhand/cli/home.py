@@ -36,6 +36,15 @@ def home_of(given: str | None, environ: Mapping[str, str]) -> Path | str:
     return Path(given).expanduser().absolute() if given else state_folder(environ)
 
 
+def run_folder(home: Path | str, run_id: str, environ: Mapping[str, str]) -> Path:
+    """The folder for what belongs to a run and is no event; it need not exist.
+
+    It is never one above, however the run is called: it is deleted with the run.
+    """
+    name = run_id if run_id.strip(".") else f"_{run_id}"
+    return (home if isinstance(home, Path) else state_folder(environ)) / "runs" / name
+
+
 def shown_home(home: Path | str) -> str:
     """The home as it may be shown: without the password that its URL may hold."""
     return _PASSWORD.sub(r"\1***@", str(home))

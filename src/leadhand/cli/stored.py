@@ -68,8 +68,8 @@ def list_runs(journal: "Journal | None", home: str, *, limit: int | None, as_jso
 
 def prune_runs(
     journal: "Journal | None", home: str, *, before: dt.datetime, dry_run: bool, as_json: bool
-) -> None:
-    """Forget the runs whose last event is older than `before`, and say which; or say which only.
+) -> Sequence[str]:
+    """Forget the runs whose last event is older than `before`, or name them only; gives their ids.
 
     A run that somebody works on is kept.
     """
@@ -81,12 +81,13 @@ def prune_runs(
         ids = journal.prune(before=before)
     if as_json:
         sys.stdout.write(json.dumps({"dry_run": dry_run, "run_ids": list(ids)}, indent=2) + "\n")
-        return
+        return ids
     done = "would be deleted" if dry_run else "deleted"
     _write("".join(f"{safe(id)}\n" for id in ids))
     since = f"older than {before:%Y-%m-%d %H:%M} UTC"
     nothing = f"nothing is {since} in {safe(home)}: nothing {done}"
     _write(f"{counted(len(ids), 'run')} {since} {done}\n" if ids else f"{nothing}\n")
+    return ids
 
 
 def show_run(

@@ -6,13 +6,8 @@ from typing import Annotated
 
 import typer
 
-Home = Annotated[
-    str | None,
-    typer.Option(help="Where runs are kept. Default: LEADHAND_HOME.", metavar="DIR|URL"),
-]
-RunId = Annotated[
-    str, typer.Argument(help="Its id, the beginning of it, or `last`.", metavar="RUN")
-]
+from leadhand.cli.options import Home, RunId
+
 Json = Annotated[bool, typer.Option("--json", help="As JSON on stdout.")]
 
 runs_app = typer.Typer(help="Runs that are kept: list them, delete old ones.")
@@ -75,7 +70,9 @@ def prune(
     except OverflowError as error:
         raise InputError(f"{older_than!r} is longer ago than there are dates") from error
     with _Runs(home or context.obj) as kept:  # `runs --home DIR prune` means that one too
-        prune_runs(kept.journal, kept.home, before=before, dry_run=dry_run, as_json=json)
+        ids = prune_runs(kept.journal, kept.home, before=before, dry_run=dry_run, as_json=json)
+        for id in () if dry_run else ids:
+            kept.forget(id)
 
 
 def show(
@@ -119,12 +116,21 @@ class _Runs:
 
         from leadhand.cli.home import home_of, shown_home, stored_runs
 
-        where = home_of(home, os.environ)
-        self.home = shown_home(where)
-        self.journal = stored_runs(where)
+        self._where = home_of(home, os.environ)
+        self.home = shown_home(self._where)
+        self.journal = stored_runs(self._where)
 
     def __enter__(self) -> "_Runs":
         return self
+
+    def forget(self, run_id: str) -> None:
+        """Delete what is kept of a run beside its events."""
+        import os
+        import shutil
+
+        from leadhand.cli.home import run_folder
+
+        shutil.rmtree(run_folder(self._where, run_id, os.environ), ignore_errors=True)
 
     def __exit__(self, *ended: object) -> None:
         if self.journal is not None:

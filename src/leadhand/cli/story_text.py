@@ -125,9 +125,9 @@ def _plan(story: Story) -> Iterator[Line]:
 
 def _tasks(story: Story, indent: int) -> Iterator[Line]:
     """The tree: each task, its attempts, and within them the tasks of nested teams."""
-    quiet = [task for task in story.tasks.values() if not task.eventful]
+    quiet = [task for task in story.in_order() if not task.eventful]
     hidden = {task.id for task in quiet[MAX_QUIET_TASKS:] if _completed(story, task.id)}
-    for task in story.tasks.values():
+    for task in story.in_order():
         if task.id not in hidden:
             yield from _task(story, task, indent + 2 * _depth(story, task))
     if hidden:

@@ -22,8 +22,8 @@ def open_journal(home: str | Path, *, redact: Redact | None = None) -> Journal:
     if isinstance(home, str) and home.startswith(("postgresql://", "postgres://")):
         try:
             from leadhand.journal.postgres import PostgresJournal
-        except ModuleNotFoundError as error:
-            if error.name is None or error.name.partition(".")[0] != "psycopg":
+        except ImportError as error:  # psycopg without a part of its own is no module not found
+            if error.name is not None and error.name.partition(".")[0] != "psycopg":
                 raise
             raise InputError(
                 "a journal in Postgres needs psycopg: `pip install 'leadhand[postgres]'`"

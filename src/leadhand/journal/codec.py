@@ -8,7 +8,7 @@ import functools
 import json
 import math
 import zlib
-from collections.abc import Callable, Set
+from collections.abc import Callable, Sequence
 from typing import Annotated, TypeVar
 
 from pydantic import ConfigDict, Field, JsonValue, TypeAdapter, ValidationError
@@ -22,19 +22,27 @@ Redact = Callable[[str], str]
 
 T = TypeVar("T")
 
+_CONFIG = ConfigDict(ser_json_inf_nan="strings")
+_ELSEWHERE = {"run_id", "seq", "type", "at"}
+"""Fields that aren't written with the others."""
+_REDACTED_AT_ONCE = 32
+
 BLOB_CHARS = 65_536
 """A longer body is kept beside the log, compressed."""
 
 
-def encode(event: Event, *, redact: Redact | None = None) -> str:
-    """The body of an event. Lone surrogates become U+FFFD, and numbers that JSON lacks words.
+def encode(events: Sequence[Event], *, redact: Redact | None = None) -> list[str]:
+    """The bodies of events. Lone surrogates become U+FFFD, and numbers that JSON lacks words.
 
-    Raises `JournalError` where the event holds what is no plain data.
+    Raises `JournalError` where one holds what is no plain data.
     """
-    what = f"event {event.seq} of run {event.run_id!r}"
-    fields = written(_events(), event, what=what, without={"run_id", "seq", "type"})
-    body = f'{{"type":"{event.type}",{fields[1:]}'
-    return body if redact is None else redact(body)
+    contents = [_content(event) for event in events]
+    if redact is not None:
+        contents = _redacted(contents, redact)
+    return [
+        f'{{"type":"{event.type}","at":"{event.at.isoformat()}",{content[1:]}'
+        for event, content in zip(events, contents, strict=True)
+    ]
 
 
 def decode(run_id: str, seq: int, body: str) -> Event:
@@ -75,29 +83,51 @@ def expanded(data: bytes) -> str:
 
 
 def written(
-    adapter: TypeAdapter[T], value: T, *, what: str, without: Set[str] = frozenset()
+    adapter: TypeAdapter[T], value: T, *, what: str, without: set[str] | None = None
 ) -> str:
     """`value` as JSON, without the fields named and those that have their defaults.
 
     Raises `JournalError`, which calls it `what`, where it is no plain data.
     """
-    exclude = set(without)
     try:
-        return adapter.dump_json(value, exclude=exclude, exclude_defaults=True).decode()
+        # What `dump_json` does, without the half of its time that goes into passing options on.
+        data = adapter.serializer.to_json(value, exclude=without, exclude_defaults=True)
+        return data.decode()
     except ValueError:
         pass  # most likely a lone surrogate, which UTF-8 has no bytes for
     try:
-        data = adapter.dump_python(value, mode="json", exclude=exclude, exclude_defaults=True)
+        data = adapter.dump_python(value, mode="json", exclude=without, exclude_defaults=True)
         return json.dumps(_mended(data), ensure_ascii=False, separators=(",", ":"))
     except (ValueError, RecursionError) as error:
         raise JournalError(f"{what} can't be written down: {_line(error)}") from None
 
 
+def _content(event: Event) -> str:
+    """What a body holds beside type and time: all that may have a secret in it, as an object."""
+    what = f"event {event.seq} of run {event.run_id!r}"
+    return written(_adapter(type(event)), event, what=what, without=_ELSEWHERE)
+
+
+def _redacted(contents: Sequence[str], redact: Redact) -> list[str]:
+    """Each without its secrets. There are next to none, and many are looked through like one."""
+    found: list[str] = []
+    for start in range(0, len(contents), _REDACTED_AT_ONCE):
+        some = contents[start : start + _REDACTED_AT_ONCE]
+        together = f"[{','.join(some)}]"
+        found += some if redact(together) == together else map(redact, some)
+    return found
+
+
+@functools.cache
+def _adapter(kind: type[Event]) -> TypeAdapter[Event | None]:
+    """Of one kind of event, which is written twice as fast as one of any kind."""
+    return TypeAdapter(kind | None, config=_CONFIG)  # only what is no class takes a config
+
+
 @functools.cache
 def _events() -> TypeAdapter[Event]:
     """Made when it is first needed: it takes as long as listing thousands of runs."""
-    config = ConfigDict(ser_json_inf_nan="strings")
-    return TypeAdapter(Annotated[Event, Field(discriminator="type")], config=config)
+    return TypeAdapter(Annotated[Event, Field(discriminator="type")], config=_CONFIG)
 
 
 def _mended(value: JsonValue) -> JsonValue:

@@ -1,6 +1,6 @@
 """One SQLite file: opened with care, brought to the version of this code, failures put in words.
 
-It knows nothing of runs but the name of the file's tables. All of it blocks.
+It knows nothing of runs but how their tables are made. All of it blocks.
 """
 
 import contextlib
@@ -169,6 +169,8 @@ def explained(error: Exception) -> tuple[str, str]:
     match _code(error):
         case sqlite3.SQLITE_FULL:
             return "the disk is full", "free some space"
+        case sqlite3.SQLITE_IOERR:
+            return f"the disk refuses ({error})", "see that it has space and works"
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return "another process keeps it locked", "wait for that process, or end it"
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:

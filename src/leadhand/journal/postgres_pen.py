@@ -123,7 +123,7 @@ class Pen:
             connection.execute(_UNSIGN, (run_id,))
 
     def _entry(self, run_id: str, events: Sequence[Event]) -> _Entry:
-        bodies = [encode(event, redact=self._redact) for event in events]
+        bodies = encode(events, redact=self._redact)
         digest = self._digest(run_id) or Digest.of(events[0])
         for position, event in enumerate(events):
             digest.add(

@@ -148,7 +148,8 @@ class SqliteJournal:
         ready: dict[str, list[tables.Row]] = {}
         for run_id, events in batch.items():
             try:
-                ready[run_id] = [(event, encode(event, redact=self._redact)) for event in events]
+                bodies = encode(events, redact=self._redact)
+                ready[run_id] = [*zip(events, bodies, strict=True)]
             except JournalError as error:
                 failed[run_id] = str(error)
         try:

@@ -57,6 +57,12 @@ def decide(outcome: Unsuccessful, history: History, rules: Rules, now_s: float) 
     return give_up(outcome, history, rules, budget=budget)
 
 
+def above(rung: Rung, outcome: Unsuccessful, ladder: Ladder) -> frozenset[Rung]:
+    """The rungs that are tried for an outcome before `rung`; none where that is not among them."""
+    order = rungs(outcome, ladder)
+    return frozenset(order[: order.index(rung)] if rung in order else ())
+
+
 def rungs(outcome: Unsuccessful, ladder: Ladder) -> tuple[Rung, ...]:
     """The rungs for an outcome, in the team's order."""
     if isinstance(outcome, Failed):

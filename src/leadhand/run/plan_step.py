@@ -32,14 +32,17 @@ class PlanStep:
         There is none where the run was stopped, or a person has to approve of it first. Raises
         what `Supervisor.run` says.
         """
-        proposed = self._recorder.state.proposed
-        if proposed is None or None not in self._recorder.state.questions:
-            proposed = await self._proposed(asked, plan)
+        proposed = self._recorder.state.proposed or await self._proposed(asked, plan)
         if proposed is None:
             return False
         problems = await self._checked(proposed, asked)
-        if not await self._approved(proposed, asked):
+        approved = await self._approved(proposed, asked)
+        if approved is None:
             return False
+        if approved is not proposed:
+            stamp = self._recorder.stamp()
+            self._recorder.record(PlanProposed(**stamp, plan=approved, by="person"))
+            problems = check(approved, self._of.team, request=asked.text)
         warnings = tuple(problem.message for problem in problems)
         self._recorder.record(PlanAccepted(**self._recorder.stamp(), warnings=warnings))
         await self._recorder.commit()
@@ -102,33 +105,33 @@ class PlanStep:
         _log.warning("planned by the team's template, because %s", failure)
         return TemplatePlanner.name, plan
 
-    async def _approved(self, plan: Plan, asked: Request) -> bool:
-        """Whether a plan may be carried out; where a person has changed it, that one may."""
+    async def _approved(self, plan: Plan, asked: Request) -> Plan | None:
+        """The plan that may be carried out: `plan`, or what a person made of it; none: neither.
+
+        What they take to think about it is not taken from the run's time.
+        """
         people = self._of.people
         if people is None or "plan" not in people.occasions:
-            return True
+            return plan
         problems = ""
         while True:
             since_s = self._recorder.elapsed_s()
             try:
                 reply = await self._of.active.unless_told(people.approve(plan, problems=problems))
             except Cancelled:
-                return False
+                return None
             self._of.term.extend(self._recorder.elapsed_s() - since_s)
             if reply is None:
-                return False
-            if reply.verdict == "refused":
-                why = f"a person refused the plan: {reply.text}".rstrip(": ")
+                return None
+            if reply.verdict != "approved":
+                why = f"a person refused the plan: {reply.text.strip()}".rstrip(": ")
                 self._reject((why,))
                 self._of.unplanned = why
-                return False
+                return None
             if reply.plan is None:
-                return True
-            stamp = self._recorder.stamp()
-            self._recorder.record(PlanProposed(**stamp, plan=reply.plan, by=reply.by))
+                return plan
             found = check(reply.plan, self._of.team, request=asked.text)
             errors = [problem.message for problem in found if problem.severity == "error"]
             if not errors:
-                return True
-            self._reject(tuple(errors))
+                return reply.plan
             problems = "The plan can't be carried out as it was changed: " + "; ".join(errors)

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from leadhand.contracts.event import TaskCancelled, TaskCompleted, TaskEscalated, TaskFailed
 from leadhand.contracts.outcome import NO_USAGE, Usage
@@ -169,12 +169,3 @@ class Asked:
     def within(self, task_id: str) -> "Asked":
         """The same as the run around it sees it, which has the run do `task_id`."""
         return replace(self, task_id=f"{task_id}/{self.task_id}" if self.task_id else task_id)
-
-
-class Spender(NamedTuple):
-    """Who used something."""
-
-    role: str
-    worker: str | None
-    """`outer/inner` where a team is a worker; none where no worker used it."""
-    model: str | None

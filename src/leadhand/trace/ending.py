@@ -1,14 +1,16 @@
 """How a run stands at its end, from its state alone: what there is, and what is missing. Pure."""
 
+import functools
 from collections.abc import Iterator, Sequence
 
 from leadhand.contracts.answer import FOUND, MISSING, Gap, Status
 from leadhand.contracts.team import Team
 from leadhand.markdown import code, prose
-from leadhand.markdown import code, prose
-from leadhand.markdown import code, prose
 from leadhand.ports import TaskResult
 from leadhand.state import RunState
+
+_prose = functools.lru_cache(maxsize=256)(prose)
+"""A run that is stopped says the same of every task that it had not begun."""
 
 
 def results_of(state: RunState) -> list[TaskResult]:
@@ -63,19 +65,19 @@ def missing_part(gaps: Sequence[Gap]) -> str:
 def _line(gap: Gap) -> str:
     """A gap in one line of Markdown. What a worker said of it, and a task's name, stay text."""
     id, why = (" ".join(text.split()) for text in (gap.task_id, gap.why))
-    return f"{code(id)}: {prose(why)}"
+    return f"{code(id)}: {_prose(why)}"
 
 
 def _line(gap: Gap) -> str:
     """A gap in one line of Markdown. What a worker said of it, and a task's name, stay text."""
     id, why = (" ".join(text.split()) for text in (gap.task_id, gap.why))
-    return f"{code(id)}: {prose(why)}"
+    return f"{code(id)}: {_prose(why)}"
 
 
 def _line(gap: Gap) -> str:
     """A gap in one line of Markdown. What a worker said of it, and a task's name, stay text."""
     id, why = (" ".join(text.split()) for text in (gap.task_id, gap.why))
-    return f"{code(id)}: {prose(why)}"
+    return f"{code(id)}: {_prose(why)}"
 
 
 def with_gaps(text: str, gaps: Sequence[Gap]) -> str:

@@ -41,7 +41,7 @@ def overview(story: Story, *, held: bool) -> Document:
 
 
 def _tasks(story: Story) -> list[JsonValue]:
-    return [_task(story, task) for task in story.tasks.values()]
+    return [_task(story, task) for task in story.in_order()]
 
 
 def _task(story: Story, task: TaskStory) -> Document:

@@ -5,7 +5,6 @@ the HTML page and the live page draw. It says nothing of how it looks. Pure.
 """
 
 import datetime as dt
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, assert_never
 
@@ -46,8 +45,9 @@ from leadhand.contracts.event import (
 from leadhand.contracts.outcome import NO_USAGE, Usage
 from leadhand.nesting import unnested
 from leadhand.state import RunState, TaskState, apply
-from leadhand.trace.chapters import Asked, Attempt, PlanVersion, Spender, Step, TaskStory
+from leadhand.trace.chapters import Asked, Attempt, PlanVersion, Step, TaskStory
 from leadhand.trace.metrics import critical_chain, metrics
+from leadhand.trace.spending import Spender, usage_of
 from leadhand.trace.steps import notice, plan_versions, step
 
 Standing = Status | Literal["running", "waiting", "interrupted"]
@@ -60,14 +60,13 @@ class Story:
         """`state` is that of a nested run, which changes with the run around it."""
         self.state = state or RunState()
         self.tasks: dict[str, TaskStory] = {}
-        """Every task that ever was of the plan, by id; parts right after what they are of."""
+        """Every task that ever was of the plan, by id."""
         self.plans: list[PlanVersion] = []
         self.asked: list[Asked] = []
         self.notices: list[Step] = []
         """What happened to the run as a whole, beside its plan and its people."""
         self.spent: dict[Spender, Usage] = {}
         """Who used what; of the outermost run alone, with all that is nested in it."""
-        self.events: Counter[str] = Counter()
         self.started_at: dt.datetime | None = None
         self.started_s = 0.0
         self.last_s = 0.0
@@ -85,10 +84,10 @@ class Story:
         """Go on by one event of the outermost run."""
         before = self.state.usage
         apply(self.state, event)
-        used = _used(event) if self.state.usage is not before else None
+        used = usage_of(event) if self.state.usage is not before else None
         self._note(event, used)
         if used is not None:
-            spender = self._spender(event)
+            spender = self._spender(event, used)
             self.spent[spender] = self.spent.get(spender, NO_USAGE).plus(used)
 
     @property
@@ -127,6 +126,12 @@ class Story:
                 out[name] = out.get(name, NO_USAGE).plus(usage)
         return out
 
+    def in_order(self) -> Iterator[TaskStory]:
+        """Every task in plan order, parts right after the task that they are parts of."""
+        for task in self.tasks.values():
+            if task.part_of is None:
+                yield from self._with_parts(task)
+
     def facts(self, id: str) -> TaskState:
         """How a task stands, or stood when it was no longer of the plan."""
         return self.state.tasks.get(id) or self.state.retired[id]
@@ -142,6 +147,11 @@ class Story:
         task = self.tasks.get(task_id)
         return task.attempts[-1] if task is not None and task.attempts else None
 
+    def _with_parts(self, task: TaskStory) -> Iterator[TaskStory]:
+        yield task
+        for id in task.parts:
+            yield from self._with_parts(self.tasks[id])
+
     def _questions(self) -> Iterator[Asked]:
         yield from (one for one in self.asked if one.verdict is None)
         for task in self.tasks.values():
@@ -153,7 +163,6 @@ class Story:
     def _note(self, event: Event, used: Usage | None) -> None:
         """Take note of an event that the state has taken in."""
         before_s, self.last_s = self.last_s, event.elapsed_s
-        self.events[event.type] += 1
         if event.within:
             self._nested(event, used)
             return
@@ -230,8 +239,8 @@ class Story:
                 pass  # it never started; the state says why
             case TaskSplit():
                 task.add(step(event))
-                self._add((part.id for part in event.parts), part_of=event.task_id)
                 task.parts = tuple(part.id for part in event.parts)
+                self.tasks |= {id: TaskStory(id, part_of=task.id) for id in task.parts}
             case TaskRetried() | TaskReassigned() | TaskRefined() | TierRaised() | OpinionJudged():
                 task.add(step(event))
             case _:
@@ -242,21 +251,9 @@ class Story:
         if isinstance(event, PlanAccepted):
             self.tasks = {id: TaskStory(id) for id in self.state.tasks}
         elif isinstance(event, PlanAmended):
-            self._add((task.id for task in event.added), part_of=None)
+            self.tasks |= {task.id: TaskStory(task.id) for task in event.added}
             for id in event.dropped:
                 self.tasks[id].dropped = f"by revision {event.revision}: {event.reason}"
-
-    def _add(self, ids: Iterable[str], *, part_of: str | None) -> None:
-        """New tasks at the end, or right after the task, and its parts, that they are parts of."""
-        new = {id: TaskStory(id, part_of=part_of) for id in ids}
-        if part_of is None:
-            self.tasks.update(new)
-            return
-        known, self.tasks = self.tasks, {}
-        for id, task in known.items():
-            self.tasks[id] = task
-            if id == part_of:
-                self.tasks.update(new)
 
     def _answered(self, event: ApprovalGiven) -> None:
         for one in self.asked:
@@ -282,42 +279,18 @@ class Story:
                 if attempt.inside is not None:
                     attempt.inside._halt(at_s)
 
-    def _spender(self, event: Event) -> Spender:
+    def _spender(self, event: Event, used: Usage) -> Spender:
         """Whose usage an event tells of."""
         story, names = self, list[str]()
-        way = event.within
-        role = event.role if isinstance(event, ModelCalled) else "worker"
-        for id in way:
+        for id in event.within:
             attempt = story.last(id)
             if attempt is None or attempt.inside is None:
                 break
             names.append(attempt.worker)
             story = attempt.inside
+        role = event.role if isinstance(event, ModelCalled) else "worker"
         task_id: str | None = getattr(event, "task_id", None)
         if role == "worker" and task_id is not None:
-            attempt = story.last(task_id.removeprefix("".join(f"{id}/" for id in way)))
+            attempt = story.last(task_id.removeprefix("".join(f"{id}/" for id in event.within)))
             names += [attempt.worker] if attempt is not None else []
-        used = _used(event)
-        return Spender(role, "/".join(names) or None, used.model if used is not None else None)
-
-
-def _used(event: Event) -> Usage | None:
-    """What an event says was used, where the state counts it."""
-    match event:
-        case ModelCalled():
-            return Usage(
-                model=event.model,
-                requests=1,
-                input_tokens=event.input_tokens,
-                output_tokens=event.output_tokens,
-                cost_usd=event.cost_usd,
-                duration_s=event.duration_s,
-            )
-        case TaskCompleted():
-            return event.result.usage
-        case OpinionJudged():
-            return event.second.usage
-        case TaskFailed() | TaskEscalated():
-            return event.partial.usage if event.partial is not None else None
-        case _:
-            return None
+        return Spender(role, "/".join(names) or None, used.model)

@@ -19,12 +19,17 @@ from pydantic_core import PydanticSerializationError, from_json, to_json, to_jso
 
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Outcome, Result, Usage
 
+MAX_BYTES = 10_000_000
+"""Of a result as JSON. It is kept, sent on and read by others; a file is the place for more."""
 MAX_MESSAGE = 2_000
 """Characters of a failure's message."""
 
 _MARGIN = 32
 """Levels of nesting that others, such as an event or a report, may put around an output. A JSON
 parser refuses more than 200 in all."""
+
+_SHORT = 100_000
+"""Characters of a text that needs no measuring."""
 
 _MAX_VISITS = 10_000
 """Values looked at to say which one of them is at fault."""
@@ -114,12 +119,21 @@ def _plain(value: object, dump: _Dump) -> JsonValue:
             if "surrogates not allowed" not in str(error):
                 raise
             text = _to_json(_legible_data(value))
+        _check_size(len(text))
         nested = from_json(b"[" * _MARGIN + text + b"]" * _MARGIN, allow_inf_nan=False)
     except ValueError as error:
         raise _Unfit(_fault(value) or _described(error)) from error
     for _ in range(_MARGIN):
         nested = nested[0]
     return cast("JsonValue", nested)
+
+
+def _check_size(count: int) -> None:
+    if count > MAX_BYTES:
+        raise _Unfit(
+            f"the output is {count:,} bytes of JSON and may be {MAX_BYTES:,}: write it to a file, "
+            "and return where it is"
+        )
 
 
 def _legible_data(value: object) -> object:
@@ -142,7 +156,7 @@ def _is_simple(value: object) -> bool:
     return (
         value is None
         or kind is bool
-        or (kind is str and cast("str", value).isascii())
+        or (kind is str and len(cast("str", value)) <= _SHORT and cast("str", value).isascii())
         or (kind is int and -(2**63) <= cast("int", value) < 2**63)
     )
 
@@ -154,6 +168,7 @@ def _is_sound(outcome: Completed) -> bool:
         type(result) is Result
         and _is_simple(result.output)
         and type(result.summary) is str
+        and len(result.summary) <= _SHORT
         and result.summary.isascii()
         and not result.evidence
         and result.confidence is None
@@ -170,10 +185,18 @@ def _mended(outcome: Outcome) -> Outcome:
         _plain(result.output, _to_json)
     adapter = _adapter(Outcome)
     try:
-        mended = adapter.validate_json(outcome.model_dump_json(warnings="error"))
+        text = outcome.model_dump_json(warnings="error")
+        # With summary and evidence, which nobody has measured yet.
+        _check_size(len(text))
+        mended = adapter.validate_json(text)
     except PydanticSerializationError:
-        mended = adapter.validate_python(_legible_data(outcome.model_dump(warnings=False)))
-    return cast("Outcome", mended)
+        data = _legible_data(outcome.model_dump(warnings=False))
+        _check_size(len(_to_json(data)))
+        mended = adapter.validate_python(data)
+    told = cast("Outcome", mended)
+    if isinstance(told, Completed) or len(told.message) <= MAX_MESSAGE:
+        return told
+    return told.model_copy(update={"message": _bounded(told.message)})
 
 
 @functools.lru_cache(maxsize=256)

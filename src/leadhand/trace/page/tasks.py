@@ -19,7 +19,7 @@ MAX_OUTPUT_CHARS = 4_000
 
 def tasks(story: Story, *, path: str = "") -> Html:
     """The list of a run's tasks; what a team did stands within the attempt that it made."""
-    ids = list(story.tasks)
+    ids = [task.id for task in story.in_order()]
     left_out = len(ids) - MAX_TASKS
     if left_out > 0:
         kept = set(sorted(ids, key=lambda id: not story.tasks[id].eventful)[:MAX_TASKS])
@@ -88,8 +88,8 @@ def _step(step: Step) -> Html:
 
 
 def _result(result: Result) -> Iterator[Html]:
-    sure = f" Confidence {result.confidence} of 100." if result.confidence is not None else ""
-    yield tag("p", tag("b", "Result. "), f"{result.summary}{sure}")
+    sure = f" (confidence {result.confidence} of 100)" if result.confidence is not None else ""
+    yield tag("p", tag("b", "Result: "), result.summary, tag("span", sure, class_="quiet"))
     text = _text(result.output)
     if text and text != result.summary:
         cut = f"{text[:MAX_OUTPUT_CHARS]}\n… {len(text):,} characters in all"

@@ -74,7 +74,8 @@ def _run_rows(story: Story, end_s: float) -> Iterator[_Row]:
 
 def _task_rows(story: Story, end_s: float, path: str, depth: int) -> Iterator[_Row]:
     critical = set(story.critical_path)
-    for id, task in story.tasks.items():
+    for task in story.in_order():
+        id = task.id
         if not task.attempts:
             continue
         bars = [*_waits(story, id)]

@@ -1,0 +1,44 @@
+"""Who used what in a run: what an event says of it. Pure."""
+
+from typing import NamedTuple
+
+from leadhand.contracts.event import (
+    Event,
+    ModelCalled,
+    OpinionJudged,
+    TaskCompleted,
+    TaskEscalated,
+    TaskFailed,
+)
+from leadhand.contracts.outcome import Usage
+
+
+class Spender(NamedTuple):
+    """Who used something."""
+
+    role: str
+    worker: str | None
+    """`outer/inner` where a team is a worker; none where no worker used it."""
+    model: str | None
+
+
+def usage_of(event: Event) -> Usage | None:
+    """What an event says was used; the state knows whether that was counted before."""
+    match event:
+        case ModelCalled():
+            return Usage(
+                model=event.model,
+                requests=1,
+                input_tokens=event.input_tokens,
+                output_tokens=event.output_tokens,
+                cost_usd=event.cost_usd,
+                duration_s=event.duration_s,
+            )
+        case TaskCompleted():
+            return event.result.usage
+        case OpinionJudged():
+            return event.second.usage
+        case TaskFailed() | TaskEscalated():
+            return event.partial.usage if event.partial is not None else None
+        case _:
+            return None

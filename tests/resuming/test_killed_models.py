@@ -1,0 +1,65 @@
+"""Models are not paid twice for an answer that is safe, whenever the process was killed (F29)."""
+
+import json
+import signal
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from leadhand.contracts.answer import Answer
+from leadhand.contracts.event import ModelCalled
+from leadhand.journal import open_journal
+from leadhand.testing import ScriptedServer
+from leadhand.testing.json_data import Object
+from tests.resuming.nursery import Nursery
+
+THINKERS = "tests.resuming.thinkers"
+RUN = "thinking"
+HANG: Object = {"misbehave": {"latency_ms": 600_000}}
+"""An answer that comes long after its test is over."""
+
+
+def asked(server: ScriptedServer) -> Counter[str]:
+    """How often each request was made, to the letter."""
+    return Counter(json.dumps(kept, sort_keys=True) for kept in server.stats().bodies)
+
+
+def calls(home: Path, run_id: str = RUN) -> list[ModelCalled]:
+    """The calls that are in the journal."""
+    journal = open_journal(home)
+    try:
+        return [event for event in journal.events(run_id) if isinstance(event, ModelCalled)]
+    finally:
+        journal.close()
+
+
+def test_a_run_killed_after_every_single_answer_pays_for_each_of_them_once(
+    nursery: Nursery, later: Nursery, model_server: ScriptedServer, tmp_path: Path
+) -> None:
+    """Of planner, workers at each of their steps, a nested team, an agent, and synthesizers."""
+    home, env = str(tmp_path / "home"), model_server.env()
+    whole = nursery.run(f"{THINKERS}:begin", home, "whole", folder=tmp_path, env=env)
+    undisturbed = Answer.model_validate_json(whole.out)
+    requests = model_server.stats().requests
+    assert requests == undisturbed.metrics.requests >= 10
+    model_server.reset()
+    ended = nursery.run(f"{THINKERS}:begin", home, RUN, "1", folder=tmp_path, env=env)
+    assert ended.status == -signal.SIGKILL
+    kills = 1
+    while ended.status == -signal.SIGKILL:
+        assert kills <= requests, "it does not come to its end"
+        place = (later, nursery)[kills % 2]
+        ended = place.run(f"{THINKERS}:go_on", home, RUN, "1", folder=tmp_path, env=env)
+        kills += 1
+    assert ended.err == ""
+    answer = Answer.model_validate_json(ended.out)
+    assert kills > requests / 2, "two at once may be killed by one"
+    assert {*asked(model_server).values()} == {1}
+    assert model_server.stats().requests == requests
+    assert answer.status == undisturbed.status == "complete"
+    assert answer.metrics.requests == requests
+    assert answer.metrics.input_tokens == sum(call.input_tokens for call in calls(tmp_path / "home"))
+    assert answer.answer == undisturbed.answer
