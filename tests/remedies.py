@@ -68,6 +68,9 @@ class ScriptedPerson:
     says: str | None
     away: bool = False
 
+    def put(self, task: Task, outcome: Escalated | Failed) -> None:
+        """Nothing is written down."""
+
     async def ask(self, task: Task, outcome: Escalated | Failed) -> str | None:
         """The scripted word."""
         return self.says

@@ -4,7 +4,7 @@ Nothing is done here: what was said becomes a value, or none where it can't be u
 """
 
 import logging
-from collections.abc import Coroutine, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from leadhand.amendments import parts_of
@@ -51,33 +51,22 @@ class Advisers:
         self.remedies = remedies
         self.person = person
 
-    def on(
+    async def on(
         self,
         action: Consult,
         task: Task,
         outcome: Escalated | Failed,
         *,
         workers: Sequence[str],
-    ) -> Coroutine[object, object, Advice | None]:
-        """What to do so that `action` comes about; `workers` are those to choose from.
-
-        A person is asked at once: that they are is known before anybody waits for the answer.
-        """
-        if isinstance(action, AskPerson):
-            return _told(task, self.person.ask(task, outcome) if self.person else None)
-        return self._judgement(action, task, outcome, workers=workers)
-
-    async def _judgement(
-        self,
-        action: Refine | Route | Split,
-        task: Task,
-        outcome: Escalated | Failed,
-        *,
-        workers: Sequence[str],
     ) -> Advice | None:
-        if self.remedies is None:
-            return None
+        """What to do so that `action` comes about; `workers` are those to choose from."""
         match action:
+            case AskPerson():
+                said = await self.person.ask(task, outcome) if self.person else None
+                told = f"{task.intent}\n\nA person was asked about this and says: {said}"
+                return Words(told) if said and said.strip() else None
+            case _ if self.remedies is None:
+                return None
             case Refine():
                 return _words(await self.remedies.refine(task, outcome), task)
             case Route():
@@ -89,13 +78,6 @@ class Advisers:
                     _log.warning("task %r is not split: %s", task.id, parts)
                     return None
                 return Parts(parts)
-
-
-async def _told(task: Task, asked: Coroutine[object, object, str | None] | None) -> Words | None:
-    said = await asked if asked is not None else None
-    if said is None or not said.strip():
-        return None
-    return Words(f"{task.intent}\n\nA person was asked about this and says: {said.strip()}")
 
 
 def _words(intent: str | None, task: Task) -> Words | None:

@@ -67,10 +67,11 @@ class Lane:
 class Leash(Generic[T_co]):
     """Awaits `work` step by step. After `let_go`, the next cancellation is final."""
 
-    __slots__ = ("_held", "_work")
+    __slots__ = ("_begun", "_held", "_work")
 
     def __init__(self, work: Coroutine[object, object, T_co]) -> None:
         self._work = work
+        self._begun = False
         self._held = True
 
     def let_go(self) -> None:
@@ -78,11 +79,13 @@ class Leash(Generic[T_co]):
         self._held = False
 
     def drop(self) -> None:
-        """End work that was never begun."""
-        self._work.close()
+        """End work that was never begun, so that nobody misses its beginning."""
+        if not self._begun:
+            self._work.close()
 
     def __await__(self) -> Generator[object, object, T_co]:
         work = self._work
+        self._begun = True
         thrown: BaseException | None = None
         while True:
             try:

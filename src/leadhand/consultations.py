@@ -99,8 +99,9 @@ class Consultations:
         self._news()
 
     def _forget(self, asking: "asyncio.Task[None] | None") -> None:
-        if asking is not None:
-            self._open.pop(asking, None)
+        leash = self._open.pop(asking, None) if asking is not None else None
+        if leash is not None:
+            leash.drop()
 
 
 def _let_go(asking: asyncio.Task[None], leash: Leash[T]) -> None:

@@ -8,7 +8,7 @@ journal takes the replies.
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Coroutine
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
 
 from leadhand.active import ActiveRun, Cancelled, unless
 from leadhand.contracts.event import ApprovalGiven, ApprovalRequested
@@ -85,20 +85,19 @@ class People:
         occasions = self.occasions - {"plan"}
         return People(recorder, self._journal, occasions=occasions, ask=self._ask)
 
-    def ask(self, task: Task, outcome: Escalated | Failed) -> Coroutine[object, object, str | None]:
-        """What the worker of `task` should know; none where there is no answer.
+    def put(self, task: Task, outcome: Escalated | Failed) -> None:
+        """Write the question down that `ask` asks, before anybody waits for the answer."""
+        if self._recorder.state.tasks[task.id].heard is None:
+            self._write(task.id, _question(task, outcome))
+            self.look()
 
-        The question is written down at once, before the answer is awaited.
-        """
-        id, text = task.id, _question(task, outcome)
+    async def ask(self, task: Task, outcome: Escalated | Failed) -> str | None:
+        """What the worker of `task` should know; none where there is no answer."""
+        id = task.id
         reply = self._recorder.state.tasks[id].heard
         if reply is None:
-            text = self._written(id, text)
-        path = f"{self._recorder.path}{id}"
-        return self._on_task(id, Question(task_id=path, text=text), reply)
-
-    async def _on_task(self, id: str, question: Question, reply: Reply | None) -> str | None:
-        if reply is None:
+            way = f"{self._recorder.path}{id}"
+            question = Question(task_id=way, text=self._recorder.state.questions[id])
             reply = await self._reply(id, question, patiently=True)
         if reply is None:
             reply = Reply(task_id=id, verdict="declined")
@@ -114,15 +113,15 @@ class People:
         if heard is not None and not problems:
             return heard
         text = "Is this plan to be carried out?"
-        text = self._written(None, f"{problems}\n{text}" if problems else text)
-        return await self._reply(None, Question(text=text, plan=plan), patiently=False)
+        self._write(None, f"{problems}\n{text}" if problems else text)
+        question = Question(text=self._recorder.state.questions[None], plan=plan)
+        return await self._reply(None, question, patiently=False)
 
-    def _written(self, id: str | None, text: str) -> str:
-        """The question that is open: `text`, unless one was asked before the run was resumed."""
+    def _write(self, id: str | None, text: str) -> None:
+        """Write a question down, unless it was asked before the run was resumed."""
         if id not in self._recorder.state.questions:
             stamp = self._recorder.stamp()
             self._recorder.record(ApprovalRequested(**stamp, task_id=id, question=text))
-        return self._recorder.state.questions[id]
 
     async def _reply(self, id: str | None, question: Question, *, patiently: bool) -> Reply | None:
         """The reply to a question that is written down, from wherever it comes first.
@@ -132,6 +131,8 @@ class People:
         await self._recorder.commit()
         heard = self._heard[id] = asyncio.Event()
         self.look()
+        if id in self._replies:
+            heard.set()
         reply: Reply | None = None
         if self._ask is not None and not heard.is_set():
             with contextlib.suppress(Cancelled):

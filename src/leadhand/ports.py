@@ -1,7 +1,7 @@
 """The ports: what the scheduler and the supervisor ask of the world, as Protocols."""
 
 import datetime as dt
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -247,9 +247,10 @@ class Person(Protocol):
         """Whether all their answers may come long after the run's process has ended."""
         ...
 
-    def ask(self, task: Task, outcome: Escalated | Failed) -> Coroutine[object, object, str | None]:
-        """What the worker of `task` should know; none where there is no answer.
+    def put(self, task: Task, outcome: Escalated | Failed) -> None:
+        """Write the question down that `ask` asks, before anybody waits for the answer."""
+        ...
 
-        The question is written down at once, before the answer is awaited.
-        """
+    async def ask(self, task: Task, outcome: Escalated | Failed) -> str | None:
+        """What the worker of `task` should know; none where there is no answer."""
         ...

@@ -154,12 +154,15 @@ class Recovery:
         self, attempt: PastAttempt, outcome: Unsuccessful, history: History, action: Consult
     ) -> None:
         task = attempt.task.task
+        asks_person = isinstance(action, AskPerson)
+        if asks_person and self._advisers.person is not None:
+            self._advisers.person.put(task, outcome)
         workers = candidates(history, self._rules, self._recorder.elapsed_s())
         self._consultations.ask(
             f"{RUNG_OF[type(action)]} {task.id}",
             self._advisers.on(action, task, outcome, workers=workers),
             lambda advice: self._advised(attempt, outcome, action, advice),
-            of_person=isinstance(action, AskPerson),
+            of_person=asks_person,
         )
 
     def _advised(

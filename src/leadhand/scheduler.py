@@ -103,8 +103,9 @@ class Scheduler:
         if deadline_s is not None:
             due_s = self._state.deadline_s or deadline_s
             # Where it stops earlier than that, the rest of the time is not for work.
-            so = "was reached" if due_s == deadline_s else "is near, and the rest for the synthesis"
-            why = f"the run's deadline of {due_s:g} s {so}"
+            near = due_s - deadline_s > 0.01
+            so = "is near, and the rest for the synthesis" if near else "was reached"
+            why = f"the run's deadline of {round(due_s, 1):g} s {so}"
             alarm = loop.call_at(self._recorder.monotonic(deadline_s), self.stop, why)
         back = self._attempts.back
         self._slots.users.append(self._news)

@@ -19,7 +19,17 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, cast
 
-PRELOADED = ("leadhand.cli.app", "leadhand.cli.run", "leadhand.cli.resume", "leadhand.models")
+PRELOADED = (
+    "leadhand.cli.app",
+    "leadhand.cli.run",
+    "leadhand.cli.resume",
+    "leadhand.synthesis",
+    "leadhand.planning",
+    "pydantic_ai.models.openai",
+    "pydantic_ai.providers.openai",
+    "tests.resuming.killed",
+    "tests.resuming.thinkers",
+)
 """What takes long to import."""
 CLI = "leadhand.cli.app:main"
 

@@ -4,7 +4,6 @@ import json
 import signal
 import time
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,8 @@ from leadhand.contracts.event import ModelCalled
 from leadhand.journal import open_journal
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Object
-from tests.resuming.nursery import Nursery
+from tests.resuming.nursery import CLI, Nursery
+from tests.resuming.office import REQUESTS, RESUME_IT, RUN_IT, office
 
 THINKERS = "tests.resuming.thinkers"
 RUN = "thinking"
@@ -63,3 +63,41 @@ def test_a_run_killed_after_every_single_answer_pays_for_each_of_them_once(
     assert answer.metrics.requests == requests
     assert answer.metrics.input_tokens == sum(call.input_tokens for call in calls(tmp_path / "home"))
     assert answer.answer == undisturbed.answer
+
+
+@pytest.mark.parametrize(
+    ("match", "answered", "hanging"),
+    [
+        ({"role": "planner"}, 0, 1),
+        ({"role": "worker", "step": 2}, 3, 2),
+        ({"role": "worker", "step": 3}, 5, 1),
+        ({"role": "synthesizer"}, 6, 1),
+    ],
+)
+def test_what_was_asked_when_the_program_was_killed_is_asked_again_and_nothing_else(
+    nursery: Nursery,
+    later: Nursery,
+    model_server: ScriptedServer,
+    tmp_path: Path,
+    match: Object,
+    answered: int,
+    hanging: int,
+) -> None:
+    """`leadhand run`, killed, and `leadhand resume`: in the very same words."""
+    office(tmp_path)
+    model_server.configure(script=[{"match": match, "reply": HANG}])
+    child = nursery.start(CLI, *RUN_IT, folder=tmp_path, env=model_server.env())
+    while model_server.stats().requests < answered + hanging:
+        time.sleep(0.01)
+    child.kill(signal.SIGKILL)
+    assert child.ended().out == ""
+    hung = {*asked(model_server)}
+    model_server.configure(script=None)
+    ended = later.run(CLI, *RESUME_IT, folder=tmp_path, env=model_server.env())
+    answer = Answer.model_validate_json(ended.out)
+    assert (ended.status, answer.status) == (0, "complete")
+    times = asked(model_server)
+    assert sum(times.values()) == REQUESTS + hanging
+    assert sorted(times.values()) == [1] * (REQUESTS - hanging) + [2] * hanging
+    assert {request for request, count in times.items() if count == 2} <= hung
+    assert answer.metrics.requests == REQUESTS

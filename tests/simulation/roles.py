@@ -125,6 +125,9 @@ class ScriptedPerson:
         self._chance = Random(f"person {seed}")
         self._may_never = may_never
 
+    def put(self, task: Task, outcome: Escalated | Failed) -> None:
+        """Nothing is written down."""
+
     async def ask(self, task: Task, outcome: Escalated | Failed) -> str | None:
         """A hint, a blank, or nothing."""
         await _thought(self._chance, may_never=self._may_never)

@@ -26,10 +26,6 @@ MAX_SOURCES = 20
 
 _Shown = Callable[[str], str]
 """How a text of strangers is shown: so that nothing in it is obeyed."""
-_Shown = Callable[[str], str]
-"""How a text of strangers is shown: so that nothing in it is obeyed."""
-_Shown = Callable[[str], str]
-"""How a text of strangers is shown: so that nothing in it is obeyed."""
 _THEME = Theme({"markdown.code": "cyan"})
 """Code without rich's black box, which a light terminal would show as one."""
 _STATUS_STYLES = {"complete": "green", "partial": "yellow", "failed": "red", "cancelled": "yellow"}

@@ -57,7 +57,7 @@ def story_lines(story: Story, *, held: bool, options: str = "") -> list[Line]:
         *_section("plan", list(_plan(story))),
         *_section("tasks", list(_tasks(story, 2))),
         *_section("people", list(_people(story))),
-        *_section("notices", [(2, Text(sentence(step.words))) for step in story.notices]),
+        *_section("notices", [(2, Text(_notice(step))) for step in story.notices]),
         *_section("missing", list(_gaps(story))),
         *_section("contradictions", list(_conflicts(story))),
         *_section("critical path", list(_critical_path(story))),
@@ -197,6 +197,10 @@ def _step(step: Step, indent: int) -> Iterator[Line]:
         yield indent + 2, Text(f"+ {sentence(new)}")
 
 
+def _notice(step: Step) -> str:
+    return f"after {span(step.at_s)}: {sentence(step.words)}"
+
+
 def _people(story: Story) -> Iterator[Line]:
     for asked in story.asked:
         if asked.verdict is None:
@@ -223,7 +227,7 @@ def _conflicts(story: Story) -> Iterator[Line]:
 
 def _critical_path(story: Story) -> Iterator[Line]:
     figures, state = story.metrics, story.state
-    if not story.critical_path:
+    if not state.dispatched:
         return
     stops = [("planning", state.planned_s)]
     stops += [(safe(id), state.tasks[id].busy_s) for id in story.critical_path]

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import get_args
+from typing import cast, get_args
 
 from pydantic import JsonValue
 from rich.console import Console, Group, RenderableType
@@ -223,9 +223,9 @@ def _ladder(retry: RetryRules, ladder: Ladder) -> Iterator[str]:
     """How often a task is tried, what is tried after which outcome, and the breaker."""
     yield _attempts(retry)
     for outcome in ("failed", *get_args(EscalationReason)):
-        rungs: tuple[Rung, ...] = getattr(ladder, outcome)
+        rungs = cast("tuple[Rung, ...]", getattr(ladder, outcome))
         # A single attempt leaves nothing to try; its result can still be taken.
-        kept = [rung for rung in rungs if retry.max_attempts > 1 or rung == "accept"]
+        kept: list[Rung] = [rung for rung in rungs if retry.max_attempts > 1 or rung == "accept"]
         if kept:
             names = ", ".join(_SPOKEN.get(rung, rung.replace("_", " ")) for rung in kept)
             yield f"{outcome.replace('_', ' ')}: {names}, give up"

@@ -73,10 +73,14 @@ class Run:
 
         Of a run that goes on, the tasks `again` are done from the beginning.
         """
-        state = self._recorder.state
+        recorder = self._recorder
+        state = recorder.state
         if state.answer is not None and is_over(state) and not again:
             return state.answer
         self._start(asked, again)
+        if not recorder.path:
+            # From here on there is something to go on with, and a journal that can be written.
+            await recorder.commit()
         if state.plan is None and not await PlanStep(self._of).planned(asked, plan):
             return await self._waiting_or_last()
         if not all(task.ended for task in state.tasks.values()):

@@ -68,18 +68,6 @@ def _line(gap: Gap) -> str:
     return f"{code(id)}: {_prose(why)}"
 
 
-def _line(gap: Gap) -> str:
-    """A gap in one line of Markdown. What a worker said of it, and a task's name, stay text."""
-    id, why = (" ".join(text.split()) for text in (gap.task_id, gap.why))
-    return f"{code(id)}: {_prose(why)}"
-
-
-def _line(gap: Gap) -> str:
-    """A gap in one line of Markdown. What a worker said of it, and a task's name, stay text."""
-    id, why = (" ".join(text.split()) for text in (gap.task_id, gap.why))
-    return f"{code(id)}: {_prose(why)}"
-
-
 def with_gaps(text: str, gaps: Sequence[Gap]) -> str:
     """An answer's text, and before it what is missing: nobody can leave or read past that."""
     if not gaps:

@@ -9,8 +9,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from leadhand.markdown import escaped
-from leadhand.markdown import escaped
-from leadhand.markdown import escaped
 from leadhand.tools.files.legible import cleaned
 
 _KEPT: Final = re.compile(r"((?<!`)`[^`\n]+`(?!`)|(\*{1,2})(?=[^\s*])[^*`\n]+(?<=[^\s*])\2(?!\*))")

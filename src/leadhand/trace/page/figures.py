@@ -23,10 +23,11 @@ def head(story: Story, *, held: bool) -> Html:
         ("speed-up", f"{figures.speedup:.1f}×" if figures.speedup else "–"),
         ("critical path", span(figures.critical_path_s)),
         ("tasks completed", f"{done:,} of {len(state.tasks):,}"),
-        ("requests", f"{figures.requests:,}"),
-        ("tokens in, out", f"{figures.input_tokens:,}, {figures.output_tokens:,}"),
-        ("cost", price(figures.cost_usd) if figures.requests else "–"),
     ]
+    if figures.requests:
+        tokens = f"{figures.input_tokens:,}, {figures.output_tokens:,}"
+        tiles += [("requests", f"{figures.requests:,}"), ("tokens in, out", tokens)]
+        tiles.append(("cost", price(figures.cost_usd)))
     if state.answer is not None and state.answer.confidence is not None:
         tiles.append(("confidence", f"{state.answer.confidence} of 100"))
     return tag(

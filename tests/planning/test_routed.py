@@ -1,0 +1,53 @@
+"""A team with rules for whose a request is uses them for tasks that were handed back, too."""
+
+import asyncio
+
+from leadhand import Escalated, Handoff, Supervisor, Team, Worker
+from leadhand.contracts.event import Event, TaskEscalated, TaskReassigned
+from leadhand.contracts.team import Route
+
+
+def not_mine(handoff: Handoff) -> Escalated:
+    return Escalated(reason="out_of_scope", message="this is about the app")
+
+
+def solved(handoff: Handoff) -> str:
+    return f"solved by {handoff.to_agent}"
+
+
+def desk(**fields: object) -> Team:
+    """Billing is asked first about charges, and hands everything back."""
+    return Team(
+        "desk",
+        workers=(
+            Worker("billing", "Invoices", run=not_mine),
+            Worker("sales", "Offers", run=not_mine),
+            Worker("technical", "The app", run=solved),
+        ),
+        routes=(
+            Route("billing", words=("charged",)),
+            Route("technical", words=("crashes",)),
+        ),
+        **fields,  # pyright: ignore[reportArgumentType]
+    )
+
+
+def test_without_a_model_the_rules_say_who_gets_a_task_that_was_handed_back() -> None:
+    events: list[Event] = []
+    work = Supervisor(desk()).run("I was charged and the app crashes", listener=events.append)
+    answer = asyncio.run(work)
+    assert answer.status == "complete"
+    assert answer.answer == "solved by technical"
+    [reassigned] = [event for event in events if isinstance(event, TaskReassigned)]
+    assert reassigned.worker == "technical"
+    assert "billing ended with out_of_scope" in reassigned.reason
+    assert answer.metrics.requests == 0
+
+
+def test_where_no_rule_takes_the_task_the_next_rung_of_the_ladder_follows() -> None:
+    events: list[Event] = []
+    answer = asyncio.run(Supervisor(desk()).run("I was charged", listener=events.append))
+    assert answer.status == "failed"
+    assert not [event for event in events if isinstance(event, TaskReassigned)]
+    assert [event.final for event in events if isinstance(event, TaskEscalated)] == [False, True]
+    assert "this is about the app" in answer.gaps[0].why
