@@ -6,9 +6,15 @@ from pathlib import Path
 
 from measuring import Work, intent, main, noop
 
-from leadhand import Plan, Supervisor, Task, Team, Worker
+from leadhand import Handoff, Plan, Supervisor, Task, Team, Worker
 
-TEAM = Team("bench", workers=(Worker("noop", "does nothing", run=noop),))
+
+async def task(given: Handoff) -> str:
+    """One task."""
+    return await noop(given.task.intent)
+
+
+TEAM = Team("bench", workers=(Worker("noop", "does nothing", run=task),))
 
 
 def plan(shape: str, tasks: int) -> Plan:

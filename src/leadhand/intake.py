@@ -18,7 +18,7 @@ from leadhand.validation import team_problems
 
 Batches = Mapping[str, Sequence[Batch]]
 
-RUN_ID = re.compile(r"[\w.:-]{1,200}", re.ASCII)
+RUN_ID = re.compile(r"[\w:-][\w.:-]{0,199}", re.ASCII)
 
 
 def check_options(

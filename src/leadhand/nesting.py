@@ -6,7 +6,7 @@ the run around it, under the task that it does. Pure.
 
 import dataclasses
 from collections.abc import Iterator
-from typing import NamedTuple, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from leadhand.contracts.event import (
     ApprovalGiven,
@@ -15,7 +15,10 @@ from leadhand.contracts.event import (
     Stamp,
     TaskEvent,
 )
-from leadhand.contracts.team import Team, Worker
+
+if TYPE_CHECKING:
+    # A list of runs is read without knowing teams, which weigh more than all of it.
+    from leadhand.contracts.team import Team, Worker
 
 E = TypeVar("E", bound=Stamp)
 
@@ -25,12 +28,12 @@ E = TypeVar("E", bound=Stamp)
 class Nesting(NamedTuple):
     """A team somewhere in a tree of teams."""
 
-    team: Team
+    team: "Team"
     way: tuple[str, ...]
     """The names of the teams from the outermost to this one."""
 
 
-def nested_teams(team: Team) -> Iterator[Nesting]:
+def nested_teams(team: "Team") -> Iterator[Nesting]:
     """Every team below `team`, each outer one before its inner ones; for sound trees only."""
     for worker in team.workers:
         if worker.team is not None:
@@ -39,12 +42,12 @@ def nested_teams(team: Team) -> Iterator[Nesting]:
                 yield Nesting(inner.team, (team.name, *inner.way))
 
 
-def nesting_problems(team: Team) -> tuple[str, ...]:
+def nesting_problems(team: "Team") -> tuple[str, ...]:
     """What keeps a tree of teams from ever coming to its leaves: a circle, or too many levels."""
     return tuple(_problems(team, (team,), team.max_depth))
 
 
-def _problems(team: Team, way: tuple[Team, ...], levels_left: int) -> Iterator[str]:
+def _problems(team: "Team", way: "tuple[Team, ...]", levels_left: int) -> Iterator[str]:
     for worker in team.workers:
         inner = worker.team
         if inner is None:
@@ -61,7 +64,7 @@ def _problems(team: Team, way: tuple[Team, ...], levels_left: int) -> Iterator[s
             yield from _problems(inner, (*way, inner), levels_left - 1)
 
 
-def inherited(team: Team) -> Team:
+def inherited(team: "Team") -> "Team":
     """`team` with its own models for every nested team that names none and has use for one.
 
     A nested team whose workers are all done by functions stays without: nobody asked for a model.
@@ -72,7 +75,7 @@ def inherited(team: Team) -> Team:
     return dataclasses.replace(team, workers=workers)
 
 
-def _with_models(worker: Worker, outer: Team) -> Worker:
+def _with_models(worker: "Worker", outer: "Team") -> "Worker":
     team = worker.team
     if team is None:
         return worker
@@ -82,7 +85,7 @@ def _with_models(worker: Worker, outer: Team) -> Worker:
     return worker if team is worker.team else dataclasses.replace(worker, team=team)
 
 
-def _wants_model(team: Team) -> bool:
+def _wants_model(team: "Team") -> bool:
     return any(
         _wants_model(worker.team) if worker.team is not None else worker.run is None
         for worker in team.workers
