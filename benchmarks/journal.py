@@ -3,7 +3,7 @@
     LEADHAND_JOURNAL_PEERS=VENV python -m benchmarks.journal [--rounds 5] [--tasks 1000]
 
 `LEADHAND_JOURNAL_PEERS` is a virtual environment with `dbos`, `langgraph` and
-`langgraph-checkpoint-sqlite`; without it leadhand is measured alone. Tasks do nothing. Every cell is
+`langgraph-checkpoint-sqlite`; without it leadhand is measured alone. Tasks do nothing. Each cell is
 a process of its own; a round goes through all of them, and what keeping adds is taken within a
 round. Synchronisations are the kernel's own calls, counted by strace where there is one.
 """
@@ -22,8 +22,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from benchmarks.startup import seconds
-from leadhand import MemoryJournal, Plan, Supervisor, Task, Team, Worker
-from leadhand.journal import open_journal
+from leadhand import Plan, Supervisor, Task, Team, Worker
+from leadhand.journal import MemoryJournal, open_journal
 
 DRIVERS = Path(__file__).parent / "journal_peers"
 CHAIN = 100
@@ -193,8 +193,8 @@ def shown(rows: Sequence[Row]) -> str:
         added = _number(row.added_wall_ms, "8.3f")
         cpu, synced = _number(row.added_cpu_ms, "8.3f"), _number(row.syncs, "6.2f")
         lines.append(
-            f"{row.tool:10} {row.shape:12} {row.tasks:6,} {row.wall_ms:8.3f} {added} {cpu} {synced} "
-            f"{row.open_bytes:8,.0f} {row.closed_bytes:9,.0f}"
+            f"{row.tool:10} {row.shape:12} {row.tasks:6,} {row.wall_ms:8.3f} {added} {cpu} "
+            f"{synced} {row.open_bytes:8,.0f} {row.closed_bytes:9,.0f}"
         )
     return "\n".join(lines)
 

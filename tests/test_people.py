@@ -447,7 +447,7 @@ def test_a_broken_plan_from_elsewhere_is_told_and_asked_again() -> None:
 
 async def _until(holds: Callable[[], object]) -> None:
     """Return once it holds; in steps of the loop, not of time."""
-    while not holds():
+    while not holds():  # noqa: ASYNC110
         await asyncio.sleep(0.01)
 
 

@@ -11,7 +11,7 @@ from leadhand import Handoff, Plan, Supervisor, Task, Team, Worker
 
 async def task(given: Handoff) -> str:
     """One task."""
-    return await noop(given.task.intent)
+    return await noop(given.intent)
 
 
 TEAM = Team("bench", workers=(Worker("noop", "does nothing", run=task),))

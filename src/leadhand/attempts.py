@@ -5,7 +5,6 @@ hold the run, and `asyncio.run` at its end, for ever. Hence the leash.
 """
 
 import asyncio
-import contextlib
 import ctypes
 from collections import deque
 from collections.abc import Coroutine, Generator
@@ -223,9 +222,10 @@ class Attempts:
 
     async def _work(self, attempt: Attempt) -> None:
         attempt.begun = True
-        outcome: Outcome | None = None
-        with contextlib.suppress(asyncio.CancelledError):  # `Attempt.ended` says what that means
+        try:
             outcome = await attempt.leash
+        except asyncio.CancelledError:
+            outcome = None  # `Attempt.ended` says what that means
         self._came_back(attempt, outcome)
 
     def _came_back(self, attempt: Attempt, outcome: Outcome | None) -> None:

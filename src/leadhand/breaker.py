@@ -6,9 +6,11 @@ probe, is given to the worker again, and what becomes of it closes the breaker o
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from leadhand.contracts.team import Ladder
+if TYPE_CHECKING:
+    from leadhand.contracts.team import Ladder
+
 
 MAX_DOUBLINGS = 6
 """How often the pause is doubled at most."""
@@ -62,7 +64,7 @@ def admits(breakers: Mapping[str, Breaker], worker: str, now_s: float) -> bool:
     return breaker is None or breaker.admits(now_s)
 
 
-def pause_due(breaker: Breaker, ladder: Ladder, now_s: float) -> float | None:
+def pause_due(breaker: Breaker, ladder: "Ladder", now_s: float) -> float | None:
     """For how many seconds a worker that has just failed has to rest; none where it need not."""
     if breaker.openings:
         opens = breaker.probe is None and now_s >= breaker.until_s

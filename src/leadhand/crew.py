@@ -17,7 +17,7 @@ from leadhand.contracts.task import Plan
 from leadhand.contracts.team import ModelSpec, Team
 from leadhand.fence import Fence
 from leadhand.models.choice import models_of
-from leadhand.models.ledger import Account
+from leadhand.models.ledger import Account, account_within
 from leadhand.nesting import nested_teams
 from leadhand.planning import TemplatePlanner
 from leadhand.planning.routed import RoutedRemedies
@@ -63,8 +63,8 @@ class Crew:
         outer: "Crew | None" = None,
         given: Handoff | None = None,
     ) -> None:
-        """`planner`, `synthesizer` and `remedies` stand in for the team's own; `account` is what may
-        be spent.
+        """`planner`, `synthesizer` and `remedies` stand in for the team's own; `account` says what
+        may be spent.
 
         `outer` is the crew of the run around a nested one, whose connections and tools it uses,
         and `given` the task that it does. Raises `InputError` for what can't be run.
@@ -97,7 +97,7 @@ class Crew:
 
     def nested(self, team: Team, recorder: Recorder, given: Handoff, *, request: str) -> "Crew":
         """The crew of a run within this one's, which does the task `given`."""
-        account = self.account.nested() if self.account is not None else None
+        account = account_within(self.account, max_tokens=given.limits.max_tokens)
         return Crew(team, recorder, request=request, account=account, outer=self, given=given)
 
     async def __aenter__(self) -> "Crew":

@@ -251,4 +251,5 @@ async def _said(ask: Ask, question: Question) -> Reply | None:
 
 def _question(task: Task, outcome: Escalated | Failed) -> str:
     why = outcome.reason if isinstance(outcome, Escalated) else outcome.kind
-    return f"{task.worker} was asked: {task.intent}\nIt says ({why}): {outcome.message}"
+    said = f"{task.worker} ({why.replace('_', ' ')}): {outcome.message}"
+    return f"{said}\nIts task: {task.intent}"

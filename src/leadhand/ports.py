@@ -4,7 +4,7 @@ import datetime as dt
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from leadhand.contracts.answer import Synthesis
 from leadhand.contracts.event import Event
@@ -12,8 +12,10 @@ from leadhand.contracts.outcome import Escalated, Failed, Handoff, Outcome, Plan
 from leadhand.contracts.people import Message
 from leadhand.contracts.summary import RunSummary
 from leadhand.contracts.task import Plan, Task
-from leadhand.contracts.team import Team
 from leadhand.state import RunState
+
+if TYPE_CHECKING:
+    from leadhand.contracts.team import Team
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +149,7 @@ class Runner(Protocol):
 class TeamRunner(Protocol):
     """Has a team do a task, as a run inside the run."""
 
-    async def run_team(self, team: Team, handoff: Handoff) -> RunState:
+    async def run_team(self, team: "Team", handoff: Handoff) -> RunState:
         """The nested run as it ended, `answer` included, where it was cancelled too.
 
         Raises `LeadhandError` where the team could not begin.
@@ -163,7 +165,7 @@ class Planner(Protocol):
         """How the log calls it."""
         ...
 
-    async def plan(self, request: Request, team: Team) -> Plan:
+    async def plan(self, request: Request, team: "Team") -> Plan:
         """A plan for `request` with the workers of `team`; it need not be free of problems."""
         ...
 

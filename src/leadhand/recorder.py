@@ -83,7 +83,14 @@ class Recorder:
 
     def task_stamp(self, task_id: str, attempt: int) -> TaskStamp:
         """The stamp of the next event, which is about a task."""
-        return {**self.stamp(), "task_id": task_id, "attempt": attempt}
+        return {
+            "seq": self.state.seq + 1,
+            "at": self._clock.now(),
+            "elapsed_s": self._clock.monotonic() - self._zero,
+            "run_id": self.run_id,
+            "task_id": task_id,
+            "attempt": attempt,
+        }
 
     def record(self, event: Event) -> None:
         """Apply an event to the state, hand it to the journal, and tell the listeners."""

@@ -175,7 +175,8 @@ def _unsuccessful(state: RunState, task: TaskState, event: TaskFailed | TaskEsca
         _end(task, "escalated", event.elapsed_s, f"{event.reason}: {event.message}")
     else:
         status = "timed_out" if event.kind == "timeout" else "failed"
-        task.out_of_budget = event.kind == "budget"
+        # It is the run that stopped the attempt: with more to spend, that same one goes on.
+        task.out_of_budget = task.interrupted = event.kind == "budget"
         _end(task, status, event.elapsed_s, event.message)
 
 

@@ -276,7 +276,7 @@ def test_a_question_stands_above_the_tree_until_it_is_answered() -> None:
     assert rows[-1] == "a: answered by ada: the old one"
     assert not any("?" in row for row in rows)
     assert lines_of([*story, answered])[1:] == [
-        "? a waits for a person: which\\n\\x1b[31maccount?",
+        "? a waits for a person: which \\x1b[31maccount?",
         "  to answer: leadhand answer '2026 a'",
         "a: answered by ada: the old one",
     ]

@@ -28,7 +28,13 @@ _Shown = Callable[[str], str]
 """How a text of strangers is shown: so that nothing in it is obeyed."""
 _THEME = Theme({"markdown.code": "cyan"})
 """Code without rich's black box, which a light terminal would show as one."""
-_STATUS_STYLES = {"complete": "green", "partial": "yellow", "failed": "red", "cancelled": "yellow"}
+_STATUS_STYLES = {
+    "complete": "green",
+    "partial": "yellow",
+    "failed": "red",
+    "cancelled": "yellow",
+    "waiting": "yellow",
+}
 
 
 def show_answer(answer: Answer, console: Console) -> None:
@@ -62,7 +68,9 @@ def footer(answer: Answer) -> list[str]:
     tasks = counted(total, "task") if done == total else f"{done:,} of {counted(total, 'task')}"
     modelled = answer.engine == "model"
     engine = "engine: model" if modelled else "engine: deterministic, no model was used"
-    return [answer.status, engine, tasks, *_time(answer.metrics), *_use(answer.metrics, modelled)]
+    # One that waits has not failed.
+    status = "waiting" if answer.waiting else answer.status
+    return [status, engine, tasks, *_time(answer.metrics), *_use(answer.metrics, modelled)]
 
 
 def _time(metrics: Metrics) -> Iterator[str]:

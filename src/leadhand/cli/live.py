@@ -41,8 +41,16 @@ _LAST = 4
 class LiveTree:
     """A tree of the run on a terminal that redraws itself; the last state stays on the screen."""
 
-    def __init__(self, console: Console, title: str, *, past: Iterable[Event] = ()) -> None:
-        """`past` is what happened to a resumed run before."""
+    def __init__(
+        self,
+        console: Console,
+        title: str,
+        *,
+        past: Iterable[Event] = (),
+        how_to_answer: str | None = None,
+    ) -> None:
+        """`past` is what happened to a resumed run before; `how_to_answer` what to type."""
+        self._how_to_answer = how_to_answer
         self._state = RunState()
         self._title = title
         self._seen = Seen()
@@ -54,9 +62,10 @@ class LiveTree:
         for event in past:
             self(event)
         self._latest.clear()
-        self._live = Live(
-            console=console, get_renderable=self._page, refresh_per_second=8, transient=False
-        )
+        self._live = self._new_live()
+
+    def _new_live(self) -> Live:
+        return Live(console=self._console, get_renderable=self._page, refresh_per_second=8)
 
     def __enter__(self) -> "LiveTree":
         self._live.start()
@@ -74,10 +83,13 @@ class LiveTree:
     @contextlib.contextmanager
     def paused(self) -> Generator[None]:
         """The tree is off the terminal, as long as the block lasts, and drawn anew after it."""
+        self._live.transient = True
         self._live.stop()
         try:
             yield
         finally:
+            # A new one: the old one would go up to where it was, and draw over what was said.
+            self._live = self._new_live()
             self._live.start()
 
     def __call__(self, event: Event) -> None:
@@ -115,7 +127,8 @@ class LiveTree:
             asked = Text.assemble(("? ", "bold yellow"), (f"{sentence(who)}: ", "bold"))
             parts.append(asked.append(sentence(question)))
         if questions:
-            parts.append(Text(f"  {_how_to_answer(state)}", "yellow"))
+            hint = _answering(state, self._how_to_answer)
+            parts.append(Text(hint, "yellow"))
         parts.append(table(list(Rows(state, self._seen, now_s).all()), self._console.width))
         parts += [_one_line(sentence(text), "dim") for text in self._latest]
         return Group(*parts)
@@ -132,8 +145,11 @@ class LiveTree:
 class PlainLines:
     """A line on stderr for whatever a person should know of: for logs and pipes."""
 
-    def __init__(self, console: Console, *, past: Iterable[Event] = ()) -> None:
-        """`past` is what happened to a resumed run before."""
+    def __init__(
+        self, console: Console, *, past: Iterable[Event] = (), how_to_answer: str | None = None
+    ) -> None:
+        """`past` is what happened to a resumed run before; `how_to_answer` what to type."""
+        self._how_to_answer = how_to_answer
         self._console = console
         self._state = fold(past)
         self._notices = Notices()
@@ -161,12 +177,12 @@ class PlainLines:
             case TaskCompleted() | TaskSkipped() | TaskCancelled():
                 yield from self._ended(event.task_id)
             case ApprovalRequested():
-                yield f"? {_asked_of(event.task_id)}: {event.question}"
-                yield f"  {_how_to_answer(self._state)}"
+                yield f"? {_asked_of(event.task_id)}: {sentence(event.question)}"
+                yield _answering(self._state, self._how_to_answer)
             case RunResumed() if self._state.questions:
                 for who, question in _questions(self._state):
-                    yield f"? {who}: {question}"
-                yield f"  {_how_to_answer(self._state)}"
+                    yield f"? {who}: {sentence(question)}"
+                yield _answering(self._state, self._how_to_answer)
             case ModelCalled() if event.error is not None and event.error not in self._told:
                 self._told.add(event.error)
                 yield f"{event.model}: {_waits(event)}"
@@ -212,8 +228,8 @@ def _asked_of(id: str | None) -> str:
     return f"{id} waits for a person" if id is not None else "the plan waits for your approval"
 
 
-def _how_to_answer(state: RunState) -> str:
-    return f"to answer: leadhand answer {shlex.quote(state.run_id)}"
+def _answering(state: RunState, command: str | None) -> str:
+    return f"  to answer: {command or f'leadhand answer {shlex.quote(state.run_id)}'}"
 
 
 def _one_line(text: str, style: str) -> Text:

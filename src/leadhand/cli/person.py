@@ -1,12 +1,20 @@
-"""The person at the terminal: shown what is asked, and asked for a word."""
+"""The person at the terminal: shown what is asked, and asked for a word.
 
+They are waited for in the event loop, not in a thread: the run's other work goes on, and whatever
+ends the run ends the wait.
+"""
+
+import asyncio
+import contextlib
 import json
 import os
+import select
 import shlex
-import subprocess
+import signal
 import sys
 import tempfile
-from collections.abc import Callable
+import termios
+from collections.abc import Callable, Generator
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -17,10 +25,12 @@ from leadhand.cli.plan import show_plan
 from leadhand.cli.terminal import encodable, safe_block
 from leadhand.contracts.people import Question, Reply
 from leadhand.contracts.task import Plan
-from leadhand.workers.threads import DaemonThreads
 
 Pause = Callable[[], AbstractContextManager[object]]
 """Takes what is drawn on the terminal off it, as long as the block lasts."""
+MAX_TYPED_BYTES = 1_000_000
+_PASTE_S = 0.05
+"""How long the next line of a pasted text may take."""
 
 
 def is_here() -> bool:
@@ -34,64 +44,109 @@ class TerminalPerson:
     def __init__(self, console: Console, pause: Pause) -> None:
         self._console = console
         self._pause = pause
-        # A thread of its own, which is never joined: nobody may ever press a key.
-        self._threads = DaemonThreads()
+        self._turn = asyncio.Lock()
+        self._draft: str | None = None
+        """The plan as they wrote it last, be it sound or not."""
 
-    async def __call__(self, question: Question) -> Reply:
-        """What they say."""
-        return await self._threads.call(self.ask, question, name="a question to a person")
+    async def __call__(self, question: Question) -> Reply | None:
+        """What they say; none where they end their input (Ctrl-D) instead of saying something."""
+        async with self._turn:
+            with self._pause():
+                if question.plan is not None:
+                    return await self._on_plan(question, question.plan)
+                self._say(question.text)
+                said = await self._line("What should the worker know? (empty: go on without) ")
+                text = (said or "").strip()
+                verdict = "answered" if text else "declined"
+                return Reply(task_id=question.task_id, verdict=verdict, text=text)
 
-    def ask(self, question: Question) -> Reply:
-        """What they say. Blocks until they do."""
-        with self._pause():
-            if question.plan is not None:
-                return self._on_plan(question, question.plan)
-            self._say(question.text)
-            said = self._line("What should the worker know? (empty: go on without) ").strip()
-            verdict = "answered" if said else "declined"
-            return Reply(task_id=question.task_id, verdict=verdict, text=said)
-
-    def _on_plan(self, question: Question, shown: Plan) -> Reply:
+    async def _on_plan(self, question: Question, shown: Plan) -> Reply | None:
         plan = shown
-        while True:
-            show_plan(plan, self._console)
-            self._say(question.text)
-            said = self._line("[a]pprove, [e]dit or [r]efuse? ").strip().lower()
-            if said in ("a", "approve", "y", "yes"):
-                changed = plan if plan != shown else None
-                return Reply(verdict="approved", plan=changed)
-            if said in ("r", "refuse", "n", "no"):
-                return Reply(verdict="refused", text=self._line("Why? (empty: no reason) ").strip())
-            if said in ("e", "edit"):
-                plan = self._edited(plan)
+        show_plan(plan, self._console)
+        self._say(question.text)
+        while (said := await self._line("[a]pprove, [e]dit or [r]efuse? ")) is not None:
+            match said.strip().lower():
+                case "a" | "approve" | "y" | "yes":
+                    changed = plan if plan != shown else None
+                    return Reply(verdict="approved", plan=changed)
+                case "r" | "refuse" | "n" | "no":
+                    why = await self._line("Why? (empty: no reason) ")
+                    return Reply(verdict="refused", text=(why or "").strip())
+                case "e" | "edit":
+                    plan = await self._edited(plan)
+                case _:
+                    pass  # asked again
+        return None
 
-    def _edited(self, plan: Plan) -> Plan:
+    async def _edited(self, plan: Plan) -> Plan:
         """The plan as it was changed in the person's editor; as it is where that makes no plan."""
-        before = json.dumps(plan.model_dump(mode="json", exclude_defaults=True), indent=2)
+        fields = plan.model_dump(mode="json", exclude_defaults=True)
         try:
-            return Plan.model_validate_json(_in_editor(before))
+            text = self._draft or json.dumps(fields, indent=2, ensure_ascii=False) + "\n"
+            self._draft = await _in_editor(text)
+            plan = Plan.model_validate_json(self._draft)
         except ValidationError as error:
             first = error.errors()[0]
-            place = ".".join(map(str, first["loc"])) or "the plan"
-            self._say(f"This is no plan: {place}: {first['msg']}. It stays as it was.")
-        except (OSError, ValueError, subprocess.SubprocessError) as error:
-            self._say(f"The plan can't be edited ({error}): set EDITOR. It stays as it was.")
+            place = ".".join(map(str, first["loc"])) or "the file"
+            self._say(f"This is no plan: {place}: {first['msg']}. Edit it again to go on from it.")
+        except (OSError, ValueError) as error:
+            self._say(f"The plan can't be edited ({error}). EDITOR names the editor to use.")
+        else:
+            show_plan(plan, self._console)
         return plan
 
     def _say(self, text: str) -> None:
         shown = encodable(safe_block(text), self._console.encoding)
-        self._console.print(shown, markup=False, highlight=False)
+        self._console.print(shown, markup=False, highlight=False, soft_wrap=True)
 
-    def _line(self, prompt: str) -> str:
+    async def _line(self, prompt: str) -> str | None:
+        """What they type or paste, to the end of the line; none at the end of their input."""
+        file = sys.stdin.fileno()
+        # A key that was pressed while nothing was asked is no answer.
+        termios.tcflush(file, termios.TCIFLUSH)
         self._console.print(prompt, end="", markup=False, highlight=False)
-        return sys.stdin.readline()
+        typed = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        loop.add_reader(file, typed.set)
+        try:
+            await typed.wait()
+        finally:
+            loop.remove_reader(file)
+        # Not through `sys.stdin`, which would hold on to what nobody asked for yet.
+        said = os.read(file, MAX_TYPED_BYTES)
+        while said and select.select([file], [], [], _PASTE_S)[0]:
+            more = os.read(file, MAX_TYPED_BYTES)
+            if not more:
+                break
+            said += more
+        return said.decode("utf-8", "replace") if said else None
 
 
-def _in_editor(text: str) -> str:
-    """`text` as it is after the person's editor has closed."""
+async def _in_editor(text: str) -> str:
+    """`text` as it is after the person's editor has closed.
+
+    Raises `OSError` and `ValueError` where there is no editor, it fails, or leaves no text.
+    """
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
-    with tempfile.TemporaryDirectory(prefix="leadhand-") as folder:
+    with tempfile.TemporaryDirectory(prefix="leadhand-") as folder, _undisturbed():
         file = Path(folder) / "plan.json"
         file.write_text(text, encoding="utf-8")
-        subprocess.run([*shlex.split(editor), str(file)], check=True)
+        process = await asyncio.create_subprocess_exec(*shlex.split(editor), str(file))
+        try:
+            status = await process.wait()
+        except asyncio.CancelledError:
+            process.terminate()
+            raise
+        if status != 0:
+            raise ValueError(f"{editor} ended with status {status}")
         return file.read_text(encoding="utf-8")
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Generator[None]:
+    """While the block lasts, Ctrl-C is the editor's business alone."""
+    before = signal.signal(signal.SIGINT, lambda number, frame: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,5 +1,9 @@
 """`leadhand resume`, `answer` and `cancel`: what can be done with a run that was begun before."""
 
+import asyncio
+import contextlib
+import json
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,18 +13,19 @@ from rich.console import Console
 from leadhand.cli.console import Output
 from leadhand.cli.keeping import Keeping
 from leadhand.cli.models import chosen, tell_models
-from leadhand.cli.person import TerminalPerson, is_here
+from leadhand.cli.person import TerminalPerson
 from leadhand.cli.plan import show_plan
 from leadhand.cli.run import (
     Showing,
     TeamSetup,
+    asks_here,
     load_team,
     person_of,
     read_plan,
     told,
     watch_of,
 )
-from leadhand.cli.session import Session, Watch, error_console
+from leadhand.cli.session import Session, error_console
 from leadhand.cli.stored import found
 from leadhand.cli.terminal import encodable, safe_block
 from leadhand.contracts.event import Event
@@ -76,16 +81,19 @@ def answer_command(options: ResumeOptions, said: Said) -> int:
         state = fold(keeping.journal.events(run_id))
         questions = _questions(state)
         if not questions:
-            raise InputError(f"run {run_id!r} asks nothing")
+            raise InputError(f"run {run_id!r} asks nothing: `leadhand show {run_id}` tells why")
         replies = _replies(said, questions, state, options.showing)
         if not replies:
-            _show_questions(questions, keeping, run_id)
+            _show_questions(questions, keeping, run_id, options.showing)
             return 0
         for reply in replies:
             keeping.journal.post(Message(run_id=run_id, reply=reply))
         holder = keeping.journal.holder(run_id)
         if holder is not None:
             _say(f"told {holder}, which works on run {run_id}")
+            return 0
+        if "command" not in state.origin:
+            _say(f"kept for the program that began run {run_id}: it hears of it on resuming it")
             return 0
         return _resumed(options, keeping, run_id)
     finally:
@@ -166,11 +174,7 @@ def _replies(
 ) -> list[Reply]:
     """What is said to which question. Raises `InputError` where that can't be told."""
     if said == Said():
-        if showing.no_input or not is_here():
-            return []
-        session = Session(Watch("", None))
-        person = TerminalPerson(error_console(), session.paused)
-        return [person.ask(question) for question in questions]
+        return asyncio.run(_asked_here(questions)) if asks_here(showing) else []
     about_plan = said.approve or said.refuse or said.plan is not None
     if about_plan and said.task_id is not None:
         raise InputError("--task is for what a worker asks, not for the plan: leave it out")
@@ -179,18 +183,33 @@ def _replies(
         fitting = [one for one in fitting if one.task_id == said.task_id]
     if len(fitting) != 1:
         raise InputError(_which(said, questions))
-    question = fitting[0]
-    if not about_plan:
-        text = said.text or ""
-        verdict = "answered" if text.strip() else "declined"
-        return [Reply(task_id=question.task_id, verdict=verdict, text=text)]
+    if about_plan:
+        return [_on_plan(said, state)]
+    if said.text is None:
+        raise InputError(f"say what the worker of {fitting[0].task_id} should know: give a TEXT")
+    verdict = "answered" if said.text.strip() else "declined"
+    return [Reply(task_id=fitting[0].task_id, verdict=verdict, text=said.text)]
+
+
+async def _asked_here(questions: Sequence[Question]) -> list[Reply]:
+    """What the person at the terminal says, until they end their input."""
+    person = TerminalPerson(error_console(), contextlib.nullcontext)
+    replies: list[Reply] = []
+    for question in questions:
+        reply = await person(question)
+        if reply is None:
+            break
+        replies.append(reply)
+    return replies
+
+
+def _on_plan(said: Said, state: RunState) -> Reply:
     if said.refuse:
-        return [Reply(verdict="refused", text=said.text or "")]
+        return Reply(verdict="refused", text=said.text or "")
     plan = read_plan(said.plan) if said.plan is not None else None
-    if plan is not None:
-        team = load_team(TeamSetup.of(state.origin).team)
-        _check_plan(plan, team, request=state.request)
-    return [Reply(verdict="approved", plan=plan)]
+    if plan is not None and state.origin.get("command") == "run":
+        _check_plan(plan, load_team(TeamSetup.of(state.origin).team), request=state.request)
+    return Reply(verdict="approved", plan=plan)
 
 
 def _which(said: Said, questions: Sequence[Question]) -> str:
@@ -209,8 +228,14 @@ def _check_plan(plan: Plan, team: Team, *, request: str) -> None:
         raise PlanRejected(errors)
 
 
-def _show_questions(questions: Sequence[Question], keeping: Keeping, run_id: str) -> None:
+def _show_questions(
+    questions: Sequence[Question], keeping: Keeping, run_id: str, showing: Showing
+) -> None:
     """Print what is asked, and how to answer."""
+    if showing.format == "json":
+        asked = [question.model_dump(mode="json") for question in questions]
+        sys.stdout.write(json.dumps(asked, indent=2) + "\n")
+        return
     console = Output()
     answer = keeping.command("answer", run_id)
     for question in questions:
@@ -218,7 +243,7 @@ def _show_questions(questions: Sequence[Question], keeping: Keeping, run_id: str
             show_plan(question.plan, console)
         _write(question.text, console)
         if question.plan is not None:
-            _write(f"  {answer} --approve | --refuse | --plan FILE\n", console)
+            _write(f"  {answer} --approve | --refuse [WHY] | --plan FILE\n", console)
         else:
             _write(f"  {answer} --task {question.task_id} TEXT\n", console)
 

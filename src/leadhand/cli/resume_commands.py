@@ -109,8 +109,8 @@ def answer(
 
     if sum((approve, refuse, plan is not None)) > 1:
         raise InputError("give one of --approve, --refuse and --plan")
-    if approve and text is not None:
-        raise InputError("--approve takes no text")
+    if (approve or plan is not None) and text is not None:
+        raise InputError("a TEXT is for a worker, or says why the plan is refused: leave it out")
     showing = _showing(format, json, events, quiet, no_input)
     said = Said(text=text, task_id=task, approve=approve, refuse=refuse, plan=plan)
     raise typer.Exit(answer_command(ResumeOptions(run=run, home=home, showing=showing), said))

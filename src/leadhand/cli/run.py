@@ -49,10 +49,15 @@ class TeamSetup(Setup):
         return {**Setup.origin(self, command), "team": team}
 
     def supervisor(self, choice: Choice, keeping: Keeping, person: Ask | None) -> Supervisor:
-        """The supervisor, with the models of `choice`. Raises `InputError`."""
+        """The supervisor, with the models of `choice`. Raises `InputError`.
+
+        A person who is asked here is not hurried by a deadline that they did not name: they see
+        what the run does, and can stop it.
+        """
+        at_leisure = self.deadline is None and person is not None and "escalation" in self.approve
         return Supervisor(
             choice.team,
-            deadline_s=self.deadline_s,
+            deadline_s=None if at_leisure else self.deadline_s,
             budget=self.budget,
             concurrency=self.concurrency,
             approve=self.approve,
@@ -132,15 +137,24 @@ def watch_of(
     """How a run is watched that is kept like this; where it is not, that is said."""
     if keeping.lost is not None and not showing.quiet:
         error_console().print(f"leadhand: {keeping.lost}", markup=False, highlight=False)
-    resume = keeping.command("resume", run_id) if keeping.lost is None else None
-    return Watch(title, resume, events=showing.events, quiet=showing.quiet, past=past)
+    return Watch(
+        title,
+        keeping.command("resume", run_id) if keeping.lost is None else None,
+        how_to_answer=keeping.command("answer", run_id),
+        events=showing.events,
+        quiet=showing.quiet,
+        past=past,
+    )
 
 
 def person_of(session: Session, showing: Showing) -> Ask | None:
     """Whoever sits at the terminal; none where nobody does, or nobody is to be asked."""
-    if showing.no_input or not is_here():
-        return None
-    return TerminalPerson(error_console(), session.paused)
+    return TerminalPerson(error_console(), session.paused) if asks_here(showing) else None
+
+
+def asks_here(showing: Showing) -> bool:
+    """Whether somebody at the terminal may be asked."""
+    return is_here() and not showing.no_input
 
 
 def told(answer: Answer, keeping: Keeping, showing: Showing) -> int:

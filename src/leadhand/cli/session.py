@@ -40,6 +40,8 @@ class Watch:
     title: str
     how_to_resume: str | None
     """What to type to go on with it; none where it is not kept."""
+    how_to_answer: str | None = None
+    """What to type to answer what it asks; none: `leadhand answer` and its id."""
     events: str | None = None
     """The file that takes every event as a line."""
     quiet: bool = False
@@ -99,11 +101,13 @@ class Session:
     def _progress(self) -> Generator[Listener]:
         console, watch = error_console(), self._watch
         if console.is_terminal and not console.is_dumb_terminal:
-            with LiveTree(console, watch.title, past=watch.past) as tree:
+            with LiveTree(
+                console, watch.title, past=watch.past, how_to_answer=watch.how_to_answer
+            ) as tree:
                 self._tree = tree
                 yield tree
         else:
-            yield PlainLines(console, past=watch.past)
+            yield PlainLines(console, past=watch.past, how_to_answer=watch.how_to_answer)
 
 
 def _nobody(event: Event) -> None:

@@ -125,7 +125,6 @@ Event = (
 )
 
 
-
 @functools.cache
 def adapter() -> TypeAdapter[Event]:
     """What reads and writes events. Made on first use: it takes a tenth of a second."""

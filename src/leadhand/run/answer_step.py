@@ -28,12 +28,15 @@ class AnswerStep:
     async def last(self) -> Answer:
         """The answer of a run whose work is over; it ends here."""
         state = self._state
-        synthesis = Synthesis(answer="The run was cancelled before there was a plan.")
+        lacking = "its plan was approved" if state.proposed else "there was a plan"
+        synthesis = Synthesis(answer=f"The run was cancelled before {lacking}.")
         missing: tuple[Gap, ...] = ()
         if self._of.unplanned is not None:
             synthesis = Synthesis(answer="There is no answer, because there is no plan.")
             missing = (Gap(task_id="plan", why=self._of.unplanned),)
         if state.plan is not None:
+            if self._of.crew.account is not None:
+                self._of.crew.account.begin_synthesis()
             strategy = self._of.crew.synthesizer.name
             self._recorder.record(SynthesisStarted(**self._recorder.stamp(), strategy=strategy))
             synthesis, missing = await self._synthesis(state.standing_plan or state.plan)
