@@ -78,7 +78,7 @@ class Row:
     """A task, over the same with nothing kept; none where that can't be done."""
     added_cpu_ms: float | None
     syncs: float | None
-    """A task; none where they can't be counted."""
+    """A task; none where they aren't counted."""
     open_bytes: float
     """A task, with the write-ahead log."""
     closed_bytes: float
@@ -99,9 +99,9 @@ def run(
 
 
 def syncs(python: Path, tool: Tool, shape: str, tasks: int) -> float | None:
-    """How often a task makes the kernel write to the disk: what twice as many tasks add."""
+    """How often a task of a chain makes the disk write: what twice as many tasks add."""
     strace = shutil.which("strace")
-    if strace is None:
+    if strace is None or shape != "chain":
         return None
     counts: list[int] = []
     for n in (tasks, 2 * tasks):

@@ -65,10 +65,10 @@ class Desk:
         """The team that sits here."""
         return Team(
             "desk",
-            workers=[
+            workers=(
                 Worker("painter", "paints", run=self.painter),
                 Worker("clerk", "files", run=self.clerk),
-            ],
+            ),
         )
 
 
@@ -197,7 +197,7 @@ def test_the_time_that_a_person_takes_for_the_plan_is_not_the_runs() -> None:
         await asyncio.sleep(8)
         return "done"
 
-    team = Team("t", workers=[Worker("worker", "takes its time", run=slow)])
+    team = Team("t", workers=(Worker("worker", "takes its time", run=slow),))
     supervisor = Supervisor(team, person=thinks, approve=["plan"], deadline_s=10)
     answer = run_virtual(supervisor.run(plan=plan(task("t1")), run_id=RUN))
     assert answer.status == "complete"
@@ -334,7 +334,7 @@ def test_a_person_who_approves_plans_only_is_not_asked_by_workers_and_the_other_
 
 def test_a_nested_team_asks_the_person_who_is_here_naming_the_way_to_its_task() -> None:
     desk, (ask, asked) = Desk(), says("white")
-    house = Team("house", workers=[Worker("desk", "paints or files", team=_only_painter(desk))])
+    house = Team("house", workers=(Worker("desk", "paints or files", team=_only_painter(desk)),))
     supervisor = Supervisor(house, person=ask, approve=["escalation"])
     answer = run_virtual(supervisor.run(plan=plan(task("t1", worker="desk")), run_id=RUN))
     assert answer.status == "complete"
@@ -343,12 +343,12 @@ def test_a_nested_team_asks_the_person_who_is_here_naming_the_way_to_its_task() 
 
 
 def _only_painter(desk: Desk) -> Team:
-    return Team("painters", workers=[Worker("painter", "paints", run=desk.painter)])
+    return Team("painters", workers=(Worker("painter", "paints", run=desk.painter),))
 
 
 def test_what_a_nested_team_hands_back_waits_in_the_run_around_it_for_those_who_are_away() -> None:
     desk = Desk()
-    house = Team("house", workers=[Worker("desk", "paints or files", team=_only_painter(desk))])
+    house = Team("house", workers=(Worker("desk", "paints or files", team=_only_painter(desk)),))
     supervisor = Supervisor(house, approve=["escalation"])
     answer = run_virtual(supervisor.run(plan=plan(task("t1", worker="desk")), run_id=RUN))
     assert [question.task_id for question in answer.waiting] == ["t1"]
@@ -404,7 +404,7 @@ def test_a_run_goes_on_days_later_in_another_supervisor_with_its_whole_deadline(
         await asyncio.sleep(9)
         return handoff.intent.rpartition("says: ")[2]
 
-    team = Team("desk", workers=[Worker("painter", "paints", run=slow)])
+    team = Team("desk", workers=(Worker("painter", "paints", run=slow),))
     later = Supervisor(team, journal=journal, clock=Days(4), deadline_s=10)
     later.reply(RUN, answered("blue"))
     answer = run_virtual(later.resume(RUN))
@@ -538,7 +538,7 @@ def test_a_reply_that_came_too_late_answers_no_later_question() -> None:
     async def picky(handoff: Handoff) -> Outcome:
         return Escalated(reason="ambiguous_input", message=f"attempt {handoff.attempt}: why?")
 
-    team = Team("desk", workers=[Worker("painter", "paints", run=picky)])
+    team = Team("desk", workers=(Worker("painter", "paints", run=picky),))
     supervisor = Supervisor(team, approve=["escalation"], journal=journal)
     run_virtual(supervisor.run(plan=PAINT, run_id=RUN))
     supervisor.reply(RUN, answered("because"))
@@ -562,7 +562,7 @@ def test_a_run_is_stopped_by_a_message_and_the_message_stops_no_later_one() -> N
         return "done"
 
     def team(work: Callable[[Handoff], Awaitable[str]]) -> Team:
-        return Team("t", workers=[Worker("worker", "w", run=work)])
+        return Team("t", workers=(Worker("worker", "w", run=work),))
 
     supervisor = Supervisor(team(forever), journal=journal)
     answer = run_virtual(supervisor.run(plan=plan(task("t1")), run_id=RUN))

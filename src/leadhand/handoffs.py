@@ -41,6 +41,7 @@ def handoff(
         artifacts=spec.artifacts,
         done_when=spec.done_when,
         limits=limits,
+        allowed=task.allowed,
         return_to="supervisor",
         key=f"{state.run_id}/{path}{spec.id}",
     )

@@ -62,6 +62,12 @@ def check_resumable(state: RunState, run_id: str, team: Team, again: Collection[
         raise InputError(
             f"run {run_id!r} can't go on: team {team.name!r} has no worker {', '.join(gone)} now"
         )
+    for id in due - {*again}:
+        task = state.tasks[id]
+        worker = team.worker(task.worker)
+        goes_on = task.interrupted or task.status == "running"
+        if goes_on and task.nested is not None and worker is not None and worker.team is not None:
+            check_resumable(task.nested, run_id, worker.team)
 
 
 def input_paths(inputs: Sequence[str | Path]) -> list[Path]:

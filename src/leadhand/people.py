@@ -17,6 +17,7 @@ from leadhand.contracts.people import Message, Occasion, Question, Reply
 from leadhand.contracts.task import Plan, Task
 from leadhand.errors import InputError, JournalError
 from leadhand.ports import Journal
+from leadhand.prompts import joined
 from leadhand.recorder import Recorder
 from leadhand.state import RunState
 
@@ -93,15 +94,18 @@ class People:
 
     async def ask(self, task: Task, outcome: Escalated | Failed) -> str | None:
         """What the worker of `task` should know; none where there is no answer."""
-        id = task.id
-        reply = self._recorder.state.tasks[id].heard
+        id, state = task.id, self._recorder.state
+        reply = state.tasks[id].heard
         if reply is None:
             way = f"{self._recorder.path}{id}"
-            question = Question(task_id=way, text=self._recorder.state.questions[id])
+            about_call = _wanted_call(outcome) is not None
+            question = Question(task_id=way, text=state.questions[id], call=about_call)
             reply = await self._reply(id, question, patiently=True)
         if reply is None:
             reply = Reply(task_id=id, verdict="declined")
             await self._close(id, reply)
+        if reply.verdict == "approved" and _wanted_call(outcome) is not None:
+            return joined("Go on: that call is allowed.", reply.text)
         return reply.text if reply.verdict == "answered" else None
 
     async def approve(self, plan: Plan, *, problems: str = "") -> Reply | None:
@@ -219,13 +223,27 @@ async def _watch(journal: Journal, run_id: str, active: ActiveRun, people: Peopl
             _log.warning("messages to run %r can't be read: %s", run_id, error)
 
 
+def open_questions(state: RunState) -> tuple[Question, ...]:
+    """What a run that stands like this asks of people and has no reply to."""
+    return tuple(
+        Question(
+            task_id=id,
+            text=text,
+            plan=state.proposed if id is None else None,
+            call=id is not None and _wanted_call(state.tasks[id].doubt) is not None,
+        )
+        for id, text in state.questions.items()
+    )
+
+
 def check_reply(reply: Reply, state: RunState) -> None:
     """Raises `InputError` where a run that stands like this asks nothing that `reply` answers."""
-    on_plan = reply.task_id is None
-    about = "its plan" if on_plan else f"task {reply.task_id!r}"
-    if reply.task_id not in state.questions:
+    about = "its plan" if reply.task_id is None else f"task {reply.task_id!r}"
+    asked = [one for one in open_questions(state) if one.task_id == reply.task_id]
+    if not asked:
         raise InputError(f"run {state.run_id!r} asks nothing about {about}")
-    fitting = ("approved", "refused") if on_plan else ("answered", "declined")
+    fitting = ["approved", "refused"] if reply.task_id is None else ["answered", "declined"]
+    fitting += ["approved"] if asked[0].call else []
     if reply.verdict not in fitting:
         said = " or ".join(fitting)
         raise InputError(f"verdict {reply.verdict!r} is none on {about}: it must be {said}")
@@ -247,6 +265,10 @@ async def _said(ask: Ask, question: Question) -> Reply | None:
     if question.plan is not None:
         return Reply(verdict="refused" if said.strip() else "approved", text=said)
     return Reply(verdict="answered" if said.strip() else "declined", text=said)
+
+
+def _wanted_call(outcome: Escalated | Failed | None) -> str | None:
+    return outcome.call if isinstance(outcome, Escalated) else None
 
 
 def _question(task: Task, outcome: Escalated | Failed) -> str:

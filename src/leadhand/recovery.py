@@ -290,6 +290,7 @@ class Recovery:
                     reason=outcome.reason,
                     message=outcome.message,
                     partial=outcome.partial,
+                    call=outcome.call,
                     final=final,
                     decision=action.reason,
                 )

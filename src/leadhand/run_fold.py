@@ -17,6 +17,7 @@ from leadhand.contracts.event import (
     RunStarted,
     SynthesisStarted,
 )
+from leadhand.contracts.outcome import Escalated
 from leadhand.contracts.people import Reply
 from leadhand.run_state import RunState, TaskState
 
@@ -113,7 +114,11 @@ def _heard(state: RunState, event: ApprovalGiven) -> None:
         by=event.by,
     )
     if event.task_id is not None:
-        state.tasks[event.task_id].heard = reply
+        task = state.tasks[event.task_id]
+        task.heard = reply
+        call = task.doubt.call if isinstance(task.doubt, Escalated) else None
+        if event.verdict == "approved" and call is not None:
+            task.allowed = (*task.allowed, call)
         return
     state.heard = reply
     if state.deadline_s is not None:

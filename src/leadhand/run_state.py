@@ -49,6 +49,8 @@ class TaskState:
     """How its last attempt ended, as long as it is not decided what follows."""
     heard: Reply | None = None
     """What a person said about that."""
+    allowed: tuple[str, ...] = ()
+    """The keys of the tool calls that a person has allowed."""
     interrupted: bool = False
     """Whether its last attempt was stopped, or lost with its process: it may be made once more."""
     goes_on: bool = False

@@ -151,7 +151,7 @@ def _dispatched(state: RunState, task: TaskState, event: TaskDispatched) -> None
 def _completed(state: RunState, task: TaskState, event: TaskCompleted) -> None:
     if task.first is None:  # else it was counted when the two were judged
         _count(state, task, event.result)
-    if task.status == "running":
+    if state.breakers and task.status == "running":
         _fared(state, task, failed=False)
     task.result = event.result
     _end(task, "completed", event.elapsed_s, event.flag)
@@ -183,7 +183,9 @@ def _unsuccessful(state: RunState, task: TaskState, event: TaskFailed | TaskEsca
 def _outcome(event: TaskFailed | TaskEscalated) -> Failed | Escalated:
     """The outcome that was written down; without whether it may pass, as that is decided."""
     if isinstance(event, TaskEscalated):
-        return Escalated(reason=event.reason, message=event.message, partial=event.partial)
+        return Escalated(
+            reason=event.reason, message=event.message, partial=event.partial, call=event.call
+        )
     return Failed(kind=event.kind, message=event.message, partial=event.partial)
 
 
@@ -191,7 +193,7 @@ def _fared(state: RunState, task: TaskState, *, failed: bool) -> None:
     """Take down how the worker of an attempt that has just ended fared."""
     if failed:
         state.breakers.setdefault(task.worker, Breaker()).failed(task.task.id)
-    elif state.breakers and (breaker := state.breakers.get(task.worker)) is not None:
+    elif (breaker := state.breakers.get(task.worker)) is not None:
         breaker.succeeded()
         if not breaker.openings:
             del state.breakers[task.worker]

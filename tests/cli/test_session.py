@@ -42,8 +42,10 @@ tasks = [
     Task(id="a", worker="quick", intent="be quick"),
     Task(id="b", worker="forever", intent="take for ever", depends_on=["a"]),
 ]
-answer = session.run(
-    Supervisor(team), "go", title="a run", plan=Plan(goal="go", tasks=tasks), quiet=True
+supervisor = Supervisor(team)
+answer = session.Session(session.Watch("a run", None, quiet=True)).follow(
+    supervisor,
+    lambda tell: supervisor.run("go", plan=Plan(goal="go", tasks=tasks), listener=tell),
 )
 print(answer.status, answer.output, flush=True)
 sys.exit(7)

@@ -25,13 +25,18 @@ RUN = "letters"
 
 async def send_letter(to: str, idempotency_key: str) -> str:
     """Send a letter to somebody."""
-    path = Path(sys.argv[2])
-    sent = {key for key, _ in letters(path)}
-    with path.open("a") as file:
-        file.write(f"{idempotency_key} {to}\n")
-    if to == DEADLY and idempotency_key not in sent:
+    if _sent(idempotency_key, to) and to == DEADLY:
         os.kill(os.getpid(), signal.SIGKILL)
     return f"sent to {to}"
+
+
+def _sent(key: str, to: str) -> bool:
+    """Whether this letter, which is sent now, is the first with that key."""
+    path = Path(sys.argv[2])
+    known = {key for key, _ in letters(path)}
+    with path.open("a") as file:
+        file.write(f"{key} {to}\n")
+    return key not in known
 
 
 def letters(path: Path) -> list[tuple[str, str]]:
@@ -44,10 +49,10 @@ def letters(path: Path) -> list[tuple[str, str]]:
 
 def team() -> Team:
     """A worker, and a team with another."""
-    clerk = Worker("clerk", "Writes", instructions="You are a clerk.", tools=[send_letter])
-    post = Worker("post", "Writes", instructions="You are the post.", tools=[send_letter])
-    annex = Worker("annex", "Writes as well", team=Team("annex", workers=[clerk], model=MODEL))
-    return Team("office", model=MODEL, workers=[post, annex])
+    clerk = Worker("clerk", "Writes", instructions="You are a clerk.", tools=(send_letter,))
+    post = Worker("post", "Writes", instructions="You are the post.", tools=(send_letter,))
+    annex = Worker("annex", "Writes as well", team=Team("annex", workers=(clerk,), model=MODEL))
+    return Team("office", model=MODEL, workers=(post, annex))
 
 
 def plan() -> Plan:

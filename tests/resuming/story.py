@@ -110,10 +110,10 @@ def kept(events: Sequence[Event]) -> MemoryJournal:
 
 def team(shop: Workshop, *, backoff_s: tuple[float, ...] = (1.0, 2.0)) -> Team:
     """The team of the story."""
-    annex = Team("annex", workers=[Worker("plain", "does plain work", run=shop.plain)])
+    annex = Team("annex", workers=(Worker("plain", "does plain work", run=shop.plain),))
     return Team(
         "workshop",
-        workers=[
+        workers=(
             Worker("plain", "does plain work", run=shop.plain),
             Worker("flaky", "does flaky work", run=shop.flaky),
             Worker("hopeless", "never does it", run=shop.hopeless, fallback="spare"),
@@ -124,7 +124,7 @@ def team(shop: Workshop, *, backoff_s: tuple[float, ...] = (1.0, 2.0)) -> Team:
             Worker("large", "does large work", offline=shop.large),
             Worker("surprised", "is surprised", run=shop.surprised),
             Worker("annex", "does work in parts", team=annex),
-        ],
+        ),
         retry=RetryRules(backoff_s=backoff_s),
         ladder=Ladder(breaker_failures=1_000),
     )

@@ -19,7 +19,9 @@ MOMENTS, SEED = 20, 1
 
 
 @pytest.fixture(scope="module", name="undisturbed")
-def _undisturbed(nursery: Nursery, tmp_path_factory: pytest.TempPathFactory) -> tuple[float, object]:
+def _undisturbed(
+    nursery: Nursery, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[float, object]:
     """How long the story takes, and what comes of it."""
     folder = tmp_path_factory.mktemp("undisturbed")
     since = time.monotonic()

@@ -61,7 +61,9 @@ def test_a_run_killed_after_every_single_answer_pays_for_each_of_them_once(
     assert model_server.stats().requests == requests
     assert answer.status == undisturbed.status == "complete"
     assert answer.metrics.requests == requests
-    assert answer.metrics.input_tokens == sum(call.input_tokens for call in calls(tmp_path / "home"))
+    assert answer.metrics.input_tokens == sum(
+        call.input_tokens for call in calls(tmp_path / "home")
+    )
     assert answer.answer == undisturbed.answer
 
 

@@ -1,4 +1,4 @@
-"""A run that was stopped, by a person, its deadline, its budget or another owner, goes on (F30, F37).
+"""A run that a person, its deadline, its budget or another owner stopped goes on (F30, F37).
 
 On the command line, with models over HTTP.
 """
@@ -164,8 +164,8 @@ def test_what_the_deadline_did_not_reach_for_is_done_when_there_is_more_time(
     whole = answer_of(ended)
     assert (ended.status, whole.status, whole.ended_by) == (0, "complete", None)
     done = {task.id for task in late.tasks if task.status == "completed"}
-    again = [call for call in events(tmp_path)[-_since_resumed(tmp_path) :]]
-    assert not done & {getattr(event, "task_id", None) for event in again}
+    since = events(tmp_path)[-_since_resumed(tmp_path) :]
+    assert not done & {getattr(event, "task_id", None) for event in since}
     assert model_server.stats().requests > before
     assert_counted_once(whole, tmp_path)
 

@@ -70,24 +70,24 @@ def team() -> Team:
     guide.tool_plain(find_guides)
     law = Team(
         "law",
-        workers=[
-            Worker("rules", "Rules", instructions="You know rules.", tools=[find_rules]),
+        workers=(
+            Worker("rules", "Rules", instructions="You know rules.", tools=(find_rules,)),
             Worker("rights", "Rights", instructions="You know rights."),
-        ],
+        ),
     )
     return Team(
         "office",
         model=MODEL,
-        workers=[
+        workers=(
             Worker(
                 "survey",
                 "Heights",
                 instructions="You know heights.",
-                tools=[find_heights, read_heights],
+                tools=(find_heights, read_heights),
             ),
             Worker("law", "Who may do what", team=law),
             Worker("guide", "Guided tours", run=guide),
-        ],
+        ),
     )
 
 

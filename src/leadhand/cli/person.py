@@ -55,9 +55,12 @@ class TerminalPerson:
                 if question.plan is not None:
                     return await self._on_plan(question, question.plan)
                 self._say(question.text)
-                said = await self._line("What should the worker know? (empty: go on without) ")
-                text = (said or "").strip()
+                allow = "y: allow it; else w" if question.call else "W"
+                asked = f"{allow}hat should the worker know? (empty: go on without) "
+                text = (await self._line(asked) or "").strip()
                 verdict = "answered" if text else "declined"
+                if question.call and text.lower() in ("y", "yes"):
+                    return Reply(task_id=question.task_id, verdict="approved")
                 return Reply(task_id=question.task_id, verdict=verdict, text=text)
 
     async def _on_plan(self, question: Question, shown: Plan) -> Reply | None:

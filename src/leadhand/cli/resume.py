@@ -33,6 +33,7 @@ from leadhand.contracts.people import Message, Question, Reply
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError, PlanRejected
+from leadhand.people import open_questions
 from leadhand.state import RunState, fold
 from leadhand.validation import check
 
@@ -79,7 +80,7 @@ def answer_command(options: ResumeOptions, said: Said) -> int:
     try:
         run_id = found(keeping.journal, options.run, keeping.shown)
         state = fold(keeping.journal.events(run_id))
-        questions = _questions(state)
+        questions = open_questions(state)
         if not questions:
             raise InputError(f"run {run_id!r} asks nothing: `leadhand show {run_id}` tells why")
         replies = _replies(said, questions, state, options.showing)
@@ -161,20 +162,14 @@ def changes(options: ResumeOptions) -> dict[str, object]:
 # What people say
 
 
-def _questions(state: RunState) -> list[Question]:
-    plan = state.proposed if state.plan is None else None
-    return [
-        Question(task_id=id, text=text, plan=plan if id is None else None)
-        for id, text in state.questions.items()
-    ]
-
-
 def _replies(
     said: Said, questions: Sequence[Question], state: RunState, showing: Showing
 ) -> list[Reply]:
     """What is said to which question. Raises `InputError` where that can't be told."""
     if said == Said():
         return asyncio.run(_asked_here(questions)) if asks_here(showing) else []
+    if said.approve and (said.task_id is not None or all(one.plan is None for one in questions)):
+        return [_on_call(said, questions)]
     about_plan = said.approve or said.refuse or said.plan is not None
     if about_plan and said.task_id is not None:
         raise InputError("--task is for what a worker asks, not for the plan: leave it out")
@@ -203,6 +198,17 @@ async def _asked_here(questions: Sequence[Question]) -> list[Reply]:
     return replies
 
 
+def _on_call(said: Said, questions: Sequence[Question]) -> Reply:
+    """The word that a tool call is allowed."""
+    calls = [one for one in questions if one.call and said.task_id in (None, one.task_id)]
+    if len(calls) == 1:
+        return Reply(task_id=calls[0].task_id, verdict="approved")
+    if not calls:
+        raise InputError(_which(said, questions))
+    ids = [call.task_id or "" for call in calls]
+    raise InputError(f"say which task it is about: --task {' or --task '.join(ids)}")
+
+
 def _on_plan(said: Said, state: RunState) -> Reply:
     if said.refuse:
         return Reply(verdict="refused", text=said.text or "")
@@ -216,7 +222,8 @@ def _which(said: Said, questions: Sequence[Question]) -> str:
     """Why it can't be told what a reply is to."""
     tasks = [question.task_id for question in questions if question.task_id is not None]
     if said.approve or said.refuse or said.plan is not None:
-        return f"no plan waits to be approved; a word is asked on {', '.join(tasks)}"
+        told = f"; a word is asked on {', '.join(tasks)}" if tasks else ""
+        return f"nothing waits to be approved that this is about{told}"
     if not tasks:
         return "a plan waits to be approved: give --approve, --refuse or --plan FILE"
     return f"say which task it is about: --task {' or --task '.join(tasks)}"
@@ -245,7 +252,8 @@ def _show_questions(
         if question.plan is not None:
             _write(f"  {answer} --approve | --refuse [WHY] | --plan FILE\n", console)
         else:
-            _write(f"  {answer} --task {question.task_id} TEXT\n", console)
+            allow = "--approve | " if question.call else ""
+            _write(f"  {answer} --task {question.task_id} {allow}TEXT\n", console)
 
 
 def _write(text: str, console: Console) -> None:

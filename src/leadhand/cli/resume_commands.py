@@ -89,7 +89,9 @@ def answer(
     task: Annotated[
         str | None, typer.Option(help="The task that it is about.", metavar="TASK")
     ] = None,
-    approve: Annotated[bool, typer.Option("--approve", help="Carry out the plan.")] = False,
+    approve: Annotated[
+        bool, typer.Option("--approve", help="Carry out the plan, or allow a tool call.")
+    ] = False,
     refuse: Annotated[bool, typer.Option("--refuse", help="Don't carry out the plan.")] = False,
     plan: Annotated[
         Path | None, typer.Option(help="Carry out this plan instead.", metavar="FILE")

@@ -103,6 +103,8 @@ class Escalated(BaseModel):
     message: str
     """What would help: what is missing, what to do instead, whom to ask."""
     partial: Result | None = None
+    call: str | None = None
+    """The key of the tool call that a person has to allow first; none where it is not about one."""
 
 
 class Failed(BaseModel):
@@ -155,6 +157,8 @@ class Handoff(BaseModel):
     done_when: str = ""
     """How to tell that the task is finished."""
     limits: Limits = NO_LIMITS
+    allowed: tuple[str, ...] = ()
+    """The keys of the tool calls that a person has allowed."""
     return_to: str
     key: str = ""
     """Names the task among those of all runs; the same in every attempt. Whoever hands it on to

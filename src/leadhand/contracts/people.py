@@ -8,7 +8,7 @@ from leadhand.contracts.task import Plan
 
 Verdict = Literal["approved", "refused", "answered", "declined"]
 """Of a plan: `approved` or `refused`. Of a task: `answered`, or `declined` where the person has
-nothing to say and the ladder goes on."""
+nothing to say and the ladder goes on; where its worker wants to call a tool, `approved` too."""
 Occasion = Literal["plan", "escalation"]
 """When a person may be asked: before a plan is carried out, and where a task was handed back."""
 
@@ -23,6 +23,8 @@ class Question(BaseModel):
     text: str
     plan: Plan | None = None
     """The plan to approve."""
+    call: bool = False
+    """Whether it is about a tool call that can be approved."""
 
 
 class Reply(BaseModel):

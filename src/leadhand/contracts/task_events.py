@@ -28,6 +28,8 @@ class TaskEscalated(TaskEvent):
     reason: EscalationReason
     message: str
     partial: Result | None = None
+    call: str | None = None
+    """The key of the tool call that a person has to allow first."""
     final: bool
     """True: nobody else will try, and the task ends here; `decision` says why."""
     decision: str

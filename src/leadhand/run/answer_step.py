@@ -9,6 +9,7 @@ from leadhand.contracts.event import ConflictFound, RunFinished, SynthesisStarte
 from leadhand.contracts.people import Question
 from leadhand.contracts.task import Plan
 from leadhand.errors import ModelError
+from leadhand.people import open_questions
 from leadhand.run.conditions import Conditions
 from leadhand.synthesis.merge import merge
 from leadhand.trace.ending import confidence_of, gaps_of, results_of, status_of, with_gaps
@@ -55,12 +56,7 @@ class AnswerStep:
 
     async def waiting(self) -> Answer:
         """How things stand where a person has to say something first; the run has not ended."""
-        state = self._state
-        plan = state.proposed if state.plan is None else None
-        questions = tuple(
-            Question(task_id=id, text=text, plan=None if id is not None else plan)
-            for id, text in state.questions.items()
-        )
+        questions = open_questions(self._state)
         answer = self._answer(Synthesis(answer=""), tuple(_open(questions)))
         await self._recorder.commit()
         return answer.model_copy(update={"waiting": questions})

@@ -78,8 +78,9 @@ class Run:
         if state.answer is not None and is_over(state) and not again:
             return state.answer
         self._start(asked, again)
-        if not recorder.path:
-            # From here on there is something to go on with, and a journal that can be written.
+        if plan is None and not recorder.path:
+            # While it is planned there is something to go on with, and the journal can be written.
+            # A plan of the caller's own is kept together with the run's beginning, or not at all.
             await recorder.commit()
         if state.plan is None and not await PlanStep(self._of).planned(asked, plan):
             return await self._waiting_or_last()

@@ -89,7 +89,7 @@ class ModelWorker:
         except Circles as error:
             return attempt.failed("step_limit", str(error))
         except NeedsPerson as error:
-            return Escalated(reason="ambiguous_input", message=str(error))
+            return Escalated(reason="ambiguous_input", message=str(error), call=error.call)
 
     def _models_for(self, handoff: Handoff) -> tuple[ModelSpec, ...]:
         if self.worker.model is not None:

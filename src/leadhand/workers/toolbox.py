@@ -46,6 +46,11 @@ Context = RunContext[None]
 class NeedsPerson(Exception):
     """A tool that a person has to allow, or to carry out; the message says which and with what."""
 
+    def __init__(self, message: str, call: str) -> None:
+        super().__init__(message)
+        self.call = call
+        """The key of the call."""
+
 
 class Circles(Exception):
     """The model makes the same call again and again."""
@@ -154,7 +159,8 @@ class Toolbox:
             value = await self._call(call, arguments)
         except (CallDeferred, ApprovalRequired) as error:
             shown = json.dumps(arguments, ensure_ascii=False)[:LOGGED_CHARS]
-            raise NeedsPerson(f"{call.tool_name} needs a person's approval: {shown}") from error
+            message = f"{call.tool_name} needs a person's approval: {shown}"
+            raise NeedsPerson(message, key_of_call.get()) from error
         except asyncio.CancelledError as error:
             if _is_being_cancelled():
                 raise
@@ -195,9 +201,15 @@ class Toolbox:
 
     async def _call(self, call: ToolCallPart, arguments: dict[str, JsonValue]) -> object:
         tool = self._tools[call.tool_name]
-        if tool.tool_def.kind in ("external", "unapproved"):
+        allowed = key_of_call.get() in self._handoff.allowed
+        if tool.tool_def.kind == "external" or (tool.tool_def.kind == "unapproved" and not allowed):
             raise ApprovalRequired
-        context = replace(self._context, tool_call_id=call.tool_call_id, tool_name=call.tool_name)
+        context = replace(
+            self._context,
+            tool_call_id=call.tool_call_id,
+            tool_name=call.tool_name,
+            tool_call_approved=allowed,
+        )
         # As JSON: strict types take dates and the like only from there.
         valid: object = tool.args_validator.validate_json(
             to_json(arguments), context=context.validation_context

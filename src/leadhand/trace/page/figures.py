@@ -60,7 +60,12 @@ def answer(given: Answer | None) -> Iterator[Html]:
         yield tag("p", "There is no answer yet.", class_="quiet")
         return
     yield from _list("What is missing", [(gap.task_id, gap.why) for gap in given.gaps])
-    yield tag("article", prose(without_gaps(given.answer, given.gaps)))
+    yield tag(
+        "article",
+        prose(without_gaps(given.answer, given.gaps)),
+        class_="scroll",
+        tabindex="0",
+    )
     between = [
         (", ".join(one.task_ids), f"{one.about} {_end(one.resolution)} {one.why}".strip())
         for one in given.conflicts

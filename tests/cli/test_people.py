@@ -1,0 +1,248 @@
+"""A person on the command line: asked at the terminal, or answering a run that waits."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from leadhand.cli import main
+from tests.cli.desk_team import ENV, PLAN, desk_team
+from tests.cli.program import Ended
+from tests.cli.program import leadhand as program
+from tests.cli.terminal import CTRL_C, CTRL_D, Terminal
+
+
+class House:
+    """A folder with a team, its plan, and its runs."""
+
+    def __init__(self, folder: Path, capture: pytest.CaptureFixture[str]) -> None:
+        self.folder = folder
+        self._capture = capture
+        desk_team(folder)
+        self.write("plan.json", PLAN)
+
+    def write(self, name: str, plan: object) -> None:
+        """A plan as a file."""
+        (self.folder / name).write_text(json.dumps(plan), encoding="utf-8")
+
+    def does(self, *arguments: str) -> Ended:
+        """What `leadhand ARGUMENTS` does here, away from any terminal; in this process."""
+        self._capture.readouterr()
+        sys.argv = ["leadhand", *arguments, "--home", "runs"]
+        with pytest.raises(SystemExit) as ended:
+            main()
+        shown = self._capture.readouterr()
+        return Ended(int(ended.value.code or 0), shown.out, shown.err)
+
+    def runs(self, *arguments: str) -> Ended:
+        """What a run of the plan does, in a process of its own."""
+        given = ("run", "--team", "desk", "--plan", "plan.json", "--home", "runs", *arguments)
+        return program(*given, folder=self.folder, env=ENV)
+
+    def refuses(self, arguments: tuple[str, ...], why: str) -> None:
+        """See to it that such an answer ends with one line."""
+        ended = self.does("answer", "last", *arguments)
+        assert (ended.status, ended.out, len(ended.err.splitlines())) == (2, "", 1), ended.err
+        assert why in ended.err
+
+    def at_terminal(self, *arguments: str, env: dict[str, str] | None = None) -> Terminal:
+        """The same, in a terminal."""
+        return Terminal(
+            *arguments, "--home", "runs", folder=self.folder, env={**ENV, **(env or {})}
+        )
+
+
+@pytest.fixture
+def house(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> House:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["leadhand"])
+    for name, value in {**ENV, "COLUMNS": "100"}.items():
+        monkeypatch.setenv(name, value)
+    return House(tmp_path, capsys)
+
+
+# Away from a terminal
+
+
+def test_a_run_waits_for_its_plan_to_be_approved_and_for_answers_and_then_goes_on(
+    house: House,
+) -> None:
+    parked = house.runs("--approve", "plan,escalation", "--json")
+    document = json.loads(parked.out)
+    run_id = document["run_id"]
+    assert parked.status == 3
+    assert [one["text"] for one in document["waiting"]] == ["Is this plan to be carried out?"]
+    assert f"it waits for a person: leadhand answer {run_id} --home runs" in parked.err
+    assert f"to answer: leadhand answer {run_id} --home runs" in parked.err
+
+    asked = house.does("answer", "last")
+    assert asked.status == 0
+    assert "paint the north wall" in asked.out
+    how = f"leadhand answer {run_id} --home runs --approve | --refuse [WHY] | --plan FILE"
+    assert how in asked.out
+    assert f"{run_id}  " in house.does("runs").out
+    assert "  waiting  " in house.does("runs").out
+    assert "waits for a person" in house.does("show", run_id).out
+
+    (house.folder / "south.json").write_text(
+        json.dumps(PLAN).replace("north", "south"), encoding="utf-8"
+    )
+    gone_on = house.does("answer", run_id, "--plan", "south.json")
+    assert gone_on.status == 3
+    assert "painter (ambiguous input): which colour?" in gone_on.out
+    assert gone_on.out.splitlines()[-1].startswith("waiting · engine: deterministic")
+
+    done = house.does("answer", run_id, "--task", "t1", "dark blue")
+    assert done.status == 0
+    assert "the south wall: dark blue" in done.out
+    assert "filed: file the permit" in done.out
+    over = house.does("answer", run_id, "red")
+    assert (over.status, over.out) == (2, "")
+    assert f"run '{run_id}' asks nothing" in over.err
+    dead = house.does("cancel", run_id)
+    assert (dead.status, dead.out) == (2, "")
+    assert "is not under way: there is nothing to cancel" in dead.err
+
+
+def test_a_plan_is_refused_by_command_and_the_answer_says_why(house: House) -> None:
+    house.runs("--approve", "plan")
+    refused = house.does("answer", "last", "--refuse", "the wall is gone")
+    assert refused.status == 3
+    assert "a person refused the plan: the wall is gone" in refused.out
+    assert "it waits" not in refused.err
+
+
+def test_what_fits_no_question_is_one_clear_line(house: House) -> None:
+    house.runs("--approve", "plan,escalation")
+    house.write("broken.json", {**PLAN, "tasks": [{"id": "a", "worker": "nobody", "intent": "x"}]})
+    for arguments, why in {
+        ("blue",): "a plan waits to be approved: give --approve, --refuse or --plan FILE",
+        ("blue", "--task", "t1"): "a plan waits to be approved",
+        ("--approve", "--task", "t1"): "nothing waits to be approved that this is about",
+        ("--approve", "--refuse"): "give one of --approve, --refuse and --plan",
+        ("--approve", "why"): "leave it out",
+        ("--plan", "broken.json", "why"): "leave it out",
+        ("--plan", "none.json"): "can't read the plan none.json",
+        ("--plan", "broken.json"): "'nobody'",
+    }.items():
+        house.refuses(arguments, why)
+    assert house.does("answer", "last", "--approve").status == 3
+    for arguments, why in {
+        ("--approve",): "nothing waits to be approved that this is about; a word is asked on t1",
+        ("blue", "--task", "t2"): "--task t1",
+        ("--task", "t1"): "give a TEXT",
+    }.items():
+        house.refuses(arguments, why)
+
+
+def test_a_run_under_way_is_cancelled_from_elsewhere_and_prints_its_answer(house: House) -> None:
+    tasks = [*PLAN["tasks"], {"id": "t3", "worker": "sleeper", "intent": "sleep on it"}]
+    house.write("plan.json", {**PLAN, "tasks": tasks})
+    arguments = ["run", "--team", "desk", "--plan", "plan.json", "--home", "runs"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "leadhand", *arguments, "--events", "-"],
+        cwd=house.folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **ENV},
+    )
+    assert process.stdout is not None
+    while "task_completed" not in process.stdout.readline():
+        pass
+    told = house.does("cancel", "last")
+    assert told.status == 0
+    assert "to stop run run-" in told.err
+    out, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "`t3`: cancelled by `leadhand cancel`" in out
+    assert "filed: file the permit" in out
+    assert "go on with: leadhand resume run-" in err
+
+
+# At a terminal
+
+
+def test_somebody_at_the_terminal_edits_and_approves_the_plan_and_answers(house: House) -> None:
+    """F29"""
+    editor = house.folder / "editor.py"
+    editor.write_text(
+        "import pathlib, sys\n"
+        "file = pathlib.Path(sys.argv[1])\n"
+        "text = file.read_text()\n"
+        "first = 'north' in text\n"
+        "file.write_text(text.replace('north', 'süd')[:-6] if first else text + '  ]\\n}\\n')\n"
+    )
+    with house.at_terminal(
+        "run", "--team", "desk", "--plan", "plan.json", "--approve", "plan,escalation",
+        env={"VISUAL": f"{sys.executable} {editor}"},
+    ) as terminal:  # fmt: skip
+        terminal.shows("paint the north wall")
+        terminal.shows("[a]pprove, [e]dit or [r]efuse? ")
+        terminal.types("what?")
+        terminal.shows("[a]pprove, [e]dit or [r]efuse? ")
+        terminal.types("e")
+        terminal.shows("This is no plan")
+        terminal.shows("[a]pprove, [e]dit or [r]efuse? ")
+        terminal.types("e")
+        terminal.shows("paint the süd wall")
+        terminal.shows("[a]pprove, [e]dit or [r]efuse? ")
+        terminal.types("a")
+        terminal.shows("painter (ambiguous input): which colour?")
+        terminal.shows("(empty: go on without) ")
+        terminal.types("dark blue,\nbut not the door")
+        terminal.shows("answered by person")
+        assert terminal.ended() == 0
+    assert "the süd wall: dark blue" in terminal.text
+    assert "but not the door" in terminal.text.partition("answered by person")[2]
+
+
+def test_ctrl_c_at_a_question_leaves_a_run_that_asks_again_when_it_is_resumed(
+    house: House,
+) -> None:
+    """F37"""
+    run = ("run", "--team", "desk", "--plan", "plan.json", "--approve", "escalation")
+    with house.at_terminal(*run) as terminal:
+        terminal.shows("(empty: go on without) ")
+        terminal.types(CTRL_C)
+        terminal.shows("go on with: leadhand resume run-")
+        assert terminal.ended() == 130
+        assert "Fatal" not in terminal.text
+        assert "Traceback" not in terminal.text
+    with house.at_terminal("resume", "last") as terminal:
+        terminal.shows("(empty: go on without) ")
+        terminal.types("red")
+        assert terminal.ended() == 0
+    assert "the north wall: red" in terminal.text
+
+
+def test_the_end_of_input_leaves_a_plan_waiting_and_the_answer_command_asks_for_it(
+    house: House,
+) -> None:
+    with house.at_terminal(
+        "run", "--team", "desk", "--plan", "plan.json", "--approve", "plan"
+    ) as terminal:
+        terminal.shows("[r]efuse? ")
+        terminal.types(CTRL_D)
+        terminal.shows("it waits for a person: leadhand answer run-")
+        assert terminal.ended() == 3
+    with house.at_terminal("answer", "last") as terminal:
+        terminal.shows("[r]efuse? ")
+        terminal.types("r")
+        terminal.shows("Why?")
+        terminal.types("too late")
+        terminal.shows("a person refused the plan: too late")
+        assert terminal.ended() == 3
+
+
+def test_nobody_is_asked_who_does_not_want_to_be(house: House) -> None:
+    run = ("run", "--team", "desk", "--plan", "plan.json", "--approve", "plan", "--no-input")
+    with house.at_terminal(*run) as terminal:
+        terminal.shows("it waits for a person: leadhand answer run-")
+        assert terminal.ended() == 3
+    assert "[r]efuse?" not in terminal.text
