@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-ALONE = ("engine", "startup", "review_speed", "endpoint", "peers")
+ALONE = ("engine", "startup", "review_speed", "endpoint", "journal", "peers")
 WITH_WORKLOADS = ("workflows", "insecure")
 
 

@@ -22,7 +22,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from benchmarks.startup import seconds
-from leadhand import Plan, Supervisor, Task, Team, Worker
+from leadhand import Handoff, Plan, Supervisor, Task, Team, Worker
 from leadhand.journal import MemoryJournal, open_journal
 
 DRIVERS = Path(__file__).parent / "journal_peers"
@@ -154,7 +154,11 @@ def _row(
 async def store(home: Path, runs: int) -> None:
     """Keep so many runs of three tasks in a folder; their ids are `run-1` and so on."""
     memory = MemoryJournal()
-    team = Team("bench", workers=(Worker("noop", "does nothing", run=lambda given: "x"),))
+
+    async def noop(given: Handoff) -> str:
+        return f"x {len(given.intent)}"
+
+    team = Team("bench", workers=(Worker("noop", "does nothing", run=noop),))
     tasks = tuple(Task(id=f"t{i}", worker="noop", intent=f"count to {i}") for i in range(3))
     await Supervisor(team, journal=memory).run(plan=Plan(goal="measure", tasks=tasks), run_id="r")
     events = memory.events("r")

@@ -1,15 +1,17 @@
-"""The comparison with peers: its chart shows what was measured, and its targets can be missed."""
+"""The comparisons with peers: what was measured is shown, and targets can be missed."""
 
 import asyncio
 import json
+import sys
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import cast
 from xml.etree import ElementTree as ET
 
 import pytest
-from benchmarks import model_alone
+from benchmarks import journal, model_alone
 from benchmarks import peer_targets as known
 from benchmarks.chart import drawn, tick
 from benchmarks.peer_driver import Driver, common_of
@@ -254,3 +256,27 @@ def test_without_peers_leadhand_is_measured_alone(model_server: ScriptedServer) 
     line = model_alone.measure(model_server, tasks=5, latency_ms=0, rounds=1)
     assert line.split()[0] == "5"
     assert line.split()[-1] == "7"
+
+
+def test_what_keeping_costs_can_miss_every_target_of_its_own() -> None:
+    parallel = journal.Row(
+        "leadhand", "independent", 1_000, 0.3, 0.09, 0.08, None, open_bytes=9e9, closed_bytes=500.0
+    )
+    chain = replace(parallel, shape="chain", added_wall_ms=5.0, syncs=2.0)
+    took = {"runs": 0.29, "show": 0.29, "--help": 9.0}
+    assert journal.missed([parallel, chain], took) == []
+    slow = replace(parallel, added_wall_ms=0.11)
+    wide = replace(chain, syncs=2.1, closed_bytes=2_100.0)
+    lines = journal.missed([slow, wide], {"runs": 0.31, "show": 0.32})
+    whats = ["ms added a task", "syncs a task", "bytes a task, chain", "s for runs", "s for show"]
+    assert [line.split(": ")[1] for line in lines] == whats
+    peers = [replace(one, tool="DBOS") for one in (slow, wide)]
+    assert journal.missed(peers, took) == []
+    assert journal.shown([slow, wide]).count("\n") == 2
+
+
+def test_keeping_is_measured_beside_the_same_with_nothing_kept() -> None:
+    sample = journal.run(Path(sys.executable), journal.OURS, "chain", 3, kept=True)
+    assert sample.wall_s > 0
+    assert sample.open_bytes > sample.closed_bytes > 0
+    assert journal.run(Path(sys.executable), journal.OURS, "chain", 3, kept=False).open_bytes == 0

@@ -67,7 +67,10 @@ class People:
         state, asked = recorder.state, set(occasions)
         if None in state.questions or state.heard is not None:
             asked.add("plan")
-        if any(id in state.questions or task.heard for id, task in state.tasks.items()):
+        if any(
+            id in state.questions or (task.heard is not None and not task.ended)
+            for id, task in state.tasks.items()
+        ):
             asked.add("escalation")
         return cls(recorder, journal, occasions=asked, ask=ask) if asked else None
 
@@ -90,7 +93,6 @@ class People:
         """Write the question down that `ask` asks, before anybody waits for the answer."""
         if self._recorder.state.tasks[task.id].heard is None:
             self._write(task.id, _question(task, outcome))
-            self.look()
 
     async def ask(self, task: Task, outcome: Escalated | Failed) -> str | None:
         """What the worker of `task` should know; none where there is no answer."""
@@ -122,7 +124,11 @@ class People:
         return await self._reply(None, question, patiently=False)
 
     def _write(self, id: str | None, text: str) -> None:
-        """Write a question down, unless it was asked before the run was resumed."""
+        """Write a question down, unless it was asked before the run was resumed.
+
+        Whatever was said before it is asked is no answer to it.
+        """
+        self.look()
         if id not in self._recorder.state.questions:
             stamp = self._recorder.stamp()
             self._recorder.record(ApprovalRequested(**stamp, task_id=id, question=text))
@@ -173,6 +179,8 @@ class People:
         more, is forgotten.
         """
         others: list[Message] = []
+        if self._recorder.path:
+            return others  # replies name tasks of the outermost run
         for message in self._journal.messages(self._recorder.run_id):
             if message.reply is None:
                 others.append(message)

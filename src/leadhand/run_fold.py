@@ -147,6 +147,8 @@ def _resumed(state: RunState, event: RunResumed) -> None:
         task.status, task.finished_s, task.error = "pending", None, None
         task.out_of_budget = False
         if task.interrupted:
+            # The same attempt is made once more, whenever that is.
+            task.interrupted, task.goes_on = False, True
             task.attempts -= 1
             task.tried = task.tried[:-1]
     for id in event.again:
@@ -156,6 +158,8 @@ def _resumed(state: RunState, event: RunResumed) -> None:
 
 def _halted(state: RunState, at_s: float) -> None:
     """What was in flight is not any more, in nested runs too."""
+    for breaker in state.breakers.values():
+        breaker.probe = None
     for task in state.tasks.values():
         if task.status == "running":
             task.busy_s += at_s - task.dispatched_s
@@ -179,6 +183,6 @@ def _amend(state: RunState, event: PlanAmended) -> None:
         state.tasks[task.id] = TaskState(task, task.worker)
     for task in event.changed:
         known = state.tasks[task.id]
-        known.task, known.worker = task, task.worker
+        known.task, known.worker, known.goes_on = task, task.worker, False
     if state.plan is not None:
         state.plan = state.plan.model_copy(update={"revision": event.revision})

@@ -52,9 +52,10 @@ class TaskState:
     allowed: tuple[str, ...] = ()
     """The keys of the tool calls that a person has allowed."""
     interrupted: bool = False
-    """Whether its last attempt was stopped, or lost with its process: it may be made once more."""
+    """Whether its last attempt was stopped, or lost with its process: it may be made once more.
+    Once the run is resumed that is the next one, and it does not count twice."""
     goes_on: bool = False
-    """Whether the attempt that runs now, or ran last, was begun before the run was resumed."""
+    """Whether the attempt that comes next, or runs now, was begun before the run was resumed."""
     out_of_budget: bool = False
     """Whether it ended because the budget did not reach for it."""
     splits: int = 0

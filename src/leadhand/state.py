@@ -138,7 +138,6 @@ def _dispatched(state: RunState, task: TaskState, event: TaskDispatched) -> None
     task.dispatched_s = event.elapsed_s
     task.doubt = task.heard = None
     # Where the same attempt is made once more, what was seen of it counts.
-    task.goes_on, task.interrupted = task.interrupted, False
     task.called = task.called and task.goes_on
     if task.started_s is None:
         task.started_s = event.elapsed_s
@@ -166,6 +165,7 @@ def _unsuccessful(state: RunState, task: TaskState, event: TaskFailed | TaskEsca
         _fared(state, task, failed=failed)
         state.repeated += failed and not event.final
     task.result = event.partial or task.result
+    task.goes_on = False
     if not event.final:
         task.busy_s += event.elapsed_s - task.dispatched_s
         task.status = "pending"
@@ -208,6 +208,7 @@ def _decided(
     match event:
         case TaskReassigned():
             task.worker = event.worker
+            task.goes_on = False
             task.first = task.result if event.second_opinion else None
         case TaskRefined():
             task.task = task.task.model_copy(update={"intent": event.new_intent})

@@ -214,6 +214,8 @@ def test_ctrl_c_at_a_question_leaves_a_run_that_asks_again_when_it_is_resumed(
         assert terminal.ended() == 130
         assert "Fatal" not in terminal.text
         assert "Traceback" not in terminal.text
+    begun = json.loads(house.does("trace", "last").out)["events"][0]
+    assert begun["deadline_s"] is None, "nobody hurries who sits there and did not ask for it"
     with house.at_terminal("resume", "last") as terminal:
         terminal.shows("(empty: go on without) ")
         terminal.types("red")

@@ -156,6 +156,20 @@ def test_what_is_no_message_is_called_that(body: str) -> None:
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize("place", [0, 31, 32, 99])
+def test_a_secret_in_one_of_many_events_is_taken_out_of_that_one(place: int) -> None:
+    """F36: what leadhand itself writes is left as it is, whatever a secret is called."""
+    story = Story("r")
+    events = [story.dispatched(f"t{n}" if n != place else "hunter2") for n in range(100)]
+
+    def redact(text: str) -> str:
+        return text.replace("hunter2", "[redacted]").replace("task_dispatched", "[redacted]")
+
+    plain, redacted = encode(events), encode(events, redact=redact)
+    plain[place] = plain[place].replace("hunter2", "[redacted]")
+    assert redacted == plain
+
+
 def test_numbers_that_json_lacks_cost_no_run() -> None:
     """F06: typed numbers come back; in free data they are words."""
     event = Story("r").completed("a")

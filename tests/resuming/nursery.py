@@ -10,8 +10,10 @@ process as any other.
 import importlib
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 import traceback
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -23,8 +25,20 @@ PRELOADED = (
     "leadhand.cli.app",
     "leadhand.cli.run",
     "leadhand.cli.resume",
-    "leadhand.synthesis",
-    "leadhand.planning",
+    "leadhand.journal.sqlite",
+    "leadhand.models.calls",
+    "leadhand.models.connections",
+    "leadhand.planning.model",
+    "leadhand.planning.choosing",
+    "leadhand.planning.revision",
+    "leadhand.synthesis.critic",
+    "leadhand.synthesis.judge",
+    "leadhand.synthesis.model",
+    "leadhand.workers.agent",
+    "leadhand.workers.loop",
+    "anyio._backends._asyncio",
+    "genai_prices.data",
+    "openai.resources.chat",
     "pydantic_ai.models.openai",
     "pydantic_ai.providers.openai",
     "tests.resuming.killed",
@@ -32,6 +46,14 @@ PRELOADED = (
 )
 """What takes long to import."""
 CLI = "leadhand.cli.app:main"
+
+
+def until(condition: Callable[[], bool]) -> None:
+    """Return once it holds, as it will by what another process does."""
+    give_up_s = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < give_up_s, "it never came to that"
+        time.sleep(0.005)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,18 +74,19 @@ class Child:
     nursery: "Nursery"
     folder: Path
 
-    def kill(self, signal: int) -> None:
+    def kill(self, number: int) -> None:
         """Send it a signal."""
-        os.kill(self.pid, signal)
+        os.kill(self.pid, number)
 
     def ended(self) -> Ended:
         """What it left behind, once it has ended."""
-        status = self.nursery.command(do="wait", pid=self.pid)
+        status = self.nursery.wait(self.pid)
         return Ended(status, self.said("out"), self.said("err"))
 
     def said(self, stream: str) -> str:
         """What it has written so far."""
-        return (self.folder / f"{self.pid}.{stream}").read_text(encoding="utf-8")
+        path = self.folder / f"{self.pid}.{stream}"
+        return path.read_text(encoding="utf-8") if path.exists() else ""
 
 
 class Nursery:
@@ -80,6 +103,7 @@ class Nursery:
             env=env,
         )
         self._line()
+        self._alive: set[int] = set()
 
     def __enter__(self) -> Self:
         return self
@@ -106,7 +130,19 @@ class Nursery:
             folder=str(folder),
             env={"LEADHAND_HOME": str(folder / "home"), **(env or {})},
         )
+        self._alive.add(pid)
         return Child(pid, self, folder)
+
+    def wait(self, pid: int) -> int:
+        """What a process ended with."""
+        self._alive.discard(pid)
+        return self.command(do="wait", pid=pid)
+
+    def clear(self) -> None:
+        """End whatever is left, as a test that failed may have left it."""
+        for pid in [*self._alive]:
+            os.kill(pid, signal.SIGKILL)
+            self.wait(pid)
 
     def run(
         self, function: str, *arguments: str, folder: Path, env: dict[str, str] | None = None

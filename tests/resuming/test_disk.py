@@ -5,8 +5,6 @@ import resource
 import shutil
 import signal
 import sqlite3
-import time
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -18,17 +16,9 @@ from leadhand.contracts.event import TaskCompleted
 from leadhand.errors import JournalError
 from leadhand.journal.sqlite import FILE, SqliteJournal
 from tests.resuming.gates import folder_of_team, plan, team, work
-from tests.resuming.nursery import CLI, Child, Nursery
+from tests.resuming.nursery import CLI, Child, Nursery, until
 
 RESUME_IT = ("resume", "last", "--json", "--quiet")
-
-
-def until(condition: Callable[[], bool]) -> None:
-    """Return once it holds."""
-    give_up_s = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < give_up_s
-        time.sleep(0.005)
 
 
 def at_the_gate(nursery: Nursery, folder: Path) -> Child:

@@ -2,8 +2,8 @@
 
 import json
 import signal
-import time
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,7 +13,7 @@ from leadhand.contracts.event import ModelCalled
 from leadhand.journal import open_journal
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Object
-from tests.resuming.nursery import CLI, Nursery
+from tests.resuming.nursery import CLI, Nursery, until
 from tests.resuming.office import REQUESTS, RESUME_IT, RUN_IT, office
 
 THINKERS = "tests.resuming.thinkers"
@@ -29,11 +29,8 @@ def asked(server: ScriptedServer) -> Counter[str]:
 
 def calls(home: Path, run_id: str = RUN) -> list[ModelCalled]:
     """The calls that are in the journal."""
-    journal = open_journal(home)
-    try:
+    with closing(open_journal(home)) as journal:
         return [event for event in journal.events(run_id) if isinstance(event, ModelCalled)]
-    finally:
-        journal.close()
 
 
 def test_a_run_killed_after_every_single_answer_pays_for_each_of_them_once(
@@ -89,8 +86,7 @@ def test_what_was_asked_when_the_program_was_killed_is_asked_again_and_nothing_e
     office(tmp_path)
     model_server.configure(script=[{"match": match, "reply": HANG}])
     child = nursery.start(CLI, *RUN_IT, folder=tmp_path, env=model_server.env())
-    while model_server.stats().requests < answered + hanging:
-        time.sleep(0.01)
+    until(lambda: model_server.stats().requests >= answered + hanging)
     child.kill(signal.SIGKILL)
     assert child.ended().out == ""
     hung = {*asked(model_server)}

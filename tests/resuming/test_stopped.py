@@ -4,8 +4,7 @@ On the command line, with models over HTTP.
 """
 
 import signal
-import time
-from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -15,7 +14,7 @@ from leadhand.contracts.event import Event, ModelCalled
 from leadhand.journal import open_journal
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Object
-from tests.resuming.nursery import CLI, Child, Ended, Nursery
+from tests.resuming.nursery import CLI, Child, Ended, Nursery, until
 from tests.resuming.office import REQUESTS, RESUME_IT, RUN_IT, office
 from tests.resuming.test_killed_models import HANG, asked
 
@@ -30,20 +29,9 @@ def answer_of(ended: Ended) -> Answer:
 
 def events(folder: Path) -> list[Event]:
     """What is kept of the one run."""
-    journal = open_journal(folder / "home")
-    try:
+    with closing(open_journal(folder / "home")) as journal:
         (run,) = journal.runs()
         return [*journal.events(run.run_id)]
-    finally:
-        journal.close()
-
-
-def until(condition: Callable[[], bool]) -> None:
-    """Return once it holds."""
-    give_up_s = time.monotonic() + 60
-    while not condition():
-        assert time.monotonic() < give_up_s
-        time.sleep(0.01)
 
 
 def hanging(

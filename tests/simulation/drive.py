@@ -1,31 +1,50 @@
 """Runs a scenario through the real engine, and records all that its promises are checked against.
 
 A seed's run is either a whole one (`Run` with its crew, teams within teams, budget, synthesis) or
-the scheduler alone, which is given remedies and a person.
+the scheduler alone, which is given remedies and a person. A whole run may go through several
+processes, each on an event loop of its own.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
 from leadhand.active import ActiveRun
 from leadhand.contracts.answer import Answer
-from leadhand.contracts.event import Event, PlanAccepted, PlanProposed, RunStarted, WorkerStuck
+from leadhand.contracts.event import (
+    Event,
+    ModelCalled,
+    PlanAccepted,
+    PlanProposed,
+    RunStarted,
+    WorkerStuck,
+)
 from leadhand.contracts.outcome import Handoff
+from leadhand.contracts.people import Message
 from leadhand.crew import Crew
+from leadhand.intake import check_resumable
 from leadhand.journal import MemoryJournal
-from leadhand.models.ledger import NOTHING, Account, Amount, Ledger
+from leadhand.models.ledger import NANO, NOTHING, Account, Amount, Ledger, nano_usd
+from leadhand.people import People
 from leadhand.ports import Request
 from leadhand.recorder import Recorder
-from leadhand.run import Run
+from leadhand.resumption import again
+from leadhand.run import Run, Setting
 from leadhand.scheduler import Scheduler
-from leadhand.state import RunState
+from leadhand.state import RunState, fold
 from leadhand.testing import VirtualClock
 from leadhand.workers.function import FunctionWorker
 from tests.simulation.behaviours import Behaviour
 from tests.simulation.loop import SimulatedLoop, Stalled
-from tests.simulation.roles import ScriptedPerson, ScriptedRemedies, ScriptedSynthesizer
+from tests.simulation.processes import Process, processes
+from tests.simulation.roles import (
+    PersonHere,
+    ScriptedPerson,
+    ScriptedRemedies,
+    ScriptedSynthesizer,
+    reply_to,
+)
 from tests.simulation.scenario import Scenario, scenario
 
 LINGER_S = 5.0
@@ -35,18 +54,53 @@ _ABANDONED: list[object] = []
 """What hung in runs that never ended: collecting it would only make more noise."""
 
 
+class MortalJournal(MemoryJournal):
+    """A journal in memory whose process may be lost at one of its commits."""
+
+    def __init__(self, past: Sequence[Event] = (), *, lost_at: int | None = None) -> None:
+        """`lost_at` is the number of the commit after which nothing is kept any more."""
+        super().__init__()
+        self.lost = False
+        self.on_lost: Callable[[], object] = bool
+        self._commits_left = lost_at
+        self._news = False
+        for event in past:
+            super().append(event)
+
+    def append(self, event: Event) -> None:
+        """Keep an event, as long as there is a process."""
+        if not self.lost:
+            self._news = True
+            super().append(event)
+
+    async def commit(self, run_id: str | None = None) -> None:
+        """The same; one that has nothing to make safe does not count."""
+        if not self._news or self.lost:
+            return
+        self._news = False
+        await super().commit(run_id)
+        if self._commits_left is not None:
+            self._commits_left -= 1
+            self.lost = self._commits_left == 0
+        if self.lost:
+            self.on_lost()
+
+
 @dataclass(slots=True)
 class Recording:
-    """One simulated run as it went."""
+    """One simulated run as it went, up to the end of one of its processes."""
 
-    scenario: Scenario
+    process: Process
+    before: "Recording | None" = None
+    """The same up to the end of the process before."""
     events: tuple[Event, ...] = ()
+    """All that is kept, of the processes before too."""
     state: RunState = field(default_factory=RunState)
     answer: Answer | None = None
     error: BaseException | None = None
     """What came out of the run in place of an answer."""
-    given: list[tuple[str, Handoff]] = field(default_factory=list[tuple[str, Handoff]])
-    """Every handoff, with the whole way of its task."""
+    given: list[tuple[int, str, Handoff]] = field(default_factory=list[tuple[int, str, Handoff]])
+    """Every handoff: the last event before, the whole way of its task, and what was handed over."""
     noticed: list[str] = field(default_factory=list[str])
     """What was seen to be wrong while it went on."""
     returned: list[tuple[int, str, int]] = field(default_factory=list[tuple[int, str, int]])
@@ -61,7 +115,12 @@ class Recording:
     whole: bool = False
     stopped: bool = False
     """Whether it was told to stop before it was over."""
-    journal: MemoryJournal = field(default_factory=MemoryJournal)
+    journal: MortalJournal = field(default_factory=MortalJournal)
+
+    @property
+    def scenario(self) -> Scenario:
+        """What the process was to do."""
+        return self.process.made
 
     @property
     def was_cancelled(self) -> bool:
@@ -76,26 +135,41 @@ class Workers:
         self._seed = seed
         self.moods: dict[str, dict[Behaviour, float]] = {}
         self.account: Account | None = None
-        self.given: list[tuple[str, Handoff]] = []
+        self.recorder: Recorder | None = None
+        self.process = 1
+        self.given: list[tuple[int, str, Handoff]] = []
         self.noticed: list[str] = []
         self.returned: list[tuple[int, str, int]] = []
-        self.seq: Callable[[], int] = int
+
+    @property
+    def seq(self) -> int:
+        """Of the last event."""
+        return self.recorder.state.seq if self.recorder is not None else 0
+
+    def now_in(self, recording: Recording) -> None:
+        """From now on they work in the process of `recording`, which takes down what they do."""
+        self.process = recording.process.number
+        self.account = self.recorder = None
+        self.given, self.returned = recording.given, recording.returned
+        self.noticed = recording.noticed
 
     async def work(self, handoff: Handoff) -> object:
         """What chance and the worker's mood say; the same for the same attempt whatever else."""
         way = way_of(asyncio.current_task())
-        self.given.append((way, handoff))
-        chance = Random(f"{self._seed} {way} {handoff.attempt} {handoff.to_agent}")
+        self.given.append((self.seq, way, handoff))
+        lives = f" {self.process}" if self.process > 1 else ""
+        chance = Random(f"{self._seed} {way} {handoff.attempt} {handoff.to_agent}{lives}")
+        returned = self.returned
         mood = self.moods[handoff.to_agent]
         (behaviour,) = chance.choices([*mood], [*mood.values()])
         try:
             if self.account is not None:
-                await self._spend(self.account, chance)
+                await self._spend(self.account, chance, way, handoff.attempt)
             return await behaviour(handoff, chance)
         finally:
-            self.returned.append((self.seq(), way, handoff.attempt))
+            returned.append((self.seq, way, handoff.attempt))
 
-    async def _spend(self, account: Account, chance: Random) -> None:
+    async def _spend(self, account: Account, chance: Random, way: str, attempt: int) -> None:
         """Reserve and settle as a call to a model does; it may cost more than was expected."""
         for _ in range(chance.choice((0, 1, 3))):
             amount = Amount(1, chance.randrange(1, 2_000), chance.randrange(10_000_000))
@@ -109,6 +183,25 @@ class Workers:
                 used = amount._replace(tokens=int(amount.tokens * (3 if dear else chance.random())))
             finally:
                 account.settle(amount, used)
+            self._called(used, way, attempt)
+
+    def _called(self, used: Amount, way: str, attempt: int) -> None:
+        if self.recorder is None:
+            return
+        *within, id = way.split("/")
+        self.recorder.record(
+            ModelCalled(
+                **self.recorder.stamp(),
+                within=tuple(within),
+                role="worker",
+                model="x:y",
+                task_id=id,
+                attempt=attempt,
+                input_tokens=used.tokens,
+                cost_usd=used.nano_usd / NANO,
+                duration_s=0.0,
+            )
+        )
 
 
 def way_of(task: "asyncio.Task[object] | None") -> str:
@@ -117,19 +210,36 @@ def way_of(task: "asyncio.Task[object] | None") -> str:
 
 
 def simulate(seed: int) -> Recording:
-    """The run of a seed."""
+    """The run of a seed, to the end of its last process."""
     workers = Workers(seed)
     whole = seed % 2 == 0
     made = scenario(seed, workers.work, nesting=whole)
     workers.moods = made.moods
-    recording = Recording(
-        made,
-        given=workers.given,
-        noticed=workers.noticed,
-        returned=workers.returned,
-        whole=whole,
+    first, *others = processes(made, whole=whole)
+    recording = _lived(Recording(first, whole=whole), workers)
+    for process in others:
+        recording = _lived(_following(recording, process), workers)
+    return recording
+
+
+def _following(before: Recording, process: Process) -> Recording:
+    """What is known when a process begins: what was not kept of the one before never was."""
+    last = len(before.events)
+    return Recording(
+        process,
+        before,
+        events=before.events,
+        given=[one for one in before.given if one[0] <= last],
+        returned=[one for one in before.returned if one[0] <= last],
+        revised=[(a, min(b, last)) for a, b in before.revised if a <= last],
+        whole=before.whole,
     )
-    workers.seq = lambda: recording.state.seq
+
+
+def _lived(recording: Recording, workers: Workers) -> Recording:
+    """The recording of a process that has come to its end."""
+    recording.journal = MortalJournal(recording.events, lost_at=recording.process.lost_at)
+    workers.now_in(recording)
     loop = SimulatedLoop()
     try:
         loop.run_until_complete(_watched(recording, workers))
@@ -151,6 +261,7 @@ async def _watched(recording: Recording, workers: Workers) -> None:
     task = loop.create_task(run, name="the run")
     ends = recording.scenario.ends
     cancel = loop.call_later(ends[1], task.cancel) if ends and ends[0] == "cancel" else None
+    recording.journal.on_lost = task.cancel
     await asyncio.wait([task])
     if cancel is not None:
         cancel.cancel()
@@ -161,7 +272,8 @@ async def _watched(recording: Recording, workers: Workers) -> None:
         recording.error = task.exception()
     recording.seq_at_end = recording.state.seq
     await asyncio.sleep(0)
-    recording.left = _left(recording)
+    if not recording.journal.lost:
+        recording.left = _left(recording)
     await asyncio.sleep(LINGER_S)
 
 
@@ -179,14 +291,17 @@ def _left(recording: Recording) -> list[str]:
 
 
 async def _whole(recording: Recording, workers: Workers) -> None:
-    """From the request to the answer, as the supervisor has it done."""
-    made = recording.scenario
-    recorder = Recorder("run", recording.journal, clock=VirtualClock())
+    """From the request to the answer, or on from where the run stands, as the supervisor does."""
+    made, past = recording.scenario, recording.events
+    recorder = Recorder("run", recording.journal, clock=VirtualClock(), past=past)
     recording.state = recorder.state
     recorder.state.nonce = "nonce"  # else the crew makes one by chance
+    from_there = _again(recording)
+    check_resumable(recorder.state, "run", made.team, from_there) if past else None
     active = ActiveRun()
-    account = Account(Ledger(made.budget)) if made.budget is not None else None
-    workers.account = account
+    ledger = Ledger(made.budget, spent=spent(past)) if made.budget is not None else None
+    account = Account(ledger) if ledger is not None else None
+    workers.account, workers.recorder = account, recorder
     synthesizer = ScriptedSynthesizer(made.synthesis) if made.synthesis != "code" else None
     stop = _stop_in_time(recording, active.stop)
     try:
@@ -201,13 +316,43 @@ async def _whole(recording: Recording, workers: Workers) -> None:
                 active=active,
                 deadline_s=made.deadline_s,
                 concurrency=made.concurrency,
+                setting=Setting(made.budget),
+                people=_people(recording, recorder),
             )
-            recording.answer = await run.to_answer(Request("do it all"), made.plan)
+            asked = Request("do it all")
+            recording.answer = await run.to_answer(asked, made.plan, again=from_there)
     finally:
         if stop is not None:
             stop.cancel()
-        if account is not None and account.ledger.held != NOTHING and not recorder.state.stuck:
-            recording.noticed.append(f"still reserved after the run: {account.ledger.held}")
+        if ledger is not None and ledger.held != NOTHING and not recorder.state.stuck:
+            recording.noticed.append(f"still reserved after the run: {ledger.held}")
+
+
+def spent(events: Sequence[Event]) -> Amount:
+    """What the calls in a log have used."""
+    calls = [event for event in events if isinstance(event, ModelCalled)]
+    tokens = sum(call.input_tokens for call in calls)
+    return Amount(len(calls), tokens, sum(nano_usd(call.cost_usd or 0.0) for call in calls))
+
+
+def _again(recording: Recording) -> tuple[str, ...]:
+    share, ids = recording.process.again, [*recording.state.tasks]
+    if share is None or not ids:
+        return ()
+    return again(recording.state, ids[int(share * len(ids))])
+
+
+def _people(recording: Recording, recorder: Recorder) -> People | None:
+    process, journal = recording.process, recording.journal
+    chance = Random(f"people {process.made.seed} {process.number}")
+    if process.people == "by message":
+        for id in fold(recording.events).questions:
+            if chance.random() < 0.8:
+                journal.post(Message(run_id="run", reply=reply_to(id, chance)))
+    occasions = process.occasions if process.people != "nobody" else ()
+    ends = process.made.deadline_s is not None or process.made.ends is not None
+    here = PersonHere(chance, may_never=ends) if process.people == "here" else None
+    return People.of(recorder, journal, occasions=occasions, ask=here)
 
 
 async def _engine(recording: Recording, workers: Workers) -> None:
@@ -215,6 +360,7 @@ async def _engine(recording: Recording, workers: Workers) -> None:
     made = recording.scenario
     recorder = Recorder("run", recording.journal, clock=VirtualClock())
     recording.state = recorder.state
+    workers.recorder = recorder
     recorder.record(
         RunStarted(
             **recorder.stamp(),
@@ -250,8 +396,9 @@ def _remedies(recording: Recording) -> ScriptedRemedies | None:
     made = recording.scenario
     if not made.remedies:
         return None
-    remedies = ScriptedRemedies(made.seed, [worker.name for worker in made.team.workers])
-    recording.revised = remedies.revised
+    names = [worker.name for worker in made.team.workers]
+    remedies = ScriptedRemedies(made.seed, names, process=recording.process.number)
+    remedies.revised = recording.revised
     return remedies
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from leadhand.attempts import GRACE_S
+from leadhand.contracts.answer import Answer
 from leadhand.contracts.event import (
     BreakerClosed,
     BreakerOpened,
@@ -18,6 +19,7 @@ from leadhand.contracts.event import (
     PlanAmended,
     PlanProposed,
     RunFinished,
+    RunResumed,
     TaskCancelled,
     TaskCompleted,
     TaskDispatched,
@@ -50,7 +52,14 @@ class Seen:
     before: int = 0
     """Attempts at the tasks that it is a part of."""
     attempts: int = 0
+    started: bool = False
+    """Whether it was ever dispatched."""
     running: bool = False
+    interrupted: bool = False
+    """Whether the run put an end to the last attempt, so that it may be made once more."""
+    undecided: bool = False
+    """Whether nothing was said yet about what follows from the last attempt."""
+    out_of_budget: bool = False
     dispatched_s: float = 0.0
     failed_last: bool = False
     second_opinion: bool = False
@@ -74,7 +83,11 @@ class Log:
         default_factory=dict[tuple[str, int], list[tuple[str, str]]]
     )
     """By task and attempt: what it depended on when it was dispatched, and how that had ended."""
+    attempt_around: tuple[Seen, int, str] | None = None
+    """Of a nested run: the task that it does, at which attempt, and by which worker."""
     finished: bool = False
+    resumed: int = 0
+    _answer: Answer | None = None
     _proposed: Plan | None = None
     _stopped: bool = False
     _dispatched: int = 0
@@ -90,7 +103,7 @@ class Log:
 
     def read(self, event: Event) -> Iterator[str]:
         """Every rule that the next event breaks."""
-        if self.finished:
+        if self.finished and not isinstance(event, RunResumed):
             yield "something happened after the run was finished"
         if isinstance(event, TaskEvent):
             yield from self._task(event)
@@ -108,8 +121,10 @@ class Log:
                 if event.worker not in self._open or self._in_a_row[event.worker]:
                     yield f"the breaker of {event.worker} closed, and it had no reason to"
                 self._open.pop(event.worker, None)
+            case RunResumed():
+                yield from self._goes_on(event)
             case RunFinished():
-                self.finished = True
+                self.finished, self._answer = True, event.answer
                 for id, seen in self.tasks.items():
                     if not seen.ended:
                         yield f"{id} had not ended when the run was finished"
@@ -135,19 +150,25 @@ class Log:
             case TaskReassigned():
                 if self.team.worker(event.worker) is None:
                     yield f"{event.worker} is not in the team"
+                if event.reason == f"the breaker of {seen.worker} is open":
+                    yield from self._rests(seen.worker, event.elapsed_s)
                 seen.worker, seen.second_opinion = event.worker, event.second_opinion
+                seen.undecided = False
             case TaskSplit():
                 yield from self._split(seen, event)
             case TaskRefined():
                 if event.old_intent != seen.task.intent:
                     yield "the old intent is not what the task was told"
                 seen.task = seen.task.model_copy(update={"intent": event.new_intent})
+                seen.undecided = False
             case TierRaised():
                 limits = seen.task.limits.model_copy(update={"tier": event.new_tier})
                 seen.task = seen.task.model_copy(update={"limits": limits})
+                seen.undecided = False
             case OpinionJudged():
                 yield from self._attempt_ends(seen, event, failed=False)
             case TaskRetried():
+                seen.undecided = False
                 if event.delay_s not in (*self.team.retry.backoff_s, 0.0):
                     yield f"a wait of {event.delay_s} s is not in the team's rules"
             case _:
@@ -161,6 +182,8 @@ class Log:
             yield "it was started after the run was stopped"
         if seen.running:
             yield "it was started while it ran"
+        if seen.undecided:
+            yield "it was started, and nobody had said what follows from its last attempt"
         if event.worker != seen.worker:
             yield f"it went to {event.worker} and was {seen.worker}'s"
         if event.attempt != seen.attempts + 1:
@@ -174,12 +197,13 @@ class Log:
                 yield f"it was started before {id} had ended"
             elif status != "completed" and not seen.task.tolerates_missing:
                 yield f"it was started without the result of {id}, which it needs"
-        self._dispatched += event.attempt == 1
+        self._dispatched += not seen.started
         self._followed += seen.failed_last
         if self._followed > FREE_REPEATS + retry.retry_share * self._dispatched + 1:
             yield f"{self._followed} failed attempts were followed by others"
         yield from self._admitted(event)
         seen.attempts, seen.running, seen.failed_last = event.attempt, True, False
+        seen.started, seen.interrupted = True, False
         seen.dispatched_s = event.elapsed_s
 
     def _admitted(self, event: TaskDispatched) -> Iterator[str]:
@@ -206,6 +230,8 @@ class Log:
         if not isinstance(event, TaskCancelled) and event.attempt != seen.attempts:
             yield f"attempt {event.attempt} ended, and attempt {seen.attempts} was the last"
         failed = isinstance(event, TaskFailed)
+        if isinstance(event, TaskCancelled):
+            seen.interrupted = seen.running
         if seen.running:
             yield from self._attempt_ends(seen, event, failed=failed)
         match event:
@@ -216,10 +242,11 @@ class Log:
                 seen.status = "completed"
             case TaskFailed() if event.final:
                 seen.status = "timed_out" if event.kind == "timeout" else "failed"
+                seen.out_of_budget = seen.interrupted = event.kind == "budget"
             case TaskEscalated() if event.final:
                 seen.status = "escalated"
             case _:
-                seen.failed_last = failed
+                seen.failed_last, seen.undecided = failed, True
 
     def _attempt_ends(self, seen: Seen, event: TaskEvent, *, failed: bool) -> Iterator[str]:
         if not seen.running:
@@ -277,6 +304,48 @@ class Log:
         self._open[worker] = event.elapsed_s + event.pause_s
         self._probes.pop(worker, None)
 
+    def _rests(self, worker: str, now_s: float) -> Iterator[str]:
+        """Its tasks go to another while its breaker is open, and but for its probe."""
+        until_s = self._open.get(worker)
+        probed = self.tasks.get(self._probes.get(worker, ""))
+        proves = probed is not None and probed.running
+        if until_s is None or (now_s >= until_s and not proves):
+            yield f"{worker} could have had it: its breaker is not open, or a probe was due"
+
+    # Going on
+
+    def _goes_on(self, event: RunResumed) -> Iterator[str]:
+        """What was in flight, and what ended because the run did, is open again; nothing else."""
+        self.resumed += 1
+        if self.finished and not (event.goes_on or event.again or _lacks_more(self._answer)):
+            yield "it went on, and was over"
+        open_again: set[str] = set()
+        found = True
+        while found:
+            found = {
+                id for id in self.tasks if id not in open_again and self._opens(id, open_again)
+            }
+            open_again |= found
+        right = open_again - {*event.again}
+        if {*event.goes_on} != right or len(event.goes_on) != len(right):
+            yield f"{sorted(event.goes_on)} go on where {sorted(right)} should"
+        for id in event.goes_on:
+            seen = self.tasks[id]
+            seen.attempts -= seen.interrupted or seen.running
+            seen.running = seen.interrupted = seen.out_of_budget = False
+            seen.status = "pending"
+        for id in event.again:
+            self.tasks[id] = Seen(self.tasks[id].task, self.tasks[id].worker)
+        self.finished = self._stopped = False
+        self._probes.clear()
+
+    def _opens(self, id: str, others: set[str]) -> bool:
+        seen = self.tasks[id]
+        if seen.running or seen.status == "cancelled" or (seen.ended and seen.out_of_budget):
+            return True
+        needs = [one for one in seen.task.depends_on if self.tasks[one].status != "completed"]
+        return seen.status == "skipped" and others.issuperset(needs)
+
     # Changing the plan
 
     def _split(self, seen: Seen, event: TaskSplit) -> Iterator[str]:
@@ -314,3 +383,10 @@ class Log:
         for id, seen in self.tasks.items():
             if any(needed not in self.tasks for needed in seen.task.depends_on):
                 yield f"{id} needs a task that is not in the plan any more"
+
+
+def _lacks_more(answer: Answer | None) -> bool:
+    """Whether there is more to do for it than its tasks."""
+    if answer is None or answer.ended_by is not None:
+        return True
+    return any(gap.task_id == "synthesis" for gap in answer.gaps)

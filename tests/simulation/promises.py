@@ -13,6 +13,7 @@ from leadhand.contracts.answer import MISSING
 from leadhand.contracts.event import (
     Event,
     RunFinished,
+    RunResumed,
     RunStarted,
     TaskDispatched,
     TaskEvent,
@@ -21,10 +22,11 @@ from leadhand.contracts.event import (
     parse,
 )
 from leadhand.contracts.team import Worker
+from leadhand.models.ledger import NOTHING, nano_usd
 from leadhand.nesting import unnested
 from leadhand.run_state import RunState
 from leadhand.state import fold
-from tests.simulation.drive import Recording
+from tests.simulation.drive import Recording, spent
 from tests.simulation.log import ENDINGS, EPSILON_S, Log
 
 ANSWER_S = 0.5
@@ -33,9 +35,12 @@ ANSWER_S = 0.5
 
 def broken(recording: Recording) -> list[str]:
     """Every promise that the run did not keep."""
+    if recording.journal.lost:
+        return [*_before(recording), *recording.noticed, *_end(recording)]
     logs: dict[tuple[str, ...], Log] = {}
     dispatched: dict[int, Worker] = {}
     return [
+        *_before(recording),
         *recording.noticed,
         *_order(recording),
         *_rules(recording, logs, dispatched),
@@ -45,7 +50,19 @@ def broken(recording: Recording) -> list[str]:
         *_end(recording),
         *_state(recording, logs),
         *_answer(recording, logs),
+        *_waits(recording),
+        *_spent(recording),
     ]
+
+
+def _before(recording: Recording) -> Iterator[str]:
+    """Every process kept its promises, as far as it got."""
+    past = recording.before
+    if past is None:
+        return
+    yield from (f"process {past.process.number}: {line}" for line in broken(past))
+    if recording.events[: len(past.events)] != past.events:
+        yield "what was kept of the processes before is not what it was"
 
 
 def _order(recording: Recording) -> Iterator[str]:
@@ -76,6 +93,7 @@ def _rules(
         while own.within:
             own = unnested(own)
         if isinstance(event, RunStarted):
+            yield from _begins(logs, event)
             log = _began(recording, logs, event)
         if log is None:
             yield f"event {event.seq} is of a run that never began"
@@ -94,15 +112,32 @@ def _rules(
 
 
 def _began(recording: Recording, logs: dict[tuple[str, ...], Log], event: RunStarted) -> Log | None:
-    team = recording.scenario.team
     if event.within:
         outer = logs[event.within[:-1]]
-        worker = outer.team.worker(outer.tasks[event.within[-1]].worker)
+        around = outer.tasks[event.within[-1]]
+        worker = outer.team.worker(around.worker)
         if worker is None or worker.team is None:
             return None
-        team = worker.team
-    logs[event.within] = Log(team)
+        logs[event.within] = Log(
+            worker.team, attempt_around=(around, around.attempts, around.worker)
+        )
+    else:
+        logs[()] = Log(recording.scenario.team)
     return logs[event.within]
+
+
+def _begins(logs: dict[tuple[str, ...], Log], event: RunStarted) -> Iterator[str]:
+    """A team begins a task anew at each attempt, and at no other time."""
+    known = logs.get(event.within)
+    if known is None:
+        return
+    if known.attempt_around is None:
+        yield f"event {event.seq}: the run begins for a second time"
+        return
+    around = logs[event.within[:-1]].tasks[event.within[-1]]
+    task, attempt, worker = known.attempt_around
+    if around is task and (around.attempts, around.worker) == (attempt, worker):
+        yield f"event {event.seq}: the team begins anew what it had begun already"
 
 
 def _name(event: Event) -> str:
@@ -114,7 +149,8 @@ def _slots(recording: Recording, dispatched: dict[int, Worker]) -> Iterator[str]
 
     A place is taken by a dispatch, and free again once the worker has returned or was let go of.
     """
-    most = recording.scenario.concurrency
+    most_in = _concurrency(recording)
+    most = most_in[1]
     holding: dict[tuple[str, int], tuple[tuple[str, ...], Worker]] = {}
     returned = iter([*recording.returned, (len(recording.events) + 1, "", 0)])
     seq, way, attempt = next(returned)
@@ -127,6 +163,9 @@ def _slots(recording: Recording, dispatched: dict[int, Worker]) -> Iterator[str]
         elif isinstance(event, RunFinished):  # a team has returned, though it may yet be judged
             done = "/".join(event.within)
             holding = {key: place for key, place in holding.items() if key[0] != done}
+        elif isinstance(event, RunResumed) and not event.within:
+            holding.clear()
+            most = most_in.get(event.seq, most)
         if event.seq not in dispatched or not isinstance(event, TaskDispatched):
             continue
         worker = dispatched[event.seq]
@@ -143,9 +182,21 @@ def _slots(recording: Recording, dispatched: dict[int, Worker]) -> Iterator[str]
             yield f"event {event.seq}: {worker.name} has {same} tasks of {worker.concurrency}"
 
 
+def _concurrency(recording: Recording) -> dict[int, int]:
+    """How many tasks may run at once, by the first event of each process."""
+    found: dict[int, int] = {}
+    one: Recording | None = recording
+    while one is not None:
+        before = one.before
+        found[len(before.events) + 1 if before is not None else 1] = one.scenario.concurrency
+        one = before
+    return found
+
+
 def _told(recording: Recording, logs: dict[tuple[str, ...], Log]) -> Iterator[str]:
     """Every worker is told how each task that it depends on has ended, and given its output."""
-    for way, handoff in recording.given:
+    last = {(way, handoff.attempt): handoff for _, way, handoff in recording.given}
+    for (way, _), handoff in last.items():
         within, _, id = way.rpartition("/")
         log = logs[tuple(within.split("/")) if within else ()]
         # Of a nested run that was begun anew, only the last log is at hand.
@@ -202,7 +253,7 @@ def _state(recording: Recording, logs: dict[tuple[str, ...], Log]) -> Iterator[s
     for id, task in live.tasks.items():
         if not live.tasks.keys() >= {*task.task.depends_on}:
             yield f"{id} needs a task that is not in the plan any more"
-        if not task.ended:
+        if not task.ended and not live.questions:
             yield f"{id} is {task.status} for ever"
         elif id in log.tasks and log.tasks[id].status != task.status:
             yield f"{id} is {task.status} in the state and {log.tasks[id].status} in the log"
@@ -216,6 +267,8 @@ def _answer(recording: Recording, logs: dict[tuple[str, ...], Log]) -> Iterator[
     if answer is None:
         if recording.whole and not recording.was_cancelled:
             yield "there is no answer"
+        return
+    if answer.waiting or recording.state.plan is None:
         return
     last = recording.events[-1]
     if not isinstance(last, RunFinished) or last.answer != answer:
@@ -249,3 +302,42 @@ def _status(recording: Recording, *, done: bool, gaps: bool) -> Iterator[str]:
         yield f"the answer is {answer.status} where it should be {right}"
     if (answer.ended_by == "person") != (stopped and gaps):
         yield f"the answer was ended by {answer.ended_by}"
+
+
+def _waits(recording: Recording) -> Iterator[str]:
+    """A run that waits for people waits for nothing else, and one that does not has ended."""
+    answer, state = recording.answer, recording.state
+    if answer is None:
+        return
+    if state.plan is None and not answer.waiting and answer.status not in ("failed", "cancelled"):
+        yield f"the answer is {answer.status}, and there is no plan"
+    if not answer.waiting:
+        if state.answer != answer:
+            yield "nobody is waited for, and the answer is not in the log"
+        return
+    if {one.task_id for one in answer.waiting} != state.questions.keys():
+        yield f"the answer waits for {answer.waiting}, and the run for {[*state.questions]}"
+    if recording.process.people == "nobody":
+        yield "somebody is waited for, and there is nobody"
+    for id, task in state.tasks.items():
+        open_needs = [need for need in task.task.depends_on if not state.tasks[need].ended]
+        if task.status == "running" or not (task.ended or open_needs or id in state.questions):
+            yield f"{id} is {task.status} while the run waits for people"
+
+
+def _spent(recording: Recording) -> Iterator[str]:
+    """No process makes a call that the budget has no room for, whoever has spent it."""
+    before = recording.before
+    budget = recording.scenario.budget
+    if budget is None:
+        return
+    past = spent(before.events) if before is not None else NOTHING
+    now = spent(recording.events)
+    if now == past:
+        return
+    if budget.requests is not None and now.requests > budget.requests:
+        yield f"{now.requests} requests were made, of {budget.requests}"
+    if budget.tokens is not None and past.tokens >= budget.tokens:
+        yield f"{budget.tokens} tokens were used up before, and others were used"
+    if budget.usd is not None and past.nano_usd >= nano_usd(budget.usd):
+        yield f"{budget.usd} $ were used up before, and others were spent"

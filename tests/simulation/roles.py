@@ -10,6 +10,7 @@ from typing import TypeVar, cast
 
 from leadhand.contracts.answer import Synthesis
 from leadhand.contracts.outcome import Escalated, Failed, PlanImpact, Result
+from leadhand.contracts.people import Question, Reply
 from leadhand.contracts.task import Limits, Plan, Task
 from leadhand.errors import ModelError
 from leadhand.ports import TaskResult
@@ -24,8 +25,9 @@ class ScriptedRemedies:
 
     name = "scripted"
 
-    def __init__(self, seed: int, workers: Sequence[str]) -> None:
-        self._seed = seed
+    def __init__(self, seed: int, workers: Sequence[str], *, process: int = 1) -> None:
+        """`process`: in another one they have other things to say."""
+        self._seed = f"{seed}" if process == 1 else f"{seed} in process {process}"
         self._workers = workers
         self._asked = 0
         self.revised: list[tuple[int, int]] = []
@@ -132,6 +134,35 @@ class ScriptedPerson:
         """A hint, a blank, or nothing."""
         await _thought(self._chance, may_never=self._may_never)
         return self._chance.choice(("it is in the second cupboard", "  ", None))
+
+
+class PersonHere:
+    """Somebody who is here while a run goes on: what puts a question to them."""
+
+    def __init__(self, chance: Random, *, may_never: bool) -> None:
+        """`may_never`: whether the run comes to its end although they never answer."""
+        self._chance = chance
+        self._may_never = may_never
+
+    async def __call__(self, question: Question) -> Reply | str | None:
+        """A word, a reply, nothing, or an error."""
+        chance = self._chance
+        if question.plan is not None:
+            # What they take to think of a plan is not of the run's time.
+            await asyncio.sleep(0)
+            return chance.choices(
+                (reply_to(None, chance), "", None, "not like that"), (5, 5, 2, 1)
+            )[0]
+        await _thought(chance, may_never=self._may_never)
+        return chance.choice((reply_to(question.task_id, chance), "it is in there", "  ", None))
+
+
+def reply_to(task_id: str | None, chance: Random) -> Reply:
+    """What somebody says, now or in a message, about a task, or the plan where there is none."""
+    if task_id is None:
+        return Reply(verdict="approved" if chance.random() < 0.9 else "refused")
+    verdict = "answered" if chance.random() < 0.7 else "declined"
+    return Reply(task_id=task_id, verdict=verdict, text="it is in the second cupboard")
 
 
 class ScriptedSynthesizer:

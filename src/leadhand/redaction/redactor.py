@@ -6,7 +6,7 @@ looks for both through what JSON, URLs, hexadecimal and base64 make of them.
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 
 from leadhand.redaction import shapes
 from leadhand.redaction.encodings import (
@@ -53,12 +53,6 @@ class Redactor:
                 break
             text = shorter  # and once more: this may uncover what stood right beside a secret
         return text
-
-    def each(self, documents: Sequence[str]) -> list[str]:
-        """JSON documents without their secrets: a batch costs a fraction of one after another."""
-        if self._spans(JSON_STRING.undo("\n".join(documents)), _DEPTH):
-            return [self(document) for document in documents]
-        return list(documents)
 
     def _all_spans(self, text: str) -> Iterable[Span]:
         if not text.lstrip().startswith(("{", "[", '"')):
