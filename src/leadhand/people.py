@@ -8,7 +8,7 @@ journal takes the replies.
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncGenerator, Awaitable, Callable, Collection
+from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
 
 from leadhand.active import ActiveRun, Cancelled, unless
 from leadhand.contracts.event import ApprovalGiven, ApprovalRequested
@@ -20,6 +20,7 @@ from leadhand.ports import Journal
 from leadhand.prompts import joined
 from leadhand.recorder import Recorder
 from leadhand.state import RunState
+from leadhand.workers.threads import DaemonThreads
 
 LOOK_S = 0.5
 """How often the journal is looked at for messages."""
@@ -172,8 +173,10 @@ class People:
         if message is not None:
             self._journal.drop(message)
 
-    def look(self) -> list[Message]:
+    def look(self, found: Sequence[Message] | None = None) -> list[Message]:
         """Take in what the journal has for this run; gives the messages that are no replies.
+
+        It is read here, unless what was `found` there is given.
 
         Of several replies to one question the last one counts. What was not asked, or not any
         more, is forgotten.
@@ -181,7 +184,9 @@ class People:
         others: list[Message] = []
         if self._recorder.path:
             return others  # replies name tasks of the outermost run
-        for message in self._journal.messages(self._recorder.run_id):
+        if found is None:
+            found = self._journal.messages(self._recorder.run_id)
+        for message in found:
             if message.reply is None:
                 others.append(message)
                 continue
@@ -219,16 +224,21 @@ async def watched(
 
 
 async def _watch(journal: Journal, run_id: str, active: ActiveRun, people: People | None) -> None:
+    # In a thread: a journal that others have locked, or that is far away, must not hold the run.
+    threads, told = DaemonThreads(), ""
     while True:
         await asyncio.sleep(LOOK_S)
         try:
-            for message in people.look() if people is not None else journal.messages(run_id):
+            found = await threads.call(journal.messages, run_id, name="the run's messages")
+            for message in found if people is None else people.look(found):
                 if message.reply is None:
                     active.stop(message.reason or "cancelled")
                     journal.drop(message)
         except JournalError as error:
             # Where it matters, the run's own commits say so.
-            _log.warning("messages to run %r can't be read: %s", run_id, error)
+            if str(error) != told:
+                _log.warning("messages to run %r can't be read: %s", run_id, error)
+            told = str(error)
 
 
 def open_questions(state: RunState) -> tuple[Question, ...]:

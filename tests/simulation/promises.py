@@ -188,7 +188,8 @@ def _concurrency(recording: Recording) -> dict[int, int]:
     one: Recording | None = recording
     while one is not None:
         before = one.before
-        found[len(before.events) + 1 if before is not None else 1] = one.scenario.concurrency
+        first = len(before.events) + 1 if before is not None else 1
+        found.setdefault(first, one.scenario.concurrency)
         one = before
     return found
 

@@ -26,7 +26,7 @@ class Heard(logging.Handler):
 @pytest.fixture
 def heard() -> Iterator[Heard]:
     handler = Heard()
-    logger = logging.getLogger("leadhand.workers.watchdog")
+    logger = logging.getLogger("leadhand")
     logger.addHandler(handler)
     yield handler
     logger.removeHandler(handler)

@@ -45,6 +45,8 @@ class Database:
         self._steps = steps
         self._writing = threading.Lock()
         self._connection: sqlite3.Connection | None = None
+        self._file: os.stat_result | None = None
+        """What the connection writes to."""
 
     @contextlib.contextmanager
     def transaction(self) -> Generator[sqlite3.Connection]:
@@ -57,7 +59,9 @@ class Database:
             if connection is None:
                 self._make()
                 connection = self._connection = self._opened()
+                self._file = self.path.stat()
             try:
+                self._check_place()
                 connection.execute("BEGIN IMMEDIATE")
                 yield connection
                 connection.execute("COMMIT")
@@ -82,6 +86,18 @@ class Database:
         except (sqlite3.Error, OSError) as error:
             why, remedy = explained(error)
             raise JournalError(f"{self.path} can't be read: {why}; {remedy}") from error
+
+    def _check_place(self) -> None:
+        """Raises `JournalError` where whoever opens the file would not find what is written now."""
+        try:
+            if self._file is not None and os.path.samestat(self._file, self.path.stat()):
+                return
+        except FileNotFoundError:
+            pass
+        raise JournalError(
+            f"{self.path} was deleted or replaced while runs were written to it: put it back, "
+            "or begin them anew"
+        )
 
     def shrink(self) -> None:
         """Give the room of what was deleted back to the disk, as far as others let us."""

@@ -8,6 +8,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 
 from leadhand.contracts.event import Event
+from leadhand.errors import JournalError
 from leadhand.journal.codec import BLOB_CHARS, Redact, compressed, decode, expanded
 from leadhand.journal.summaries import Digest
 
@@ -37,6 +38,8 @@ def insert(
 ) -> None:
     """Add a run's next events, and what follows from them for its digest."""
     known = connection.execute("SELECT id, digest FROM runs WHERE run_id = ?", (run_id,)).fetchone()
+    if known is None and rows[0][0].seq > 1:
+        raise JournalError(f"the beginning of run {run_id!r} is gone: its file was replaced")
     number, digest = (known[0], Digest.read(known[1])) if known else (None, Digest.of(rows[0][0]))
     for position, (event, _) in enumerate(rows):
         digest.add(

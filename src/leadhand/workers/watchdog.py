@@ -28,7 +28,7 @@ class Watchdog:
     def __init__(self, report: Report | None = None, *, patience_s: float = 1.0) -> None:
         """`report` is called in the loop, once a blockage, as soon as that is over.
 
-        A blockage is `patience_s` without a turn of the loop. It is logged as it happens, since one
+        A blockage is a word to the loop that it has not heard for `patience_s`. It is logged as it happens, since one
         that never ends lets nothing run in the loop any more.
         """
         self._report = report
@@ -37,8 +37,9 @@ class Watchdog:
         self._stopped = threading.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._loop_thread = 0
-        self._beat_s = 0.0
-        self._next_beat: asyncio.TimerHandle | None = None
+        self._asked_s = 0.0
+        self._heard = True
+        """Whether the loop has turned since it was asked to."""
 
     def __enter__(self) -> "Watchdog":
         self.start()
@@ -56,40 +57,47 @@ class Watchdog:
         """Begin to watch the loop that is running in this thread. A watchdog starts once."""
         self._loop = asyncio.get_running_loop()
         self._loop_thread = threading.get_ident()
-        self._beat()
         threading.Thread(target=self._watch, name="leadhand-watchdog", daemon=True).start()
 
     def stop(self) -> None:
         """Watch no longer. Waits for nothing."""
         self._stopped.set()
-        if self._next_beat is not None:
-            self._next_beat.cancel()
 
-    def _beat(self) -> None:
-        self._beat_s = time.monotonic()
-        if self._loop is not None:
-            self._next_beat = self._loop.call_later(self._interval_s, self._beat)
+    def _hear(self) -> None:
+        self._heard = True
 
     def _watch(self) -> None:
-        reported: float | None = None
+        reported = False
         slept_at = time.monotonic()
         while not self._stopped.wait(self._interval_s):
             now = time.monotonic()
             # Where this thread is late too, it was the machine that stood still, not the loop.
             in_time = now - slept_at < self._interval_s + self._patience_s / 2
             slept_at = now
-            beat_s = self._beat_s
-            if in_time and now - beat_s > self._patience_s and beat_s != reported:
-                reported = beat_s
-                self._name_the_blocker(beat_s)
+            if self._heard:
+                reported, self._heard, self._asked_s = False, False, now
+                if not self._call(self._hear):
+                    return
+            elif in_time and not reported and now - self._asked_s > self._patience_s:
+                reported = True
+                self._name_the_blocker(self._asked_s)
 
-    def _name_the_blocker(self, beat_s: float) -> None:
+    def _call(self, callback: Callable[[], None]) -> bool:
+        """Have the loop call it at its next turn; False where it was closed meanwhile."""
+        try:
+            if self._loop is not None:
+                self._loop.call_soon_threadsafe(callback)
+        except RuntimeError:
+            return False
+        return True
+
+    def _name_the_blocker(self, since_s: float) -> None:
         loop = self._loop
         if loop is None or loop.is_closed():
             return
         task = asyncio.current_task(loop)
         place = _place(self._loop_thread)
-        if beat_s != self._beat_s:
+        if self._heard:
             # It went on while it was looked at, so the names may be another's.
             return
         name = "a callback" if task is None else task.get_name()
@@ -97,20 +105,14 @@ class Watchdog:
             "%r has blocked the event loop for %.1f s, at %s; run it as a sync function, in a "
             "thread, or in a process",
             name,
-            time.monotonic() - beat_s,
+            time.monotonic() - since_s,
             place,
         )
-        if self._report is None:
-            return
-        try:
-            loop.call_soon_threadsafe(self._tell, name, beat_s)
-        except RuntimeError:
-            # The loop was closed meanwhile, so there is nobody left to tell.
-            return
+        self._call(lambda: self._tell(name, since_s))
 
-    def _tell(self, name: str, beat_s: float) -> None:
+    def _tell(self, name: str, since_s: float) -> None:
         if self._report is not None and not self._stopped.is_set():
-            self._report(name, time.monotonic() - beat_s)
+            self._report(name, time.monotonic() - since_s)
 
 
 def naming(recorder: Recorder) -> Report:
