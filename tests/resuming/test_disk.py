@@ -148,3 +148,29 @@ def test_a_file_that_stays_locked_stops_the_run_and_it_goes_on_when_that_is_over
             assert work(tmp_path).count("a begun") == 1
 
     asyncio.run(locked())
+
+
+def test_a_file_that_is_deleted_under_way_stops_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """F31: what goes on being written to a file that nobody finds is kept nowhere."""
+    monkeypatch.chdir(tmp_path)
+    home = tmp_path / "home"
+
+    async def deleted() -> None:
+        with closing(SqliteJournal(home)) as journal:
+            going = asyncio.ensure_future(
+                Supervisor(team(), journal=journal).run(plan=plan(), run_id="r")
+            )
+            while not ("d begun" in work(tmp_path) and has_result(journal, "r")):
+                await asyncio.sleep(0.01)
+            await journal.commit("r")
+            for file in home.glob(f"{FILE}*"):
+                file.unlink()
+            let_go(tmp_path, "open")
+            with pytest.raises(JournalError, match="was deleted or replaced"):
+                await going
+        assert "d stopped" in work(tmp_path)
+        assert "c begun" not in work(tmp_path)
+
+    asyncio.run(deleted())

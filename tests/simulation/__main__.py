@@ -5,11 +5,13 @@ import logging
 import os
 import sys
 import time
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 
 from leadhand.contracts.event import dump
 from tests.simulation.drive import simulate
 from tests.simulation.promises import broken
+from tests.simulation.recording import Recording
 
 IN_TESTS = 1_000
 """The first seeds are those of `make test`."""
@@ -40,10 +42,21 @@ def told(seed: int, lines: list[str]) -> str:
     return f"seed {seed}: run it again with: make simulate SEED={seed}{said}"
 
 
+def ends(recording: Recording) -> Iterator[str]:
+    """How each process before the last one ended."""
+    past = recording.before
+    if past is not None:
+        yield from ends(past)
+        how = "was lost" if past.journal.lost else "ended"
+        yield f"process {past.process.number} {how} after event {len(past.events)}"
+
+
 def _one(seed: int) -> int:
     recording = simulate(seed)
     for event in recording.events:
         print(dump(event))
+    for line in ends(recording):
+        print(line, file=sys.stderr)
     lines = broken(recording)
     print(told(seed, lines) if lines else f"seed {seed}: every promise was kept", file=sys.stderr)
     return 1 if lines else 0

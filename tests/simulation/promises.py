@@ -26,8 +26,9 @@ from leadhand.models.ledger import NOTHING, nano_usd
 from leadhand.nesting import unnested
 from leadhand.run_state import RunState
 from leadhand.state import fold
-from tests.simulation.drive import Recording, spent
+from tests.simulation.drive import spent
 from tests.simulation.log import ENDINGS, EPSILON_S, Log
+from tests.simulation.recording import Recording
 
 ANSWER_S = 0.5
 """How long after its deadline, or after it was told to stop, a run may take to its answer."""

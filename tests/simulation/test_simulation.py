@@ -26,8 +26,9 @@ from leadhand.contracts.event import (
     dump,
 )
 from tests.simulation.__main__ import IN_TESTS, failures, told
-from tests.simulation.drive import Recording, simulate
+from tests.simulation.drive import simulate
 from tests.simulation.promises import broken
+from tests.simulation.recording import Recording
 
 ROOT = Path(__file__).parents[2]
 BLOCKS = 10
@@ -169,7 +170,7 @@ def _take_too_long(recording: Recording) -> None:
     _otherwise(recording, deadline_s=0.001)
 
 
-def _otherwise(recording: Recording, **changes: float) -> None:
+def _otherwise(recording: Recording, **changes: float | None) -> None:
     made = dataclasses.replace(recording.scenario, **changes)
     recording.process = dataclasses.replace(recording.process, made=made)
 

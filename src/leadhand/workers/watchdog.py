@@ -28,8 +28,8 @@ class Watchdog:
     def __init__(self, report: Report | None = None, *, patience_s: float = 1.0) -> None:
         """`report` is called in the loop, once a blockage, as soon as that is over.
 
-        A blockage is a word to the loop that it has not heard for `patience_s`. It is logged as it happens, since one
-        that never ends lets nothing run in the loop any more.
+        A blockage is `patience_s` without a turn of the loop, after it was asked for one. It is
+        logged as it happens, since one that never ends lets nothing run in the loop any more.
         """
         self._report = report
         self._patience_s = patience_s

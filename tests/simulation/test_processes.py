@@ -1,0 +1,195 @@
+"""Simulated runs that go through several processes keep every promise too (F29, F37).
+
+The seeds are among those of `test_simulation`; here a broken promise is noticed.
+"""
+
+import dataclasses
+import functools
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+
+import pytest
+
+from leadhand.contracts.budget import Budget
+from leadhand.contracts.event import (
+    Event,
+    ModelCalled,
+    RunResumed,
+    TaskCompleted,
+    TaskDispatched,
+    TaskReassigned,
+    TaskRefined,
+    TaskRetried,
+    TierRaised,
+    dump,
+)
+from leadhand.contracts.people import Question
+from leadhand.recorder import Stamp
+from tests.simulation.drive import simulate
+from tests.simulation.promises import broken
+from tests.simulation.recording import Recording
+from tests.simulation.test_simulation import ROOT
+
+Doctor = Callable[[Recording], None]
+
+
+@pytest.fixture(autouse=True)
+def _quiet(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.CRITICAL + 1, logger="leadhand")
+
+
+def test_a_seed_of_several_processes_replays_exactly_and_says_how_each_ended() -> None:
+    seed = _resumed_seed()
+    again = subprocess.run(
+        [sys.executable, "-m", "tests.simulation", "--seed", str(seed)],
+        env={**os.environ, "PYTHONHASHSEED": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
+    )
+    recording = simulate(seed)
+    assert recording.before is not None
+    assert again.stdout.splitlines() == [dump(event) for event in recording.events]
+    lost = f"process 1 was lost after event {len(recording.before.events)}"
+    assert again.stderr.splitlines() == [lost, f"seed {seed}: every promise was kept"]
+
+
+def test_processes_are_lost_end_and_wait_for_people() -> None:
+    """What the seeds of `make test` go through, or their promises would say little."""
+    ends: set[str] = set()
+    for seed in range(0, 400, 2):
+        past = simulate(seed).before
+        while past is not None:
+            waits = past.answer is not None and past.answer.waiting
+            ends.add("lost" if past.journal.lost else "waits" if waits else "ended")
+            past = past.before
+        if len(ends) == 3:
+            return
+    raise AssertionError(ends)
+
+
+def _numbered(recording: Recording, events: list[Event]) -> None:
+    recording.events = tuple(
+        dataclasses.replace(event, seq=number) for number, event in enumerate(events, start=1)
+    )
+
+
+def _first(recording: Recording, kind: type[Event]) -> int:
+    return next(n for n, event in enumerate(recording.events) if isinstance(event, kind))
+
+
+def _forget_what_goes_on(recording: Recording) -> None:
+    at = _first(recording, RunResumed)
+    changed = dataclasses.replace(recording.events[at], goes_on=())
+    recording.events = (*recording.events[:at], changed, *recording.events[at + 1 :])
+
+
+def _count_an_attempt_twice(recording: Recording) -> None:
+    resumed_at = _first(recording, RunResumed)
+    recording.events = tuple(
+        dataclasses.replace(event, attempt=event.attempt + 1)
+        if isinstance(event, TaskDispatched) and number > resumed_at and not event.within
+        else event
+        for number, event in enumerate(recording.events)
+    )
+
+
+def _do_again_what_was_done(recording: Recording) -> None:
+    done = recording.events[_first(recording, TaskCompleted)]
+    assert isinstance(done, TaskCompleted)
+    started = next(
+        event
+        for event in recording.events
+        if isinstance(event, TaskDispatched) and event.task_id == done.task_id
+    )
+    _insert_after_it_was_resumed(recording, started)
+
+
+def _begin_anew(recording: Recording) -> None:
+    _insert_after_it_was_resumed(recording, recording.events[0])
+
+
+def _insert_after_it_was_resumed(recording: Recording, event: Event) -> None:
+    at = _first(recording, RunResumed) + 1
+    again = dataclasses.replace(event, elapsed_s=recording.events[at].elapsed_s)
+    _numbered(recording, [*recording.events[:at], again, *recording.events[at:]])
+
+
+def _lose_the_past(recording: Recording) -> None:
+    first = dataclasses.replace(recording.events[0], elapsed_s=-1.0)
+    recording.events = (first, *recording.events[1:])
+
+
+def _spend_too_much(recording: Recording) -> None:
+    made = dataclasses.replace(recording.scenario, budget=Budget(requests=1))
+    recording.process = dataclasses.replace(recording.process, made=made)
+    last = recording.events[-1]
+    stamp: Stamp = {
+        "seq": last.seq + 1,
+        "at": last.at,
+        "elapsed_s": last.elapsed_s,
+        "run_id": last.run_id,
+    }
+    call = ModelCalled(**stamp, role="worker", model="x:y", duration_s=0.0)
+    recording.events = (*recording.events, call, dataclasses.replace(call, seq=call.seq + 1))
+
+
+def _start_without_a_decision(recording: Recording) -> None:
+    decisions = (TaskRetried, TaskReassigned, TaskRefined, TierRaised)
+    at = _first(recording, RunResumed)
+    events = recording.events[:at], recording.events[at:]
+    _numbered(recording, [*events[0], *(e for e in events[1] if not isinstance(e, decisions))])
+
+
+def _wait_for_nobody(recording: Recording) -> None:
+    assert recording.answer is not None
+    waiting = (Question(task_id="t0", text="What now?"),)
+    recording.answer = recording.answer.model_copy(update={"waiting": waiting})
+
+
+@pytest.mark.parametrize(
+    ("doctor", "said"),
+    [
+        (_forget_what_goes_on, "go on where"),
+        (_count_an_attempt_twice, "followed attempt"),
+        (_do_again_what_was_done, "had ended as completed before"),
+        (_begin_anew, "the run begins for a second time"),
+        (_lose_the_past, "of the processes before is not what it was"),
+        (_spend_too_much, "requests were made, of 1"),
+        (_start_without_a_decision, "nobody had said what follows"),
+        (_wait_for_nobody, "somebody is waited for, and there is nobody"),
+    ],
+    ids=lambda value: value.__name__.strip("_") if callable(value) else None,
+)
+def test_a_broken_promise_of_a_resumed_run_is_noticed(doctor: Doctor, said: str) -> None:
+    recording = simulate(_resumed_seed())
+    assert broken(recording) == []
+    doctor(recording)
+    assert any(said in line for line in broken(recording)), broken(recording)
+
+
+@functools.cache
+def _resumed_seed() -> int:
+    """A run that was lost with its process in the middle of its work, and tried a task again."""
+    return next(seed for seed in range(0, 1_000, 2) if _has_it_all(simulate(seed)))
+
+
+def _has_it_all(recording: Recording) -> bool:
+    before = recording.before
+    if before is None or before.before is not None or not before.journal.lost:
+        return False
+    if recording.process.people != "nobody" or recording.answer is None:
+        return False
+    past, work = recording.events[: len(before.events)], recording.events[len(before.events) :]
+    resumed = work[0] if work else None
+    goes_on = isinstance(resumed, RunResumed) and resumed.goes_on and not resumed.again
+    done = any(isinstance(event, TaskCompleted) and not event.within for event in past)
+    again = any(
+        isinstance(one, TaskDispatched) and one.attempt > 1 and not one.within for one in work
+    )
+    retried = any(isinstance(event, TaskRetried) and not event.within for event in work)
+    return bool(goes_on) and done and again and retried
