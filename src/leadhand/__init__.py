@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from leadhand.contracts.answer import Answer
     from leadhand.contracts.budget import Budget, Rate
     from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
+    from leadhand.contracts.people import Question, Reply
     from leadhand.contracts.task import Limits, Plan, Task
     from leadhand.contracts.team import RetryRules, TaskTemplate, Team, Worker
     from leadhand.errors import InputError, LeadhandError, PlanRejected, TeamError, ToolError
@@ -25,7 +26,9 @@ __all__ = [
     "Outcome",
     "Plan",
     "PlanRejected",
+    "Question",
     "Rate",
+    "Reply",
     "Result",
     "RetryRules",
     "Supervisor",
@@ -52,7 +55,9 @@ _MODULES = {
     "Outcome": "contracts.outcome",
     "Plan": "contracts.task",
     "PlanRejected": "errors",
+    "Question": "contracts.people",
     "Rate": "contracts.budget",
+    "Reply": "contracts.people",
     "Result": "contracts.outcome",
     "RetryRules": "contracts.team",
     "Supervisor": "supervisor",

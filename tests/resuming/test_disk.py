@@ -162,7 +162,9 @@ def test_a_file_that_is_deleted_under_way_stops_the_run(
             going = asyncio.ensure_future(
                 Supervisor(team(), journal=journal).run(plan=plan(), run_id="r")
             )
-            while not ("d begun" in work(tmp_path) and has_result(journal, "r")):
+            while True:
+                if "d begun" in work(tmp_path) and has_result(journal, "r"):
+                    break
                 await asyncio.sleep(0.01)
             await journal.commit("r")
             for file in home.glob(f"{FILE}*"):

@@ -165,8 +165,8 @@ def run(
     Looks for a model: --model, LEADHAND_MODEL, the team's own, a provider's key in the
     environment, a model server on this machine. Without any the work is done by code.
     """
-    from leadhand.cli.run import RunOptions, Showing, TeamSetup, run_command
-    from leadhand.cli.setup import occasions
+    from leadhand.cli.run import RunOptions, TeamSetup, run_command
+    from leadhand.cli.setup import Showing, occasions
 
     options = RunOptions(
         setup=TeamSetup(

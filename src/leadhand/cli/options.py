@@ -36,7 +36,11 @@ class FailOn(enum.StrEnum):
 
 Deadline = Annotated[
     str | None,
-    typer.Option(help="When the answer is due, from now: 90s, 10m, 1h.", metavar="DURATION"),
+    typer.Option(
+        help="When the answer is due, from now: 90s, 10m, 1h. Default: 10m, but none where you are "
+        "asked at the terminal.",
+        metavar="DURATION",
+    ),
 ]
 BudgetUsd = Annotated[
     float | None, typer.Option(help="What models may cost in all, in US dollars.", metavar="USD")

@@ -16,7 +16,6 @@ from leadhand.cli.models import chosen, tell_models
 from leadhand.cli.person import TerminalPerson
 from leadhand.cli.plan import show_plan
 from leadhand.cli.run import (
-    Showing,
     TeamSetup,
     asks_here,
     load_team,
@@ -26,6 +25,7 @@ from leadhand.cli.run import (
     watch_of,
 )
 from leadhand.cli.session import Session, error_console
+from leadhand.cli.setup import ResumeOptions, Showing
 from leadhand.cli.stored import found
 from leadhand.cli.terminal import encodable, safe_block
 from leadhand.contracts.event import Event
@@ -36,21 +36,6 @@ from leadhand.errors import InputError, PlanRejected
 from leadhand.people import open_questions
 from leadhand.state import RunState, fold
 from leadhand.validation import check
-
-
-@dataclass(frozen=True, slots=True)
-class ResumeOptions:
-    """What was asked for on the command line; see `leadhand resume --help`."""
-
-    run: str
-    home: str | None
-    showing: Showing
-    from_task: str | None = None
-    model: str | None = None
-    no_model: bool = False
-    deadline: str | None = None
-    budget_usd: float | None = None
-    budget_tokens: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +122,7 @@ def _resume_team(
     options: ResumeOptions, keeping: Keeping, state: RunState, past: Sequence[Event]
 ) -> int:
     showing = options.showing
-    setup = TeamSetup.of(state.origin, **changes(options))
+    setup = TeamSetup.of(state.origin, **options.changed)
     team = load_team(setup.team)
     choice = chosen(team, model=setup.model, no_model=setup.no_model)
     session = Session(watch_of(keeping, state.run_id, f"team {team.name}", showing, past=past))
@@ -151,12 +136,6 @@ def _resume_team(
         ),
     )
     return told(answer, keeping, showing)
-
-
-def changes(options: ResumeOptions) -> dict[str, object]:
-    """What the options say that is to be other than it was."""
-    names = ("model", "no_model", "deadline", "budget_usd", "budget_tokens")
-    return {name: getattr(options, name) for name in names}
 
 
 # What people say

@@ -21,7 +21,7 @@ from leadhand.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from leadhand.cli.run import Showing
+    from leadhand.cli.setup import Showing
 
 
 def add_to(app: typer.Typer) -> None:
@@ -60,7 +60,8 @@ def resume(
     What was done is not done again, and no model is asked twice. The deadline counts from now; a
     budget is that of the whole run.
     """
-    from leadhand.cli.resume import ResumeOptions, resume_command
+    from leadhand.cli.resume import resume_command
+    from leadhand.cli.setup import ResumeOptions
 
     options = ResumeOptions(
         run=run,
@@ -106,7 +107,8 @@ def answer(
     home: Home = None,
 ) -> None:
     """Answer what a run asks, and go on with it. Without an answer, show what it asks."""
-    from leadhand.cli.resume import ResumeOptions, Said, answer_command
+    from leadhand.cli.resume import Said, answer_command
+    from leadhand.cli.setup import ResumeOptions
     from leadhand.errors import InputError
 
     if sum((approve, refuse, plan is not None)) > 1:
@@ -128,7 +130,7 @@ def cancel(run: RunId, home: Home = None) -> None:
 def _showing(
     format: AnswerFormat, json: bool, events: str | None, quiet: bool, no_input: bool
 ) -> "Showing":
-    from leadhand.cli.run import Showing
+    from leadhand.cli.setup import Showing
 
     return Showing(
         format="json" if json else format.value, events=events, quiet=quiet, no_input=no_input

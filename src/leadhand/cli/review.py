@@ -19,8 +19,9 @@ from leadhand.cli.review_models import Reviewers
 from leadhand.cli.review_report import FailOn
 from leadhand.cli.review_show import Format
 from leadhand.cli.reviewing import BASELINE, CHANGE, PAST_REVIEWS, Reviewing, ReviewSetup
-from leadhand.cli.run import Showing, new_run_id, watch_of
+from leadhand.cli.run import new_run_id, watch_of
 from leadhand.cli.session import Session
+from leadhand.cli.setup import Showing
 from leadhand.errors import InputError, ToolError
 from leadhand.supervisor import Supervisor
 from leadhand.teams.review.change import Change

@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from leadhand.cli.keeping import Keeping
-from leadhand.cli.resume import ResumeOptions, changes
 from leadhand.cli.reviewing import CHANGE, Reviewing, ReviewSetup, format_of
 from leadhand.cli.run import watch_of
 from leadhand.cli.session import Session
+from leadhand.cli.setup import ResumeOptions
 from leadhand.contracts.event import Event
 from leadhand.errors import InputError
 from leadhand.state import RunState
@@ -17,7 +17,7 @@ def resume_review(
     options: ResumeOptions, keeping: Keeping, state: RunState, past: Sequence[Event]
 ) -> int:
     """Go on with a review. Raises `InputError` where the change is not there any more."""
-    setup = ReviewSetup.of(state.origin, **changes(options))
+    setup = ReviewSetup.of(state.origin, **options.changed)
     run_id, showing = state.run_id, options.showing
     if not (Path(setup.folder) / CHANGE).is_dir():
         raise InputError(

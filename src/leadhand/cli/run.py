@@ -9,7 +9,6 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 from pydantic import JsonValue, ValidationError
 
@@ -20,7 +19,7 @@ from leadhand.cli.models import chosen, tell_models
 from leadhand.cli.output import written
 from leadhand.cli.person import TerminalPerson, is_here
 from leadhand.cli.session import INTERRUPTED, Session, Watch, error_console
-from leadhand.cli.setup import Setup
+from leadhand.cli.setup import Format, Setup, Showing
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.event import Event
 from leadhand.contracts.task import Plan
@@ -31,7 +30,6 @@ from leadhand.people import Ask
 from leadhand.supervisor import Supervisor
 from leadhand.teams.loader import load
 
-Format = Literal["text", "json", "markdown"]
 MAX_PLAN_BYTES = 200_000_000
 """A plan of 100,000 tasks, the most there may be, has about a third of it."""
 
@@ -64,17 +62,6 @@ class TeamSetup(Setup):
             person=person,
             journal=keeping.journal,
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Showing:
-    """How a run is shown and its answer printed."""
-
-    format: Format = "text"
-    events: str | None = None
-    quiet: bool = False
-    no_input: bool = False
-    """Nobody at the terminal is asked anything."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Self, cast
+from typing import Literal, Self, cast
 
 from pydantic import JsonValue
 
@@ -13,6 +13,7 @@ from leadhand.contracts.budget import Budget
 from leadhand.contracts.people import Occasion
 from leadhand.errors import InputError
 
+Format = Literal["text", "json", "markdown"]
 DEADLINE_S = 600.0
 
 
@@ -47,9 +48,45 @@ class Setup:
     def of(cls, origin: Mapping[str, JsonValue], **changed: object) -> Self:
         """The setup that a run was begun with, but for what is `changed` and not none or false."""
         given: dict[str, object] = {**origin, **{k: v for k, v in changed.items() if v}}
+        if changed.get("model"):
+            given["no_model"] = False
+        elif changed.get("no_model"):
+            given["model"] = None
         given["approve"] = tuple(cast("list[str]", given.get("approve") or ()))
         fields = {field.name for field in dataclasses.fields(cls)}
         return cls(**{name: value for name, value in given.items() if name in fields})  # pyright: ignore[reportArgumentType]
+
+
+@dataclass(frozen=True, slots=True)
+class Showing:
+    """How a run is shown and its answer printed."""
+
+    format: Format = "text"
+    events: str | None = None
+    quiet: bool = False
+    no_input: bool = False
+    """Nobody at the terminal is asked anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeOptions:
+    """What was asked for on the command line; see `leadhand resume --help`."""
+
+    run: str
+    home: str | None
+    showing: Showing
+    from_task: str | None = None
+    model: str | None = None
+    no_model: bool = False
+    deadline: str | None = None
+    budget_usd: float | None = None
+    budget_tokens: int | None = None
+
+    @property
+    def changed(self) -> dict[str, object]:
+        """What is to be other than it was when the run was begun."""
+        names = ("model", "no_model", "deadline", "budget_usd", "budget_tokens")
+        return {name: getattr(self, name) for name in names}
 
 
 def occasions(given: str | None) -> tuple[Occasion, ...]:
