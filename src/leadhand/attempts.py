@@ -55,6 +55,8 @@ class Lane:
     """A heap of (minus the remaining path, order of arrival, task id)."""
     running: int = 0
     """Attempts that its worker makes now."""
+    weighed: bool = False
+    """Whether its latency may decide who takes a task."""
     latency_s: float | None = None
     """How long its worker took for an attempt lately."""
 
@@ -185,9 +187,9 @@ class Attempts:
             attempt.timer.cancel()
         lane = attempt.lane
         lane.running -= 1
-        lane.latency_s = latency(
-            lane.latency_s, self._recorder.elapsed_s() - attempt.task.dispatched_s
-        )
+        if lane.weighed:
+            taken_s = self._recorder.elapsed_s() - attempt.task.dispatched_s
+            lane.latency_s = latency(lane.latency_s, taken_s)
         for slots in lane.slots:
             slots.give_back(self._news)
         return True

@@ -38,6 +38,11 @@ class Lanes:
             )
             for worker in team.workers
         }
+        for lane in self._lanes.values():
+            if lane.worker.role is not None or lane.worker.max_queue is not None:
+                lane.weighed = True
+                if lane.worker.fallback is not None:
+                    self._lanes[lane.worker.fallback].weighed = True
         self._order = 0
         self._bound: set[str] = set()
         roles: dict[str, list[Lane]] = {}

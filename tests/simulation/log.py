@@ -259,7 +259,9 @@ class Log:
         took_s = event.elapsed_s - seen.dispatched_s
         # A second result may wait to be judged before the log tells of it.
         judged = seen.second_opinion and not failed
-        if timeout_s is not None and took_s > timeout_s + GRACE_S + EPSILON_S and not judged:
+        # When a run is cancelled, what comes back is told of at the end of its grace.
+        grace_s = GRACE_S * (2 if self._stopped else 1)
+        if timeout_s is not None and took_s > timeout_s + grace_s + EPSILON_S and not judged:
             yield f"the attempt took {took_s:.2f} s of {timeout_s:g} s"
         if isinstance(event, TaskCancelled):
             return
