@@ -185,7 +185,15 @@ async def _watched(recording: Recording, workers: Workers) -> None:
     task = loop.create_task(run, name="the run")
     ends = recording.scenario.ends
     cancel = loop.call_later(ends[1], task.cancel) if ends and ends[0] == "cancel" else None
-    recording.journal.on_lost = task.cancel
+
+    def lost() -> None:
+        # Once is enough: whoever is told twice does not come to cleaning up.
+        if cancel is not None:
+            cancel.cancel()
+        if not task.cancelling():
+            task.cancel()
+
+    recording.journal.on_lost = lost
     await asyncio.wait([task])
     if cancel is not None:
         cancel.cancel()

@@ -13,7 +13,7 @@ from tests.simulation.scenario import Ending, Scenario
 
 Whereabouts = Literal["nobody", "away", "by message", "here"]
 
-RESUMED = 0.3
+RESUMED = 0.2
 """The share of the whole runs that go through more than one process."""
 
 
@@ -43,7 +43,7 @@ def processes(made: Scenario, *, whole: bool) -> list[Process]:
         occasions = ("plan", "escalation")
     people: Whereabouts = chance.choice(("away", "away", "here")) if asked else "nobody"
     found = [Process(made, 1, _lost_at(chance), None, people, occasions)]
-    while len(found) == 1 or (len(found) < 5 and chance.random() < 0.4):
+    while len(found) == 1 or (len(found) < 4 and chance.random() < 0.4):
         people = chance.choice(get_args(Whereabouts)[1:]) if asked else "nobody"
         number = len(found) + 1
         again = chance.random() if chance.random() < 0.25 else None
@@ -55,7 +55,8 @@ def processes(made: Scenario, *, whole: bool) -> list[Process]:
 
 
 def _lost_at(chance: Random) -> int | None:
-    return chance.choice((None, 1, 2, 3, chance.randint(1, 15), chance.randint(1, 60)))
+    later = (chance.randint(2, 6), chance.randint(4, 15), chance.randint(4, 15))
+    return chance.choice((None, 1, 2, *later, chance.randint(5, 60)))
 
 
 def _next(chance: Random, made: Scenario) -> Scenario:

@@ -20,10 +20,7 @@ from leadhand.contracts.event import (
     RunResumed,
     TaskCompleted,
     TaskDispatched,
-    TaskReassigned,
-    TaskRefined,
-    TaskRetried,
-    TierRaised,
+    TaskFailed,
     dump,
 )
 from leadhand.contracts.people import Question
@@ -130,22 +127,41 @@ def _lose_the_past(recording: Recording) -> None:
 def _spend_too_much(recording: Recording) -> None:
     made = dataclasses.replace(recording.scenario, budget=Budget(requests=1))
     recording.process = dataclasses.replace(recording.process, made=made)
-    last = recording.events[-1]
-    stamp: Stamp = {
-        "seq": last.seq + 1,
-        "at": last.at,
-        "elapsed_s": last.elapsed_s,
-        "run_id": last.run_id,
-    }
-    call = ModelCalled(**stamp, role="worker", model="x:y", duration_s=0.0)
+    call = ModelCalled(**_stamp(recording.events[-1]), role="worker", model="x:y", duration_s=0.0)
     recording.events = (*recording.events, call, dataclasses.replace(call, seq=call.seq + 1))
 
 
 def _start_without_a_decision(recording: Recording) -> None:
-    decisions = (TaskRetried, TaskReassigned, TaskRefined, TierRaised)
-    at = _resumed_at(recording)
-    events = recording.events[:at], recording.events[at:]
-    _numbered(recording, [*events[0], *(e for e in events[1] if not isinstance(e, decisions))])
+    events = recording.events
+    at = next(
+        number
+        for number, event in enumerate(events)
+        if number > _resumed_at(recording)
+        and isinstance(event, TaskDispatched)
+        and not event.within
+    )
+    started = events[at]
+    assert isinstance(started, TaskDispatched)
+    failed = TaskFailed(
+        **_stamp(started),
+        task_id=started.task_id,
+        attempt=started.attempt,
+        kind="error",
+        message="no",
+        final=False,
+        decision="none",
+    )
+    again = dataclasses.replace(started, attempt=started.attempt + 1)
+    _numbered(recording, [*events[: at + 1], failed, again, *events[at + 1 :]])
+
+
+def _stamp(event: Event) -> Stamp:
+    return {
+        "seq": event.seq + 1,
+        "at": event.at,
+        "elapsed_s": event.elapsed_s,
+        "run_id": event.run_id,
+    }
 
 
 def _wait_for_nobody(recording: Recording) -> None:
@@ -177,7 +193,7 @@ def test_a_broken_promise_of_a_resumed_run_is_noticed(doctor: Doctor, said: str)
 
 @functools.cache
 def _resumed_seed() -> int:
-    """A run that was lost with its process in the middle of its work, and tried a task again."""
+    """A run that was lost with its process in the middle of its work."""
     return next(seed for seed in range(0, 1_000, 2) if _has_it_all(simulate(seed)))
 
 
@@ -191,5 +207,5 @@ def _has_it_all(recording: Recording) -> bool:
     resumed = work[0] if work else None
     goes_on = isinstance(resumed, RunResumed) and resumed.goes_on and not resumed.again
     done = any(isinstance(event, TaskCompleted) and not event.within for event in past)
-    retried = any(isinstance(event, TaskRetried) and not event.within for event in work)
-    return bool(goes_on) and done and retried
+    started = any(isinstance(event, TaskDispatched) and not event.within for event in work)
+    return bool(goes_on) and done and started

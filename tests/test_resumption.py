@@ -1,0 +1,116 @@
+"""What a resumed run takes back, and what it does not forget (F29)."""
+
+import datetime as dt
+
+from leadhand import Supervisor
+from leadhand.contracts.event import (
+    BreakerOpened,
+    Event,
+    PlanAccepted,
+    PlanProposed,
+    RunResumed,
+    TaskCancelled,
+    TaskDispatched,
+    TaskReassigned,
+)
+from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
+from leadhand.contracts.task import Plan, Task
+from leadhand.contracts.team import Team, Worker
+from leadhand.recorder import Stamp, TaskStamp
+from leadhand.resumption import stopped
+from leadhand.state import RunState, fold
+from leadhand.testing import run_virtual
+from tests.remedies import ScriptedRemedies
+
+PLAN = Plan(goal="see to it", tasks=(Task(id="t1", worker="a", intent="look into the matter"),))
+
+
+def stamp(seq: int) -> Stamp:
+    """Of the event of that number, a second after the one before."""
+    at = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
+    return {"seq": seq, "at": at, "elapsed_s": float(seq), "run_id": "run"}
+
+
+def task_stamp(seq: int, *, attempt: int = 1) -> TaskStamp:
+    """The same, about the one task."""
+    return {**stamp(seq), "task_id": "t1", "attempt": attempt}
+
+
+def begun() -> list[Event]:
+    """A run whose one task is under way."""
+    return [
+        PlanProposed(**stamp(1), plan=PLAN, by="person"),
+        PlanAccepted(**stamp(2)),
+        TaskDispatched(**task_stamp(3), worker="a"),
+    ]
+
+
+def resumed(seq: int) -> RunResumed:
+    """The run goes on with that task."""
+    return RunResumed(**stamp(seq), deadline_s=None, goes_on=("t1",))
+
+
+def after(*events: Event) -> RunState:
+    """The state once these have followed."""
+    return fold([*begun(), *events])
+
+
+def test_an_attempt_that_was_interrupted_is_the_next_one_however_often_the_run_is_resumed() -> None:
+    """Stopped again before it was its turn, it is still the first attempt that comes."""
+    stop = TaskCancelled(**task_stamp(5, attempt=0), reason="a person said so")
+    state = after(resumed(4), stop, resumed(6))
+    assert (state.tasks["t1"].status, state.tasks["t1"].attempts) == ("pending", 0)
+    assert state.tasks["t1"].tried == ()
+    again = after(resumed(4), stop, resumed(6), TaskDispatched(**task_stamp(7), worker="a"))
+    assert again.tasks["t1"].goes_on
+    assert stopped(again) == ("t1",)
+
+
+def test_another_worker_does_not_go_on_with_what_one_had_begun() -> None:
+    elsewhere = TaskReassigned(**task_stamp(5), worker="b", reason="the breaker of a is open")
+    state = after(resumed(4), elsewhere, TaskDispatched(**task_stamp(6), worker="b"))
+    assert state.tasks["t1"].attempts == 1
+    assert not state.tasks["t1"].goes_on
+
+
+def test_a_worker_that_was_proving_itself_may_do_so_again() -> None:
+    """F29: else its breaker would wait for ever for a probe that nobody makes any more."""
+    opened = BreakerOpened(**stamp(3), worker="a", failures=3, pause_s=0.5, reason="it failed")
+    probe = TaskDispatched(**task_stamp(4), worker="a")
+    state = fold([*begun()[:2], opened, probe])
+    assert not state.breakers["a"].admits(5.0)
+    assert fold([*begun()[:2], opened, probe, resumed(5)]).breakers["a"].admits(5.0)
+
+
+async def _large(handoff: Handoff) -> Outcome:
+    """Finds all but the smallest parts too much."""
+    if handoff.task_id.count(".") < 2:
+        return Escalated(reason="timeout", message="too much for one")
+    return Completed(result=Result(output=f"the part {handoff.task_id}"))
+
+
+async def _hopeless(handoff: Handoff) -> Outcome:
+    return Failed(kind="tool_error", message="the tool is broken")
+
+
+def test_a_skipped_task_never_stands_in_the_way_of_splitting_what_it_needed() -> None:
+    """A part of a split task is split again, and the plan that stands has no loose end."""
+    team = Team(
+        "team",
+        workers=(
+            Worker("large", "does large work", offline=_large),
+            Worker("hopeless", "never does it", run=_hopeless),
+        ),
+    )
+    tasks = (
+        Task(id="whole", worker="large", intent="see to the whole matter"),
+        Task(id="lost", worker="hopeless", intent="see to the lost matter"),
+        Task(id="after", worker="large", intent="see to both", depends_on=("whole", "lost")),
+    )
+    parts = [Task(id=name, worker="large", intent=f"see to {name}") for name in ("left", "right")]
+    supervisor = Supervisor(team, remedies=ScriptedRemedies(parts=parts, delay_s=5.0))
+    answer = run_virtual(supervisor.run(plan=Plan(goal="see to it", tasks=tasks)))
+    statuses = {task.id: task.status for task in answer.tasks}
+    assert answer.status == "partial"
+    assert (statuses.pop("after"), statuses.pop("lost")) == ("skipped", "failed")
+    assert {*statuses} == {f"whole.{n}.{m}" for n in (1, 2) for m in (1, 2)}
