@@ -31,9 +31,9 @@ from leadhand.contracts.event import PlanAccepted, PlanProposed, RunStarted
 from leadhand.contracts.outcome import Completed, Handoff, Outcome, Result
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team, Worker
+from leadhand.engine.scheduler import Scheduler
 from leadhand.journal import MemoryJournal
 from leadhand.recorder import Recorder
-from leadhand.scheduler import Scheduler
 from leadhand.validation import check
 
 Floor = Callable[[int], Awaitable[None]]

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from leadhand import graph
 from leadhand.contracts.task import Plan
-from leadhand.frontier import Frontier
+from leadhand.engine.frontier import Frontier
 from tests.plans import edges, plan, plans, task
 
 DIAMOND = plan(task("a"), task("b", "a"), task("c", "a"), task("d", "b", "c"))

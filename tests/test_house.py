@@ -12,7 +12,8 @@ SOURCE = ROOT / "src" / "leadhand"
 PURE = [
     *SOURCE.glob("contracts/*.py"),
     *SOURCE.glob("policies/*.py"),
-    *(SOURCE / f"{name}.py" for name in ("errors", "graph", "validation", "state", "handoffs")),
+    *(SOURCE / f"{name}.py" for name in ("errors", "graph", "validation", "state", "run_fold")),
+    *(SOURCE / "engine" / f"{name}.py" for name in ("amendments", "frontier", "handoffs")),
 ]
 LONGEST = 400
 

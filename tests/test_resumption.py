@@ -20,7 +20,7 @@ from leadhand.recorder import Stamp, TaskStamp
 from leadhand.resumption import stopped
 from leadhand.state import RunState, fold
 from leadhand.testing import run_virtual
-from tests.remedies import ScriptedRemedies
+from tests.engine.remedies import ScriptedRemedies
 
 PLAN = Plan(goal="see to it", tasks=(Task(id="t1", worker="a", intent="look into the matter"),))
 

@@ -11,8 +11,8 @@ from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import RetryRules
 from leadhand.state import fold
 from leadhand.testing import run_virtual
+from tests.engine.scheduling import schedule
 from tests.plans import plans, team
-from tests.scheduling import schedule
 
 outcomes = st.sampled_from(["done", "fail", "busy", "scope", "unsure", "hang", "raise"])
 

@@ -4,8 +4,8 @@ import asyncio
 from collections.abc import Coroutine
 from typing import TypeVar
 
-from leadhand.attempts import Leash
-from leadhand.scheduler import Scheduler
+from leadhand.engine.attempts import Leash
+from leadhand.engine.scheduler import Scheduler
 
 GRACE_S = 0.1
 """How long a role that was told to stop may take to clean up."""

@@ -65,7 +65,7 @@ def check_resumable(state: RunState, run_id: str, team: Team, again: Collection[
     for id in due - {*again}:
         task = state.tasks[id]
         worker = team.worker(task.worker)
-        goes_on = task.interrupted or task.status == "running"
+        goes_on = task.interrupted or task.goes_on or task.status == "running"
         if goes_on and task.nested is not None and worker is not None and worker.team is not None:
             check_resumable(task.nested, run_id, worker.team)
 

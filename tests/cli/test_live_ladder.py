@@ -35,10 +35,10 @@ from leadhand.contracts.event import (
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
 from leadhand.contracts.task import Task
 from leadhand.contracts.team import RetryRules, Team, Worker
+from tests.engine.remedies import ScriptedRemedies
+from tests.engine.scheduling import schedule
 from tests.nested_teams import Ran, clause, law, office
 from tests.plans import plan, task
-from tests.remedies import ScriptedRemedies
-from tests.scheduling import schedule
 
 CONTROL = re.compile(r"\x1b\[[?\d;]*[A-Za-z]|\r")
 NOW = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)

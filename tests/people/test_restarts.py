@@ -7,9 +7,9 @@ from leadhand.contracts.event import (
 from leadhand.contracts.people import Reply
 from leadhand.journal import MemoryJournal
 from leadhand.testing import run_virtual
+from tests.engine.remedies import ScriptedRemedies
 from tests.people.desk import PAINT, RUN, Desk, answered, approved, says
 from tests.plans import plan, task
-from tests.remedies import ScriptedRemedies
 from tests.resuming.story import RUN as STORY
 from tests.resuming.story import Stops, kept
 

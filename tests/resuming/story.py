@@ -24,7 +24,7 @@ from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Ladder, RetryRules, Team, Worker
 from leadhand.journal import MemoryJournal
 from leadhand.ports import Journal
-from tests.remedies import ScriptedRemedies
+from tests.engine.remedies import ScriptedRemedies
 
 RUN = "story"
 

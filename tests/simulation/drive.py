@@ -21,6 +21,7 @@ from leadhand.contracts.event import (
 from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.people import Message
 from leadhand.crew import Crew
+from leadhand.engine.scheduler import Scheduler
 from leadhand.intake import check_resumable
 from leadhand.models.ledger import NANO, NOTHING, Account, Amount, Ledger, nano_usd
 from leadhand.people import People
@@ -28,7 +29,6 @@ from leadhand.ports import Request
 from leadhand.recorder import Recorder
 from leadhand.resumption import again
 from leadhand.run import Run, Setting
-from leadhand.scheduler import Scheduler
 from leadhand.state import fold
 from leadhand.testing import VirtualClock
 from leadhand.workers.function import FunctionWorker

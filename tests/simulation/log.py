@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from leadhand.attempts import GRACE_S
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.event import (
     BreakerClosed,
@@ -36,7 +35,8 @@ from leadhand.contracts.event import (
 )
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team
-from leadhand.handoffs import limits_of
+from leadhand.engine.attempts import GRACE_S
+from leadhand.engine.handoffs import limits_of
 from leadhand.policies.history import FREE_REPEATS
 
 EPSILON_S = 1e-6

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import fields
 
-from leadhand.attempts import GRACE_S
 from leadhand.contracts.answer import MISSING
 from leadhand.contracts.event import (
     Event,
@@ -22,6 +21,7 @@ from leadhand.contracts.event import (
     parse,
 )
 from leadhand.contracts.team import Worker
+from leadhand.engine.attempts import GRACE_S
 from leadhand.models.ledger import NOTHING, nano_usd
 from leadhand.nesting import unnested
 from leadhand.run_state import RunState

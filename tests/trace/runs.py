@@ -11,10 +11,10 @@ from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import RetryRules
 from leadhand.recorder import Recorder
 from leadhand.testing import completed, run_virtual
+from tests.engine.remedies import ScriptedPerson, ScriptedRemedies
+from tests.engine.scheduling import schedule
 from tests.nested_teams import DESK, LEGAL, clause, law, office
 from tests.plans import plan, task
-from tests.remedies import ScriptedPerson, ScriptedRemedies
-from tests.scheduling import schedule
 
 SLOW = Failed(kind="timeout", message="too much for one")
 BROKEN = Failed(kind="tool_error", message="no table `sales`")

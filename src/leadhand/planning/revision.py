@@ -13,8 +13,8 @@ from pydantic_ai.tools import ToolDefinition
 from leadhand.contracts.outcome import Escalated, Failed, PlanImpact, Result
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team
+from leadhand.engine.handoffs import digest, excerpt
 from leadhand.fence import Fence
-from leadhand.handoffs import digest, excerpt
 from leadhand.models.calls import Asker, Caller, Request
 from leadhand.models.structured import Answer, Unfit, ask_for
 from leadhand.planning.proposal import form, object_in, proposed

@@ -5,13 +5,14 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, nullcontext, suppress
 
 from leadhand.active import ActiveRun
-from leadhand.attempts import Slots
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.event import RunResumed, RunStarted, TaskCancelled, WorkerStuck
 from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.crew import Crew
+from leadhand.engine.attempts import Slots
+from leadhand.engine.scheduler import GRACE_S, Scheduler
 from leadhand.models.choice import roles
 from leadhand.people import People
 from leadhand.ports import Request
@@ -21,7 +22,6 @@ from leadhand.run.answer_step import AnswerStep
 from leadhand.run.conditions import Conditions, Setting
 from leadhand.run.plan_step import PlanStep
 from leadhand.run.term import Term
-from leadhand.scheduler import GRACE_S, Scheduler
 from leadhand.state import RunState
 from leadhand.workers.nested import request_of
 from leadhand.workers.staff import Staff

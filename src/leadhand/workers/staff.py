@@ -6,9 +6,9 @@ from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import TYPE_CHECKING, cast
 
-from leadhand.attempts import Slots
 from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.team import Team, Worker
+from leadhand.engine.attempts import Slots
 from leadhand.fence import Fence
 from leadhand.ports import Runner, TeamRunner
 from leadhand.workers.function import Function, FunctionWorker

@@ -6,9 +6,9 @@ from leadhand.contracts.event import TaskSkipped, TaskSplit
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
 from leadhand.contracts.team import RetryRules, Team, Worker
 from leadhand.state import fold
+from tests.engine.remedies import ScriptedRemedies
+from tests.engine.scheduling import schedule
 from tests.plans import plan, task
-from tests.remedies import ScriptedRemedies
-from tests.scheduling import schedule
 
 TEAM = Team("team", workers=(Worker("worker", "does it"),), retry=RetryRules(max_attempts=3))
 

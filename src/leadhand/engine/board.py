@@ -19,8 +19,8 @@ from leadhand.contracts.event import (
 from leadhand.contracts.outcome import PlanImpact, Result
 from leadhand.contracts.task import Task
 from leadhand.contracts.team import Ladder
-from leadhand.frontier import Frontier
-from leadhand.lanes import Lanes
+from leadhand.engine.frontier import Frontier
+from leadhand.engine.lanes import Lanes
 from leadhand.recorder import Recorder
 from leadhand.state import RunState
 

@@ -11,9 +11,9 @@ from leadhand.contracts.team import Ladder, RetryRules, Team, Worker
 from leadhand.recorder import Recorder
 from leadhand.state import fold
 from leadhand.testing import completed, run_virtual
+from tests.engine.remedies import ScriptedPerson, ScriptedRemedies
+from tests.engine.scheduling import Script, schedule
 from tests.plans import plan, task
-from tests.remedies import ScriptedPerson, ScriptedRemedies
-from tests.scheduling import Script, schedule
 
 FAILED = Failed(kind="tool_error", message="no table `sales`")
 HALF = Result(output="half", confidence=40)

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leadhand.contracts.task import Plan, Task
-from leadhand.frontier import Frontier
+from leadhand.engine.frontier import Frontier
 from tests.plans import plans, task
 
 

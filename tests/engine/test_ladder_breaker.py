@@ -9,8 +9,8 @@ from leadhand.contracts.team import Ladder, RetryRules, Team, Worker
 from leadhand.recorder import Recorder
 from leadhand.state import fold
 from leadhand.testing import completed, run_virtual
+from tests.engine.scheduling import schedule
 from tests.plans import nothing, plan, task
-from tests.scheduling import schedule
 
 DOWN = Failed(kind="error", message="down")
 

@@ -4,10 +4,6 @@ Policies decide, this carries out: it asks for what needs judgement, writes down
 and tells the board what follows for the tasks. Where nobody has an answer the next rung is tried.
 """
 
-from leadhand.advice import Advice, Advisers, Choice, Parts, Words
-from leadhand.attempts import PastAttempt
-from leadhand.board import Board
-from leadhand.consultations import Consultations
 from leadhand.contracts.event import (
     OpinionJudged,
     TaskEscalated,
@@ -20,7 +16,11 @@ from leadhand.contracts.event import (
 )
 from leadhand.contracts.outcome import Completed, Escalated, Result
 from leadhand.contracts.team import Team
-from leadhand.handoffs import limits_of
+from leadhand.engine.advice import Advice, Advisers, Choice, Parts, Words
+from leadhand.engine.attempts import PastAttempt
+from leadhand.engine.board import Board
+from leadhand.engine.consultations import Consultations
+from leadhand.engine.handoffs import limits_of
 from leadhand.policies import Action, History, Rules, decide
 from leadhand.policies.actions import (
     RUNG_OF,

@@ -8,8 +8,12 @@ is are not its business. Nothing that a worker does reaches it as an exception.
 import asyncio
 from collections.abc import Mapping, Sequence
 
-from leadhand.adaptation import Adaptation
-from leadhand.attempts import (
+from leadhand.contracts.event import TaskDispatched, TaskReassigned
+from leadhand.contracts.outcome import Completed, Outcome
+from leadhand.contracts.task import Limits
+from leadhand.contracts.team import Team, Worker
+from leadhand.engine.adaptation import Adaptation
+from leadhand.engine.attempts import (
     GRACE_S,
     Attempt,
     Attempts,
@@ -20,17 +24,13 @@ from leadhand.attempts import (
     contained,
     partial,
 )
-from leadhand.board import Board
-from leadhand.consultations import Consultations
-from leadhand.contracts.event import TaskDispatched, TaskReassigned
-from leadhand.contracts.outcome import Completed, Outcome
-from leadhand.contracts.task import Limits
-from leadhand.contracts.team import Team, Worker
-from leadhand.handoffs import handoff, limits_of
-from leadhand.lanes import Lanes
+from leadhand.engine.board import Board
+from leadhand.engine.consultations import Consultations
+from leadhand.engine.handoffs import handoff, limits_of
+from leadhand.engine.lanes import Lanes
+from leadhand.engine.recovery import Recovery
 from leadhand.ports import Person, Remedies, Runner
 from leadhand.recorder import Recorder
-from leadhand.recovery import Recovery
 
 
 class Scheduler:

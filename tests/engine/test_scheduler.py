@@ -10,11 +10,11 @@ from leadhand import graph
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
 from leadhand.contracts.task import Limits, Plan
 from leadhand.contracts.team import Team, Worker
-from leadhand.scheduler import GRACE_S, Scheduler, Slots
+from leadhand.engine.scheduler import GRACE_S, Scheduler, Slots
 from leadhand.state import RunState
 from leadhand.testing import ScriptedRunner, completed, run_virtual
+from tests.engine.scheduling import Script, schedule
 from tests.plans import accepted, nothing, plan, plans, task, team
-from tests.scheduling import Script, schedule
 
 
 def taking(seconds: dict[str, float]) -> Script:

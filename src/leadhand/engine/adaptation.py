@@ -6,13 +6,13 @@ goes on, nothing new starts. What was done stays, and a proposal that `check` re
 
 from collections.abc import Sequence
 
-from leadhand.amendments import Amendment, amendment
-from leadhand.board import Board
-from leadhand.consultations import Consultations
 from leadhand.contracts.event import PlanAmended, PlanRejected
 from leadhand.contracts.outcome import PlanImpact
 from leadhand.contracts.task import Task
 from leadhand.contracts.team import Team
+from leadhand.engine.amendments import Amendment, amendment
+from leadhand.engine.board import Board
+from leadhand.engine.consultations import Consultations
 from leadhand.ports import Remedies
 from leadhand.recorder import Recorder
 

@@ -7,10 +7,10 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from leadhand.amendments import parts_of
 from leadhand.contracts.outcome import Escalated, Failed
 from leadhand.contracts.task import Task
 from leadhand.contracts.team import Team
+from leadhand.engine.amendments import parts_of
 from leadhand.policies.actions import AskPerson, Consult, Refine, Route, Split
 from leadhand.ports import Person, Remedies
 

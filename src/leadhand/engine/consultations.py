@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import TypeVar
 
-from leadhand.attempts import GRACE_S, Leash
+from leadhand.engine.attempts import GRACE_S, Leash
 
 PATIENCE_S = 60.0
 """How long an answer may take."""

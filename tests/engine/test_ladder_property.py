@@ -22,9 +22,9 @@ from leadhand.contracts.team import Team, Worker
 from leadhand.policies.history import FREE_REPEATS
 from leadhand.state import fold
 from leadhand.testing import run_virtual
+from tests.engine.remedies import ScriptedRemedies
+from tests.engine.scheduling import schedule
 from tests.plans import plans, task
-from tests.remedies import ScriptedRemedies
-from tests.scheduling import schedule
 
 REASONS: tuple[EscalationReason, ...] = (
     "out_of_scope", "ambiguous_input", "low_confidence", "timeout",

@@ -2,13 +2,13 @@
 
 from collections.abc import Awaitable, Callable
 
-from leadhand.attempts import Slots
 from leadhand.contracts.outcome import Handoff, Outcome
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
+from leadhand.engine.attempts import Slots
+from leadhand.engine.scheduler import Scheduler
 from leadhand.ports import Person, Remedies
 from leadhand.recorder import Recorder
-from leadhand.scheduler import Scheduler
 from leadhand.testing import ScriptedRunner
 from tests.plans import accepted, team
 

@@ -3,9 +3,9 @@
 import heapq
 from collections.abc import Collection, Mapping, Sequence
 
-from leadhand.attempts import Lane, Slots
 from leadhand.breaker import Breaker, admits
 from leadhand.contracts.team import Team
+from leadhand.engine.attempts import Lane, Slots
 from leadhand.policies.load import Load, taker
 from leadhand.ports import Runner
 
