@@ -99,7 +99,7 @@ def test_a_budget_that_does_not_reach_for_a_plan_still_gives_an_answer(
     assert model_server.stats().requests == 0
     assert (answer.status, answer.ended_by) == ("failed", "budget")
     assert [gap.task_id for gap in answer.gaps] == ["plan"]
-    assert "the budget of 100 tokens is used up" in answer.answer
+    assert "the budget of 100 tokens is too small: a call may take" in answer.answer
 
 
 def test_without_money_for_a_plan_the_template_has_one(model_server: ScriptedServer) -> None:
@@ -175,6 +175,6 @@ def test_calls_that_are_lost_on_the_way_count_as_requests(model_server: Scripted
 
 def test_plans_are_made_within_the_budget_too(model_server: ScriptedServer) -> None:
     supervisor = Supervisor(team(), budget=Budget(tokens=50))
-    with pytest.raises(Exception, match="the budget of 50 tokens is used up"):
+    with pytest.raises(Exception, match="the budget of 50 tokens is too small"):
         asyncio.run(supervisor.plan(REQUEST))
     assert model_server.stats().requests == 0

@@ -184,8 +184,10 @@ def test_a_planner_that_hangs(model_server: ScriptedServer, stubborn: bool) -> N
     answer, took_s = answered(supervisor, None)
     assert took_s < LATEST_S
     assert (answer.status, answer.ended_by) == ("failed", "deadline")
-    why = "there was no plan in time for the run's deadline of 1 s"
-    assert [(gap.task_id, gap.why) for gap in answer.gaps] == [("plan", why)]
+    [gap] = answer.gaps
+    assert gap.task_id == "plan"
+    assert gap.why.startswith("no plan came in 0.")
+    assert gap.why.endswith("s, and the run's deadline is 1 s")
 
 
 @pytest.mark.parametrize("stubborn", [False, True])

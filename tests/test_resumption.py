@@ -1,6 +1,7 @@
 """What a resumed run takes back, and what it does not forget (F29)."""
 
 import datetime as dt
+from dataclasses import dataclass, field, replace
 
 from leadhand import Supervisor
 from leadhand.contracts.event import (
@@ -11,13 +12,17 @@ from leadhand.contracts.event import (
     RunResumed,
     TaskCancelled,
     TaskDispatched,
+    TaskFailed,
     TaskReassigned,
+    dump,
+    parse,
 )
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team, Worker
+from leadhand.journal import MemoryJournal
 from leadhand.recorder import Stamp, TaskStamp
-from leadhand.resumption import stopped
+from leadhand.resumption import is_over, lost_for_good, stopped
 from leadhand.state import RunState, fold
 from leadhand.testing import run_virtual
 from tests.engine.remedies import ScriptedRemedies
@@ -114,3 +119,91 @@ def test_a_skipped_task_never_stands_in_the_way_of_splitting_what_it_needed() ->
     assert answer.status == "partial"
     assert (statuses.pop("after"), statuses.pop("lost")) == ("skipped", "failed")
     assert {*statuses} == {f"whole.{n}.{m}" for n in (1, 2) for m in (1, 2)}
+
+
+@dataclass
+class Endpoint:
+    """What the workers need, and what they were asked."""
+
+    up: bool = False
+    broken: bool = False
+    asked: list[tuple[str, str, int]] = field(default_factory=list[tuple[str, str, int]])
+
+    async def work(self, handoff: Handoff) -> Outcome:
+        """Done where it can be reached."""
+        self.asked.append((handoff.task_id, handoff.to_agent, handoff.attempt))
+        if self.broken:
+            return Failed(kind="error", message="it is not made for this")
+        if not self.up:
+            return Failed(kind="error", message="it can't be reached", transient=True)
+        return Completed(result=Result(output=f"{handoff.task_id} is done"))
+
+
+OUTAGE = Plan(
+    goal="see to it",
+    tasks=(
+        Task(id="lost", worker="hopeless", intent="see to the lost matter"),
+        Task(id="t1", worker="far", intent="ask the far one about the matter"),
+        Task(id="t2", worker="near", intent="see to what it says", depends_on=("t1",)),
+        Task(id="t3", worker="near", intent="see to both of them", depends_on=("t1", "lost")),
+    ),
+)
+
+
+def _outage(endpoint: Endpoint, journal: MemoryJournal) -> Supervisor:
+    workers = (
+        Worker("far", "asks the endpoint", run=endpoint.work, fallback="spare"),
+        Worker("spare", "asks it too", run=endpoint.work),
+        Worker("near", "needs nobody", run=lambda given: f"after {sorted(given.inputs)}"),
+        Worker("hopeless", "never does it", run=_hopeless),
+    )
+    return Supervisor(Team("team", workers=workers), journal=journal)
+
+
+def test_what_an_outage_kept_from_being_done_is_done_when_the_run_is_resumed() -> None:
+    """The plan's worker has all its attempts again, under the next numbers, and its fallback too.
+
+    What failed for good stays as it is, and so does what can't do without that.
+    """
+    journal, down = MemoryJournal(), Endpoint()
+    first = run_virtual(_outage(down, journal).run(plan=OUTAGE, run_id="run"))
+    assert first.status == "failed"
+    assert down.asked == [("t1", "far", 1), ("t1", "far", 2), ("t1", "spare", 3)]
+    state = fold(journal.events("run"))
+    assert (stopped(state), is_over(state), lost_for_good(state)) == (
+        ("t1", "t2"),
+        False,
+        ("lost",),
+    )
+    down.asked.clear()
+    run_virtual(_outage(down, journal).resume("run"))
+    assert down.asked == [("t1", "far", 4), ("t1", "far", 5), ("t1", "spare", 6)]
+    up = Endpoint(up=True)
+    last = run_virtual(_outage(up, journal).resume("run"))
+    assert up.asked == [("t1", "far", 7)]
+    assert {task.id: (task.status, task.attempts) for task in last.tasks} == {
+        "lost": ("failed", 1), "t1": ("completed", 7), "t2": ("completed", 1), "t3": ("skipped", 0),
+    }  # fmt: skip
+    state = fold(journal.events("run"))
+    assert (stopped(state), is_over(state), lost_for_good(state)) == ((), True, ("lost",))
+    assert run_virtual(_outage(up, journal).resume("run")) == last
+
+
+def test_after_an_outage_a_failure_that_does_not_pass_is_the_last_word() -> None:
+    journal = MemoryJournal()
+    run_virtual(_outage(Endpoint(), journal).run(plan=OUTAGE, run_id="run"))
+    run_virtual(_outage(Endpoint(broken=True), journal).resume("run"))
+    state = fold(journal.events("run"))
+    assert state.tasks["t1"].error == "it is not made for this"
+    assert (is_over(state), lost_for_good(state)) == (True, ("lost", "t1"))
+
+
+def test_a_journal_from_before_that_was_written_down_reads_as_a_failure_for_good() -> None:
+    event = TaskFailed(**task_stamp(4), kind="error", message="down", final=True, decision="lost")
+    old = dump(event).replace('"transient":false,', "")
+    assert "transient" not in old
+    assert parse(old) == event
+    assert stopped(after(event)) == ()
+    passing = replace(event, transient=True)
+    assert parse(dump(passing)) == passing
+    assert stopped(after(passing)) == ("t1",)

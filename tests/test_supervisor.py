@@ -124,7 +124,10 @@ def test_failed_work_is_named_as_a_gap_and_the_rest_is_answered() -> None:
     ]
     assert "WORK ON PART A" in answer.answer
     assert "page 1" in answer.answer
-    gaps = "- `b`: no such invoice\n- `c`: needs 'b', which gave no result"
+    gaps = (
+        "- `b`: no such invoice. It was to: work on part b\n"
+        "- `c`: needs 'b', which gave no result. It was to: work on part c"
+    )
     assert answer.answer.startswith(f"## What is missing\n\n{gaps}\n\n## What was found\n\n")
 
 

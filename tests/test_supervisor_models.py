@@ -15,7 +15,6 @@ from leadhand.contracts.event import (
     RunStarted,
 )
 from leadhand.contracts.team import Role, TaskTemplate
-from leadhand.errors import ModelError
 from leadhand.testing import ScriptedServer
 
 REQUEST = "How do the invoices of March compare with those of April?"
@@ -83,12 +82,14 @@ def test_a_model_that_plans_nothing_leaves_the_template(server: ScriptedServer) 
     assert [event.by for event in events if isinstance(event, PlanProposed)] == ["template"]
 
 
-def test_without_a_template_a_planner_that_fails_is_an_error_in_words(
+def test_without_a_template_a_planner_that_fails_leaves_an_answer_that_says_so(
     server: ScriptedServer,
 ) -> None:
     server.configure(script=rule("planner", misbehave={"401": None}))
-    with pytest.raises(ModelError, match="key was refused"):
-        asyncio.run(Supervisor(team()).run(REQUEST))
+    answer = asyncio.run(Supervisor(team()).run(REQUEST))
+    assert answer.status == "failed"
+    assert [gap.task_id for gap in answer.gaps] == ["plan"]
+    assert "key was refused" in answer.gaps[0].why
 
 
 def test_a_wrong_model_name_is_told_before_anything_is_spent(server: ScriptedServer) -> None:

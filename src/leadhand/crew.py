@@ -7,6 +7,7 @@ import asyncio
 import contextlib
 import os
 import secrets
+from collections.abc import Callable
 from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
@@ -27,10 +28,11 @@ from leadhand.recorder import Recorder
 from leadhand.synthesis.conflicts import roles_of
 from leadhand.synthesis.merge import Merge
 from leadhand.tools.toolshed import Toolshed
+from leadhand.workers.in_need import Need
 from leadhand.workers.staff import Staff, needs_model
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from leadhand.models import Caller
     from leadhand.tools.files import Inputs
@@ -79,6 +81,10 @@ class Crew:
         # The same after a restart: what a model was asked before is asked in the same words.
         self.nonce = recorder.state.nonce or outermost or secrets.token_hex(4)
         self._fence = Fence(self.nonce)
+        self._need: Need = outer._need if outer is not None else Need()
+        self._inputs: Callable[[], tuple[str, ...]] = (
+            outer._inputs if outer is not None else lambda: recorder.state.inputs
+        )
         self.account = account
         self._caller = self._connect() if needs_model(team) else None
         self.router = Router(team, self._chooser())
@@ -93,7 +99,18 @@ class Crew:
             fence=self._fence,
             make_tool=self._tools.make,
             given=given,
+            inputs=self._inputs,
+            need=self._need,
         )
+
+    def do_without_models(self, why: str) -> bool:
+        """Have code do all that is still to be done, which says `why`; false where it can't."""
+        if not all(callable(one.run) or one.offline is not None for one in self._team.workers):
+            return False
+        self._need.why = why
+        self.synthesizer = Merge(roles_of(self._team))
+        self.remedies = self._routed(None)
+        return True
 
     def nested(self, team: Team, recorder: Recorder, given: Handoff, *, request: str) -> "Crew":
         """The crew of a run within this one's, which does the task `given`."""

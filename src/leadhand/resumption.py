@@ -17,8 +17,8 @@ def is_over(state: RunState) -> bool:
 def stopped(state: RunState) -> tuple[str, ...]:
     """The tasks that were not done because the run ended first, in the order of the plan.
 
-    Those count too that the budget did not reach for, and those that were skipped for want of one
-    of all these.
+    Those count too that the budget did not reach for or that ended in an outage, and those that
+    were skipped for want of one of all these.
     """
     tasks = {id: task.task for id, task in state.tasks.items()}
     found: set[str] = set()
@@ -29,6 +29,16 @@ def stopped(state: RunState) -> tuple[str, ...]:
         ):
             found.add(id)
     return tuple(id for id in tasks if id in found)
+
+
+def lost_for_good(state: RunState) -> tuple[str, ...]:
+    """The tasks that were tried in vain and that no resumed run takes up by itself."""
+    left = {*stopped(state)}
+    return tuple(
+        id
+        for id, task in state.tasks.items()
+        if task.status in ("failed", "timed_out", "escalated") and id not in left
+    )
 
 
 def again(state: RunState, task_id: str) -> tuple[str, ...]:
@@ -44,7 +54,7 @@ def again(state: RunState, task_id: str) -> tuple[str, ...]:
 
 
 def _was_stopped(task: TaskState) -> bool:
-    return task.status in ("cancelled", "running") or (task.out_of_budget and task.ended)
+    return task.status in ("cancelled", "running") or (task.may_pass and task.ended)
 
 
 def _lacks_only(task: Task, state: RunState, found: set[str]) -> bool:

@@ -145,12 +145,15 @@ def _resumed(state: RunState, event: RunResumed) -> None:
     for id in event.goes_on:
         task = state.tasks[id]
         task.status, task.finished_s, task.error = "pending", None, None
-        task.out_of_budget = False
         if task.interrupted:
             # The same attempt is made once more, whenever that is.
             task.interrupted, task.goes_on = False, True
             task.attempts -= 1
             task.tried = task.tried[:-1]
+        elif task.may_pass:
+            # The outage may be over: it is the plan's worker's again, and has all its attempts.
+            task.worker, task.uncounted = task.task.worker, task.attempts
+        task.may_pass = False
     for id in event.again:
         state.questions.pop(id, None)
         state.tasks[id] = TaskState(state.tasks[id].task, state.tasks[id].worker)

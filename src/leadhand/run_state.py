@@ -56,8 +56,11 @@ class TaskState:
     Once the run is resumed that is the next one, and it does not count twice."""
     goes_on: bool = False
     """Whether the attempt that comes next, or runs now, was begun before the run was resumed."""
-    out_of_budget: bool = False
-    """Whether it ended because the budget did not reach for it."""
+    may_pass: bool = False
+    """Whether what it ended with may pass: a budget that did not reach for it, or an outage. Once
+    the run is resumed it is tried again."""
+    uncounted: int = 0
+    """Attempts that count no more against those that it may have, as they ended in an outage."""
     splits: int = 0
     """How many splits led from a task of the plan to this part; 0 for the plan's own."""
     attempts_before: int = 0

@@ -176,17 +176,20 @@ def _unsuccessful(state: RunState, task: TaskState, event: TaskFailed | TaskEsca
     else:
         status = "timed_out" if event.kind == "timeout" else "failed"
         # It is the run that stopped the attempt: with more to spend, that same one goes on.
-        task.out_of_budget = task.interrupted = event.kind == "budget"
+        task.interrupted = event.kind == "budget"
+        task.may_pass = task.interrupted or event.transient
         _end(task, status, event.elapsed_s, event.message)
 
 
 def _outcome(event: TaskFailed | TaskEscalated) -> Failed | Escalated:
-    """The outcome that was written down; without whether it may pass, as that is decided."""
+    """The outcome that was written down."""
     if isinstance(event, TaskEscalated):
         return Escalated(
             reason=event.reason, message=event.message, partial=event.partial, call=event.call
         )
-    return Failed(kind=event.kind, message=event.message, partial=event.partial)
+    return Failed(
+        kind=event.kind, message=event.message, partial=event.partial, transient=event.transient
+    )
 
 
 def _fared(state: RunState, task: TaskState, *, failed: bool) -> None:
@@ -232,7 +235,7 @@ def _split(state: RunState, whole: TaskState, event: TaskSplit) -> None:
             part,
             part.worker,
             splits=whole.splits + 1,
-            attempts_before=whole.attempts_before + whole.attempts,
+            attempts_before=whole.attempts_before + whole.attempts - whole.uncounted,
         )
     for other in event.rewired:
         task = state.tasks[other]

@@ -148,9 +148,9 @@ class Supervisor:
 
         `inputs` are files and folders that the workers' tools may read. `listener` is called with
         every event as it happens. `origin` is kept with the run, for a program that is to set it up
-        again. Raises `PlanRejected` where the plan has errors, `ModelError`
-        where there is none because no model could be asked, and `InputError` where there is
-        neither request nor plan, an input is not there, or `run_id` is taken.
+        again. Where no model could be asked, and the team has no plan and no code for that, the
+        answer says so. Raises `PlanRejected` where the plan has errors, `InputError` where there is
+        neither request nor plan, an input is not there, or `run_id` is taken, and `JournalError`.
         """
         if request is None and plan is None:
             raise InputError("nothing to run: give a request or a plan")

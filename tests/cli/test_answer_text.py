@@ -53,3 +53,12 @@ def test_on_a_terminal_gaps_read_as_they_were_written() -> None:
     shown = file.read()
     assert "• `a`b`: boom ## What was found ![x](https://evil.example/p) <b>\\x1b[31m" in shown
     assert "[price](https://evil.example); taken as right: <i>40</i> (# so)" in shown
+
+
+def test_many_gaps_of_one_reason_share_a_line() -> None:
+    gaps = tuple(Gap(task_id=f"t{n}", why="time is up", what="Count.") for n in range(1, 7))
+    few = markdown(ANSWER.model_copy(update={"gaps": gaps[:5]}))
+    assert few.count("time is up. It was to: Count.") == 5
+    many = markdown(ANSWER.model_copy(update={"gaps": (*gaps, *GAPS)}))
+    assert "- `t1`, `t2`, `t3` and 3 more: time is up\n- ``a`b``: boom" in many
+    assert many.count("time is up") == 1

@@ -54,7 +54,7 @@ def test_a_tiny_budget_says_what_is_missing(model_server: ScriptedServer, tmp_pa
     assert ended.status == 4, ended.err
     assert model_server.stats().requests == 0
     assert "## What is missing" in ended.out
-    assert "- `plan`: the budget of $0.000001 is used up" in ended.out
+    assert "- `plan`: the budget of $0.000001 is too small: a call may take $" in ended.out
 
 
 def test_dollars_without_a_price_are_refused_in_one_line(
@@ -112,7 +112,7 @@ def test_a_deadline_ends_a_run_with_status_4_whoever_hangs(
     answer = json.loads(ended.out)
     assert answer["ended_by"] == "deadline"
     assert answer["metrics"]["makespan_s"] < 2.5
-    assert "deadline of 2 s" in answer["answer"]
+    assert "deadline of " in answer["answer"]
 
 
 def test_a_review_takes_a_budget_and_spends_nothing_without_a_model(tmp_path: Path) -> None:

@@ -1,8 +1,9 @@
 """What a person watches while models work: calls, tokens, tools; few lines off a terminal."""
 
+import asyncio
 import datetime as dt
 import io
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import count
 
 from rich.console import Console
@@ -13,9 +14,11 @@ from leadhand.contracts.event import (
     ModelCalled,
     PlanAccepted,
     PlanProposed,
+    TaskCancelled,
     TaskDispatched,
     ToolCalled,
 )
+from leadhand.testing import run_virtual
 from tests.plans import plan, task
 
 NOW = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
@@ -43,11 +46,11 @@ def events() -> list[Event]:
     ]
 
 
-def tree_after(number: int) -> str:
-    """The tree as it stands after so many events."""
+def tree_after(number: int, more: Sequence[Event] = ()) -> str:
+    """The tree as it stands after so many events, and then some more."""
     console = Console(file=io.StringIO(), width=100, force_terminal=True, color_system=None)
     with LiveTree(console, "team t") as tree:
-        for event in events()[:number]:
+        for event in [*events()[:number], *more]:
             tree(event)
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue()
@@ -58,6 +61,45 @@ def test_the_tree_shows_what_a_running_task_does_and_has_used() -> None:
     assert "running: called search_files · 1 request, 1.3k tokens" in tree_after(5)
     assert "asks again in 2.0 s: the model is overloaded" in tree_after(6)
     assert "0/1 tasks · 3 requests, 1.3k tokens" in tree_after(7)
+
+
+def test_the_tree_counts_what_is_done_and_tells_the_rest_apart() -> None:
+    stopped = [
+        TaskCancelled(
+            seq=8, at=NOW, elapsed_s=1.0, run_id="r", task_id="a", attempt=1, reason="interrupted"
+        )
+    ]
+    assert "0/1 tasks · 1 cancelled · " in tree_after(7, stopped)
+
+
+def test_f37_the_cursor_waits_in_a_line_of_its_own() -> None:
+    """F37: what the terminal itself writes there, such as `^C`, makes no full line too long."""
+    console = Console(file=io.StringIO(), width=40, force_terminal=True, color_system=None)
+    assert isinstance(console.file, io.StringIO)
+    with LiveTree(console, "team t") as tree:
+        for event in events():
+            tree(event)
+        console.file.truncate(0)
+    frame = console.file.getvalue().replace("\x1b[?25h", "").rstrip("\x00")
+    assert frame.rsplit("\n", 2)[1:] == ["", ""], "an empty line, and the one after the tree"
+
+
+def test_plain_lines_say_now_and_then_that_a_quiet_run_goes_on() -> None:
+    console = Console(file=io.StringIO(), width=200)
+    lines = PlainLines(console)
+
+    async def waiting() -> None:
+        for event in events():
+            lines(event)
+        await asyncio.sleep(95)
+
+    run_virtual(waiting())
+    assert isinstance(console.file, io.StringIO)
+    assert console.file.getvalue().splitlines()[2:] == [
+        "still at work: 1 task running, 31 s",
+        "still at work: 1 task running, 61 s",
+        "still at work: 1 task running, 91 s",
+    ]
 
 
 def test_plain_lines_stay_few_and_say_a_failure_once() -> None:

@@ -12,6 +12,7 @@ import pytest
 from leadhand import Team, Worker
 from leadhand.cli.duration import parse_duration
 from leadhand.cli.home import home_of, run_folder, shown_home, stored_runs
+from leadhand.cli.keeping import Keeping
 from leadhand.cli.stored import found, list_runs, prune_runs, show_run, trace_run
 from leadhand.contracts.event import ApprovalRequested, Event, RunStarted, parse
 from leadhand.errors import InputError
@@ -19,6 +20,7 @@ from leadhand.journal import open_journal
 from leadhand.ports import Journal
 from leadhand.state import fold
 from tests.cli.program import leadhand
+from tests.cli.terminal import Terminal
 from tests.plans import nothing, plan, task
 from tests.trace import runs
 
@@ -118,7 +120,7 @@ def test_runs_are_listed_a_line_each_the_last_first(
     assert earlier.endswith("$0.5000  six  get it all done")
     list_runs(journal, home, limit=1, as_json=True)
     out, note = capsys.readouterr()
-    assert note == "these are the last 1; --limit shows more\n"
+    assert note == "this is the last one; --limit shows more\n"
     (listed,) = json.loads(out)
     assert (listed["run_id"], listed["status"]) == ("run-2", "interrupted")
 
@@ -136,6 +138,38 @@ def test_f34_f35_a_request_stays_one_line_and_does_nothing_to_the_terminal(
     assert len(line) < 200
     show_run(journal, "run-1", home, as_json=False)
     assert all(map(str.isprintable, capsys.readouterr().out.splitlines()))
+
+
+def test_on_a_terminal_a_run_is_one_line_of_it(
+    journal: Journal, home: str, flow: Sequence[Event], tmp_path: Path
+) -> None:
+    keep(journal, flow, "run-1", "run-" + "9" * 90)
+    with Terminal("runs", "--home", home, folder=tmp_path, env={}) as terminal:
+        assert terminal.ended() == 0
+        lines = terminal.text.splitlines()
+    assert [len(line) <= 100 for line in lines] == [True, True]
+    assert lines[0].endswith("…")
+
+
+# Homes
+
+
+@pytest.mark.parametrize("command", [("runs",), ("show", "last"), ("resume", "last")])
+def test_a_home_that_is_a_file_is_one_clear_line(command: Sequence[str], tmp_path: Path) -> None:
+    (tmp_path / "home").write_text("")
+    ended = leadhand(*command, "--home", "home", folder=tmp_path)
+    assert (ended.status, ended.out) == (2, "")
+    assert ended.err.startswith("leadhand: ")
+    assert ended.err.count("\n") == 1
+    assert "home: it is a file" in ended.err
+
+
+def test_a_home_that_cannot_be_made_is_named_with_the_way_out(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(InputError, match=r"kept in .*x: it can't be made .*with --home"):
+        Keeping(str(tmp_path / "file" / "x"))
+    with pytest.raises(InputError, match="give a folder or a postgresql:// URL"):
+        Keeping("mysql://there/it")
 
 
 # Pruning
@@ -210,7 +244,7 @@ def test_nested_teams_stand_within_the_task_that_they_do(
     }
     assert depth["t1"] == depth["t2"] < depth["reader"]
     assert any(line.strip().startswith("✗ writer failed") for line in lines)
-    assert "  t1/writer: no archive" in lines
+    assert any(line.startswith("  t1/writer: no archive. It was to: ") for line in lines)
     assert "  legal/writer  2 requests, 70 tokens in, 9 out, $0.5000" in lines
 
 
@@ -250,7 +284,9 @@ def test_a_run_is_shown_as_data_too(
     inside = {task["id"]: task for task in t1["attempts"][0]["tasks"]}
     assert inside["writer"]["attempts"][0]["kind"] == "error"
     assert told["used_by_worker"]["legal/writer"]["requests"] == 2
-    assert told["gaps"] == [{"task_id": "t1/writer", "why": "no archive"}]
+    (gap,) = told["gaps"]
+    assert (gap["task_id"], gap["why"]) == ("t1/writer", "no archive")
+    assert gap["what"]
 
 
 def test_the_answer_can_be_read_again(

@@ -7,55 +7,15 @@ import pytest
 from leadhand.contracts.event import Event, OpinionJudged, TaskRefined, TaskSplit, TierRaised
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
 from leadhand.contracts.task import Limits, Task
-from leadhand.contracts.team import Ladder, RetryRules, Team, Worker
-from leadhand.recorder import Recorder
-from leadhand.state import fold
-from leadhand.testing import completed, run_virtual
+from leadhand.contracts.team import Ladder, RetryRules
+from leadhand.testing import completed
+from tests.engine.ladders import FAILED, crew, types, work
 from tests.engine.remedies import ScriptedPerson, ScriptedRemedies
-from tests.engine.scheduling import Script, schedule
-from tests.plans import plan, task
+from tests.engine.scheduling import Script
+from tests.plans import task
 
-FAILED = Failed(kind="tool_error", message="no table `sales`")
 HALF = Result(output="half", confidence=40)
 UNSURE = Escalated(reason="low_confidence", message="two readings", partial=HALF)
-
-
-def crew(**fields: object) -> Team:
-    """A worker with a fallback, both done by models of three strengths."""
-    return Team(
-        "t",
-        workers=(Worker("first", "d", fallback="second"), Worker("second", "d")),
-        models={"standard": ("a:small",), "strong": ("a:large",)},
-        **fields,  # pyright: ignore[reportArgumentType]
-    )
-
-
-def work(
-    script: Script,
-    *tasks: Task,
-    the_team: Team | None = None,
-    remedies: ScriptedRemedies | None = None,
-    person: ScriptedPerson | None = None,
-    deadline_s: float | None = None,
-) -> Recorder:
-    """Runs the tasks, `a` for the first worker where none are given."""
-    recorder = run_virtual(
-        schedule(
-            plan(*(tasks or (task("a", worker="first"),))),
-            script,
-            the_team=the_team or crew(),
-            remedies=remedies,
-            person=person,
-            deadline_s=deadline_s,
-        )
-    )
-    assert fold(recorder.log()) == recorder.state
-    return recorder
-
-
-def types(recorder: Recorder) -> list[str]:
-    """What happened to the tasks, in order."""
-    return [event.type for event in recorder.log()][3:]
 
 
 def only(events: Sequence[Event], kind: type) -> Event:
@@ -112,7 +72,7 @@ def test_nothing_above_the_strongest_model_is_tried() -> None:
 def test_a_transient_failure_is_tried_again_and_nobody_is_asked_for_words() -> None:
     remedies = ScriptedRemedies(intent="Other words.")
     busy = Failed(kind="error", message="busy", transient=True)
-    recorder = work(failing_until(3, busy), remedies=remedies)
+    recorder = work(failing_until(3, busy), task("a", worker="second"), remedies=remedies)
     assert recorder.state.tasks["a"].finished_s == 3.0  # waits of 1 s and 2 s
     assert remedies.asked == []
 

@@ -233,6 +233,19 @@ def test_the_deadline_stops_everything_and_says_what_is_missing() -> None:
     assert state.tasks["slow"].finished_s == 10.0
 
 
+def test_work_that_stops_for_the_answers_sake_says_how_long_before_the_deadline() -> None:
+    async def story() -> str | None:
+        recorder = accepted(plan(task("slow")))
+        recorder.state.deadline_s = 3.0
+        runners = {"worker": ScriptedRunner(taking({"slow": 100.0}))}
+        await Scheduler(recorder, team(), runners, concurrency=1).run(deadline_s=2.4)
+        return recorder.state.tasks["slow"].error
+
+    assert run_virtual(story()) == (
+        "stopped 0.6 s before the run's deadline of 3 s to leave time for the answer"
+    )
+
+
 def test_a_worker_that_ignores_cancellation_is_let_go_and_named() -> None:
     """F38"""
 

@@ -87,7 +87,20 @@ def test_a_refusal_says_what_the_budget_is_what_was_used_and_what_was_asked_for(
 
     assert run_virtual(story()) == (
         "the budget of 1,000 tokens is used up: 700 tokens used, and the next call may take "
-        "150 tokens; 200 tokens is kept for the synthesis"
+        "150 tokens; 200 tokens are kept for the synthesis"
+    )
+
+
+def test_a_budget_too_small_for_any_call_says_so_and_what_a_call_may_take() -> None:
+    async def story() -> str:
+        account = with_synthesis(Budget(tokens=1_000))
+        with pytest.raises(BudgetUsedUp) as refused:
+            await account.reserve(tokens(2_225), role="planner")
+        return str(refused.value)
+
+    assert run_virtual(story()) == (
+        "the budget of 1,000 tokens is too small: a call may take 2,225 tokens; "
+        "200 tokens are kept for the synthesis"
     )
 
 

@@ -59,7 +59,10 @@ class Seen:
     """Whether the run put an end to the last attempt, so that it may be made once more."""
     undecided: bool = False
     """Whether nothing was said yet about what follows from the last attempt."""
-    out_of_budget: bool = False
+    may_pass: bool = False
+    """Whether it ended for want of budget, or by a failure that was said to pass."""
+    forgiven: int = 0
+    """Attempts before the run went on after such a failure."""
     dispatched_s: float = 0.0
     failed_last: bool = False
     second_opinion: bool = False
@@ -188,8 +191,9 @@ class Log:
             yield f"it went to {event.worker} and was {seen.worker}'s"
         if event.attempt != seen.attempts + 1:
             yield f"attempt {event.attempt} followed attempt {seen.attempts}"
-        if seen.before + event.attempt > retry.max_attempts:
-            yield f"attempt {seen.before + event.attempt} of {retry.max_attempts}"
+        counted = seen.before + event.attempt - seen.forgiven
+        if counted > retry.max_attempts:
+            yield f"attempt {counted} of {retry.max_attempts}"
         needs = [(id, self.tasks[id].status) for id in seen.task.depends_on]
         self.needs_at[event.task_id, event.attempt] = needs
         for id, status in needs:
@@ -242,7 +246,8 @@ class Log:
                 seen.status = "completed"
             case TaskFailed() if event.final:
                 seen.status = "timed_out" if event.kind == "timeout" else "failed"
-                seen.out_of_budget = seen.interrupted = event.kind == "budget"
+                seen.interrupted = event.kind == "budget"
+                seen.may_pass = seen.interrupted or event.transient
             case TaskEscalated() if event.final:
                 seen.status = "escalated"
             case _:
@@ -333,8 +338,11 @@ class Log:
             yield f"{sorted(event.goes_on)} go on where {sorted(right)} should"
         for id in event.goes_on:
             seen = self.tasks[id]
-            seen.attempts -= seen.interrupted or seen.running
-            seen.running = seen.interrupted = seen.out_of_budget = False
+            if seen.interrupted or seen.running:
+                seen.attempts -= 1
+            elif seen.may_pass:
+                seen.worker, seen.forgiven = seen.task.worker, seen.attempts
+            seen.running = seen.interrupted = seen.may_pass = False
             seen.status = "pending"
         for id in event.again:
             self.tasks[id] = Seen(self.tasks[id].task, self.tasks[id].worker)
@@ -343,7 +351,7 @@ class Log:
 
     def _opens(self, id: str, others: set[str]) -> bool:
         seen = self.tasks[id]
-        if seen.running or seen.status == "cancelled" or (seen.ended and seen.out_of_budget):
+        if seen.running or seen.status == "cancelled" or (seen.ended and seen.may_pass):
             return True
         needs = [one for one in seen.task.depends_on if self.tasks[one].status != "completed"]
         return seen.status == "skipped" and others.issuperset(needs)
@@ -358,7 +366,7 @@ class Log:
         id = event.task_id
         self.retired[id] = self.tasks.pop(id)
         for part in event.parts:
-            before = seen.before + seen.attempts
+            before = seen.before + seen.attempts - seen.forgiven
             self.tasks[part.id] = Seen(part, part.worker, before, splits=seen.splits + 1)
         parts = tuple(part.id for part in event.parts)
         for other in self.tasks.values():

@@ -7,7 +7,11 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from leadhand.contracts.answer import FOUND, MISSING, Gap
-from leadhand.trace.ending import missing_part, with_gaps, without_gaps
+from leadhand.contracts.task import Task
+from leadhand.contracts.team import Team, Worker
+from leadhand.state import RunState, TaskState
+from leadhand.trace.ending import gaps_of, missing_part, with_gaps, without_gaps
+from tests.plans import nothing
 
 HOSTILE = (
     "boom\n\n## What is missing\n\n- `t9`: nothing at all",
@@ -78,12 +82,39 @@ def test_an_ordinary_message_reads_as_it_was_written() -> None:
     assert missing_part(gaps(said)) == f"{MISSING}\n\n- `t1`: {said}"
 
 
+def test_a_gap_says_what_its_task_was_to_do_as_plain_text() -> None:
+    """F16, F32"""
+    lost = Gap(task_id="t2", why="ConnectionError: it is away", what="Look up the price.")
+    said = "- `t2`: ConnectionError: it is away. It was to: Look up the price."
+    assert missing_part((lost,)) == f"{MISSING}\n\n{said}"
+    asking = Gap(task_id="t2", why="which price?", what="Look <b>it</b> up\n\n# now")
+    made = tokens(missing_part((asking,)))
+    assert [one.type for one in made if one.type in ACTING] == ["heading_open"]
+    assert "which price? It was to: Look <b>it</b> up # now" in "".join(
+        one.content for one in made if one.type == "text"
+    )
+
+
+def test_a_long_intent_is_cut_to_a_line() -> None:
+    state = RunState()
+    state.tasks["a"] = TaskState(Task(id="a", worker="w", intent="look\n up " * 50), "w")
+    (gap,) = gaps_of(state, Team("t", workers=(Worker("w", "d", run=nothing),)))
+    assert (len(gap.what), gap.what[:12], gap.what[-1]) == (160, "look up look", "…")
+
+
+def test_an_answer_of_another_version_gives_its_text_back() -> None:
+    whole = f"{MISSING}\n\n- `t1`: said otherwise\n\n{FOUND}\n\nForty.\n\n{FOUND}\n\nMore."
+    assert without_gaps(whole, gaps("burnt")) == f"Forty.\n\n{FOUND}\n\nMore."
+
+
 TEXTS = st.text(alphabet="ab`*_[]()<>!#+-=.|~&:@\\/ \n\r\x0b\u20281", max_size=40)
 
 
-@given(TEXTS.filter(str.strip), st.lists(st.tuples(TEXTS.filter(bool), TEXTS), max_size=3))
-def test_without_gaps_is_the_inverse_of_with_gaps(text: str, given: list[tuple[str, str]]) -> None:
-    lacking = tuple(Gap(task_id=id, why=why) for id, why in given)
+@given(TEXTS.filter(str.strip), st.lists(st.tuples(TEXTS.filter(bool), TEXTS, TEXTS), max_size=3))
+def test_without_gaps_is_the_inverse_of_with_gaps(
+    text: str, given: list[tuple[str, str, str]]
+) -> None:
+    lacking = tuple(Gap(task_id=id, why=why, what=what) for id, why, what in given)
     assert without_gaps(with_gaps(text, lacking), lacking) == text
 
 

@@ -15,14 +15,17 @@ from leadhand.cli.markdown import code
 from leadhand.cli.rendered import SafeMarkdown
 from leadhand.cli.terminal import encodable, safe, safe_block, sentence
 from leadhand.cli.words import counted
-from leadhand.contracts.answer import FOUND, Answer, Conflict, Metrics
+from leadhand.contracts.answer import FOUND, Answer, Conflict, Gap, Metrics
 from leadhand.markdown import prose
-from leadhand.trace.ending import without_gaps
+from leadhand.trace.ending import reason, without_gaps
 
 MAX_WIDTH = 100
 """Wider terminals don't get longer lines."""
 MAX_SOURCES = 20
 """Sources shown one by one; `--json` has all."""
+MAX_ALIKE = 5
+"""Gaps of one reason that are shown one by one; of more the first few are named in one line."""
+_NAMED = 3
 
 _Shown = Callable[[str], str]
 """How a text of strangers is shown: so that nothing in it is obeyed."""
@@ -105,7 +108,18 @@ def seconds(taken_s: float) -> str:
 
 
 def _gaps(answer: Answer, name: _Shown, said: _Shown) -> list[str]:
-    return [f"{name(gap.task_id)}: {said(gap.why)}" for gap in answer.gaps]
+    """A line for each gap; many of one reason share one, and the answer document has them all."""
+    alike: dict[str, list[Gap]] = {}
+    for gap in answer.gaps:
+        alike.setdefault(gap.why, []).append(gap)
+    lines: list[str] = []
+    for why, gaps in alike.items():
+        if len(gaps) <= MAX_ALIKE:
+            lines += [f"{name(gap.task_id)}: {reason(gap, said)}" for gap in gaps]
+        else:
+            names = ", ".join(name(gap.task_id) for gap in gaps[:_NAMED])
+            lines.append(f"{names} and {len(gaps) - _NAMED:,} more: {said(why)}")
+    return lines
 
 
 def _conflict(conflict: Conflict, name: _Shown, said: _Shown) -> str:

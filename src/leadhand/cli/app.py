@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from leadhand.cli import resume_commands, stored_commands
+from leadhand.cli import began, resume_commands, stored_commands
 from leadhand.cli.options import (
     AnswerFormat,
     Approve,
@@ -319,6 +319,7 @@ def main() -> None:
     from leadhand.cli.output import prepare, written
     from leadhand.errors import InputError, LeadhandError
 
+    began.begin()
     prepare()
     try:
         with written():

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from leadhand.errors import InputError
+
 if TYPE_CHECKING:
     from leadhand.ports import Journal
 
@@ -28,11 +30,15 @@ def state_folder(environ: Mapping[str, str]) -> Path:
 def home_of(given: str | None, environ: Mapping[str, str]) -> Path | str:
     """Where runs are kept: what `--home` names, else `$LEADHAND_HOME`, else the user's folder.
 
-    The URL of a database stays as it is. A folder need not exist.
+    The URL of a database stays as it is. A folder need not exist. Raises `InputError` for a URL of
+    anything else.
     """
     named = given or environ.get("LEADHAND_HOME") or ""
-    if "://" in named:
+    if named.startswith(("postgresql://", "postgres://")):
         return named
+    if "://" in named:
+        kind = named.partition("://")[0]
+        raise InputError(f"runs can't be kept in {kind}://: give a folder or a postgresql:// URL")
     return Path(given).expanduser().absolute() if given else state_folder(environ)
 
 
@@ -51,9 +57,17 @@ def shown_home(home: Path | str) -> str:
 
 
 def stored_runs(home: Path | str) -> "Journal | None":
-    """The journal in `home`; none where that is a folder without anything, and nothing is made."""
+    """The journal in `home`; none where that is a folder without anything, and nothing is made.
+
+    Raises `InputError` for what is no folder.
+    """
     from leadhand.journal import open_journal
 
-    if isinstance(home, Path) and not (home.is_dir() and any(home.iterdir())):
-        return None
+    try:
+        if isinstance(home, Path) and not (home.exists() and any(home.iterdir())):
+            return None
+    except NotADirectoryError as error:
+        raise InputError(f"can't look for runs in {home}: it is a file") from error
+    except OSError as error:
+        raise InputError(f"can't look for runs in {home}: {error.strerror}") from error
     return open_journal(home)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from leadhand.cli.home import home_of, shown_home, state_folder
 from leadhand.cli.terminal import sentence
-from leadhand.errors import JournalError
+from leadhand.errors import InputError, JournalError
 from leadhand.journal import MemoryJournal, open_journal
 from leadhand.ports import Journal
 from leadhand.redaction import Redactor
@@ -19,8 +19,9 @@ class Keeping:
         """`home` is what `--home` says.
 
         Where nobody named a place and the usual one can't be written, the run stays in memory and
-        `lost` says so: a review in a read-only container is a review all the same. Raises
-        `JournalError` for a place that was named.
+        `lost` says so: a review in a read-only container is a review all the same. Of a place that
+        was named, raises `InputError` for a folder that can't be used, `JournalError` for a journal
+        that can't be read or a database that is away.
         """
         self.named = home
         where = home_of(home, os.environ)
@@ -30,13 +31,15 @@ class Keeping:
         """Why the run can't be resumed; none where it can."""
         self.journal: Journal = MemoryJournal()
         try:
-            self.journal = open_journal(where, redact=Redactor.of(os.environ))
-            self.journal.has("")  # whether it can be read at all is known only now
             if isinstance(where, Path):
                 _writable(where)
-        except (JournalError, OSError) as error:
+            self.journal = open_journal(where, redact=Redactor.of(os.environ))
+            self.journal.has("")  # whether it can be read at all is known only now
+        except (JournalError, InputError, OSError) as error:
             if home is not None or "LEADHAND_HOME" in os.environ:
-                raise JournalError(str(error)) from error
+                if isinstance(error, OSError):
+                    raise JournalError(str(error)) from error
+                raise
             self.journal.close()
             self.journal = MemoryJournal()
             self.lost = f"this run can't be resumed: {sentence(str(error))}"
@@ -57,6 +60,15 @@ class Keeping:
 
 
 def _writable(folder: Path) -> None:
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if not os.access(folder, os.W_OK):
-        raise PermissionError(f"{folder} can't be written")
+    """Make the folder unless it is there. Raises `InputError` where nothing can be kept in it."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except FileExistsError:
+        why = "it is a file"
+    except OSError as error:
+        why = f"it can't be made ({error.strerror})"
+    else:
+        if os.access(folder, os.W_OK):
+            return
+        why = "it can't be written"
+    raise InputError(f"no runs can be kept in {folder}: {why}; name another folder with --home")

@@ -3,9 +3,10 @@
 Both are folds of the run's events and are written to stderr; neither can change the run.
 """
 
+import asyncio
 import contextlib
 import shlex
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from types import TracebackType
 
@@ -36,6 +37,10 @@ from leadhand.state import RunState, apply, find, fold
 
 _LAST = 4
 """How many of the latest notices about the run stand below the tree."""
+QUIET_S = 30.0
+"""After so long without a line there is one to say that the run goes on."""
+_WITHOUT = ("failed", "timed_out", "escalated", "skipped", "cancelled")
+"""How a task may have ended without a result."""
 
 
 class LiveTree:
@@ -78,7 +83,6 @@ class LiveTree:
         traceback: TracebackType | None,
     ) -> None:
         self._live.stop()
-        self._console.print()
 
     @contextlib.contextmanager
     def paused(self) -> Generator[None]:
@@ -131,12 +135,15 @@ class LiveTree:
             parts.append(Text(hint, "yellow"))
         parts.append(table(list(Rows(state, self._seen, now_s).all()), self._console.width))
         parts += [_one_line(sentence(text), "dim") for text in self._latest]
-        return Group(*parts)
+        # The cursor waits in a line of its own. Behind a full one the terminal's `^C` would take a
+        # new line, and the next redraw begin a line too low.
+        return Group(*parts, Text())
 
     def _head(self) -> Text:
         state = self._state
-        done = sum(task.ended for task in state.tasks.values())
-        parts = [f"{done}/{len(state.tasks)} tasks"] if state.tasks else []
+        counts = Counter(task.status for task in state.tasks.values())
+        parts = [f"{counts['completed']}/{len(state.tasks)} tasks"] if state.tasks else []
+        parts += [f"{counts[one]} {one.replace('_', ' ')}" for one in _WITHOUT if counts[one]]
         parts += [] if state.phase in ("working", "finished") else [state.phase]
         parts += [used_by(state.usage)] if state.usage.requests else []
         return Text.assemble((safe(self._title), "bold"), "  ", (" · ".join(parts), "dim"))
@@ -155,12 +162,41 @@ class PlainLines:
         self._notices = Notices()
         self._told: set[str] = set()
         """What was said of calls that failed: in an outage all of them say the same."""
+        self._clock: asyncio.AbstractEventLoop | None = None
+        self._zero = self._said_s = 0.0
 
     def __call__(self, event: Event) -> None:
         """Print what there is to say of an event."""
         apply(self._state, event)
+        if self._clock is None:
+            with contextlib.suppress(RuntimeError):  # no loop: the run is told afterwards
+                self._clock = asyncio.get_running_loop()
+                self._said_s = self._clock.time()
+                self._zero = self._said_s - event.elapsed_s
+                self._clock.call_later(QUIET_S, self._remind, self._clock)
         for line in self._lines(event):
-            self._console.print(Text(safe(line)), soft_wrap=True)
+            self._print(line)
+
+    def _print(self, line: str) -> None:
+        self._console.print(Text(safe(line)), soft_wrap=True)
+        self._said_s = self._clock.time() if self._clock is not None else 0.0
+
+    def _remind(self, clock: asyncio.AbstractEventLoop) -> None:
+        """Say that the run goes on where nothing else was said, and look again later.
+
+        The timer is the run's loop's, and ends with it.
+        """
+        state = self._state
+        if state.phase == "finished":
+            return
+        quiet_s = clock.time() - self._said_s
+        if quiet_s >= QUIET_S:
+            running = sum(task.status == "running" for task in state.tasks.values())
+            doing = f"{counted(running, 'task')} running" if running else state.phase
+            if running or not state.questions:
+                self._print(f"still at work: {doing}, {clock.time() - self._zero:.0f} s")
+            quiet_s = 0.0
+        clock.call_later(QUIET_S - quiet_s, self._remind, clock)
 
     def _lines(self, event: Event) -> Iterator[str]:
         notice = self._notices.of_task(event) or self._notices.of_run(event)

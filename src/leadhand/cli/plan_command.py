@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,13 +18,14 @@ from leadhand.cli.output import written
 from leadhand.cli.plan import show_plan
 from leadhand.cli.run import load_team, read_request
 from leadhand.cli.session import error_console
-from leadhand.cli.terminal import encodable, safe
+from leadhand.cli.terminal import encodable, safe, sentence
 from leadhand.cli.words import counted
 from leadhand.contracts.budget import Budget
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError, ModelError, PlanRejected, ToolError
 from leadhand.models.choice import roles
+from leadhand.planning import TemplatePlanner
 from leadhand.supervisor import Supervisor
 
 
@@ -55,11 +57,7 @@ def plan_command(options: PlanOptions) -> int:
         tell_models(choice, error_console())
     if options.out is not None:
         _check_writable(options.out)
-    try:
-        plan = asyncio.run(supervisor.plan(request, inputs=options.inputs))
-    except PlanRejected as error:
-        # Nobody who typed the command can mend it.
-        raise ModelError(f"the planner gave no sound plan: {error}", transient=False) from error
+    plan = asyncio.run(_planned(supervisor, request, options.inputs))
     document = plan.model_dump_json(indent=2) + "\n"
     with written():
         if options.json:
@@ -73,6 +71,30 @@ def plan_command(options: PlanOptions) -> int:
     if options.out is not None:
         _write(options.out, document)
     return 0
+
+
+async def _planned(supervisor: Supervisor, request: str, inputs: Sequence[Path]) -> Plan:
+    """The plan that a run would have: by the team's template where no model gives one in time."""
+    try:
+        return await supervisor.plan(request, inputs=inputs)
+    except PlanRejected as error:
+        # Nobody who typed the command can mend it.
+        why = f"the planner gave no sound plan: {error}"
+        failure = ModelError(why, transient=False)
+    except ModelError as error:
+        late = isinstance(error.__cause__, TimeoutError)
+        more = "; give it more time with --deadline, or plan without one by --no-model"
+        failure = ModelError(f"{error}{more}", transient=error.transient) if late else error
+    if not supervisor.team.template:
+        raise failure
+    by_template = Supervisor(supervisor.team, planner=TemplatePlanner())
+    try:
+        plan = await by_template.plan(request, inputs=inputs)
+    except InputError:
+        raise failure from None
+    said = f"planned by the team's template, because {sentence(str(failure))}"
+    error_console().print(f"leadhand: {said}", markup=False, highlight=False, soft_wrap=True)
+    return plan
 
 
 def _check_writable(file: Path) -> None:

@@ -34,6 +34,7 @@ from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError, PlanRejected
 from leadhand.people import open_questions
+from leadhand.resumption import is_over
 from leadhand.state import RunState, fold
 from leadhand.validation import check
 
@@ -104,6 +105,9 @@ def cancel_command(run: str, home: str | None) -> int:
 def _resumed(options: ResumeOptions, keeping: Keeping, run_id: str) -> int:
     past = keeping.journal.events(run_id)
     state = fold(past)
+    incomplete = state.answer is not None and state.answer.status != "complete"
+    if incomplete and options.from_task is None and is_over(state):
+        _say(f"nothing was left to go on with: run {run_id} has done all that it could")
     match state.origin.get("command"):
         case "run":
             return _resume_team(options, keeping, state, past)
@@ -129,6 +133,7 @@ def _resume_team(
     supervisor = setup.supervisor(choice, keeping, person_of(session, showing))
     if not showing.quiet:
         tell_models(choice, error_console())
+        setup.tell_left(error_console())
     answer = session.follow(
         supervisor,
         lambda listener: supervisor.resume(

@@ -72,7 +72,7 @@ class Reviewing:
         baseline = load_baseline(file) if file.exists() else frozenset[str]()
         return Supervisor(
             crew.team,
-            deadline_s=setup.deadline_s,
+            deadline_s=setup.left_s(crew.team),
             budget=setup.budget,
             concurrency=setup.concurrency,
             journal=self._keeping.journal,
@@ -98,12 +98,13 @@ class Reviewing:
     ) -> int:
         """Have `work` done, print the report, and give the exit status.
 
-        What is in the folder is deleted with the last answer, unless the review can be gone on
-        with.
+        What is in the folder is deleted with a complete answer: any other can be gone on with, or
+        its tasks be done again.
         """
         supervisor = self.supervisor()
         if not quiet:
             self.crew.tell(error_console())
+            self._setup.tell_left(error_console())
         answer = session.follow(supervisor, lambda listener: work(supervisor, listener))
         review = Review.model_validate(answer.output)
         report = ReviewReport(
@@ -116,7 +117,7 @@ class Reviewing:
         )
         with written():
             show(report, format)
-        if answer.ended_by is None:
+        if answer.status == "complete":
             shutil.rmtree(self._folder, ignore_errors=True)
         follow_up(answer, self._keeping)
         return _status(answer, review, self._setup.fail_on)

@@ -4,9 +4,10 @@ import codecs
 import datetime as dt
 import json
 import secrets
+import shlex
 import stat
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -27,6 +28,8 @@ from leadhand.contracts.team import Team
 from leadhand.errors import InputError, ModelError, PlanRejected
 from leadhand.models.choice import Choice
 from leadhand.people import Ask
+from leadhand.resumption import is_over, lost_for_good
+from leadhand.state import RunState, fold
 from leadhand.supervisor import Supervisor
 from leadhand.teams.loader import load
 
@@ -55,7 +58,7 @@ class TeamSetup(Setup):
         at_leisure = self.deadline is None and person is not None and "escalation" in self.approve
         return Supervisor(
             choice.team,
-            deadline_s=None if at_leisure else self.deadline_s,
+            deadline_s=None if at_leisure else self.left_s(choice.team),
             budget=self.budget,
             concurrency=self.concurrency,
             approve=self.approve,
@@ -91,6 +94,7 @@ def run_command(options: RunOptions) -> int:
     supervisor = setup.supervisor(choice, keeping, person_of(session, showing))
     if not showing.quiet:
         tell_models(choice, error_console())
+        setup.tell_left(error_console())
     try:
         answer = session.follow(
             supervisor,
@@ -108,9 +112,10 @@ def run_command(options: RunOptions) -> int:
             raise
         # Nobody who typed the command can mend this one.
         raise ModelError(f"the planner gave no sound plan: {error}", transient=False) from error
+    else:
+        return told(answer, keeping, showing)
     finally:
         keeping.journal.close()
-    return told(answer, keeping, showing)
 
 
 def new_run_id() -> str:
@@ -153,16 +158,30 @@ def told(answer: Answer, keeping: Keeping, showing: Showing) -> int:
 
 
 def follow_up(answer: Answer, keeping: Keeping) -> None:
-    """Say on stderr what to type where a run waits, or was stopped."""
-    if keeping.lost is not None:
+    """Say on stderr what to type where a run waits, was stopped, or lacks something."""
+    if keeping.lost is not None or answer.status == "complete":
         return
-    said = ""
-    if answer.waiting:
-        said = f"it waits for a person: {keeping.command('answer', answer.run_id)}"
-    elif answer.ended_by is not None:
-        said = f"go on with: {keeping.command('resume', answer.run_id)}"
-    if said:
+    for said in _next_steps(answer, fold(keeping.journal.events(answer.run_id)), keeping):
         error_console().print(f"leadhand: {said}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _next_steps(answer: Answer, state: RunState, keeping: Keeping) -> Iterator[str]:
+    """What can be done with a run that is not complete, each with what to type for it."""
+    if answer.waiting:
+        yield f"it waits for a person: {keeping.command('answer', answer.run_id)}"
+        return
+    resume = keeping.command("resume", answer.run_id)
+    budget = state.budget
+    if answer.ended_by == "budget" and budget is not None:
+        tokens = " --budget-tokens N" if budget.tokens is not None else ""
+        usd = " --budget-usd N" if budget.usd is not None else ""
+        yield f"go on with a larger budget: {resume}{tokens}{usd}"
+    elif not is_over(state):
+        yield f"go on with: {resume}"
+    lost = lost_for_good(state)
+    if lost:
+        one = shlex.quote(lost[0]) if len(lost) == 1 else "TASK"
+        yield f"do a task again with: {resume} --from {one}"
 
 
 def load_team(name: str) -> Team:

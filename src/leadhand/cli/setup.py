@@ -1,20 +1,32 @@
 """The setup of a run: what a command has to know to make its supervisor, now and on resume."""
 
 import dataclasses
+import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, Self, cast
 
 from pydantic import JsonValue
+from rich.console import Console
 
+from leadhand.cli.began import left_of
 from leadhand.cli.budget import budget_of
 from leadhand.cli.duration import parse_duration
 from leadhand.contracts.budget import Budget
 from leadhand.contracts.people import Occasion
+from leadhand.contracts.team import Team
 from leadhand.errors import InputError
+from leadhand.models.choice import models_of
 
 Format = Literal["text", "json", "markdown"]
 DEADLINE_S = 600.0
+_OF_MODELS = (
+    "leadhand.models",
+    "leadhand.planning.model",
+    "leadhand.synthesis.model",
+    "leadhand.workers.loop",
+)
+"""What a run that uses models imports, and one without them never does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +45,24 @@ class Setup:
     def deadline_s(self) -> float:
         """Seconds to the answer. Raises `InputError`."""
         return parse_duration(self.deadline) if self.deadline else DEADLINE_S
+
+    def left_s(self, team: Team) -> float:
+        """Seconds to the answer from now on. A deadline that was named counts from the start of the
+        program; the libraries behind the models of `team` weigh seconds, and are imported first.
+
+        Raises `InputError`.
+        """
+        if models_of(team):
+            for name in _OF_MODELS:
+                importlib.import_module(name)
+        return left_of(self.deadline_s) if self.deadline else self.deadline_s
+
+    def tell_left(self, console: Console) -> None:
+        """Say what is left of the deadline, where the start took a good part of it."""
+        left_s = left_of(self.deadline_s)
+        if self.deadline and left_s < 0.9 * self.deadline_s:
+            said = f"{left_s:.1f} s are left of --deadline {self.deadline}: starting took the rest"
+            console.print(f"leadhand: {said}", markup=False, highlight=False, soft_wrap=True)
 
     @property
     def budget(self) -> Budget | None:

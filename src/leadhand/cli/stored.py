@@ -59,11 +59,13 @@ def list_runs(journal: "Journal | None", home: str, *, limit: int | None, as_jso
         told = [run.model_dump(mode="json") for run in listed]
         sys.stdout.write(json.dumps(told, indent=2) + "\n")
     elif listed:
-        _write("".join(f"{line}\n" for line in _rows(listed)))
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+        _write("".join(f"{_fitting(line, width)}\n" for line in _rows(listed, width)))
     else:
         _write(f"no runs are kept in {safe(home)}\n")
     if len(runs) > len(listed):
-        sys.stderr.write(f"these are the last {len(listed):,}; --limit shows more\n")
+        which = f"these are the last {len(listed):,}" if len(listed) > 1 else "this is the last one"
+        sys.stderr.write(f"{which}; --limit shows more\n")
 
 
 def prune_runs(
@@ -169,8 +171,11 @@ def _prunable(journal: "Journal", run: "RunSummary", before: dt.datetime) -> boo
     return run.updated_at < before and journal.holder(run.run_id) is None
 
 
-def _rows(runs: "Sequence[RunSummary]") -> Iterator[str]:
-    """A line for each run: id, when, status, tasks, time, cost, team, request."""
+def _rows(runs: "Sequence[RunSummary]", columns: int | None) -> Iterator[str]:
+    """A line for each run: id, when, status, tasks, time, cost, team, request.
+
+    Of the request there is as much as `columns` leave.
+    """
     from leadhand.trace.words import price, span
 
     table = [
@@ -187,15 +192,25 @@ def _rows(runs: "Sequence[RunSummary]") -> Iterator[str]:
     ]
     widths = [max(map(len, column)) for column in zip(*table, strict=True)]
     room = MAX_REQUEST_CHARS
-    if sys.stdout.isatty():
-        wide = sum(widths) + 2 * len(widths)
-        room = max(shutil.get_terminal_size().columns - wide, MIN_REQUEST_CHARS)
+    if columns is not None:
+        room = max(columns - sum(widths) - 2 * len(widths), MIN_REQUEST_CHARS)
     for run, row in zip(runs, table, strict=True):
         cells = [
             f"{cell:>{width}}" if place in (3, 4, 5) else f"{cell:<{width}}"
             for place, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         yield "  ".join([*cells, _cut(sentence(run.request), room)]).rstrip()
+
+
+def _fitting(line: str, columns: int | None) -> str:
+    """`line` as one line of a terminal of so many columns; in a pipe it stays whole."""
+    if columns is None:
+        return line
+    from rich.text import Text
+
+    text = Text(line)
+    text.truncate(columns, overflow="ellipsis")
+    return text.plain
 
 
 def _cut(text: str, max_chars: int) -> str:

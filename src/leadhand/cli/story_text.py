@@ -15,6 +15,7 @@ from leadhand.cli.words import counted
 from leadhand.contracts.outcome import Usage
 from leadhand.run_state import TaskState
 from leadhand.trace.chapters import Asked, Attempt, Step, TaskStory
+from leadhand.trace.ending import reason
 from leadhand.trace.story import Story
 from leadhand.trace.words import span, used
 
@@ -213,7 +214,7 @@ def _people(story: Story) -> Iterator[Line]:
 def _gaps(story: Story) -> Iterator[Line]:
     answer = story.state.answer
     for gap in answer.gaps if answer is not None else ():
-        yield 2, Text.assemble((safe(gap.task_id), "bold"), f": {sentence(gap.why)}")
+        yield 2, Text.assemble((safe(gap.task_id), "bold"), f": {reason(gap, sentence)}")
 
 
 def _conflicts(story: Story) -> Iterator[Line]:

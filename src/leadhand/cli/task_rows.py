@@ -161,15 +161,16 @@ def _workers(tasks: Iterable[TaskState]) -> Iterator[Row]:
         by_worker.setdefault(task.worker, Counter())[task.status] += 1
     for position, (worker, counts) in enumerate(by_worker.items(), 1):
         total = counts.total()
-        ended = total - counts["pending"] - counts["running"]
+        done, ended = counts["completed"], total - counts["pending"] - counts["running"]
         branch = "└─ " if position == len(by_worker) else "├─ "
-        mark, style = _MARKS["completed" if ended == total else "running"]
+        kind = "completed" if done == total else "failed" if ended == total else "running"
+        mark, style = _MARKS[kind]
         rest = ", ".join(
             f"{n} {status.replace('_', ' ')}" for status, n in counts.items() if status != "pending"
         )
         yield (
             Text.assemble((branch, "dim"), (mark, style), " ", sentence(worker)),
             Text(""),
-            Text(f"{ended}/{total}", justify="right"),
+            Text(f"{done}/{total}", justify="right"),
             Text(rest, style="dim"),
         )

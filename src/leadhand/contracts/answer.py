@@ -23,6 +23,8 @@ class Gap(BaseModel):
 
     task_id: str
     why: str
+    what: str = ""
+    """What the task was to do, in a line; nothing where no task is meant."""
 
 
 class Conflict(BaseModel):

@@ -82,6 +82,8 @@ class Result(BaseModel):
     """References or quotes that back the output."""
     usage: Usage = NO_USAGE
     plan_impact: PlanImpact | None = None
+    without_model: str | None = None
+    """Why code did what a model should have done: no model could be asked; none where one did."""
 
 
 class Completed(BaseModel):

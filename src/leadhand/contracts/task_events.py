@@ -41,6 +41,8 @@ class TaskFailed(TaskEvent):
     kind: FailureKind
     message: str
     partial: Result | None = None
+    transient: bool = False
+    """True: the same attempt may well succeed later, once a model can be reached again say."""
     final: bool
     """True: nobody else will try, and the task ends here; `decision` says why."""
     decision: str

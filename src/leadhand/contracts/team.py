@@ -176,7 +176,10 @@ Rung = Literal[
 
 @dataclass(frozen=True, config=_DATA)
 class Ladder:
-    """What is tried after each kind of outcome, in order. A rung that can't apply costs nothing."""
+    """What is tried after each kind of outcome, in order. A rung that can't apply costs nothing.
+
+    The last attempt is the fallback's, where its rung is still to come and it is free.
+    """
 
     _: dataclasses.KW_ONLY
     failed: tuple[Rung, ...] = ("retry", "refine", "fallback", "stronger_tier")
@@ -184,7 +187,7 @@ class Ladder:
     out_of_scope: tuple[Rung, ...] = ("reassign", "fallback", "ask_person")
     ambiguous_input: tuple[Rung, ...] = ("refine", "ask_person")
     low_confidence: tuple[Rung, ...] = ("stronger_tier", "second_opinion", "accept")
-    timeout: tuple[Rung, ...] = ("split", "stronger_tier")
+    timeout: tuple[Rung, ...] = ("split", "stronger_tier", "fallback")
     """After an attempt that took too long, or a worker's word that the task is too much for one."""
     breaker_failures: Annotated[int, Field(ge=1)] = 5
     """After so many failures of a worker in a row, its tasks go straight to its fallback."""

@@ -103,8 +103,8 @@ class Recovery:
         task, state = attempt.task, self._state
         return History(
             attempt.worker,
-            task.attempts_before + attempt.number,
-            task.tried,
+            task.attempts_before + attempt.number - task.uncounted,
+            task.tried[task.uncounted :],
             tier=attempt.tier,
             refined=task.refined,
             splits=task.splits,
@@ -302,6 +302,7 @@ class Recovery:
                     kind=outcome.kind,
                     message=outcome.message,
                     partial=outcome.partial,
+                    transient=outcome.transient,
                     final=final,
                     decision=action.reason,
                 )

@@ -102,10 +102,15 @@ class Scheduler:
         alarm: asyncio.TimerHandle | None = None
         if deadline_s is not None:
             due_s = self._state.deadline_s or deadline_s
-            # Where it stops earlier than that, the rest of the time is not for work.
-            near = due_s - deadline_s > 0.01
-            so = "is near, and the rest for the synthesis" if near else "was reached"
-            why = f"the run's deadline of {round(due_s, 1):g} s {so}"
+            # A deadline counts from when the run was begun or gone on with.
+            past = self._recorder.past
+            given_s = due_s - (past[-1].elapsed_s if past else 0.0)
+            why = f"the run's deadline of {round(given_s, 1):g} s"
+            early_s = due_s - deadline_s
+            if early_s > 0.01:
+                why = f"stopped {early_s:.2g} s before {why} to leave time for the answer"
+            else:
+                why += " was reached"
             alarm = loop.call_at(self._recorder.monotonic(deadline_s), self.stop, why)
         back = self._attempts.back
         self._slots.users.append(self._news)

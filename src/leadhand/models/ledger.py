@@ -22,6 +22,8 @@ _AT_WORK = ("planner", "router", "worker")
 """The roles that leave the reserve alone: what they do is what there is to put together. So does a
 judge until the synthesis begins: of two results of one task it makes one."""
 _UNBOUNDED = 2**62
+_MONEY = 2
+"""The unit of an amount that is not counted in things."""
 
 
 class Amount(NamedTuple):
@@ -139,12 +141,14 @@ class Ledger:
     def _refusal(self, amount: Amount, kept: Amount) -> str:
         room = self._cap.minus(self._settled).minus(kept)
         unit = _lacking(amount, room)
-        said = (
-            f"{_said(unit, self._settled)} used, and the next call may take {_said(unit, amount)}"
-        )
+        state, said = "is used up", f"{_said(unit, self._settled)} used, and the next call"
+        if not self._settled[unit]:
+            state, said = "is too small", "a call"
+        said += f" may take {_said(unit, amount)}"
         if kept[unit]:
-            said += f"; {_said(unit, kept)} is kept for the synthesis"
-        return f"{self._name(unit)} is used up: {said}"
+            verb = "are" if unit != _MONEY and kept[unit] > 1 else "is"
+            said += f"; {_said(unit, kept)} {verb} kept for the synthesis"
+        return f"{self._name(unit)} {state}: {said}"
 
     def _name(self, unit: int) -> str:
         return f"{self._called} of {_said(unit, self._cap)}"
@@ -275,7 +279,7 @@ def _lacking(amount: Amount, room: Amount) -> int:
 
 def _said(unit: int, amount: Amount) -> str:
     count = amount[unit]
-    if unit == 2:
+    if unit == _MONEY:
         usd = count / NANO
         if 0 < usd < 0.001:
             return f"${usd:.9f}".rstrip("0")

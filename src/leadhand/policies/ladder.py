@@ -7,6 +7,9 @@ another worker, a stronger model and a second opinion are one each, and `max_att
 together. A part of a split task goes on counting where the whole task stopped. Advice (the words,
 the router's choice, the parts, a judge's word) does not count, nor does a breaker that sends a task
 on.
+
+The last attempt is the fallback's, where the ladder comes to it and it is free: its turn is not
+used up by the worker that has failed till then.
 """
 
 from collections.abc import Callable
@@ -14,7 +17,7 @@ from collections.abc import Callable
 from leadhand.contracts.outcome import Escalated, Failed
 from leadhand.contracts.team import Ladder, Rung
 from leadhand.policies.accept import accept
-from leadhand.policies.actions import Action
+from leadhand.policies.actions import Action, RaiseTier, Refine, Retry
 from leadhand.policies.ask_person import ask_person
 from leadhand.policies.fallback import fallback
 from leadhand.policies.give_up import give_up
@@ -48,10 +51,15 @@ def decide(outcome: Unsuccessful, history: History, rules: Rules, now_s: float) 
     # An escalation is an answer, not an outage: the run's budget is for what follows failures.
     budget = isinstance(outcome, Escalated) or repeats_left(history, rules)
     again = budget and not spent(history, rules)
-    for rung in rungs(outcome, rules.ladder):
+    one_left = history.attempts + 1 == rules.retry.max_attempts
+    order = rungs(outcome, rules.ladder)
+    for place, rung in enumerate(order):
         if rung in history.passed or not (again or rung == "accept"):
             continue
         action = _POLICIES[rung](outcome, history, rules, now_s)
+        by_the_same = isinstance(action, Retry | Refine | RaiseTier)
+        if by_the_same and one_left and "fallback" in order[place:]:
+            action = fallback(outcome, history, rules, now_s) or action
         if action is not None:
             return action
     return give_up(outcome, history, rules, budget=budget)
@@ -66,8 +74,8 @@ def above(rung: Rung, outcome: Unsuccessful, ladder: Ladder) -> frozenset[Rung]:
 def rungs(outcome: Unsuccessful, ladder: Ladder) -> tuple[Rung, ...]:
     """The rungs for an outcome, in the team's order."""
     if isinstance(outcome, Failed):
-        if outcome.kind == "budget":
-            return ()  # whatever is tried next, it can't be paid for
+        if outcome.kind == "budget":  # all that needs a model can't be paid for
+            return ("fallback",) if "fallback" in ladder.failed else ()
         return ladder.timeout if outcome.kind == "timeout" else ladder.failed
     match outcome.reason:
         case "out_of_scope":

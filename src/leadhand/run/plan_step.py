@@ -6,6 +6,7 @@ from leadhand.active import Cancelled
 from leadhand.contracts.event import PlanAccepted, PlanProposed
 from leadhand.contracts.event import PlanRejected as PlanRejectedEvent
 from leadhand.contracts.task import Plan
+from leadhand.contracts.team import Team
 from leadhand.errors import BudgetUsedUp, InputError, LeadhandError, ModelError, PlanRejected
 from leadhand.planning import TemplatePlanner
 from leadhand.ports import Request
@@ -13,6 +14,9 @@ from leadhand.run.conditions import Conditions
 from leadhand.validation import Problem, check
 
 _log = logging.getLogger("leadhand")
+
+PLANNING_SHARE = 0.4
+"""The share of the time for work that planning may take where a template can stand in for it."""
 
 
 class _Unplanned(Exception):
@@ -55,7 +59,7 @@ class PlanStep:
                 author, plan = await self._plan(asked)
             except Cancelled:
                 return None
-            except _Unplanned as error:
+            except (_Unplanned, ModelError) as error:
                 self._of.unplanned = str(error)
                 self._reject((str(error),))
                 return None
@@ -83,9 +87,10 @@ class PlanStep:
     async def _plan(self, asked: Request) -> tuple[str, Plan]:
         """Who planned, and the plan; the team's template where no model could be asked."""
         planner, term, team = self._of.crew.planner, self._of.term, self._of.team
+        began_s = self._recorder.elapsed_s()
         try:
             work = planner.plan(asked, team)
-            until_s = term.loop_time(term.work_until_s)
+            until_s = term.loop_time(self._until_s())
             plan = await self._of.active.unless_told(work, until_s=until_s)
             return planner.name, plan
         except BudgetUsedUp as error:
@@ -94,16 +99,31 @@ class PlanStep:
             failure = error
         except TimeoutError:
             self._of.late = True
-            why = f"there was no plan in time for the run's deadline of {term.deadline_s:g} s"
+            taken_s = self._recorder.elapsed_s() - began_s
+            why = (
+                f"no plan came in {taken_s:.3g} s, and the run's deadline is {term.deadline_s:g} s"
+            )
             failure = _Unplanned(why)
-        if not team.template:
+        if not _can_do_without(team):
             raise failure
         try:
             plan = await TemplatePlanner().plan(asked, team)
         except InputError:
             raise failure from None
         _log.warning("planned by the team's template, because %s", failure)
+        # What kept the planner from its model keeps everyone from theirs.
+        for_all = not isinstance(failure, PlanRejected) and team.planner.model is None
+        if for_all and self._of.crew.do_without_models(str(failure)):
+            self._of.term.keep_nothing()
         return TemplatePlanner.name, plan
+
+    def _until_s(self) -> float | None:
+        """Seconds into the run when there has to be a plan; where the team can do without one of a
+        model's, that is so early that there is time to do it."""
+        until_s, now_s = self._of.term.work_until_s, self._recorder.elapsed_s()
+        if until_s is None or not _can_do_without(self._of.team):
+            return until_s
+        return now_s + PLANNING_SHARE * (until_s - now_s)
 
     async def _approved(self, plan: Plan, asked: Request) -> Plan | None:
         """The plan that may be carried out: `plan`, or what a person made of it; none: neither.
@@ -135,3 +155,9 @@ class PlanStep:
             if not errors:
                 return reply.plan
             problems = "The plan can't be carried out as it was changed: " + "; ".join(errors)
+
+
+def _can_do_without(team: Team) -> bool:
+    """Whether there is a plan of the team's own: its template, or one task for each worker where
+    all of them have code for when there is no model."""
+    return bool(team.template) or all(worker.offline is not None for worker in team.workers)

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, nullcontext, suppress
+from functools import partial
 
 from leadhand.active import ActiveRun
 from leadhand.contracts.answer import Answer
@@ -188,7 +189,7 @@ class Run:
             )
             self._of.active.works_with(scheduler)
             if crew.account is not None:
-                crew.account.on_used_up = scheduler.start_no_more
+                crew.account.on_used_up = partial(self._without_budget, scheduler)
             # One watches over the whole tree of runs.
             with nullcontext() if self._recorder.path else Watchdog(naming(self._recorder)):
                 await scheduler.run(deadline_s=self._of.term.work_until_s)
@@ -201,6 +202,11 @@ class Run:
                         message=f"worker {name!r} goes on with task {id!r} in an abandoned thread",
                     )
                 )
+
+    def _without_budget(self, scheduler: Scheduler, why: str) -> None:
+        """Go on by code where all can do without a model; else let come to its end what runs."""
+        if not self._of.crew.do_without_models(why):
+            scheduler.start_no_more(why)
 
     @asynccontextmanager
     async def _staff(self) -> AsyncGenerator[Staff | None]:

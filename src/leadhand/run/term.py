@@ -29,6 +29,10 @@ class Term:
         """The event loop's time at `elapsed_s` into the run."""
         return None if elapsed_s is None else self._recorder.monotonic(elapsed_s)
 
+    def keep_nothing(self) -> None:
+        """All the time is for work: the synthesis needs none."""
+        self._kept_s = 0.0
+
     def extend(self, seconds: float) -> None:
         """Put off the end, by as long as nothing was done but to wait for a person."""
         if self.due_s is not None:

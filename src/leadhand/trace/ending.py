@@ -1,7 +1,7 @@
 """How a run stands at its end, from its state alone: what there is, and what is missing. Pure."""
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from leadhand.contracts.answer import FOUND, MISSING, Gap, Status
 from leadhand.contracts.team import Team
@@ -9,6 +9,7 @@ from leadhand.markdown import code, prose
 from leadhand.ports import TaskResult
 from leadhand.state import RunState
 
+MAX_WHAT_CHARS = 160
 _prose = functools.lru_cache(maxsize=256)(prose)
 """A run that is stopped says the same of every task that it had not begun."""
 
@@ -26,11 +27,29 @@ def gaps_of(state: RunState, team: Team) -> Iterator[Gap]:
     for id, task in state.tasks.items():
         worker = team.worker(task.worker)
         if task.status != "completed":
-            yield Gap(task_id=id, why=task.error or task.status)
+            yield Gap(task_id=id, why=task.error or task.status, what=_what(task.task.intent))
         elif worker is not None and worker.team is not None and task.nested is not None:
             inner = task.nested.answer
             for gap in inner.gaps if inner is not None else ():
-                yield Gap(task_id=f"{id}/{gap.task_id}", why=gap.why)
+                yield gap.model_copy(update={"task_id": f"{id}/{gap.task_id}"})
+    yield from _without_model(state)
+
+
+def _without_model(state: RunState) -> Iterator[Gap]:
+    """What code did because no model could be asked, by the reason."""
+    done: dict[str, list[str]] = {}
+    for id, task in state.tasks.items():
+        why = task.result.without_model if task.result is not None else None
+        if why is not None and task.status == "completed":
+            done.setdefault(why, []).append(id)
+    for why, ids in done.items():
+        shown = ", ".join(ids[:5]) + (f" and {len(ids) - 5:,} more" if len(ids) > 5 else "")
+        yield Gap(task_id="model", why=f"{_one_line(why)}; without a model code did {shown}")
+
+
+def _what(intent: str) -> str:
+    line = _one_line(intent)
+    return line if len(line) <= MAX_WHAT_CHARS else f"{line[: MAX_WHAT_CHARS - 1]}…"
 
 
 def status_of(state: RunState, gaps: Sequence[Gap], *, cancelled: bool) -> Status:
@@ -59,13 +78,28 @@ def missing_part(gaps: Sequence[Gap]) -> str:
     """The part of an answer's text that lists its gaps; empty where it has none."""
     if not gaps:
         return ""
-    return f"{MISSING}\n\n" + "\n".join(f"- {_line(gap)}" for gap in gaps)
+    lines = (f"- {code(_one_line(gap.task_id))}: {reason(gap, _said)}" for gap in gaps)
+    return f"{MISSING}\n\n" + "\n".join(lines)
 
 
-def _line(gap: Gap) -> str:
-    """A gap in one line of Markdown. What a worker said of it, and a task's name, stay text."""
-    id, why = (" ".join(text.split()) for text in (gap.task_id, gap.why))
-    return f"{code(id)}: {_prose(why)}"
+def reason(gap: Gap, said: Callable[[str], str]) -> str:
+    """Why there is a gap, and what its task was to do.
+
+    `said` makes one line that does nothing of what a worker or a plan said.
+    """
+    why = said(gap.why)
+    if not gap.what:
+        return why
+    stop = "" if why.endswith((".", "!", "?", "…")) else "."
+    return f"{why}{stop} It was to: {said(gap.what)}"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _said(text: str) -> str:
+    return _prose(_one_line(text))
 
 
 def with_gaps(text: str, gaps: Sequence[Gap]) -> str:
@@ -77,8 +111,8 @@ def with_gaps(text: str, gaps: Sequence[Gap]) -> str:
 
 
 def without_gaps(text: str, gaps: Sequence[Gap]) -> str:
-    """The text that `with_gaps` was given."""
-    missing = missing_part(gaps)
-    if not missing or not text.startswith(missing):
+    """The text that `with_gaps` was given, in this version of leadhand or another."""
+    if not gaps or not text.startswith(f"{MISSING}\n\n"):
         return text
-    return text.removeprefix(missing).lstrip("\n").removeprefix(f"{FOUND}\n\n")
+    # The list of gaps has no empty line, so the first heading after one is ours.
+    return text.partition(f"\n\n{FOUND}\n\n")[2]

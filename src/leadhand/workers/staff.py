@@ -12,6 +12,7 @@ from leadhand.engine.attempts import Slots
 from leadhand.fence import Fence
 from leadhand.ports import Runner, TeamRunner
 from leadhand.workers.function import Function, FunctionWorker
+from leadhand.workers.in_need import CodeInNeed, Need, WithInputs
 from leadhand.workers.nested import Informed, NestedWorker
 from leadhand.workers.processes import ProcessPool, ProcessWorker
 from leadhand.workers.threads import DaemonThreads
@@ -35,12 +36,15 @@ class Staff:
         fence: Fence | None = None,
         make_tool: ToolMaker | None = None,
         given: Handoff | None = None,
+        inputs: Callable[[], tuple[str, ...]] = tuple,
+        need: Need | None = None,
     ) -> None:
         """`processes` is how many worker processes there may be; by default one a processor.
 
         `caller` and `fence` are there where the team has models; `make_tool` makes tools that are
         given by name; `given` is the task of the run around a nested one, which its workers are
-        shown. Raises `InputError` for what can't be run.
+        shown. `inputs` gives what was handed in with the request, and `need` says whether models
+        can be had. Raises `InputError` for what can't be run.
         """
         self._team = team
         self._processes = processes or processors()
@@ -51,6 +55,8 @@ class Staff:
         self._fence = fence or Fence("none")
         self._make_tool = make_tool
         self._given = given
+        self._inputs = inputs
+        self._need = need or Need()
         self.teams: TeamRunner | None = None
         """Runs the teams that are workers; set before the block is entered, where there are any."""
         self.runners: dict[str, Runner] = {}
@@ -66,11 +72,7 @@ class Staff:
                 self.runners[worker.name] = ProcessWorker(work, self._pool)
                 self.slots[worker.name] = shared
             elif callable(work):
-                # A JSON Schema binds models alone: a function's author declares a type.
-                output = None if isinstance(worker.output, Mapping) else worker.output
-                self.runners[worker.name] = FunctionWorker(
-                    cast("Function", work), threads=self._threads, output=output
-                )
+                self.runners[worker.name] = self._by_code(worker, cast("Function", work))
 
     @property
     def abandoned(self) -> tuple[Handoff, ...]:
@@ -104,14 +106,27 @@ class Staff:
         if self._pool is not None:
             await self._pool.close()
 
+    def _by_code(self, worker: Worker, work: Function) -> Runner:
+        # A JSON Schema binds models alone: a function's author declares a type.
+        output = None if isinstance(worker.output, Mapping) else worker.output
+        runner = FunctionWorker(work, threads=self._threads, output=output)
+        return runner if worker.run is not None else WithInputs(runner, self._inputs)
+
     async def _with_model(self, worker: Worker, caller: "Caller") -> Runner:
         # What these import weighs seconds; a run without a model never gets here.
         from leadhand.workers.agent import AgentWorker, as_agent
-        from leadhand.workers.loop import ModelWorker
-        from leadhand.workers.toolsets import toolset_of
 
         if worker.run is not None:
             return AgentWorker(as_agent(worker), caller, self._fence)
+        by_model = await self._by_model(worker, caller)
+        if worker.offline is None or worker.isolate == "process":
+            return by_model
+        return CodeInNeed(by_model, self._by_code(worker, worker.offline), self._need)
+
+    async def _by_model(self, worker: Worker, caller: "Caller") -> Runner:
+        from leadhand.workers.loop import ModelWorker
+        from leadhand.workers.toolsets import toolset_of
+
         made = [self._tool(tool) for tool in worker.tools]
         toolset = toolset_of([tool for tool in made if tool is not None], self._threads)
         return ModelWorker(

@@ -1,0 +1,21 @@
+"""When the program began, which is when a deadline begins to count. Imports next to nothing."""
+
+import time
+
+LEAST_S = 0.1
+"""What a run gets however late it is: it says then what is missing."""
+_loaded_s = time.monotonic()
+_began_s: float | None = None
+
+
+def begin() -> None:
+    """The program begins: with its imports, or now where it was imported for something else too."""
+    global _began_s
+    _began_s = _loaded_s if _began_s is None else time.monotonic()
+
+
+def left_of(deadline_s: float) -> float:
+    """Seconds that are left of a deadline; all of them where this is not the program."""
+    if _began_s is None:
+        return deadline_s
+    return max(deadline_s - (time.monotonic() - _began_s), LEAST_S)
