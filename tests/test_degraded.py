@@ -43,5 +43,5 @@ def test_a_run_that_lost_a_task_is_partial_and_says_so_first(model_server: Scrip
     script(model_server, rule("synthesizer", json={"answer": "Forty [t1].", "confidence": 90}))
     answer = ran(model_server, {"ledger": "40", "press": "forty", "archive": None}).answer
     assert (answer.status, answer.confidence) == ("partial", 60)
-    gap = "- `t3`: ValueError: there is no such book. It was to: work on part t3"
+    gap = "- `t3`: ValueError: there is no such book. It was to: look it up, 3"
     assert answer.answer == (f"## What is missing\n\n{gap}\n\n## What was found\n\nForty [t1].")

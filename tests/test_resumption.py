@@ -150,11 +150,15 @@ OUTAGE = Plan(
 )
 
 
+def _near(handoff: Handoff) -> str:
+    return f"after {sorted(handoff.inputs)}"
+
+
 def _outage(endpoint: Endpoint, journal: MemoryJournal) -> Supervisor:
     workers = (
         Worker("far", "asks the endpoint", run=endpoint.work, fallback="spare"),
         Worker("spare", "asks it too", run=endpoint.work),
-        Worker("near", "needs nobody", run=lambda given: f"after {sorted(given.inputs)}"),
+        Worker("near", "needs nobody", run=_near),
         Worker("hopeless", "never does it", run=_hopeless),
     )
     return Supervisor(Team("team", workers=workers), journal=journal)

@@ -24,14 +24,15 @@ def refuse(handoff: Handoff) -> str:
 
 
 def errands_team(folder: Path) -> None:
-    """The team, in the folder `errands`."""
+    """The team, in the folder `errands`, and one that only models work for, in `clerks`."""
     write_team(
         folder / "errands",
         "name: errands\nretry:\n  backoff_s: [0]\n",
         asker=worker(BY_CODE.format("Asks the endpoint", "ask")),
         refuser=worker(BY_CODE.format("Refuses all work", "refuse")),
-        clerk=worker("description: Looks invoices up", "You know invoices."),
     )
+    by_model = "---\ndescription: Looks invoices up\n---\n\nYou know invoices.\n"
+    write_team(folder / "clerks", "name: clerks\n", clerk=by_model)
 
 
 def errands(folder: Path, *workers: str) -> None:

@@ -54,7 +54,7 @@ def test_a_tiny_budget_says_what_is_missing(model_server: ScriptedServer, tmp_pa
     assert ended.status == 4, ended.err
     assert model_server.stats().requests == 0
     assert "## What is missing" in ended.out
-    assert "- `plan`: the budget of $0.000001 is too small: a call may take $" in ended.out
+    assert "`: the budget of $0.000001 is too small: a call may take $" in ended.out
 
 
 def test_dollars_without_a_price_are_refused_in_one_line(

@@ -28,11 +28,10 @@ class Office:
         shown = self._capture.readouterr()
         return Ended(int(ended.value.code or 0), shown.out, shown.err)
 
-    def runs(self, *workers: str, model: str | None = None, budget: tuple[str, ...] = ()) -> Ended:
+    def runs(self, *workers: str) -> Ended:
         """What a run does with a task for each of these workers."""
         errands(self.folder, *workers)
-        by = ("--model", model) if model else ("--no-model",)
-        return self.does("run", "--team", "errands", "--plan", "plan.json", *by, *budget)
+        return self.does("run", "--team", "errands", "--plan", "plan.json", "--no-model")
 
 
 def steps(ended: Ended) -> list[str]:
@@ -107,7 +106,9 @@ def test_a_complete_run_says_nothing_more(office: Office) -> None:
 def test_after_a_budget_a_larger_one_is_what_to_type(
     office: Office, model_server: ScriptedServer, model: str, option: str, amount: str
 ) -> None:
-    ended = office.runs(*["clerk"] * 12, model=model, budget=(option, amount))
+    errands(office.folder, *["clerk"] * 12)
+    by = ("--model", model, option, amount)
+    ended = office.does("run", "--team", "clerks", "--plan", "plan.json", *by)
     assert ended.status == 4
     larger = f"go on with a larger budget: leadhand resume RUN --home runs {option} N"
     assert steps(ended) == [larger]

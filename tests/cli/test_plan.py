@@ -12,13 +12,17 @@ from rich.console import Console
 
 from leadhand.cli.graph_drawing import MAX_TASKS, draw
 from leadhand.cli.plan import show_plan
+from leadhand.cli.plan_command import planned
 from leadhand.contracts.task import Limits, Plan, Task
-from leadhand.contracts.team import Team, Worker
+from leadhand.contracts.team import TaskTemplate, Team, Worker
+from leadhand.errors import ModelError
 from leadhand.models.estimate import estimate
-from leadhand.testing import ScriptedServer
+from leadhand.ports import Request
+from leadhand.supervisor import Supervisor
+from leadhand.testing import ScriptedServer, run_virtual
 from tests.cli.program import Ended, leadhand
 from tests.cli.support_team import support_team
-from tests.plans import plan, plans, task
+from tests.plans import nothing, plan, plans, task
 
 ROOT = Path(__file__).parent.parent.parent
 REQUEST = "Say why customers are charged twice"
@@ -164,6 +168,38 @@ def test_a_plan_by_a_model_costs_one_call_and_can_be_run_as_it_is(
         folder=tmp_path, env={"PYTHONPATH": str(ROOT)},
     )  # fmt: skip
     assert [one["id"] for one in json.loads(run.out)["tasks"]] == [one.id for one in written.tasks]
+
+
+class Late:
+    """A planner that thinks for ever."""
+
+    name = "late"
+
+    async def plan(self, request: Request, team: Team) -> Plan:
+        """No plan."""
+        await asyncio.sleep(1e9)
+        raise AssertionError
+
+
+def late(*template: TaskTemplate) -> Supervisor:
+    """The supervisor of a team with that template, whose planner is too late."""
+    the_team = Team("t", workers=(Worker("worker", "d", run=nothing),), template=template)
+    return Supervisor(the_team, planner=Late(), deadline_s=3)
+
+
+def test_a_planner_that_is_too_late_leaves_it_to_the_template_as_in_a_run(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    entry = TaskTemplate(id="only", worker="worker", intent="do it")
+    made = run_virtual(planned(late(entry), REQUEST, ()))
+    assert [one.id for one in made.tasks] == ["only"]
+    said = "planned by the team's template, because the planner gave no plan within 3 s"
+    assert said in capsys.readouterr().err
+
+
+def test_without_a_template_a_late_planner_is_one_line_that_says_what_to_do() -> None:
+    with pytest.raises(ModelError, match=r"no plan within 3 s; give it more time with --deadline"):
+        run_virtual(planned(late(), REQUEST, ()))
 
 
 def test_a_plan_as_json_is_the_plan_alone(tmp_path: Path) -> None:

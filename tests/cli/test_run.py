@@ -175,10 +175,8 @@ def test_a_gap_is_shown_as_such_and_makes_the_exit_status_3(tmp_path: Path) -> N
     team = support_team(tmp_path, "find", "fail")
     ended = run(REQUEST, "--team", str(team), folder=tmp_path)
     assert ended.status == 3
-    assert (
-        ended.out.count("## What is missing\n\n- `fail`: ValueError: no paper left. It was to: ")
-        == 1
-    )
+    said = "## What is missing\n\n- `fail`: ValueError: no paper left. It was to: "
+    assert ended.out.count(said) == 1
     assert ended.out.splitlines()[-1].startswith("partial · ")
     assert " · 1 of 2 tasks · " in ended.out
 
@@ -188,10 +186,10 @@ def test_a_deadline_keeps_what_is_done_and_makes_the_exit_status_4(tmp_path: Pat
     ended = run(REQUEST, "--team", str(team), "--deadline", "4s", folder=tmp_path)
     assert ended.status == 4
     assert f"Found: {REQUEST}" in ended.out
-    assert re.search(r"`slow`: the run's deadline of [\d.]+ s was reached\. It was to: ", ended.out)
-    assert "s are left of --deadline 4s: starting took the rest" in ended.err, (
-        "it counts from start"
-    )
+    why = r"`slow`: the run's deadline of ([\d.]+) s was reached\. It was to: "
+    found = re.search(why, ended.out)
+    assert found is not None
+    assert float(found[1]) < 4, "it counts from the start of the program"
 
 
 def test_f37_ctrl_c_once_stops_the_run_and_prints_what_is_done(tmp_path: Path) -> None:

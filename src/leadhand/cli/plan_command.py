@@ -57,7 +57,7 @@ def plan_command(options: PlanOptions) -> int:
         tell_models(choice, error_console())
     if options.out is not None:
         _check_writable(options.out)
-    plan = asyncio.run(_planned(supervisor, request, options.inputs))
+    plan = asyncio.run(planned(supervisor, request, options.inputs))
     document = plan.model_dump_json(indent=2) + "\n"
     with written():
         if options.json:
@@ -73,7 +73,7 @@ def plan_command(options: PlanOptions) -> int:
     return 0
 
 
-async def _planned(supervisor: Supervisor, request: str, inputs: Sequence[Path]) -> Plan:
+async def planned(supervisor: Supervisor, request: str, inputs: Sequence[Path]) -> Plan:
     """The plan that a run would have: by the team's template where no model gives one in time."""
     try:
         return await supervisor.plan(request, inputs=inputs)
