@@ -5,12 +5,14 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
+from pydantic import ValidationError
+
 from leadhand.contracts.budget import Budget
-from leadhand.contracts.people import Occasion
+from leadhand.contracts.people import Occasion, Reply
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError, TeamError
-from leadhand.people import Ask
-from leadhand.ports import Batch, Request
+from leadhand.people import Ask, checked_reply
+from leadhand.ports import Batch, Journal, Request
 from leadhand.resumption import stopped
 from leadhand.state import RunState
 from leadhand.tools.files.inputs import Inputs
@@ -18,7 +20,11 @@ from leadhand.validation import team_problems
 
 Batches = Mapping[str, Sequence[Batch]]
 
-RUN_ID = re.compile(r"[\w:-][\w.:-]{0,199}", re.ASCII)
+RUN_ID = re.compile(r"(?!last\Z)[\w:][\w.:-]{0,199}", re.ASCII)
+"""What names a run: no option of a command, and not its word for the latest run."""
+
+MAX_SHOWN_CHARS = 200
+"""How much is repeated of what was handed in as the id of a run."""
 
 
 def check_options(
@@ -43,12 +49,50 @@ def check_options(
 
 def occasions(approve: Collection[Occasion] | None, person: Ask | None) -> tuple[Occasion, ...]:
     """When people are asked. Raises `InputError`."""
+    if person is not None and not callable(person):  # pyright: ignore[reportUnnecessaryComparison]
+        raise InputError(f"person is {type(person).__name__}; it must be an async function")
     if approve is None:
         return ("plan", "escalation") if person is not None else ()
     known: tuple[Occasion, ...] = ("plan", "escalation")
-    if isinstance(approve, str) or not set(approve) <= {*known}:
+    listed = isinstance(approve, Collection) and not isinstance(approve, str)  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not listed or not all(one in known for one in approve):
         raise InputError(f"approve is {approve!r}; it is a list of {' and '.join(known)}")
     return tuple(one for one in known if one in approve)
+
+
+def check_keeping(home: str | Path | None, journal: Journal | None) -> None:
+    """Raises `InputError` for what is no place to keep runs in."""
+    if home is not None and not isinstance(home, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"home is {type(home).__name__}; it must be a folder or a URL, as text")
+    if journal is not None and not hasattr(journal, "hold"):
+        raise InputError(f"journal is {type(journal).__name__}; it must be a leadhand.ports.Journal")
+
+
+def check_run_id(run_id: str) -> None:
+    """Raises `InputError` for what can't be the id of a new run."""
+    if not _names_a_run(run_id):
+        raise InputError(
+            f"run_id {_shown(run_id)}: letters, digits and . _ : - are fit, up to 200; "
+            "it must not begin with . or -, and not be the word last"
+        )
+
+
+def check_known_id(run_id: str) -> None:
+    """Raises `InputError` for what is the id of no run anywhere."""
+    if not _names_a_run(run_id):
+        raise InputError(f"there is no run {_shown(run_id)}")
+
+
+def whole_reply(reply: Reply) -> Reply:
+    """`reply`, every part of it checked. Raises `InputError`."""
+    if not isinstance(reply, Reply):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"reply is {type(reply).__name__}; it must be a leadhand.Reply")
+    try:
+        return checked_reply(reply)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise InputError(f"reply can't be read: {place}: {first['msg']}") from None
 
 
 def check_resumable(state: RunState, run_id: str, team: Team, again: Collection[str] = ()) -> None:
@@ -68,6 +112,14 @@ def check_resumable(state: RunState, run_id: str, team: Team, again: Collection[
         goes_on = task.interrupted or task.goes_on or task.status == "running"
         if goes_on and task.nested is not None and worker is not None and worker.team is not None:
             check_resumable(task.nested, run_id, worker.team)
+
+
+def _names_a_run(run_id: object) -> bool:
+    return isinstance(run_id, str) and RUN_ID.fullmatch(run_id) is not None
+
+
+def _shown(run_id: object) -> str:
+    return f"{run_id!r:.{MAX_SHOWN_CHARS}}"
 
 
 def input_paths(inputs: Sequence[str | Path]) -> list[Path]:

@@ -20,6 +20,7 @@ from leadhand.ports import Journal
 from leadhand.prompts import joined
 from leadhand.recorder import Recorder
 from leadhand.state import RunState
+from leadhand.workers.output import failure_of
 from leadhand.workers.threads import DaemonThreads
 
 LOOK_S = 0.5
@@ -119,10 +120,18 @@ class People:
         heard = self._recorder.state.heard
         if heard is not None and not problems:
             return heard
-        text = "Is this plan to be carried out?"
-        self._write(None, f"{problems}\n{text}" if problems else text)
+        self._write_about_plan(problems)
         question = Question(text=self._recorder.state.questions[None], plan=plan)
         return await self._reply(None, question, patiently=False)
+
+    async def leave_open(self, problems: str) -> None:
+        """Write down that the plan is to be approved, for whoever resumes the run."""
+        self._write_about_plan(problems)
+        await self._recorder.commit()
+
+    def _write_about_plan(self, problems: str) -> None:
+        text = "Is this plan to be carried out?"
+        self._write(None, f"{problems}\n{text}" if problems else text)
 
     def _write(self, id: str | None, text: str) -> None:
         """Write a question down, unless it was asked before the run was resumed.
@@ -229,7 +238,7 @@ async def _watch(journal: Journal, run_id: str, active: ActiveRun, people: Peopl
     while True:
         await asyncio.sleep(LOOK_S)
         try:
-            found = await threads.call(journal.messages, run_id, name="the run's messages")
+            found = await threads.call(journal.messages, run_id, name="the run's messages", quiet=True)
             for message in found if people is None else people.look(found):
                 if message.reply is None:
                     active.stop(message.reason or "cancelled")
@@ -270,12 +279,23 @@ def check_reply(reply: Reply, state: RunState) -> None:
 async def _said(ask: Ask, question: Question) -> Reply | None:
     """What somebody here says; none where they say nothing, or asking them fails."""
     try:
-        said = await ask(question)
-    except Exception as error:
-        _log.warning("a person could not be asked: %s: %s", type(error).__name__, error)
+        return _read(await ask(question), question)
+    except BaseException as error:
+        # What it raises is contained, whatever it is; the end of the very wait for it is not.
+        task = asyncio.current_task()
+        if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
+            raise
+        why = " ".join(failure_of(error).message.split())
+        _log.warning("a person could not be asked: %s", why)
         return None
-    if said is None or isinstance(said, Reply):
-        return said
+
+
+def _read(said: Reply | str | None, question: Question) -> Reply | None:
+    """The reply that `said` is. Raises `ValidationError` where it can be none."""
+    if said is None:
+        return None
+    if isinstance(said, Reply):
+        return checked_reply(said)
     if not isinstance(said, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         kind = type(said).__name__
         _log.warning("what asks a person gave %s: it must be a Reply, a text or None", kind)
@@ -283,6 +303,11 @@ async def _said(ask: Ask, question: Question) -> Reply | None:
     if question.plan is not None:
         return Reply(verdict="refused" if said.strip() else "approved", text=said)
     return Reply(verdict="answered" if said.strip() else "declined", text=said)
+
+
+def checked_reply(said: Reply) -> Reply:
+    """`said`, every part of it checked, however it was made. Raises `ValidationError`."""
+    return Reply.model_validate(said.model_dump(warnings=False))
 
 
 def _wanted_call(outcome: Escalated | Failed | None) -> str | None:

@@ -70,5 +70,7 @@ def _known(state: RunState, task_id: str) -> str:
     if task_id in state.retired:
         return "it was dropped from the plan"
     ids = [*state.tasks]
+    if not ids:
+        return "it has no plan yet"
     shown = ", ".join(ids[:10])
     return f"there are {shown}" + (f" and {len(ids) - 10} more" if len(ids) > 10 else "")

@@ -24,13 +24,16 @@ from leadhand.contracts.team import Team
 from leadhand.crew import Crew
 from leadhand.errors import InputError, ModelError, PlanRejected
 from leadhand.intake import (
-    RUN_ID,
     Batches,
+    check_keeping,
+    check_known_id,
     check_options,
     check_resumable,
+    check_run_id,
     input_paths,
     occasions,
     planner_request,
+    whole_reply,
 )
 from leadhand.journal import MemoryJournal, open_journal
 from leadhand.models.ledger import Account, Amount, Ledger, nano_usd
@@ -87,13 +90,14 @@ class Supervisor:
         Raises `TeamError` naming every problem of the team, `InputError` for the numbers.
         """
         check_options(team, deadline_s, concurrency, budget)
+        check_keeping(home, journal)
+        self._occasions = occasions(approve, person)
         self.team = inherited(team)
         redact = Redactor.of(os.environ)
         self._logs = Logs(redact=redact)
         _redact_logs(redact)
         kept = open_journal(home, redact=redact) if home is not None else MemoryJournal()
         self.journal: Journal = journal or kept
-        self._occasions = occasions(approve, person)
         self._person = person
         self._deadline_s = deadline_s
         self._budget = budget
@@ -156,9 +160,9 @@ class Supervisor:
             raise InputError("nothing to run: give a request or a plan")
         if plan is not None and not isinstance(plan, Plan):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InputError(f"plan is {type(plan).__name__}; it must be a leadhand.Plan")
-        run_id = run_id or f"run-{self._clock.now():%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
-        if not RUN_ID.fullmatch(run_id):
-            raise InputError(f"run_id {run_id!r}: letters, digits and . _ : - are fit, up to 200")
+        if run_id is None:
+            run_id = f"run-{self._clock.now():%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+        check_run_id(run_id)
         paths = input_paths(inputs)
         given = Inputs.of(paths) if paths else None
         text = request if request is not None else plan.goal if plan is not None else ""
@@ -190,6 +194,7 @@ class Supervisor:
         Raises `InputError` where there is no such run or task, or it can't go on with this team,
         and `RunTaken` where somebody else works on it.
         """
+        check_known_id(run_id)
         with self.journal.hold(run_id):
             past = self.journal.events(run_id)
             if not past:
@@ -249,8 +254,13 @@ class Supervisor:
         Of several replies to a question, the last one that comes before it is heard counts. Raises
         `InputError` where the run asks no such question, or this is no reply to it.
         """
-        check_reply(reply, fold(self.journal.events(run_id)))
-        self.journal.post(Message(run_id=run_id, reply=reply))
+        check_known_id(run_id)
+        said = whole_reply(reply)
+        past = self.journal.events(run_id)
+        if not past:
+            raise InputError(f"there is no run {run_id!r}")
+        check_reply(said, fold(past))
+        self.journal.post(Message(run_id=run_id, reply=said))
 
     def run_sync(self, request: str | None = None, *, plan: Plan | None = None) -> Answer:
         """`run`, where no event loop is running."""

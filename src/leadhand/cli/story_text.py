@@ -13,6 +13,7 @@ from leadhand.cli.marks import ASCII, MARKS, drawable
 from leadhand.cli.terminal import encodable, safe, sentence
 from leadhand.cli.words import counted
 from leadhand.contracts.outcome import Usage
+from leadhand.resumption import is_over, lost_for_good
 from leadhand.run_state import TaskState
 from leadhand.trace.chapters import Asked, Attempt, Step, TaskStory
 from leadhand.trace.ending import reason
@@ -101,11 +102,19 @@ def _next_step(story: Story, *, held: bool, options: str) -> list[Line]:
         title, command = "it has no answer, and nobody works on it", "resume"
     elif answer is not None and answer.ended_by is not None:
         title, command = _ENDED_BY[answer.ended_by], "resume"
+    elif answer is not None and not is_over(story.state):
+        title, command = "some of it may well be done now", "resume"
+    elif lost_for_good(story.state):
+        title, command = "it has done all that it could", "resume"
     else:
         return []
     lines = [(2, Text(_question(asked))) for asked in questions]
     typed = f"leadhand {command} {safe(story.state.run_id)}{options}"
-    lines.append((2, Text.assemble("go on with: ", (typed, "bold"))))
+    again = command == "resume" and answer is not None and is_over(story.state)
+    says, typed = (
+        ("do a task again with: ", f"{typed} --from TASK") if again else ("go on with: ", typed)
+    )
+    lines.append((2, Text.assemble(says, (typed, "bold"))))
     return [(0, Text()), (0, Text(title, style="bold yellow")), *lines]
 
 

@@ -17,6 +17,8 @@ _log = logging.getLogger("leadhand")
 
 PLANNING_SHARE = 0.4
 """The share of the time for work that planning may take where a template can stand in for it."""
+UNSOUND_PLANS = 3
+"""How many plans that can't be carried out a person may give before the run waits for a better."""
 
 
 class _Unplanned(Exception):
@@ -128,13 +130,14 @@ class PlanStep:
     async def _approved(self, plan: Plan, asked: Request) -> Plan | None:
         """The plan that may be carried out: `plan`, or what a person made of it; none: neither.
 
-        What they take to think about it is not taken from the run's time.
+        What they take to think about it is not taken from the run's time. Whoever goes on giving
+        plans that can't be carried out is not asked for ever: the question is left open.
         """
         people = self._of.people
         if people is None or "plan" not in people.occasions:
             return plan
         problems = ""
-        while True:
+        for _ in range(UNSOUND_PLANS):
             since_s = self._recorder.elapsed_s()
             try:
                 reply = await self._of.active.unless_told(people.approve(plan, problems=problems))
@@ -155,6 +158,8 @@ class PlanStep:
             if not errors:
                 return reply.plan
             problems = "The plan can't be carried out as it was changed: " + "; ".join(errors)
+        await people.leave_open(problems)
+        return None
 
 
 def _can_do_without(team: Team) -> bool:

@@ -68,11 +68,14 @@ class DaemonThreads:
         with self._lock:
             return tuple(self._abandoned.values())
 
-    async def call(self, function: Callable[[A], R], argument: A, *, name: str) -> R:
+    async def call(
+        self, function: Callable[[A], R], argument: A, *, name: str, quiet: bool = False
+    ) -> R:
         """`function(argument)`, run in a thread with the caller's context variables.
 
         Where the awaiting task is cancelled, the call is abandoned: its thread goes on outside the
-        pool, and what it returns or raises late is dropped.
+        pool, and what it returns or raises late is dropped. Of one that is `quiet`, since it ends
+        soon by itself, that is not logged.
         """
         loop = asyncio.get_running_loop()
         context = contextvars.copy_context()
@@ -83,7 +86,7 @@ class DaemonThreads:
         try:
             value, error = await call.future
         except BaseException:
-            self._abandon(call)
+            self._abandon(call, quiet=quiet)
             raise
         if error is not None:
             try:
@@ -115,13 +118,14 @@ class DaemonThreads:
             target=self._serve, args=(inbox,), name=f"leadhand-{number}", daemon=True
         ).start()
 
-    def _abandon(self, call: _Call) -> None:
+    def _abandon(self, call: _Call, *, quiet: bool) -> None:
         with self._lock:
             if call.ended:
                 return
             call.abandoned = Abandoned(call.name, call.argument, time.monotonic())
             self._abandoned[call] = call.abandoned
-        _log.warning("%s goes on in its thread after it was told to stop", call.name)
+        if not quiet:
+            _log.warning("%s goes on in its thread after it was told to stop", call.name)
 
     def _serve(self, inbox: _Inbox) -> None:
         while (call := self._next(inbox)) is not None:
