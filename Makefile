@@ -31,6 +31,7 @@ $(STAMP): pyproject.toml
 	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'; \
 	fi
 	@touch $(STAMP)
+	@echo "leadhand is installed: $(BIN)/leadhand (put $(BIN) on your PATH, or activate $(VENV))" >&2
 
 lint: setup
 	$(BIN)/ruff format --check .

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from leadhand.testing import ScriptedServer
+from leadhand.testing.misbehaviour import TO_ANSWERS, TO_RESPONSES
 from tests.repositories import Repo
 
 ROOT = Path(__file__).parent.parent
@@ -23,6 +24,15 @@ COMMANDS = [command for script in SCRIPTS for command in script]
 SNIPPETS = [block for language, block in BLOCKS if language == "python"]
 PROGRAMS = [found for script in SCRIPTS if (found := [c for c in script if "leadhand" in c])]
 MAKE = [command for command in COMMANDS if command.startswith("make")]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory, repo: Repo) -> Path:
+    """Where runs are kept, with one of the research team; the README begins it further up."""
+    made = tmp_path_factory.mktemp("home")
+    done = _sh(next(c for c in COMMANDS if c.startswith("leadhand run ")), repo, made)
+    assert done.returncode == 0, done.stderr
+    return made
 
 
 @pytest.fixture(scope="module")
@@ -43,22 +53,29 @@ def repo(tmp_path_factory: pytest.TempPathFactory) -> Repo:
     return made
 
 
+def _sh(command: str, repo: Repo, home: Path) -> "subprocess.CompletedProcess[str]":
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return subprocess.run(
+        ["sh", "-ec", command],
+        cwd=repo.folder,
+        env={**os.environ, "PATH": path, "NO_COLOR": "1", "LEADHAND_HOME": str(home)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+
+
 @pytest.mark.parametrize("commands", PROGRAMS, ids=lambda commands: commands[0][:40])
 def test_the_commands_of_the_readme_work_one_after_the_other(
-    commands: list[str], repo: Repo
+    commands: list[str], repo: Repo, home: Path
 ) -> None:
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     for command in commands:
-        done = subprocess.run(
-            ["sh", "-ec", command],
-            cwd=repo.folder,
-            env={**os.environ, "PATH": path, "NO_COLOR": "1"},
-            capture_output=True,
-            text=True,
-            timeout=120,
-        )
-        assert done.returncode == 0, f"{command}: {done.stderr}"
-        assert done.stdout, command
+        done = _sh(command, repo, home)
+        waits = "--approve plan" in command and "it waits for a person" in done.stderr
+        assert done.returncode == (3 if waits else 0), f"{command}: {done.stderr}"
+        _, writes, file = command.partition("--out ")
+        assert (repo.folder / file).stat().st_size if writes else done.stdout, command
 
 
 @pytest.mark.parametrize("command", MAKE)
@@ -90,6 +107,21 @@ def test_the_snippet_with_a_model_gives_an_answer() -> None:
         )
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("complete ")
+
+
+def test_the_snippet_with_a_server_that_misbehaves_gives_an_answer() -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", SNIPPETS[2]],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stderr
+    assert f"This prints `{done.stdout.strip()}`" in README
+
+
+def test_every_misbehaviour_of_the_scripted_server_is_named() -> None:
+    assert [one for one in (*TO_ANSWERS, *TO_RESPONSES) if f"`{one}`" not in README] == []
 
 
 def test_there_is_something_to_try() -> None:

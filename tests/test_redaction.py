@@ -3,7 +3,6 @@
 import base64
 import json
 import re
-import time
 from collections.abc import Callable
 from urllib.parse import quote, quote_plus
 
@@ -265,6 +264,21 @@ def test_code_and_prose_about_secrets_stay(text: str) -> None:
     assert Redactor()(text) == text
 
 
+@pytest.mark.parametrize(
+    ("text", "redacted"),
+    [
+        ("password=token=secret=9x81kQpLm29v", "password=[redacted]"),
+        ("password=https://password=9x81kQpLm29v", "password=https://password=[redacted]"),
+        ("password=https://token://9x81kQpLm29v", "password=https://token:[redacted]"),
+        ("password=of-the-password: 9x81kQpLm29v", "password=of-the-password: [redacted]"),
+        ("password=of-the-passwords= 9x81kQpLm29v", "password=of-the-passwords= [redacted]"),
+        ("password=9x81kQpLm29v password=7x81kQpLm29v", "password=[redacted] password=[redacted]"),
+    ],
+)
+def test_a_name_within_or_behind_the_value_of_another_is_seen(text: str, redacted: str) -> None:
+    assert Redactor()(text) == redacted
+
+
 def test_a_private_key_goes_whole_or_cut() -> None:
     assert Redactor()(f"a {PEM} b") == f"a {REDACTED} b"
     assert json.loads(Redactor()(json.dumps({"pem": PEM}))) == {"pem": REDACTED}
@@ -339,38 +353,3 @@ def test_a_list_is_left_alone_only_where_each_of_its_documents_is(values: list[o
     together = f"[{','.join(documents)}]"
     clean = all(REDACT(document) == document for document in documents)
     assert (REDACT(together) == together) == clean
-
-
-# Cost
-
-HOSTILE = [
-    *("\\", "\\u0041", "\\\\u0041", "%25", "sk-", "eyJ", "eyJaaaaaaaaaaaaaaaaaa.", "://a:", '"'),
-    *("-----BEGIN PRIVATE KEY-----", "authorization:", "bearer ", "token", "password  ", "aA1"),
-    *(KEY[:8], KEY[-8:], "%5C%5Cu0041\\u0025\\n", "A" * 30 + "b" * 34 + "\n"),
-]
-
-
-@pytest.mark.parametrize("piece", HOSTILE)
-def test_hostile_text_takes_time_in_proportion_to_its_length(piece: str) -> None:
-    def seconds(length: int) -> float:
-        text = (piece * (length // len(piece) + 1))[:length]
-        start = time.process_time()
-        REDACT(text)
-        return time.process_time() - start
-
-    seconds(1_000)
-    # Sixteen times as long: were it quadratic, it would take 256 times as long.
-    assert seconds(160_000) < 60 * max(seconds(10_000), 0.002)
-
-
-def test_a_megabyte_of_hostile_json_takes_seconds_at_most() -> None:
-    text = json.dumps("\\u0041%41" * 111_111)
-    start = time.process_time()
-    REDACT(text)
-    assert len(text) > 1_000_000
-    assert time.process_time() - start < 20
-
-
-def test_json_too_deep_to_parse_is_redacted_string_by_string() -> None:
-    deep = "[" * 100_000 + json.dumps(ODD) + "]" * 100_000
-    assert REDACT(deep) == "[" * 100_000 + f'"{REDACTED}"' + "]" * 100_000

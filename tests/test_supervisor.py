@@ -263,15 +263,6 @@ def test_a_run_id_can_be_used_once() -> None:
     asyncio.run(main())
 
 
-def test_what_cannot_be_worked_with_is_refused_in_one_line() -> None:
-    with pytest.raises(InputError, match="give a request or a plan"):
-        Supervisor(TEAM).run_sync()
-    with pytest.raises(InputError, match="concurrency is 0"):
-        Supervisor(TEAM, concurrency=0)
-    with pytest.raises(InputError, match="deadline_s is -1"):
-        Supervisor(TEAM, deadline_s=-1)
-
-
 def test_run_sync_says_what_to_use_where_a_loop_is_running() -> None:
     async def main() -> None:
         with pytest.raises(InputError, match="await supervisor"):

@@ -65,7 +65,9 @@ def check_keeping(home: str | Path | None, journal: Journal | None) -> None:
     if home is not None and not isinstance(home, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InputError(f"home is {type(home).__name__}; it must be a folder or a URL, as text")
     if journal is not None and not hasattr(journal, "hold"):
-        raise InputError(f"journal is {type(journal).__name__}; it must be a leadhand.ports.Journal")
+        raise InputError(
+            f"journal is {type(journal).__name__}; it must be a leadhand.ports.Journal"
+        )
 
 
 def check_run_id(run_id: str) -> None:

@@ -238,7 +238,9 @@ async def _watch(journal: Journal, run_id: str, active: ActiveRun, people: Peopl
     while True:
         await asyncio.sleep(LOOK_S)
         try:
-            found = await threads.call(journal.messages, run_id, name="the run's messages", quiet=True)
+            found = await threads.call(
+                journal.messages, run_id, name="the run's messages", quiet=True
+            )
             for message in found if people is None else people.look(found):
                 if message.reply is None:
                     active.stop(message.reason or "cancelled")

@@ -110,6 +110,23 @@ def test_what_is_no_duration_is_refused(text: str) -> None:
         parse_duration(text)
 
 
+def test_f34_a_warning_of_spans_does_nothing_to_the_terminal() -> None:
+    hostile = {
+        "OTEL_EXPORTER_OTLP_ENDPOINT": "http://x",
+        "OTEL_EXPORTER_OTLP_PROTOCOL": "\x1b]0;x\a",
+    }
+    code = (
+        "from leadhand.cli import session\n"
+        "with session.spans_from_environment(warn=session._warn): pass"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, **hostile}
+    )
+    assert "leadhand: no spans are sent to http://x" in done.stderr
+    assert "\\x1b]0;x" in done.stderr
+    assert done.stderr.rstrip("\n").isprintable()
+
+
 def test_events_that_cannot_be_written_are_one_clear_line(tmp_path: Path) -> None:
     ended = leadhand(
         "review", "--diff", "-", "--events", "no/such/folder/e.jsonl", folder=tmp_path,

@@ -3,6 +3,9 @@
 import asyncio
 import datetime as dt
 import json
+import os
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -11,8 +14,6 @@ import pytest
 
 from leadhand import Team, Worker
 from leadhand.cli.duration import parse_duration
-from leadhand.cli.home import home_of, run_folder, shown_home, stored_runs
-from leadhand.cli.keeping import Keeping
 from leadhand.cli.stored import found, list_runs, prune_runs, show_run, trace_run
 from leadhand.contracts.event import ApprovalRequested, Event, RunStarted, parse
 from leadhand.errors import InputError
@@ -84,24 +85,16 @@ def test_what_is_no_run_or_several_is_one_line_with_the_nearest(
         found(journal, "", home)
 
 
-def test_the_home_is_the_options_else_the_variables_and_may_be_a_database(tmp_path: Path) -> None:
-    url = "postgresql://eva:s3cret@db.example/runs"
-    assert home_of(str(tmp_path), {"LEADHAND_HOME": "/other"}) == tmp_path
-    assert home_of(None, {"LEADHAND_HOME": "/other"}) == Path("/other")
-    assert home_of(url, {}) == home_of(None, {"LEADHAND_HOME": url}) == url
-    assert shown_home(url) == "postgresql://eva:***@db.example/runs"
-    assert shown_home("postgresql://eva@db.example/runs") == "postgresql://eva@db.example/runs"
-
-
-def test_looking_into_an_empty_home_makes_nothing(tmp_path: Path) -> None:
-    assert stored_runs(tmp_path / "none") is None
-    assert not (tmp_path / "none").exists()
-
-
-def test_f17_the_folder_of_a_run_is_its_own_however_it_is_called(tmp_path: Path) -> None:
-    for run_id in ("run-1", ".", "..", "..."):
-        folder = run_folder(tmp_path, run_id, {})
-        assert folder.resolve().parent == (tmp_path / "runs").resolve()
+def test_what_can_be_no_id_is_no_run(
+    journal: Journal, home: str, flow: Sequence[Event], capsys: pytest.CaptureFixture[str]
+) -> None:
+    keep(journal, flow, "run-1")
+    for given in ("\udcff", "x" * 100_000, "a\0b"):
+        with pytest.raises(InputError, match="there is no run") as refused:
+            found(journal, given, home)
+        assert len(str(refused.value)) < 200
+    list_runs(journal, home, limit=10**30, as_json=False)
+    assert capsys.readouterr().out.startswith("run-1 ")
 
 
 # The list
@@ -149,27 +142,6 @@ def test_on_a_terminal_a_run_is_one_line_of_it(
         lines = terminal.text.splitlines()
     assert [len(line) <= 100 for line in lines] == [True, True]
     assert lines[0].endswith("…")
-
-
-# Homes
-
-
-@pytest.mark.parametrize("command", [("runs",), ("show", "last"), ("resume", "last")])
-def test_a_home_that_is_a_file_is_one_clear_line(command: Sequence[str], tmp_path: Path) -> None:
-    (tmp_path / "home").write_text("")
-    ended = leadhand(*command, "--home", "home", folder=tmp_path)
-    assert (ended.status, ended.out) == (2, "")
-    assert ended.err.startswith("leadhand: ")
-    assert ended.err.count("\n") == 1
-    assert "home: it is a file" in ended.err
-
-
-def test_a_home_that_cannot_be_made_is_named_with_the_way_out(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match=r"kept in .*x: it can't be made .*with --home"):
-        Keeping(str(tmp_path / "file" / "x"))
-    with pytest.raises(InputError, match="give a folder or a postgresql:// URL"):
-        Keeping("mysql://there/it")
 
 
 # Pruning
@@ -312,6 +284,18 @@ def test_a_trace_is_written_where_it_is_wanted(
     assert document.read_text(encoding="utf-8").startswith("<!doctype html>")
     with pytest.raises(InputError, match="can't write the trace"):
         trace_run(journal, "run-1", home, format="json", out=tmp_path / "none" / "run.json")
+
+
+def test_a_reader_of_a_trace_that_leaves_is_no_error(
+    journal: Journal, home: str, flow: Sequence[Event], tmp_path: Path
+) -> None:
+    keep(journal, [flow[0], replace(flow[1], seq=2)], "run-1")
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "leadhand", "trace", "run-1", "--home", home]
+    with os.fdopen(writing, "wb") as nobody:
+        ended = subprocess.run(command, stdout=nobody, stderr=subprocess.PIPE, cwd=tmp_path)
+    assert (ended.returncode, ended.stderr) == (0, b"")
 
 
 def test_the_commands_as_typed(tmp_path: Path, flow: Sequence[Event]) -> None:

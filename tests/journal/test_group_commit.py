@@ -4,6 +4,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from typing import cast
 
 import pytest
 
@@ -194,6 +195,41 @@ def test_giving_a_run_up_waits_for_what_is_being_written() -> None:
         assert queue.unsafe("r") == []
 
     with queue_to(disk.write) as queue:
+        asyncio.run(main(queue))
+
+
+def test_giving_a_run_up_does_not_wait_for_its_turn() -> None:
+    """A loop that ends many runs at once would stand still meanwhile."""
+    disk = Disk()
+
+    async def main(queue: GroupCommit) -> None:
+        first = await busy_with(disk, queue, Story("first"))
+        queue.append(Story("r").started())
+        (waiting,) = commits(queue, "r")
+        await asyncio.sleep(0)
+        queue.forget("r")  # on the loop, while the disk is busy with another run
+        with pytest.raises(JournalError, match="'r' was given up"):
+            await waiting
+        assert queue.unsafe("r") == []
+        assert not first.done()
+        disk.may_go_on.set()
+        await first
+
+    with queue_to(disk.write) as queue:
+        asyncio.run(main(queue))
+    assert disk.batches == [{"first": [1]}]
+
+
+def test_a_write_that_gives_nothing_is_a_failure_of_the_journal() -> None:
+    async def main(queue: GroupCommit) -> None:
+        for _ in range(2):  # the thread is still there
+            queue.append(Story("r").started())
+            with pytest.raises(JournalError, match="the journal failed: AttributeError"):
+                await queue.commit("r")
+            queue.forget("r")
+
+    forgetful = cast("Callable[[Batch], dict[str, str]]", lambda batch: None)  # pyright: ignore[reportUnknownLambdaType]
+    with queue_to(forgetful) as queue:
         asyncio.run(main(queue))
 
 

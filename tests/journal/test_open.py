@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from leadhand.errors import InputError
-from leadhand.journal import open_journal
+from leadhand.journal import open_journal, place_of
 from leadhand.journal.sqlite import SqliteJournal
 
 
@@ -16,6 +16,29 @@ def test_a_folder_is_kept_in_sqlite(tmp_path: Path, kind: type[str] | type[Path]
     journal = open_journal(kind(tmp_path / "home"))
     assert isinstance(journal, SqliteJournal)
     journal.close()
+
+
+@pytest.mark.parametrize(
+    "home",
+    [
+        *("mysql://me:s3cret@there/it", "sqlite:///x", "FILE:///x", " s3://x", "\0", "a\0b"),
+        *("host=there password=s3cret", " PASSWORD = s3cret", "~no-such-user/x", "", "  "),
+    ],
+)
+def test_what_is_neither_a_folder_nor_postgres_is_refused(
+    home: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is made of it, and its password isn't told."""
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match="give a folder or a postgresql:// URL") as refused:
+        open_journal(home)
+    assert "s3cret" not in str(refused.value)
+    assert [*tmp_path.iterdir()] == []
+
+
+@pytest.mark.parametrize("home", ["POSTGRESQL://me@there/it", " postgresql://me@there/it\n"])
+def test_the_url_of_postgres_is_known_however_it_is_typed(home: str) -> None:
+    assert place_of(home) == "postgresql://me@there/it"
 
 
 def test_no_database_library_is_loaded_before_it_is_needed() -> None:

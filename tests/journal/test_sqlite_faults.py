@@ -4,6 +4,7 @@ In every case there is one clear line, and what was committed before is there.
 """
 
 import itertools
+import os
 import resource
 import shutil
 import signal
@@ -18,7 +19,7 @@ import pytest
 
 from leadhand.contracts.event import Event
 from leadhand.errors import JournalError, RunTaken
-from leadhand.journal.database import STEPS, explained
+from leadhand.journal.database import APPLICATION_ID, STEPS, explained
 from leadhand.journal.sqlite import FILE, SqliteJournal
 from tests.journal.runs import Story, keep
 
@@ -183,15 +184,11 @@ def home_is_a_file(home: Path) -> None:
     home.write_text("")
 
 
-def file_is_a_folder(home: Path) -> None:
-    (home / FILE).mkdir(parents=True)
-
-
 def log_cannot_be_written(home: Path) -> None:
     (home / f"{FILE}-wal").mkdir(parents=True)
 
 
-@pytest.mark.parametrize("spoil", [home_is_a_file, file_is_a_folder, log_cannot_be_written])
+@pytest.mark.parametrize("spoil", [home_is_a_file, log_cannot_be_written])
 def test_where_nothing_can_be_written_a_run_stops(
     home: Path, spoil: Callable[[Path], None]
 ) -> None:
@@ -200,7 +197,8 @@ def test_where_nothing_can_be_written_a_run_stops(
     with journal_in(home, busy_timeout_s=0.1) as journal:
         with pytest.raises(JournalError) as stop:
             keep(journal, [Story("r").started()])
-        assert_one_line(stop, home, "then `leadhand resume r`")
+        assert_one_line(stop, home, "run 'r' can't be kept")
+        assert "leadhand resume" not in str(stop.value), "nothing is there to go on with"
         with pytest.raises(JournalError) as again:
             keep(journal, [])
         assert str(again.value) == str(stop.value)
@@ -267,6 +265,51 @@ def test_an_empty_file_is_as_good_as_none(home: Path) -> None:
     with journal_in(home) as journal:
         keep(journal, [Story("r").started()])
     assert len(kept(home)) == 1
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "CREATE TABLE runs (x)",
+        "CREATE TABLE runs (x); PRAGMA user_version = 1",
+        "CREATE TABLE runs (x); PRAGMA user_version = -1",
+        "CREATE TABLE runs (x); PRAGMA user_version = 99",
+        "CREATE VIEW v AS SELECT 1",
+        "PRAGMA application_id = 7; PRAGMA user_version = 1",
+        "PRAGMA application_id = 7",
+    ],
+)
+def test_the_database_of_another_program_is_left_alone(home: Path, other: str) -> None:
+    """F31: neither looking nor writing changes a byte of it."""
+    home.mkdir()
+    with closing(sqlite3.connect(home / FILE)) as connection:
+        connection.executescript(other)
+    before = (home / FILE).read_bytes()
+    with journal_in(home) as journal:
+        for use in (journal.runs, lambda: keep(journal, [Story("r").started()])):
+            with pytest.raises(JournalError) as stop:
+                use()
+            assert_one_line(stop, home, "is no journal of leadhand", "another --home")
+    assert (home / FILE).read_bytes() == before
+    assert {file.name for file in home.iterdir()} <= {FILE, "locks"}
+
+
+def test_a_new_file_says_whose_it_is(home: Path) -> None:
+    with journal_in(home) as journal:
+        keep(journal, [Story("r").started()])
+    with closing(sqlite3.connect(home / FILE)) as connection:
+        assert connection.execute("PRAGMA application_id").fetchone() == (APPLICATION_ID,)
+
+
+@pytest.mark.parametrize("make", [os.mkfifo, os.mkdir])
+def test_what_is_no_regular_file_is_called_that_and_blocks_nobody(
+    home: Path, make: Callable[[Path], None]
+) -> None:
+    home.mkdir()
+    make(home / FILE)
+    with journal_in(home) as journal, pytest.raises(JournalError) as stop:
+        journal.runs()
+    assert_one_line(stop, home, "no regular file")
 
 
 # F31: versions

@@ -21,6 +21,7 @@ from leadhand.contracts.event import (
 from leadhand.contracts.outcome import Escalated, Handoff, Outcome
 from leadhand.contracts.people import Message, Question, Reply
 from leadhand.journal import MemoryJournal, open_journal
+from leadhand.resumption import again
 from leadhand.state import fold
 from leadhand.testing import VirtualClock, run_virtual
 from tests.people.desk import (
@@ -239,3 +240,10 @@ def test_a_run_is_stopped_by_a_message_and_the_message_stops_no_later_one() -> N
     assert (answer.status, answer.gaps[0].why) == ("cancelled", "told to")
     assert journal.messages(RUN) == []
     assert run_virtual(Supervisor(team(quick), journal=journal).resume(RUN)).status == "complete"
+
+
+def test_a_task_to_go_on_from_is_none_of_a_run_that_has_no_plan_yet() -> None:
+    state = fold([])
+    state.run_id = RUN
+    with pytest.raises(InputError, match="run 'asked' has no task 'a': it has no plan yet"):
+        again(state, "a")

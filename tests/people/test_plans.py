@@ -13,6 +13,7 @@ from leadhand.contracts.event import (
 )
 from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.people import Question, Reply
+from leadhand.contracts.task import Plan
 from leadhand.journal import MemoryJournal
 from leadhand.people import Ask
 from leadhand.state import fold
@@ -77,6 +78,36 @@ def test_what_is_wrong_with_a_changed_plan_is_told_and_asked_again() -> None:
     assert fold(log(supervisor)).plan == FILE
 
 
+@pytest.mark.parametrize(
+    "unsound",
+    [
+        plan(task("t1", worker="nobody")),
+        plan(task("t1", "t2", worker="clerk"), task("t2", "t1", worker="clerk")),
+        Plan(goal="nothing", tasks=()),
+    ],
+    ids=["an unknown worker", "a cycle", "no tasks"],
+)
+def test_who_gives_unsound_plans_only_is_asked_three_times_and_then_waited_for(
+    unsound: Plan,
+) -> None:
+    asked: list[Question] = []
+
+    async def insists(question: Question) -> Reply:
+        asked.append(question)
+        return approved(unsound)
+
+    journal, desk = MemoryJournal(), Desk()
+    supervisor = Supervisor(desk.team(), person=insists, approve=["plan"], journal=journal)
+    answer = run_virtual(supervisor.run(plan=FILE, run_id=RUN))
+    assert (len(asked), desk.given) == (3, [])
+    assert [question.plan for question in answer.waiting] == [FILE]
+    assert "can't be carried out as it was changed" in answer.waiting[0].text
+    ask, questions = says("")
+    again = Supervisor(desk.team(), person=ask, approve=["plan"], journal=journal)
+    assert run_virtual(again.resume(RUN)).status == "complete"
+    assert questions == [*answer.waiting]
+
+
 @pytest.mark.parametrize("verdict", ["answered", "declined"])
 def test_only_an_approval_lets_a_plan_be_carried_out(verdict: str) -> None:
     desk, (ask, _) = Desk(), says(Reply.model_validate({"verdict": verdict}))
@@ -91,6 +122,63 @@ async def _says_nothing(question: Question) -> Reply | str | None:
 
 async def _says_nonsense(question: Question) -> Reply | str | None:
     return cast("str", True)
+
+
+class _HungUp(BaseException):
+    pass
+
+
+async def _hangs_up(question: Question) -> Reply | str | None:
+    raise _HungUp("for good\nand all")
+
+
+async def _is_cancelled(question: Question) -> Reply | str | None:
+    raise asyncio.CancelledError
+
+
+async def _gives_no_reply(question: Question) -> Reply | str | None:
+    return Reply.model_construct(verdict="approved", plan={"goal": 5})
+
+
+async def _gives_no_plan(question: Question) -> Reply | str | None:
+    return Reply.model_construct(verdict="approved", plan=Plan.model_construct(tasks=(7,)))
+
+
+UNFIT = [_hangs_up, _is_cancelled, _gives_no_reply, _gives_no_plan]
+
+
+@pytest.mark.parametrize("ask", UNFIT)
+def test_whatever_a_callback_raises_or_gives_is_contained_and_told_in_one_line(
+    ask: Ask, caplog: pytest.LogCaptureFixture
+) -> None:
+    """F38, of people."""
+    supervisor = Supervisor(Desk().team(), person=ask, approve=["plan"])
+    answer = run_virtual(supervisor.run(plan=FILE, run_id=RUN))
+    assert [question.plan for question in answer.waiting] == [FILE]
+    told = [one.getMessage() for one in caplog.records if one.levelname == "WARNING"]
+    assert len(told) == 1
+    assert told[0].startswith("a person could not be asked: ")
+    assert "\n" not in told[0]
+
+
+def test_whoever_waits_for_a_run_may_give_up_while_a_person_thinks() -> None:
+    """F38: only what nobody asked for is contained."""
+    asked = asyncio.Event()
+
+    async def thinks(question: Question) -> str:
+        asked.set()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async def given_up() -> None:
+        supervisor = Supervisor(Desk().team(), person=thinks, approve=["plan"])
+        running = asyncio.ensure_future(supervisor.run(plan=FILE, run_id=RUN))
+        await asked.wait()
+        running.cancel()
+        await running
+
+    with pytest.raises(asyncio.CancelledError):
+        run_virtual(given_up())
 
 
 @pytest.mark.parametrize("ask", [raises, _says_nothing, _says_nonsense])

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import pytest
 
 from leadhand import Answer, Supervisor
+from leadhand.redaction import Redactor
 from leadhand.trace.otel import spans_from_environment
 from tests.nested_teams import DESK, clause, law, office, plan
 from tests.test_house import loaded_by
@@ -138,6 +139,25 @@ def test_a_password_in_the_endpoint_is_not_shown(
     ran(told)
     assert collector.base in told[0]
     assert "hunter2" not in told[0]
+
+
+@pytest.mark.parametrize(
+    "endpoint",
+    [
+        *("http://me:s3/cr@et@there:1/v1", "http://there:1/v1?token=s3et", "me:s3et@there:1/v1"),
+        *("http://me:s3@there:1/v1?token=et#et", "http://there:1/v1/ghp_" + "s3et" * 9),
+    ],
+)
+def test_no_secret_in_an_endpoint_is_shown(endpoint: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """F36"""
+    monkeypatch.setenv(ENDPOINT, endpoint)
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc")
+    told: list[str] = []
+    with spans_from_environment(warn=told.append, redact=Redactor()):
+        pass
+    assert "there:1/v1" in told[0]
+    assert "s3" not in told[0].replace("leadhand speaks", "")
+    assert "et" not in told[0].partition(": leadhand")[0]
 
 
 def test_a_run_that_ends_in_an_error_has_its_spans_sent(collector: Collector) -> None:

@@ -1,23 +1,35 @@
 """Where leadhand keeps its state, and the runs that are kept there."""
 
+import os
 import re
+import stat
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leadhand.errors import InputError
+from leadhand.redaction import Redactor
 
 if TYPE_CHECKING:
     from leadhand.ports import Journal
 
-_PASSWORD = re.compile(r"(?<=://)([^/@:]*:)[^/@]*@")
+_PASSWORDS = (
+    re.compile(r"([?&](?:ssl)?password=)[^&#]*", re.IGNORECASE),
+    re.compile(r"(?<=://)([^/@:]*:).*(?=@)", re.DOTALL),  # however little of it is escaped
+)
 
 
 def state_folder(environ: Mapping[str, str]) -> Path:
-    """`$LEADHAND_HOME`, else the platform's folder for a user's data. It need not exist."""
-    if given := environ.get("LEADHAND_HOME"):
-        return Path(given).expanduser().absolute()
+    """`$LEADHAND_HOME`, else the platform's folder for a user's data. It need not exist.
+
+    The latter too where the variable names a database. Raises `InputError` where it names neither.
+    """
+    from leadhand.journal import place_of
+
+    given = environ.get("LEADHAND_HOME")
+    if given and isinstance(place := place_of(given), Path):
+        return place.absolute()
     if sys.platform == "win32":
         base = Path(environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
     elif sys.platform == "darwin":
@@ -30,16 +42,14 @@ def state_folder(environ: Mapping[str, str]) -> Path:
 def home_of(given: str | None, environ: Mapping[str, str]) -> Path | str:
     """Where runs are kept: what `--home` names, else `$LEADHAND_HOME`, else the user's folder.
 
-    The URL of a database stays as it is. A folder need not exist. Raises `InputError` for a URL of
-    anything else.
+    A folder need not exist. Raises `InputError` for what is neither a folder nor the URL of a
+    database in which runs can be kept.
     """
-    named = given or environ.get("LEADHAND_HOME") or ""
-    if named.startswith(("postgresql://", "postgres://")):
-        return named
-    if "://" in named:
-        kind = named.partition("://")[0]
-        raise InputError(f"runs can't be kept in {kind}://: give a folder or a postgresql:// URL")
-    return Path(given).expanduser().absolute() if given else state_folder(environ)
+    from leadhand.journal import place_of
+
+    named = given or environ.get("LEADHAND_HOME")
+    place = place_of(named) if named else state_folder(environ)
+    return place.absolute() if isinstance(place, Path) else place
 
 
 def run_folder(home: Path | str, run_id: str, environ: Mapping[str, str]) -> Path:
@@ -52,22 +62,45 @@ def run_folder(home: Path | str, run_id: str, environ: Mapping[str, str]) -> Pat
 
 
 def shown_home(home: Path | str) -> str:
-    """The home as it may be shown: without the password that its URL may hold."""
-    return _PASSWORD.sub(r"\1***@", str(home))
+    """The home as it may be shown: without the passwords that its URL may hold."""
+    shown = str(home)
+    for password in _PASSWORDS:
+        shown = password.sub(r"\1***", shown)
+    return Redactor.of(os.environ)(shown)
+
+
+def obstacle(folder: Path) -> str | None:
+    """Why there can be no such folder; none where it is there, or nothing is in its way."""
+    for path in (folder, *folder.parents):
+        try:
+            mode = path.stat().st_mode
+        except (FileNotFoundError, NotADirectoryError):
+            if path.is_symlink():
+                return "it is a link that leads nowhere"
+        except OSError as error:
+            return f"it can't be looked into ({error.strerror})"
+        else:
+            if stat.S_ISDIR(mode):
+                return None
+            if path != folder:
+                return f"it can't be made ({path} is no folder)"
+            return "it is a file" if stat.S_ISREG(mode) else "it is no folder"
+    return None
 
 
 def stored_runs(home: Path | str) -> "Journal | None":
     """The journal in `home`; none where that is a folder without anything, and nothing is made.
 
-    Raises `InputError` for what is no folder.
+    Raises `InputError` for what is no folder and can't become one.
     """
     from leadhand.journal import open_journal
 
     try:
-        if isinstance(home, Path) and not (home.exists() and any(home.iterdir())):
-            return None
-    except NotADirectoryError as error:
-        raise InputError(f"can't look for runs in {home}: it is a file") from error
+        if isinstance(home, Path):
+            if why := obstacle(home):
+                raise InputError(f"can't look for runs in {home}: {why}")
+            if not (home.exists() and any(home.iterdir())):
+                return None
     except OSError as error:
         raise InputError(f"can't look for runs in {home}: {error.strerror}") from error
     return open_journal(home)

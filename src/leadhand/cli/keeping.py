@@ -4,7 +4,7 @@ import os
 import shutil
 from pathlib import Path
 
-from leadhand.cli.home import home_of, shown_home, state_folder
+from leadhand.cli.home import home_of, obstacle, shown_home, state_folder
 from leadhand.cli.terminal import sentence
 from leadhand.errors import InputError, JournalError
 from leadhand.journal import MemoryJournal, open_journal
@@ -61,14 +61,14 @@ class Keeping:
 
 def _writable(folder: Path) -> None:
     """Make the folder unless it is there. Raises `InputError` where nothing can be kept in it."""
-    try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    except FileExistsError:
-        why = "it is a file"
-    except OSError as error:
-        why = f"it can't be made ({error.strerror})"
-    else:
-        if os.access(folder, os.W_OK):
-            return
-        why = "it can't be written"
+    why = obstacle(folder)
+    if why is None:
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            why = f"it can't be made ({error.strerror})"
+        else:
+            if os.access(folder, os.W_OK):
+                return
+            why = "it can't be written"
     raise InputError(f"no runs can be kept in {folder}: {why}; name another folder with --home")

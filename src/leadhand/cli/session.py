@@ -16,6 +16,7 @@ from typing import IO, TextIO, cast
 from rich.console import Console
 
 from leadhand.cli.live import LiveTree, PlainLines
+from leadhand.cli.terminal import sentence
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.event import Event, dump, parse
 from leadhand.errors import InputError
@@ -115,7 +116,8 @@ def _nobody(event: Event) -> None:
 
 
 def _warn(line: str) -> None:
-    error_console().print(f"leadhand: {line}", markup=False, highlight=False, soft_wrap=True)
+    said = sentence(Redactor.of(os.environ)(line))
+    error_console().print(f"leadhand: {said}", markup=False, highlight=False, soft_wrap=True)
 
 
 def error_console() -> Console:

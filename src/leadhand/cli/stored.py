@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from leadhand.cli.home import shown_home
+from leadhand.cli.output import written
 from leadhand.cli.terminal import encodable, safe, sentence
 from leadhand.cli.words import counted
 from leadhand.errors import InputError
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 MAX_REQUEST_CHARS, MIN_REQUEST_CHARS = 60, 20
 """Of a request in a list; as much as fits into the line on a terminal, but not less."""
+MAX_ID_CHARS = 200
+"""Of a run's id: no run can have a longer one."""
 MAX_NEAREST = 3
 """Ids that are named where the one that was asked for is not there."""
 
@@ -31,28 +34,30 @@ def found(journal: "Journal | None", given: str, home: str) -> str:
 
     Raises `InputError` naming those that come nearest.
     """
-    if journal is not None and journal.has(given):
+    if journal is not None and _may_be_an_id(given) and journal.has(given):
         return given
     ids = [run.run_id for run in journal.runs()] if journal is not None else []
     if not ids:
         raise InputError(f"no runs are kept in {home}")
     if given == "last":
         return ids[0]
+    asked = repr(_cut(given, MAX_REQUEST_CHARS))
     begun = [id for id in ids if given and id.startswith(given)]
     if len(begun) == 1:
         return begun[0]
     if begun:
         more = f" and {len(begun) - MAX_NEAREST:,} more" if len(begun) > MAX_NEAREST else ""
         names = ", ".join(begun[:MAX_NEAREST])
-        raise InputError(f"{given!r} may be any of {counted(len(begun), 'run')}: {names}{more}")
-    near = difflib.get_close_matches(given, ids, n=MAX_NEAREST, cutoff=0.5) or ids[:1]
+        raise InputError(f"{asked} may be any of {counted(len(begun), 'run')}: {names}{more}")
+    like = given[:MAX_ID_CHARS]
+    near = difflib.get_close_matches(like, ids, n=MAX_NEAREST, cutoff=0.5) or ids[:1]
     hint = "the nearest: " if near != ids[:1] else "the last one is "
-    raise InputError(f"there is no run {given!r}; {hint}{', '.join(near)}")
+    raise InputError(f"there is no run {asked}; {hint}{', '.join(near)}")
 
 
 def list_runs(journal: "Journal | None", home: str, *, limit: int | None, as_json: bool) -> None:
     """Print a line for each run, the one begun last first."""
-    more = limit + 1 if limit is not None else None
+    more = min(limit, sys.maxsize - 1) + 1 if limit is not None else None  # a database's most
     runs = journal.runs(limit=more) if journal is not None else ()
     listed = runs[:limit]
     if as_json:
@@ -143,10 +148,11 @@ def trace_run(
 
         pieces = page(events, held=held)
     if out is None:
-        sys.stdout.flush()
-        for piece in pieces:
-            sys.stdout.buffer.write(piece.encode())
-        sys.stdout.buffer.flush()
+        with written():
+            sys.stdout.flush()
+            for piece in pieces:
+                sys.stdout.buffer.write(piece.encode())
+            sys.stdout.buffer.flush()
         return
     try:
         with out.open("w", encoding="utf-8", newline="\n") as file:
@@ -158,6 +164,14 @@ def trace_run(
 def home_options(home: str | None) -> str:
     """What commands need to find the same runs again, to be put after them."""
     return f" --home {shlex.quote(safe(shown_home(home)))}" if home is not None else ""
+
+
+def _may_be_an_id(text: str) -> bool:
+    """Whether a run can be called that; no database takes every text."""
+    try:
+        return len(text.encode()) <= MAX_ID_CHARS and "\0" not in text
+    except UnicodeEncodeError:  # what was typed was no UTF-8
+        return False
 
 
 def _run(journal: "Journal | None", given: str, home: str) -> "tuple[str, Sequence[Event], bool]":

@@ -8,18 +8,20 @@ from pathlib import Path
 from leadhand.errors import InputError
 from leadhand.journal.codec import Redact
 from leadhand.journal.memory import MemoryJournal
+from leadhand.journal.place import place_of
 from leadhand.ports import Journal
 
-__all__ = ["MemoryJournal", "open_journal"]
+__all__ = ["MemoryJournal", "open_journal", "place_of"]
 
 
 def open_journal(home: str | Path, *, redact: Redact | None = None) -> Journal:
     """The journal in a folder, or in a database where `home` is a `postgresql://` URL.
 
-    `redact` takes secrets out of whatever is written. Raises `InputError` where the library that
-    the database needs is not installed.
+    `redact` takes secrets out of whatever is written. Raises `InputError` for what is
+    neither, and where the library that the database needs is not installed.
     """
-    if isinstance(home, str) and home.startswith(("postgresql://", "postgres://")):
+    place = place_of(home)
+    if isinstance(place, str):
         try:
             from leadhand.journal.postgres import PostgresJournal
         except ImportError as error:  # psycopg without a part of its own is no module not found
@@ -28,7 +30,7 @@ def open_journal(home: str | Path, *, redact: Redact | None = None) -> Journal:
             raise InputError(
                 "a journal in Postgres needs psycopg: `pip install 'leadhand[postgres]'`"
             ) from None
-        return PostgresJournal(home, redact=redact)
+        return PostgresJournal(place, redact=redact)
     from leadhand.journal.sqlite import SqliteJournal
 
-    return SqliteJournal(Path(home), redact=redact)
+    return SqliteJournal(place, redact=redact)

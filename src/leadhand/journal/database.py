@@ -6,6 +6,7 @@ It knows nothing of runs but how their tables are made. All of it blocks.
 import contextlib
 import os
 import sqlite3
+import stat
 import threading
 import time
 from collections.abc import Generator, Sequence
@@ -32,6 +33,12 @@ STEPS: Sequence[Step] = (
     ),
 )
 """How the tables came to be what they are. Never changed, only added to."""
+
+
+APPLICATION_ID = int.from_bytes(b"lead", "big")
+"""What the header of a file says whose it is; the first files say nothing."""
+_TABLES = {"runs", "events", "blobs", "messages"}
+"""By these the first files are known."""
 
 
 class Database:
@@ -122,6 +129,10 @@ class Database:
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
 
     def _opened(self) -> sqlite3.Connection:
+        if not stat.S_ISREG(self.path.stat().st_mode):
+            raise JournalError(
+                f"{self.path} is no regular file: move it away, or give another --home"
+            )
         connection = sqlite3.connect(
             f"{self.path.as_uri()}?mode=rw",
             uri=True,
@@ -149,10 +160,22 @@ class Database:
             for statement in step:
                 connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {len(self._steps)}")
+        connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         connection.execute("COMMIT")
 
     def _version(self, connection: sqlite3.Connection) -> int:
-        version = int(connection.execute("PRAGMA user_version").fetchone()[0])
+        """The version of the tables. Raises `JournalError` for what is not ours, or not yet."""
+        inside = connection.in_transaction
+        if not inside:
+            connection.execute("BEGIN")  # all of it as of one moment: others may be making the file
+        (version,) = connection.execute("PRAGMA user_version").fetchone()
+        (owner,) = connection.execute("PRAGMA application_id").fetchone()
+        names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+        if not inside:
+            connection.execute("COMMIT")
+        ours = owner == APPLICATION_ID or (owner == 0 and names >= _TABLES)
+        if version < 0 or (not ours if version else owner or names):
+            raise JournalError(f"{self.path} is no journal of leadhand: give another --home")
         if version > len(self._steps):
             raise JournalError(
                 f"{self.path} was written by a newer leadhand (its version is {version}, "
@@ -196,7 +219,7 @@ def explained(error: Exception) -> tuple[str, str]:
         case sqlite3.SQLITE_CONSTRAINT:
             return f"another process wrote to the run ({error})", "make sure that one ended"
         case _:
-            return str(error), "see to that"
+            return str(error), "make sure that the file is in its place and can be written"
 
 
 def _code(error: Exception) -> int:

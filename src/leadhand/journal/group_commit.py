@@ -86,11 +86,21 @@ class GroupCommit:
             return [*sealed, *self._open.get(run_id, ())]
 
     def forget(self, run_id: str) -> None:
-        """Drop what was not committed, and that the run has failed; waits for what is written."""
+        """Drop what is not committed, and that the run has failed.
+
+        Waits for what is being written, and for nothing else: whoever waits here may be a loop.
+        """
         with self._changed:
-            self._changed.wait_for(lambda: self._closed or self._group_of(run_id) is None)
+            self._next.events.pop(run_id, None)
+            waiters = self._next.waiters
+            self._next.waiters = [waiter for waiter in waiters if waiter[1] != run_id]
+            left = [
+                (future, f"run {run_id!r} was given up") for future, id in waiters if id == run_id
+            ]
+            self._changed.wait_for(lambda: self._closed or run_id not in self._writing.events)
             self._open.pop(run_id, None)
             self._failed.pop(run_id, None)
+        _settle(left)
 
     def close(self) -> None:
         """End the thread once it has written what it is at; who waits for more is told."""
@@ -140,7 +150,7 @@ class GroupCommit:
 
     def _written(self, events: Batch) -> Mapping[str, str]:
         try:
-            return self._write(events)
+            return {run_id: str(why) for run_id, why in self._write(events).items()}
         except Exception as error:
             # Whatever went wrong, somebody waits to be told: nothing may end the thread.
             return dict.fromkeys(events, f"the journal failed: {type(error).__name__}: {error}")

@@ -6,7 +6,7 @@ Any number of processes may use the folder at once, each for runs of its own.
 import contextlib
 import datetime as dt
 import sqlite3
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
 
 from leadhand.contracts.event import Event
@@ -165,7 +165,7 @@ class SqliteJournal:
             try:
                 self._insert({run_id: rows})
             except _TROUBLE as error:
-                failed |= self._told([run_id], error)
+                failed |= self._told({run_id: rows}, error)
         return failed
 
     def _insert(self, ready: Mapping[str, Sequence[tables.Row]]) -> None:
@@ -173,16 +173,17 @@ class SqliteJournal:
             for run_id, rows in ready.items():
                 tables.insert(connection, run_id, rows, redact=self._redact)
 
-    def _told(self, run_ids: Iterable[str], error: Exception) -> dict[str, str]:
+    def _told(self, ready: Mapping[str, Sequence[tables.Row]], error: Exception) -> dict[str, str]:
         """Why runs can't be written, as a person is told."""
         if isinstance(error, JournalError):
-            return dict.fromkeys(run_ids, str(error))
+            return dict.fromkeys(ready, str(error))
         why, remedy = explained(error)
         path = self._database.path
-        return {
-            id: f"run {id!r} can't be kept in {path}: {why}; {remedy}, then `leadhand resume {id}`"
-            for id in run_ids
-        }
+        told = {id: f"run {id!r} can't be kept in {path}: {why}; {remedy}" for id in ready}
+        for id, rows in ready.items():
+            if rows[0][0].seq > 1:  # what came before it is kept
+                told[id] += f", then `leadhand resume {id}`"
+        return told
 
     @contextlib.contextmanager
     def _transaction(self) -> Generator[sqlite3.Connection]:

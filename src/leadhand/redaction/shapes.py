@@ -46,8 +46,10 @@ _BEFORE_KEY = ("api", "access", "private", "signing", "encryption", "master", "s
 _BEFORE_OTHER_TOKENS = ("page", "next", "sync", "ation")
 _VALUE = re.compile(
     r"s?[\"']?\]?\s{0,4}[:=\s]\s{0,4}[\"']?"
-    r"([^\s\"'\\<>{}()\[\]$&;,`|*]{12,}+)(?![(\[{<$*])"
+    r"([^\s\"'\\<>{}()\[\]$&;,`|*]{12,}+)"
 )
+_OF_CODE = ("(", "[", "{", "<", "$", "*")
+"""What comes after a name or an expression, and not after a value."""
 _PIECE = re.compile(r"[A-Za-z0-9]+")
 
 
@@ -82,9 +84,14 @@ def _assigned(name: str, text: str, lower: str) -> Iterator[Span]:
             name == "token" and before.endswith(_BEFORE_OTHER_TOKENS)
         )
         start += len(name)
-        match = None if is_other else _VALUE.match(text, start)
-        if match and looks_random(match[1]):
-            yield match.span(1)
+        if not is_other and (match := _VALUE.match(text, start)):
+            if not text.startswith(_OF_CODE, match.end()) and looks_random(match[1]):
+                yield match.span(1)
+            # What is named within the value ends where it ends, and can't look more random: only
+            # at its end, or at that of a URL's scheme, may a name have another value.
+            scheme = match[1].rfind("://")
+            end = match.end() if scheme == -1 else match.start(1) + scheme
+            start = max(match.start(1), end - len(name) - 2)
         start = lower.find(name, start)
 
 

@@ -26,6 +26,8 @@ QUEUE = 65_536
 _ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 _PROTOCOLS = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
 _CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
+_SECRET_PARTS = re.compile(r"(?<=//).*@|^(?!.*//).*@|[?#].*", re.DOTALL)
+"""Of an endpoint: everything up to the last @, however little of it is escaped, and the query."""
 _NEEDED = ("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http")
 
 
@@ -36,15 +38,19 @@ def spans_from_environment(
     """A listener whose spans are sent to the collector that the environment names, if it does.
 
     They are sent while the block runs, and the last ones at its end, which takes `FLUSH_S` at most.
-    `warn` is given a line where they can't be sent. `redact` takes secrets out of texts; these are
-    exported only where OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT says so.
+    `warn` is given a line where they can't be sent. `redact` takes secrets out of it and out of
+    texts; these are exported only where OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT says so.
     """
     endpoint = _endpoint()
     if endpoint is None:
         yield None
         return
+
+    def tell(line: str) -> None:
+        warn(redact(line))
+
     with _Complaints() as complaints:
-        provider = _provider(endpoint, warn)
+        provider = _provider(endpoint, tell)
         if provider is None:
             yield None
             return
@@ -59,7 +65,7 @@ def spans_from_environment(
             complaints.stay = not sent
             why = complaints.lost if sent else f"they were not taken within {FLUSH_S:g} s"
             if why is not None:
-                warn(f"not all spans reached {endpoint}: {redact(why)}")
+                tell(f"not all spans reached {endpoint}: {why}")
 
 
 def _endpoint() -> str | None:
@@ -67,7 +73,7 @@ def _endpoint() -> str | None:
     if _said("OTEL_SDK_DISABLED").lower() == "true" or _said("OTEL_TRACES_EXPORTER") == "none":
         return None
     found = next((found for name in _ENDPOINTS if (found := _said(name))), None)
-    return None if found is None else re.sub("//[^/]*@", "//", found)
+    return None if found is None else _SECRET_PARTS.sub("", found)
 
 
 def _said(variable: str) -> str:

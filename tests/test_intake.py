@@ -1,0 +1,84 @@
+"""What a supervisor is handed is checked before anything is done with it, and told in one line."""
+
+import asyncio
+from typing import cast
+
+import pytest
+
+from leadhand import Handoff, InputError, Reply, Supervisor, Team, Worker
+
+
+def count_words(handoff: Handoff) -> int:
+    return len(handoff.intent.split())
+
+
+TEAM = Team("words", workers=(Worker("count", "Counts words", run=count_words),))
+
+
+def test_what_cannot_be_worked_with_is_refused_in_one_line() -> None:
+    with pytest.raises(InputError, match="give a request or a plan"):
+        Supervisor(TEAM).run_sync()
+    with pytest.raises(InputError, match="concurrency is 0"):
+        Supervisor(TEAM, concurrency=0)
+    with pytest.raises(InputError, match="deadline_s is -1"):
+        Supervisor(TEAM, deadline_s=-1)
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        ({"home": 5}, "home is int; it must be a folder or a URL"),
+        ({"home": b"x"}, "home is bytes; it must be a folder or a URL"),
+        ({"journal": "x"}, "journal is str; it must be a leadhand.ports.Journal"),
+        ({"approve": 5}, "approve is 5; it is a list of plan and escalation"),
+        ({"approve": [["plan"]]}, "it is a list of plan and escalation"),
+        ({"person": 5}, "person is int; it must be an async function"),
+    ],
+)
+def test_an_option_of_the_wrong_type_is_refused_in_one_line(
+    options: dict[str, object], told: str
+) -> None:
+    with pytest.raises(InputError, match=told):
+        Supervisor(TEAM, **options)  # pyright: ignore[reportArgumentType]
+
+
+@pytest.mark.parametrize("run_id", [5, "", "last", "-v", ".x", "a b", "x" * 201, "\ud800"])
+def test_what_can_be_no_runs_id_is_refused_for_a_new_run_and_is_the_id_of_no_other(
+    run_id: str,
+) -> None:
+    supervisor = Supervisor(TEAM)
+
+    async def main() -> None:
+        with pytest.raises(InputError, match=r"run_id .*are fit") as refused:
+            await supervisor.run("two words", run_id=run_id)
+        with pytest.raises(InputError, match="there is no run ") as unknown:
+            await supervisor.resume(run_id)
+        with pytest.raises(InputError, match="there is no run "):
+            supervisor.reply(run_id, Reply(verdict="approved"))
+        assert len(str(unknown.value)) <= len("there is no run ") + 200
+        assert len(str(refused.value).splitlines()) == 1
+
+    asyncio.run(main())
+
+
+def test_none_is_the_id_of_no_run_that_could_be_resumed() -> None:
+    with pytest.raises(InputError, match="there is no run None"):
+        asyncio.run(Supervisor(TEAM).resume(cast("str", None)))
+
+
+def test_a_run_may_be_called_after_the_last_one() -> None:
+    assert asyncio.run(Supervisor(TEAM).run("two words", run_id="last-one")).status == "complete"
+
+
+@pytest.mark.parametrize(
+    ("reply", "told"),
+    [
+        ("hello", "reply is str; it must be a leadhand.Reply"),
+        (Reply.model_construct(verdict="approved", plan={"goal": 5}), "reply can't be read: plan"),
+    ],
+)
+def test_a_reply_that_is_none_is_refused_in_one_line(reply: Reply, told: str) -> None:
+    supervisor = Supervisor(TEAM)
+    asyncio.run(supervisor.run("two words", run_id="r"))
+    with pytest.raises(InputError, match=told):
+        supervisor.reply("r", reply)

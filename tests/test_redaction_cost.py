@@ -1,0 +1,57 @@
+"""What redaction costs: hostile text takes time in proportion to its length, and no stack."""
+
+import json
+import time
+
+import pytest
+
+from leadhand.redaction import REDACTED, Redactor
+
+KEY = "corp-Zx81kQpLm29vTtRwYh-aa77"
+ODD = 'p"a\\ss\nw0rd! é😀'
+REDACT = Redactor.of({"CORP_API_KEY": KEY, "DB_PASSWORD": ODD})
+
+HOSTILE = [
+    *("\\", "\\u0041", "\\\\u0041", "%25", "sk-", "eyJ", "eyJaaaaaaaaaaaaaaaaaa.", "://a:", '"'),
+    *("-----BEGIN PRIVATE KEY-----", "authorization:", "bearer ", "token", "password  ", "aA1"),
+    *("password=", "passwd:", "apikey=", "secret=a1", "pwd=://", "token==("),
+    '{"passphrase": "pwd=',
+    *(KEY[:8], KEY[-8:], "%5C%5Cu0041\\u0025\\n", "A" * 30 + "b" * 34 + "\n"),
+]
+
+
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_hostile_text_takes_time_in_proportion_to_its_length(piece: str) -> None:
+    def seconds(length: int) -> float:
+        text = (piece * (length // len(piece) + 1))[:length]
+        start = time.process_time()
+        REDACT(text)
+        return time.process_time() - start
+
+    seconds(1_000)
+    # Sixteen times as long: were it quadratic, it would take 256 times as long.
+    assert seconds(160_000) < 60 * max(seconds(10_000), 0.002)
+
+
+@pytest.mark.parametrize("piece", ["password=", "apikey=a1b2", "token://"])
+def test_json_full_of_names_takes_time_in_proportion_to_its_length(piece: str) -> None:
+    def seconds(length: int) -> float:
+        text = json.dumps({"text": json.dumps([piece * (length // len(piece))])})
+        start = time.process_time()
+        REDACT(text)
+        return time.process_time() - start
+
+    assert seconds(300_000) < 60 * max(seconds(20_000), 0.002)
+
+
+def test_a_megabyte_of_hostile_json_takes_seconds_at_most() -> None:
+    text = json.dumps("\\u0041%41" * 111_111)
+    start = time.process_time()
+    REDACT(text)
+    assert len(text) > 1_000_000
+    assert time.process_time() - start < 20
+
+
+def test_json_too_deep_to_parse_is_redacted_string_by_string() -> None:
+    deep = "[" * 100_000 + json.dumps(ODD) + "]" * 100_000
+    assert REDACT(deep) == "[" * 100_000 + f'"{REDACTED}"' + "]" * 100_000
