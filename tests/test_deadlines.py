@@ -187,7 +187,7 @@ def test_a_planner_that_hangs(model_server: ScriptedServer, stubborn: bool) -> N
     [gap] = answer.gaps
     assert gap.task_id == "plan"
     assert gap.why.startswith("no plan came in 0.")
-    assert gap.why.endswith("s, and the run's deadline is 1 s")
+    assert gap.why.endswith("s, with the run's deadline of 1 s")
 
 
 @pytest.mark.parametrize("stubborn", [False, True])

@@ -110,7 +110,7 @@ rules
              out of scope: reassign, fallback, ask a person, give up
              ambiguous input: refine, ask a person, give up
              low confidence: stronger tier, second opinion, accept, give up
-             timeout: split, stronger tier, give up
+             timeout: split, stronger tier, fallback, give up
              breaker of a worker: open for 10 s after 5 failures in a row
   synthesis  merge
 """
@@ -170,7 +170,7 @@ def test_a_team_as_json_has_the_names_that_its_files_use(tmp_path: Path) -> None
         "out_of_scope": ["reassign", "fallback", "ask_person"],
         "ambiguous_input": ["refine", "ask_person"],
         "low_confidence": ["stronger_tier", "second_opinion", "accept"],
-        "timeout": ["split", "stronger_tier"],
+        "timeout": ["split", "stronger_tier", "fallback"],
         "breaker_failures": 5,
         "breaker_pause_s": 10.0,
     }

@@ -103,7 +103,7 @@ class PlanStep:
             self._of.late = True
             taken_s = self._recorder.elapsed_s() - began_s
             why = (
-                f"no plan came in {taken_s:.3g} s, and the run's deadline is {term.deadline_s:g} s"
+                f"no plan came in {taken_s:.3g} s, with the run's deadline of {term.deadline_s:g} s"
             )
             failure = _Unplanned(why)
         if not _can_do_without(team):
