@@ -18,4 +18,4 @@ def left_of(deadline_s: float) -> float:
     """Seconds that are left of a deadline; all of them where this is not the program."""
     if _began_s is None:
         return deadline_s
-    return max(deadline_s - (time.monotonic() - _began_s), LEAST_S)
+    return max(round(deadline_s - (time.monotonic() - _began_s), 1), LEAST_S)
