@@ -6,9 +6,12 @@ LeadhandError
 │   ├── PlanRejected    a plan has problems; carries them all
 │   └── RunTaken        another process works on the run
 ├── JournalError        what happened can't be kept, or can't be read
+│   └── DamagedRun      a stored run is not what was written
 ├── ModelError          no model gave an answer that could be used
 │   └── BudgetUsedUp    no model was asked, because the run's budget does not reach
 └── ToolError           a program or file that leadhand needs is missing or broken
+
+`Permanent` is no `LeadhandError`: workers raise it.
 """
 
 from collections.abc import Sequence
@@ -26,6 +29,10 @@ class LeadhandError(Exception):
     """The root of every exception that leadhand raises on purpose."""
 
 
+class Permanent(Exception):
+    """Raised by a worker's own code for a failure that no retry can cure: it is not retried."""
+
+
 class InputError(LeadhandError):
     """What the caller handed in can't be worked with: one line says what, where, what to do."""
 
@@ -39,14 +46,18 @@ class TeamError(InputError):
         super().__init__(f"team {name!r} can't be used: " + "; ".join(self.problems))
 
 
+MAX_SHOWN_PROBLEMS = 50
+"""How many problems of a plan one message names."""
+
+
 class PlanRejected(InputError):
-    """A plan failed its check; `problems` holds every reason, each with the way to mend it."""
+    """A plan failed its check; `problems` holds every reason, each with the way to fix it."""
 
     def __init__(self, problems: Sequence[ProblemLike]) -> None:
         self.problems = tuple(problems)
-        shown = "; ".join(problem.message for problem in self.problems[:5])
-        more = len(self.problems) - 5
-        super().__init__(f"plan rejected: {shown}" + (f"; and {more} more" if more > 0 else ""))
+        shown = "; ".join(problem.message for problem in self.problems[:MAX_SHOWN_PROBLEMS])
+        more = len(self.problems) - MAX_SHOWN_PROBLEMS
+        super().__init__(f"plan rejected: {shown}" + (f"; and {more:,} more" if more > 0 else ""))
 
 
 class ToolError(LeadhandError):
@@ -82,3 +93,21 @@ class JournalError(LeadhandError):
 
     What was committed before stands. Nothing after the first failure is kept.
     """
+
+
+class DamagedRun(JournalError):
+    """A stored run is not what was written: `seq` is the first event that is wrong, `why` how."""
+
+    def __init__(self, run_id: str, seq: int, why: str) -> None:
+        self.run_id = run_id
+        self.seq = seq
+        self.why = why
+        super().__init__(
+            f"run {run_id!r} is damaged at {self.where}; `leadhand show {run_id}` shows what is "
+            "sound of it, `leadhand runs check` looks at all runs"
+        )
+
+    @property
+    def where(self) -> str:
+        """The event and what is wrong with it."""
+        return f"event {self.seq}: {self.why}"

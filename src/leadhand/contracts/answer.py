@@ -6,12 +6,14 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 from leadhand.contracts.people import Question
 
-Status = Literal["complete", "partial", "failed", "cancelled"]
+Status = Literal["complete", "partial", "failed", "cancelled", "waiting"]
 TaskStatus = Literal["completed", "escalated", "failed", "timed_out", "cancelled", "skipped"]
 MISSING = "## What is missing"
 """The heading of the part of an answer's text that lists its gaps; it comes first."""
 FOUND = "## What was found"
 """The heading of all the rest of an answer's text that has gaps."""
+JOURNAL = "journal"
+"""The gap of an answer that could not be kept names this in place of a task."""
 Engine = Literal["model", "deterministic"]
 EndedBy = Literal["person", "budget", "deadline"]
 
@@ -90,11 +92,16 @@ class Metrics(BaseModel):
     makespan_s: float = 0.0
     """From the start of the run to its end."""
     sequential_s: float = 0.0
-    """Planning, every attempt and synthesis, as if one had followed the other."""
+    """What planning, every attempt and synthesis would take one after the other: without waiting
+    for slots, rates, the event loop or the interpreter. The least, where that is not known exactly.
+    """
     critical_path_s: float = 0.0
-    """The longest chain of planning, dependent tasks and synthesis."""
+    """The longest chain of planning, dependent tasks and synthesis, waits for retries included."""
     speedup: float = 0.0
     """`sequential_s / makespan_s`; 0 where nothing ran."""
+    speedup_high: float | None = None
+    """Where waiting can't be told from work, `speedup` is the least that it can be, and this the
+    most; none where both are the same, or nearly."""
     requests: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
@@ -119,6 +126,9 @@ class Answer(BaseModel):
     """Typed output where the team has one; for a review its findings."""
     confidence: int | None = Field(default=None, ge=0, le=100)
     gaps: tuple[Gap, ...] = ()
+    contact: str | None = None
+    """The team's `contact`, if there is something that no worker could answer; `answer` ends with
+    it."""
     conflicts: tuple[Conflict, ...] = ()
     sources: tuple[Source, ...] = ()
     tasks: tuple[TaskReport, ...] = ()
@@ -128,7 +138,7 @@ class Answer(BaseModel):
 
 
 class Synthesis(BaseModel):
-    """What a synthesizer gives; gaps, status and metrics are added by the supervisor."""
+    """What a synthesizer gives; status, metrics and the gaps of tasks are the supervisor's."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -137,3 +147,5 @@ class Synthesis(BaseModel):
     confidence: int | None = Field(default=None, ge=0, le=100)
     conflicts: tuple[Conflict, ...] = ()
     sources: tuple[Source, ...] = ()
+    gaps: tuple[Gap, ...] = ()
+    """What the synthesis itself did not do: results that it dropped, a critic who still objects."""

@@ -24,6 +24,9 @@ class ModelCalled(Stamp):
     cost_usd: float | None = None
     """None where the price is unknown; never a guess."""
     duration_s: float
+    """From sending the request to its answer."""
+    queued_s: float = 0.0
+    """How long it waited before that: for the budget, for the model's rates, after a refusal."""
     error: str | None = None
     """Why there is no answer that could be used."""
     retry_in_s: float | None = None

@@ -30,6 +30,7 @@ from leadhand.contracts.run_events import (
     RunFinished,
     RunResumed,
     RunStarted,
+    RunStopped,
     SynthesisStarted,
 )
 from leadhand.contracts.stamps import (
@@ -71,6 +72,7 @@ __all__ = [
     "RunFinished",
     "RunResumed",
     "RunStarted",
+    "RunStopped",
     "Stamp",
     "SynthesisStarted",
     "TaskCancelled",
@@ -93,6 +95,7 @@ __all__ = [
 
 Event = (
     RunStarted
+    | RunStopped
     | RunResumed
     | PlanProposed
     | PlanRejected

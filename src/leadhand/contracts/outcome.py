@@ -4,9 +4,10 @@ A worker answers in one of three ways: it completed, it escalates, or it failed.
 values; nothing a worker does is an exception to the scheduler.
 """
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Literal, cast, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue, SkipValidation
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, SkipValidation
 
 from leadhand.contracts.task import NO_LIMITS, Limits
 
@@ -60,12 +61,32 @@ def _sum(one: Usage, other: Usage) -> float | None:
 NO_USAGE = Usage()
 
 
+ImpactKind = Literal["blocks", "adds"]
+IMPACT_KINDS: tuple[ImpactKind, ...] = get_args(ImpactKind)
+
+
 class PlanImpact(BaseModel):
     """A worker's typed word that the plan no longer fits. The only way a result can reach it."""
 
     model_config = ConfigDict(frozen=True)
 
+    kind: ImpactKind = "blocks"
+    """`blocks`: planned work is pointless or can't be done; `adds`: more work is needed."""
     reason: str
+    """Why; never empty in a `Result`."""
+    task_ids: tuple[str, ...] = ()
+    """The planned tasks that it is about; empty: not known. Models don't see the plan's ids."""
+
+
+def _impact(value: object) -> object:
+    """`value` if it is an explicit choice with a reason; any other text or kind means no impact."""
+    if isinstance(value, PlanImpact):
+        return value if value.reason.strip() else None
+    if not isinstance(value, Mapping):
+        return None
+    given = cast("Mapping[str, object]", value)
+    reason, kind = given.get("reason"), given.get("kind", "blocks")
+    return given if isinstance(reason, str) and reason.strip() and kind in IMPACT_KINDS else None
 
 
 class Result(BaseModel):
@@ -81,9 +102,13 @@ class Result(BaseModel):
     evidence: tuple[str, ...] = ()
     """References or quotes that back the output."""
     usage: Usage = NO_USAGE
-    plan_impact: PlanImpact | None = None
+    plan_impact: Annotated[PlanImpact | None, BeforeValidator(_impact)] = None
+    """What the result means for the rest of the plan; None: nothing."""
     without_model: str | None = None
     """Why code did what a model should have done: no model could be asked; none where one did."""
+    missing: tuple[str, ...] = ()
+    """What of the task was not done, one line each: an input that was not read, a table that was
+    cut. Each becomes a gap of the answer, which is then partial; the task stays completed."""
 
 
 class Completed(BaseModel):
@@ -109,6 +134,19 @@ class Escalated(BaseModel):
     """The key of the tool call that a person has to allow first; none where it is not about one."""
 
 
+class Raised(BaseModel):
+    """An exception that a worker raised."""
+
+    model_config = ConfigDict(frozen=True)
+
+    type: str
+    """The name of its class."""
+    where: str | None = None
+    """`file:line` of the last frame in user code; below the current folder as seen from there."""
+    traceback: str = ""
+    """As Python prints it, of bounded length."""
+
+
 class Failed(BaseModel):
     """The worker could not do it."""
 
@@ -120,6 +158,18 @@ class Failed(BaseModel):
     partial: Result | None = None
     transient: bool = False
     """True where the same attempt may well succeed a moment later."""
+    raised: Raised | None = None
+    """The exception behind it; None if it was not an exception of the worker."""
+
+    @property
+    def where(self) -> str | None:
+        """`file:line` of the exception behind it, if that is known."""
+        return self.raised.where if self.raised is not None else None
+
+
+def located(message: str, where: str | None) -> str:
+    """The message of a failure with the place in user code where it happened, if it is known."""
+    return message if where is None else f"{message} (at {where})"
 
 
 Outcome = Annotated[Completed | Escalated | Failed, Field(discriminator="type")]
@@ -136,6 +186,8 @@ class Digest(BaseModel):
     excerpt: str = ""
     why_missing: str | None = None
     """Set where the task gave no result: what happened instead."""
+    missing: tuple[str, ...] = ()
+    """What a completed task did not do, one line each."""
 
 
 class Handoff(BaseModel):
@@ -150,6 +202,9 @@ class Handoff(BaseModel):
     from_agent: str
     to_agent: str
     intent: str
+    payload: object = None
+    """The task's data beside the intent: JSON; for a function in this process an instance of the
+    type that its worker declares as `input`."""
     context: tuple[Digest, ...] = ()
     """Digests of the dependencies, in the order of `depends_on`."""
     # Not validated: outputs were when they were made, and copying them for each dependant costs.

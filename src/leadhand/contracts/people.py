@@ -54,3 +54,5 @@ class Message(BaseModel):
     """None: the run is to be cancelled."""
     reason: str = ""
     """Why it is to be cancelled."""
+    interrupted: bool = False
+    """True: the process was ended on purpose, at once; nothing is to be cancelled."""

@@ -30,6 +30,16 @@ class RunStarted(Stamp):
     """What marks untrusted text in this run; the same after it was resumed."""
     origin: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     """What the program that began the run needs in order to set it up again; its own business."""
+    amend: bool = True
+    """Whether the plan may be amended; false for a plan that was handed in without `amend`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunStopped(Stamp):
+    """The run was told to stop: what is in flight now does not count as lost in a crash."""
+
+    type: Literal["run_stopped"] = "run_stopped"
+    reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,6 +55,9 @@ class RunResumed(Stamp):
     """Tasks that had been stopped, or were in flight, and are done now."""
     again: tuple[str, ...] = ()
     """Tasks that are done from the beginning, whatever they gave before."""
+    crashes: dict[str, int] = field(default_factory=dict[str, int])
+    """By task, as in `legal/t1` for one of a nested team: how many times in a row the process died
+    while the task was in flight, with nothing new committed by it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +65,8 @@ class PlanProposed(Stamp):
     type: Literal["plan_proposed"] = "plan_proposed"
     plan: Plan
     by: str
+    task_id: str | None = None
+    """The task because of which an approved plan is to change; none for the first plan."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +75,8 @@ class PlanRejected(Stamp):
     problems: tuple[str, ...]
     task_id: str | None = None
     """The task whose result asked for another plan; none for the first plan of the run."""
+    missing: str | None = None
+    """What the answer lacks because the plan is binding and was not amended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +85,8 @@ class PlanAccepted(Stamp):
 
     type: Literal["plan_accepted"] = "plan_accepted"
     warnings: tuple[str, ...] = ()
+    approved: bool = False
+    """Whether a person approved it: then they are asked before it is amended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,7 +188,7 @@ class CritiqueGiven(Stamp):
     round: int
     """Which draft it is about, from 1."""
     verdict: CritiqueVerdict
-    """`objected`: the answer is given as it is, and says what the critic holds against it."""
+    """`objected`: the answer is given as it is, with what the critic holds against it as a gap."""
     points: tuple[CritiquePoint, ...] = ()
     why: str | None = None
     """Why the critic was not heard, or the draft not mended."""

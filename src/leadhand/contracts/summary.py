@@ -19,8 +19,9 @@ class RunSummary(BaseModel):
     team: str
     request: str
     """Its first `MAX_REQUEST_CHARS` characters."""
-    status: Status | Literal["running", "waiting", "interrupted"]
-    """`waiting`: for a person. `interrupted`: it has no answer, and nobody works on it."""
+    status: Status | Literal["running", "interrupted", "damaged"]
+    """`waiting`: for a person. `interrupted`: it has no answer, and nobody works on it.
+    `damaged`: nothing else can be said of it."""
     started_at: dt.datetime
     updated_at: dt.datetime
     """When the last event was kept."""

@@ -1,6 +1,6 @@
 """Tasks and plans: what is to be done, by which kind of worker, after what."""
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 
 
 class Limits(BaseModel):
@@ -32,6 +32,8 @@ class Task(BaseModel):
     """The name of a worker of the team."""
     intent: str
     """What to do, in words that this worker can act on without seeing the plan."""
+    payload: JsonValue = None
+    """Data for the worker beside the intent; of the form that the worker declares as its input."""
     depends_on: tuple[str, ...] = ()
     """Ids of the tasks whose results this one needs."""
     artifacts: tuple[str, ...] = ()

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from leadhand.contracts.outcome import EscalationReason, FailureKind, Result
-from leadhand.contracts.stamps import TaskEvent
+from leadhand.contracts.outcome import EscalationReason, FailureKind, Raised, Result
+from leadhand.contracts.stamps import AttemptEvent, TaskEvent
 from leadhand.contracts.task import Task
 
 
@@ -15,7 +15,7 @@ class TaskDispatched(TaskEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaskCompleted(TaskEvent):
+class TaskCompleted(AttemptEvent):
     type: Literal["task_completed"] = "task_completed"
     result: Result
     flag: str | None = None
@@ -23,7 +23,7 @@ class TaskCompleted(TaskEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaskEscalated(TaskEvent):
+class TaskEscalated(AttemptEvent):
     type: Literal["task_escalated"] = "task_escalated"
     reason: EscalationReason
     message: str
@@ -36,16 +36,23 @@ class TaskEscalated(TaskEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaskFailed(TaskEvent):
+class TaskFailed(AttemptEvent):
     type: Literal["task_failed"] = "task_failed"
     kind: FailureKind
     message: str
     partial: Result | None = None
     transient: bool = False
     """True: the same attempt may well succeed later, once a model can be reached again say."""
+    raised: Raised | None = None
+    """The exception behind it; its traceback is in the first event about that attempt."""
     final: bool
     """True: nobody else will try, and the task ends here; `decision` says why."""
     decision: str
+
+    @property
+    def where(self) -> str | None:
+        """`file:line` of the exception behind it, if that is known."""
+        return self.raised.where if self.raised is not None else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,12 +130,20 @@ class TaskSkipped(TaskEvent):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaskCancelled(TaskEvent):
+class TaskCancelled(AttemptEvent):
     """A task that was stopped, or never started, because the run ended first."""
 
     type: Literal["task_cancelled"] = "task_cancelled"
     reason: str
     partial: Result | None = None
+
+
+def did_not_stop(worker: str, task_id: str) -> str:
+    """What users are told of a worker that is no longer waited for."""
+    return (
+        f"worker {worker!r} did not stop when told to: its code for task {task_id!r} runs on until "
+        "it returns or the program ends, and its result is ignored"
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

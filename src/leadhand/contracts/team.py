@@ -9,6 +9,7 @@ from pydantic.dataclasses import dataclass, rebuild_dataclass
 
 from leadhand.contracts.budget import Rate
 from leadhand.contracts.outcome import Handoff
+from leadhand.contracts.retry import Retry
 from leadhand.contracts.task import NO_LIMITS, Limits
 
 Isolation = Literal["none", "process"]
@@ -69,7 +70,10 @@ class Worker:
     """Any function `Handoff -> Outcome`, or `-> value`, sync or async; or a pydantic-ai `Agent`.
     Without one the work is done by a model, where the team has one."""
     offline: WorkFunction | None = None
-    """A function like `run` that does the work where the team has no model."""
+    """A function like `run` that does the work where the team has no model, or none answers."""
+    offline_s: Annotated[float, Field(gt=0)] | None = None
+    """How long that function takes: so much time is left for it before the run's deadline. None:
+    as long as it took before, or 1 s."""
     team: "Team | None" = None
     """A team that does the work as a run of its own: planned, worked on and answered. It shares
     deadline, budget and tools with the run around it, and its models where it names none."""
@@ -81,6 +85,8 @@ class Worker:
     material: MaterialFunction | None = None
     """Gives what a model is shown of its task, texts by what they are, in place of the artifacts
     and digests of the handoff. Each text reaches the model as data."""
+    input: object = None
+    """What its tasks have as `payload`: a type, or a JSON Schema as a mapping; None: anything."""
     output: object = None
     """What it answers with: a type, or a JSON Schema as a mapping; none: text."""
     plain: bool = False
@@ -93,9 +99,18 @@ class Worker:
     settings: Mapping[str, JsonValue] = dataclasses.field(default_factory=dict[str, JsonValue])
     """Model settings such as `temperature`, as pydantic-ai names them."""
     min_confidence: Annotated[int, Field(ge=0, le=100)] | None = None
-    """An answer that the model itself is less sure of is an escalation, `low_confidence`."""
+    """An answer that is less sure is an escalation, `low_confidence`: of a model, of a team, or of
+    `run` where its `Result` says how sure it is. Results of `offline` are not compared with it."""
+    max_tool_calls: Annotated[int, Field(ge=1)] = 32
+    """Tool calls of one answer of its model that are made; further ones are refused."""
+    max_output_mb: Annotated[float, Field(gt=0, le=10)] = 1.0
+    """Megabytes of its model's answer, and of the arguments of a tool call; what is longer is
+    refused before it is parsed."""
     fallback: str | None = None
     """The worker that takes over where this one fails for good."""
+    retry: bool | Retry = True
+    """Whether its transient failures are retried; a `Retry` says which of them, and how often.
+    An exception is transient unless it is permanent, as `ValueError` and `leadhand.Permanent`."""
     role: Annotated[str, Field(min_length=1, max_length=100)] | None = None
     """What it is one of several for: workers of one role share their tasks by load."""
     max_queue: Annotated[int, Field(ge=0)] | None = None
@@ -121,6 +136,8 @@ class TaskTemplate:
     """Template ids; with `for_each` here or there, every task made from that entry."""
     for_each: str | None = None
     """The name of a set of batches; its artifacts become the task's."""
+    payload: JsonValue = None
+    """The task's data, as it is."""
     done_when: str = ""
     tolerates_missing: bool = False
     limits: Limits = NO_LIMITS
@@ -149,12 +166,18 @@ class Route:
 
 @dataclass(frozen=True, config=_DATA)
 class RetryRules:
-    """When and how often a failed task is tried again."""
+    """When and how often a failed task is tried again, whoever tries.
+
+    A transient failure is retried with the same intent, after a wait, until one attempt is left for
+    the worker's fallback; if a model can refine the intent, there is one such retry before. What
+    counts as transient is `Worker.retry`'s to say.
+    """
 
     max_attempts: Annotated[int, Field(ge=1, le=100)] = 3
     """Attempts of one task in all, counting the first and whoever makes them."""
     backoff_s: tuple[Annotated[float, Field(ge=0)], ...] = (1.0, 2.0)
-    """Seconds to wait before the second, third, ... attempt; the last one repeats."""
+    """Seconds to wait before the second, third, ... attempt, give or take a fifth; the last one
+    repeats. A timeout is retried at once."""
     retry_share: Annotated[float, Field(ge=0)] = 0.2
     """Of a run's tasks, how many may be tried again after a failure, beside the first ten: an
     outage must not multiply calls."""
@@ -187,8 +210,9 @@ class Ladder:
     out_of_scope: tuple[Rung, ...] = ("reassign", "fallback", "ask_person")
     ambiguous_input: tuple[Rung, ...] = ("refine", "ask_person")
     low_confidence: tuple[Rung, ...] = ("stronger_tier", "second_opinion", "accept")
-    timeout: tuple[Rung, ...] = ("split", "stronger_tier", "fallback")
-    """After an attempt that took too long, or a worker's word that the task is too much for one."""
+    timeout: tuple[Rung, ...] = ("retry", "split", "stronger_tier", "fallback")
+    """After an attempt that took too long, or an escalation because the task is too much for one.
+    The retry is made once, if the run leaves time for it."""
     breaker_failures: Annotated[int, Field(ge=1)] = 5
     """After so many failures of a worker in a row, its tasks go straight to its fallback."""
     breaker_pause_s: Annotated[float, Field(gt=0)] = 10.0
@@ -226,6 +250,8 @@ class Team:
     them takes is planned as usual."""
     router: Role | None = None
     """How a model chooses the one worker for a request that no rule takes; none: it does not."""
+    contact: str | None = None
+    """What the user is told besides where no worker could answer: whom to ask. Markdown."""
     max_depth: Annotated[int, Field(ge=0)] = MAX_DEPTH
     """How many levels of teams may be nested in this one."""
     limits: Limits = NO_LIMITS

@@ -1,0 +1,121 @@
+"""What is inside a worker's tools: toolsets are looked into, however they are wrapped. Pure.
+
+Toolsets are those of pydantic-ai, known by what they offer: importing it weighs seconds.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import cast
+
+from leadhand.contracts.team import Team, Worker, tool_name
+
+
+@dataclass(frozen=True, slots=True)
+class Inside:
+    """One tool, or a toolset whose tools are known only when it is used."""
+
+    name: str | None
+    """What the model calls the tool; None: a toolset."""
+    thing: object
+    """The function or the toolset itself: the same one, whatever it is called."""
+    ids: tuple[str, ...] = ()
+    """The ids of the toolsets around it, its own included."""
+
+    @property
+    def key(self) -> object:
+        """Equal for the same thing."""
+        try:
+            hash(self.thing)
+        except TypeError:
+            return id(self.thing)
+        return self.thing
+
+    @property
+    def label(self) -> str:
+        """What it is called in a message."""
+        if self.name is not None:
+            return f"the tool {self.name!r}"
+        kind = type(self.thing).__name__
+        return f"the toolset {kind} {self.ids[-1]!r}" if self.ids else f"a toolset, {kind}"
+
+
+def tools_of(worker: Worker) -> Iterator[Inside]:
+    """Everything that is inside a worker's tools."""
+    for tool in worker.tools:
+        yield from inside(tool)
+
+
+def inside(tool: object) -> Iterator[Inside]:
+    """The tools that a worker's tool stands for; a toolset of unknown content stands for itself."""
+    if not _is_toolset(tool):
+        yield Inside(tool_name(tool), getattr(tool, "function", tool))
+        return
+    id = getattr(tool, "id", None)
+    wrapped, several, tools = (getattr(tool, key, None) for key in ("wrapped", "toolsets", "tools"))
+    if wrapped is not None:
+        found = [_renamed(one, tool) for one in inside(wrapped)]
+    elif isinstance(several, Sequence):
+        found = [one for part in cast("Sequence[object]", several) for one in inside(part)]
+    elif isinstance(tools, Mapping):
+        found = [
+            Inside(name, getattr(one, "function", one))
+            for name, one in cast("Mapping[str, object]", tools).items()
+        ]
+    else:
+        found = [Inside(None, tool)]
+    for one in found:
+        yield replace(one, ids=(*one.ids, id)) if isinstance(id, str) else one
+
+
+def _is_toolset(tool: object) -> bool:
+    return callable(getattr(tool, "get_tools", None)) and callable(getattr(tool, "call_tool", None))
+
+
+def _renamed(one: Inside, wrapper: object) -> Inside:
+    """A tool under the name that a wrapper with a prefix, or with other names, gives it."""
+    if one.name is None:
+        return one
+    prefix, names = getattr(wrapper, "prefix", None), getattr(wrapper, "name_map", None)
+    name = one.name
+    if isinstance(names, Mapping):
+        given = cast("Mapping[str, str]", names)
+        name = next((new for new, old in given.items() if old == name), name)
+    return replace(one, name=f"{prefix}_{name}" if isinstance(prefix, str) and prefix else name)
+
+
+def sharing_problems(team: Team) -> Iterator[str]:
+    """Tools that more than one worker has: by their names, and by what they are."""
+    named: dict[str, set[str]] = {}
+    same: dict[object, list[tuple[str, Inside]]] = {}
+    for worker in team.workers:
+        for one in tools_of(worker):
+            if one.name is not None:
+                named.setdefault(one.name, set()).add(worker.name)
+            if not isinstance(one.thing, str):
+                same.setdefault(one.key, []).append((worker.name, one))
+    allowed = {*team.shared_tools}
+    marked = {
+        one.name
+        for found in same.values()
+        for _, one in found
+        if allowed & {*one.ids} and one.name is not None
+    }
+    refused: set[str] = set()
+    for name, owners in named.items():
+        if len(owners) > 1 and name not in allowed | marked:
+            refused.add(name)
+            yield _sharing(owners, f"the tool {name!r}", "name it")
+    for found in same.values():
+        owners = {owner for owner, _ in found}
+        free = all(one.name in allowed or allowed & {*one.ids} for _, one in found)
+        if len(owners) > 1 and not free and not {one.name for _, one in found} & refused:
+            _, one = found[0]
+            how = "name it" if one.name else "name its id" if one.ids else "give it an id to name"
+            yield _sharing(owners, one.label, how)
+
+
+def _sharing(owners: set[str], what: str, how: str) -> str:
+    return (
+        f"workers {' and '.join(sorted(owners))} share {what}: give it to one of them, or {how} in "
+        "the team's `shared_tools`"
+    )
