@@ -15,14 +15,16 @@ from leadhand.contracts.event import (
     RunFinished,
     RunResumed,
     RunStarted,
+    RunStopped,
     SynthesisStarted,
 )
 from leadhand.contracts.outcome import Escalated
 from leadhand.contracts.people import Reply
-from leadhand.run_state import RunState, TaskState
+from leadhand.run_state import Calls, RunState, TaskState, find
 
 RunEvent = (
     RunStarted
+    | RunStopped
     | RunResumed
     | PlanProposed
     | PlanRejected
@@ -52,14 +54,21 @@ def apply_to_run(state: RunState, event: RunEvent) -> None:
             state.inputs = event.inputs
             state.nonce = event.nonce
             state.origin = event.origin
+            state.amend = event.amend
+        case RunStopped():
+            state.stopped = True
         case RunResumed():
             _resumed(state, event)
         case PlanProposed():
             state.proposed, state.heard = event.plan, None
+            state.proposed_for = event.task_id
         case PlanRejected():
             state.problems = event.problems
-            state.proposed = state.heard = None
-            if state.phase == "working":
+            if event.task_id == state.proposed_for:
+                decided(state)
+            if event.missing is not None and event.task_id is not None:
+                state.unamended = {**state.unamended, event.task_id: event.missing}
+            if event.task_id in state.impacts:
                 state.revisions += 1
                 _considered(state, event.task_id)
         case PlanAccepted():
@@ -67,6 +76,9 @@ def apply_to_run(state: RunState, event: RunEvent) -> None:
             state.problems = event.warnings
             state.phase = "working"
             state.planned_s = event.elapsed_s
+            state.planning_s = state.calls.worked_s(event.elapsed_s - state.asking_s)
+            state.calls = Calls()
+            state.approved, state.heard = event.approved, None
             if plan is not None:
                 state.tasks = {task.id: TaskState(task, task.worker) for task in plan.tasks}
         case ApprovalRequested():
@@ -79,6 +91,8 @@ def apply_to_run(state: RunState, event: RunEvent) -> None:
             state.phase = "synthesizing"
             state.conflicts = ()
             state.synthesis_started_s = event.elapsed_s
+            _also_worked(state, state.calls.took_s)
+            state.calls = Calls()
         case ConflictFound():
             state.conflicts = (*state.conflicts, event.conflict)
         case ConflictJudged():
@@ -90,8 +104,15 @@ def apply_to_run(state: RunState, event: RunEvent) -> None:
             state.finished_s = event.elapsed_s
             state.answer = event.answer
             state.questions = {}
+            if state.plan is not None:
+                decided(state)
         case _:
             assert_never(event)
+
+
+def decided(state: RunState) -> None:
+    """Nothing is proposed any more: it was taken, refused, or came too late."""
+    state.proposed = state.heard = state.proposed_for = None
 
 
 def _asked(state: RunState, event: ApprovalRequested) -> None:
@@ -121,6 +142,9 @@ def _heard(state: RunState, event: ApprovalGiven) -> None:
             task.allowed = (*task.allowed, call)
         return
     state.heard = reply
+    if state.plan is not None:
+        return
+    state.asking_s += event.elapsed_s - state.asked_s
     if state.deadline_s is not None:
         state.deadline_s += event.elapsed_s - state.asked_s
 
@@ -140,6 +164,10 @@ def _resumed(state: RunState, event: RunResumed) -> None:
     state.asked_s = event.elapsed_s
     state.deadline_s = None if event.deadline_s is None else event.elapsed_s + event.deadline_s
     state.budget = event.budget
+    if state.synthesis_started_s is not None:
+        ended_s = event.elapsed_s if state.finished_s is None else state.finished_s
+        _also_worked(state, state.calls.worked_s(ended_s - state.synthesis_started_s))
+        state.calls = Calls()
     state.synthesis_started_s = state.finished_s = state.answer = None
     _halted(state, event.elapsed_s)
     for id in event.goes_on:
@@ -154,22 +182,37 @@ def _resumed(state: RunState, event: RunResumed) -> None:
             # The outage may be over: it is the plan's worker's again, and has all its attempts.
             task.worker, task.uncounted = task.task.worker, task.attempts
         task.may_pass = False
+    if state.proposed_for in event.again:
+        state.questions.pop(None, None)
+        decided(state)
+    state.unamended = {id: why for id, why in state.unamended.items() if id not in event.again}
+    state.stopped = False
+    for way, count in event.crashes.items():
+        _, task = find(state, way)
+        if task is not None:
+            task.crashes = count
     for id in event.again:
         state.questions.pop(id, None)
+        _also_worked(state, state.tasks[id].worked_s, state.tasks[id].worked_high_s)
         state.tasks[id] = TaskState(state.tasks[id].task, state.tasks[id].worker)
 
 
 def _halted(state: RunState, at_s: float) -> None:
     """What was in flight is not any more, in nested runs too."""
-    for breaker in state.breakers.values():
-        breaker.probe = None
     for task in state.tasks.values():
         if task.status == "running":
+            # How much of it was work, the process that is gone alone could have said.
             task.busy_s += at_s - task.dispatched_s
+            task.worked_high_s += at_s - task.dispatched_s
             task.status = "cancelled"
             task.interrupted = True
         if task.nested is not None and task.status != "completed":
             _halted(task.nested, at_s)
+
+
+def _also_worked(state: RunState, low_s: float, high_s: float | None = None) -> None:
+    state.worked_s += low_s
+    state.worked_high_s += low_s if high_s is None else high_s
 
 
 def _considered(state: RunState, task_id: str | None) -> None:
@@ -180,6 +223,8 @@ def _considered(state: RunState, task_id: str | None) -> None:
 def _amend(state: RunState, event: PlanAmended) -> None:
     state.revisions += 1
     _considered(state, event.task_id)
+    if event.task_id == state.proposed_for:
+        decided(state)
     for id in event.dropped:
         state.retired[id] = state.tasks.pop(id)
     for task in event.added:

@@ -1,18 +1,46 @@
 """What is known of a run and of its tasks; it changes by events alone, in `state`. Pure."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import JsonValue
 
-from leadhand.breaker import Breaker
 from leadhand.contracts.answer import Answer, Conflict, TaskStatus
 from leadhand.contracts.budget import Budget
-from leadhand.contracts.outcome import NO_USAGE, Escalated, Failed, Result, Usage
+from leadhand.contracts.outcome import NO_USAGE, Escalated, Failed, Result, Usage, located
 from leadhand.contracts.people import Reply
 from leadhand.contracts.task import Plan, Task
 
+if TYPE_CHECKING:
+    # A list of runs is read without knowing teams, which weigh more than all of it.
+    from leadhand.contracts.team import Team
+
 Phase = Literal["planning", "working", "synthesizing", "finished"]
+Binding = Literal["free", "asks", "fixed"]
+"""Whether a plan may be amended: yes, after a person has approved the amendment, or not at all."""
+
+
+@dataclass(slots=True)
+class Calls:
+    """Model calls of one phase, and how much of it they and their waiting fill."""
+
+    took_s: float = 0.0
+    """All of them one after the other, without their waiting."""
+    filled: list[tuple[float, float]] = field(default_factory=list[tuple[float, float]])
+    """When any was under way or waited, in order, apart from each other."""
+
+    def add(self, ended_s: float, *, took_s: float, queued_s: float) -> None:
+        """One more, which ended after all the others."""
+        self.took_s += took_s
+        started_s = ended_s - took_s - queued_s
+        while self.filled and self.filled[-1][1] >= started_s:
+            started_s = min(started_s, self.filled.pop()[0])
+        self.filled.append((started_s, ended_s))
+
+    def worked_s(self, phase_s: float) -> float:
+        """What a phase of that length took, its calls one after the other and without waiting."""
+        return self.took_s + max(0.0, phase_s - sum(end - start for start, end in self.filled))
 
 
 @dataclass(slots=True)
@@ -27,12 +55,25 @@ class TaskState:
     """Attempts that were started."""
     tried: tuple[str, ...] = ()
     """The worker of each attempt, in order."""
+    timeouts: int = 0
+    """Attempts that took too long and that others followed."""
     dispatched_s: float = 0.0
     """When the last attempt started."""
     started_s: float | None = None
     finished_s: float | None = None
     busy_s: float = 0.0
     """All its attempts together, without the waiting between them."""
+    worked_s: float = 0.0
+    """What its attempts took themselves, without their waiting for rates, loop or interpreter."""
+    worked_high_s: float = 0.0
+    """The most that they can have taken, where waiting can't be told from work."""
+    path_s: float = 0.0
+    """The longest chain of work in it: its attempts, and the waits before those that were retries.
+    """
+    retry_in_s: float = 0.0
+    """How long the attempt that comes next was to wait after the last one."""
+    failed_s: float = 0.0
+    """When that one failed."""
     usage: Usage = NO_USAGE
     """What all its attempts used together."""
     called: bool = False
@@ -41,6 +82,8 @@ class TaskState:
     """What it gave; of a task that did not complete, the best partial result it left."""
     error: str | None = None
     """Why it is not completed, or why its result was accepted with a doubt."""
+    where: str | None = None
+    """`file:line` of the exception that `error` is about, for people; models are not told."""
     first: Result | None = None
     """The result that a second opinion was asked on."""
     refined: bool = False
@@ -65,8 +108,16 @@ class TaskState:
     """How many splits led from a task of the plan to this part; 0 for the plan's own."""
     attempts_before: int = 0
     """Attempts at the tasks that it is a part of."""
+    crashes: int = 0
+    """How many times in a row the process died while it was in flight, and it had committed nothing
+    since it was dispatched."""
     nested: "RunState | None" = None
     """The run of the team that does it, or did last, where a team does."""
+
+    @property
+    def why(self) -> str | None:
+        """Its error as people are told it: with the place where it happened."""
+        return None if self.error is None else located(self.error, self.where)
 
     @property
     def ended(self) -> bool:
@@ -93,8 +144,16 @@ class RunState:
     """Of the last event."""
     proposed: Plan | None = None
     """The plan that was proposed last, unless it was rejected."""
+    proposed_for: str | None = None
+    """The task because of which `proposed` would amend the plan; none for a first plan."""
     heard: Reply | None = None
     """What a person said to it, as long as nothing followed."""
+    amend: bool = True
+    """Whether the plan may be amended at all."""
+    approved: bool = False
+    """Whether a person approved the plan."""
+    unamended: dict[str, str] = field(default_factory=dict[str, str])
+    """What is missing because the plan is binding, by the task that said so."""
     asked_s: float = 0.0
     """Since when a person is asked about it."""
     plan: Plan | None = None
@@ -111,9 +170,19 @@ class RunState:
     """Attempts that failed and that others followed."""
     revisions: int = 0
     """How often the plan was looked at anew, amended or not."""
-    breakers: dict[str, Breaker] = field(default_factory=dict[str, Breaker])
-    """By worker; who works well has none."""
     planned_s: float = 0.0
+    """When the plan was accepted."""
+    planning_s: float = 0.0
+    """What planning took, without waiting for people or rates."""
+    calls: Calls = field(default_factory=Calls)
+    """Model calls of the phase that are part of no attempt."""
+    asking_s: float = 0.0
+    """How long a person took for the plan."""
+    worked_s: float = 0.0
+    """What else was done before this phase: consultations, syntheses before the run was resumed,
+    attempts at tasks that are now done again from the beginning."""
+    worked_high_s: float = 0.0
+    """The most that it can have been."""
     usage: Usage = NO_USAGE
     """What the whole run used: planning, every attempt, synthesis."""
     models: dict[str, str] = field(default_factory=dict[str, str])
@@ -129,6 +198,20 @@ class RunState:
     conflicts: tuple[Conflict, ...] = ()
     """Contradictions between results, as they were judged, if they were."""
     answer: Answer | None = None
+    stopped: bool = False
+    """Whether it was told to stop since it was begun or resumed."""
+
+    @property
+    def binding(self) -> Binding:
+        """Whether the plan may be amended."""
+        if not self.amend:
+            return "fixed"
+        return "asks" if self.approved else "free"
+
+    @property
+    def amendment_open(self) -> bool:
+        """Whether an amendment was put to a person, and nothing has followed yet."""
+        return self.proposed_for is not None and (None in self.questions or self.heard is not None)
 
     @property
     def standing_plan(self) -> Plan | None:
@@ -136,3 +219,50 @@ class RunState:
         if self.plan is None or not (self.retired or self.revisions):
             return self.plan
         return self.plan.model_copy(update={"tasks": tuple(t.task for t in self.tasks.values())})
+
+
+def find(state: RunState, id: str) -> tuple[tuple[str, ...], TaskState | None]:
+    """The task of that id, which may be a way such as `legal/t1`, and the tasks it is within."""
+    task = state.tasks.get(id)
+    if task is not None or "/" not in id:
+        return (), task
+    for outer, holder in state.tasks.items():
+        if holder.nested is not None and id.startswith(f"{outer}/"):
+            within, task = find(holder.nested, id.removeprefix(f"{outer}/"))
+            if task is not None:
+                return (outer, *within), task
+    return (), None
+
+
+def crashes(state: RunState, team: "Team") -> dict[str, int]:
+    """The crashes in a row of each task, nested ones too, as of a process that begins now.
+
+    Unless the run was told to stop, its last process died, with whatever was in flight. A crash in
+    a nested team counts for the inner tasks alone.
+    """
+    found = known_crashes(state)
+    return found if state.stopped else {**found, **dict(_one_more(state, team))}
+
+
+def known_crashes(state: RunState) -> dict[str, int]:
+    """The crashes in a row of each task, nested ones too, as far as they are written down."""
+    found: dict[str, int] = {}
+    for id, task in state.tasks.items():
+        if task.crashes:
+            found[id] = task.crashes
+        if task.nested is not None and not task.ended:
+            inner = known_crashes(task.nested)
+            found |= {f"{id}/{way}": count for way, count in inner.items()}
+    return found
+
+
+def _one_more(state: RunState, team: "Team") -> Iterator[tuple[str, int]]:
+    for id, task in state.tasks.items():
+        if task.status != "running":
+            continue
+        worker = team.worker(task.worker)
+        inner = worker.team if worker is not None else None
+        if inner is None:
+            yield id, task.crashes + 1
+        elif task.nested is not None:
+            yield from ((f"{id}/{way}", n) for way, n in _one_more(task.nested, inner))

@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from typing import assert_never
 
-from leadhand.breaker import Breaker
 from leadhand.contracts.answer import TaskStatus
 from leadhand.contracts.event import (
     BreakerClosed,
@@ -28,10 +27,11 @@ from leadhand.contracts.event import (
     WorkerStuck,
 )
 from leadhand.contracts.outcome import Escalated, Failed, Result, Usage
+from leadhand.contracts.stamps import AttemptEvent
 from leadhand.contracts.task import Task
 from leadhand.nesting import unnested
-from leadhand.run_fold import apply_to_run
-from leadhand.run_state import RunState, TaskState
+from leadhand.run_fold import apply_to_run, decided
+from leadhand.run_state import RunState, TaskState, find
 
 __all__ = ["RunState", "TaskState", "apply", "find", "fold", "rewired"]
 
@@ -52,9 +52,13 @@ def apply(state: RunState, event: Event) -> None:
         case ModelCalled():
             _model_called(state, event)
         case ToolCalled():
-            pass  # what a tool gave is known to the worker alone
+            # What the tool gave is known to the worker alone.
+            if (task := state.tasks.get(event.task_id)) is not None:
+                task.crashes = 0
         case TaskRetried():
-            state.tasks[event.task_id].doubt = None
+            task = state.tasks[event.task_id]
+            task.doubt = None
+            task.retry_in_s, task.failed_s = event.delay_s, event.elapsed_s
         case TaskReassigned() | TaskRefined() | TierRaised() | TaskSplit() | OpinionJudged():
             _decided(state, state.tasks[event.task_id], event)
         case TaskSkipped():
@@ -63,14 +67,12 @@ def apply(state: RunState, event: Event) -> None:
             task = state.tasks[event.task_id]
             task.result = event.partial or task.result
             task.interrupted = task.interrupted or task.status == "running"
+            _worked(task, event)
             _end(task, "cancelled", event.elapsed_s, event.reason)
         case WorkerStuck():
             state.stuck = (*state.stuck, event.message)
-        case BreakerOpened():
-            breaker = state.breakers.setdefault(event.worker, Breaker())
-            breaker.open(event.elapsed_s, event.pause_s)
-        case BreakerClosed():
-            state.breakers.pop(event.worker, None)
+        case BreakerOpened() | BreakerClosed():
+            pass  # breakers are the supervisor's: a run's events say what happened to them in it
         case _:
             apply_to_run(state, event)
 
@@ -81,19 +83,6 @@ def fold(events: Iterable[Event]) -> RunState:
     for event in events:
         apply(state, event)
     return state
-
-
-def find(state: RunState, id: str) -> tuple[tuple[str, ...], TaskState | None]:
-    """The task of that id, which may be a way such as `legal/t1`, and the tasks it is within."""
-    task = state.tasks.get(id)
-    if task is not None or "/" not in id:
-        return (), task
-    for outer, holder in state.tasks.items():
-        if holder.nested is not None and id.startswith(f"{outer}/"):
-            within, task = find(holder.nested, id.removeprefix(f"{outer}/"))
-            if task is not None:
-                return (outer, *within), task
-    return (), None
 
 
 def _within(state: RunState, event: Event) -> None:
@@ -136,23 +125,22 @@ def _dispatched(state: RunState, task: TaskState, event: TaskDispatched) -> None
     task.attempts = event.attempt
     task.tried = (*task.tried, event.worker)
     task.dispatched_s = event.elapsed_s
+    task.path_s += min(task.retry_in_s, event.elapsed_s - task.failed_s)
+    task.retry_in_s = 0.0
     task.doubt = task.heard = None
     # Where the same attempt is made once more, what was seen of it counts.
     task.called = task.called and task.goes_on
     if task.started_s is None:
         task.started_s = event.elapsed_s
         state.dispatched += 1
-    breaker = state.breakers.get(event.worker)
-    if breaker is not None and breaker.openings and breaker.admits(event.elapsed_s):
-        breaker.probe = event.task_id
 
 
 def _completed(state: RunState, task: TaskState, event: TaskCompleted) -> None:
     if task.first is None:  # else it was counted when the two were judged
         _count(state, task, event.result)
-    if state.breakers and task.status == "running":
-        _fared(state, task, failed=False)
     task.result = event.result
+    task.crashes = 0
+    _worked(task, event)
     _end(task, "completed", event.elapsed_s, event.flag)
     if event.result.plan_impact is not None:
         state.impacts = (*state.impacts, event.task_id)
@@ -162,15 +150,17 @@ def _unsuccessful(state: RunState, task: TaskState, event: TaskFailed | TaskEsca
     failed = isinstance(event, TaskFailed)
     _count(state, task, event.partial)
     if task.status == "running":
-        _fared(state, task, failed=failed)
         state.repeated += failed and not event.final
     task.result = event.partial or task.result
     task.goes_on = False
+    task.attempts = max(task.attempts, event.attempt)  # more where they ended with the process
+    task.crashes = 0
+    _worked(task, event)
     if not event.final:
-        task.busy_s += event.elapsed_s - task.dispatched_s
         task.status = "pending"
-        task.error = event.message
+        task.error, task.where = event.message, _where(event)
         task.doubt = _outcome(event)
+        task.timeouts += isinstance(event, TaskFailed) and event.kind == "timeout"
     elif isinstance(event, TaskEscalated):
         _end(task, "escalated", event.elapsed_s, f"{event.reason}: {event.message}")
     else:
@@ -179,6 +169,7 @@ def _unsuccessful(state: RunState, task: TaskState, event: TaskFailed | TaskEsca
         task.interrupted = event.kind == "budget"
         task.may_pass = task.interrupted or event.transient
         _end(task, status, event.elapsed_s, event.message)
+        task.where = event.where
 
 
 def _outcome(event: TaskFailed | TaskEscalated) -> Failed | Escalated:
@@ -188,18 +179,16 @@ def _outcome(event: TaskFailed | TaskEscalated) -> Failed | Escalated:
             reason=event.reason, message=event.message, partial=event.partial, call=event.call
         )
     return Failed(
-        kind=event.kind, message=event.message, partial=event.partial, transient=event.transient
+        kind=event.kind,
+        message=event.message,
+        partial=event.partial,
+        transient=event.transient,
+        raised=event.raised,
     )
 
 
-def _fared(state: RunState, task: TaskState, *, failed: bool) -> None:
-    """Take down how the worker of an attempt that has just ended fared."""
-    if failed:
-        state.breakers.setdefault(task.worker, Breaker()).failed(task.task.id)
-    elif (breaker := state.breakers.get(task.worker)) is not None:
-        breaker.succeeded()
-        if not breaker.openings:
-            del state.breakers[task.worker]
+def _where(event: TaskFailed | TaskEscalated) -> str | None:
+    return event.where if isinstance(event, TaskFailed) else None
 
 
 def _decided(
@@ -229,6 +218,8 @@ def _decided(
 
 def _split(state: RunState, whole: TaskState, event: TaskSplit) -> None:
     id = whole.task.id
+    if state.proposed_for == id:
+        decided(state)
     state.retired[id] = state.tasks.pop(id)
     for part in event.parts:
         state.tasks[part.id] = TaskState(
@@ -255,10 +246,13 @@ def rewired(task: Task, id: str, parts: tuple[Task, ...]) -> Task:
 def _model_called(state: RunState, event: ModelCalled) -> None:
     usage = _usage_of(event)
     state.usage = state.usage.plus(usage)
-    if event.task_id is not None:
+    if event.task_id is None:
+        state.calls.add(event.elapsed_s, took_s=event.duration_s, queued_s=event.queued_s)
+    else:
         task = state.tasks[event.task_id]
         task.usage = task.usage.plus(usage)
         task.called = True
+        task.crashes = 0
 
 
 def _usage_of(event: ModelCalled) -> Usage:
@@ -287,8 +281,18 @@ def _unseen(task: TaskState, result: Result | None) -> Usage | None:
 
 
 def _end(task: TaskState, status: TaskStatus, at_s: float, error: str | None) -> None:
-    if task.status == "running":
-        task.busy_s += at_s - task.dispatched_s
     task.status = status
     task.finished_s = at_s
-    task.error = error
+    task.error, task.where = error, None
+
+
+def _worked(task: TaskState, event: AttemptEvent) -> None:
+    """Count an attempt that ends with this event; one that has ended is counted already."""
+    if task.status != "running":
+        return
+    busy_s = event.elapsed_s - task.dispatched_s
+    worked_s = busy_s if event.worked_s is None else event.worked_s
+    task.busy_s += busy_s
+    task.worked_s += worked_s
+    task.worked_high_s += worked_s if event.worked_high_s is None else event.worked_high_s
+    task.path_s += worked_s if event.path_s is None else event.path_s

@@ -11,9 +11,12 @@ from rapidfuzz import process
 
 from leadhand import graph
 from leadhand.contracts.task import Plan, Task
-from leadhand.contracts.team import Team, Worker, tool_name
+from leadhand.contracts.team import Team
+from leadhand.contracts.tools import sharing_problems, tools_of
 from leadhand.nesting import inherited, nesting_problems
+from leadhand.payloads import MAX_LEVELS, PayloadForm, is_too_deep
 from leadhand.routes import pattern_problem
+from leadhand.signatures import handoff_problem
 
 Author = Literal["person", "model"]
 
@@ -59,6 +62,7 @@ def check(
     return (
         *_duplicates(plan),
         *_workers(plan, team),
+        *_payloads(plan, team),
         *_edges(plan, ids),
         *_cycle(plan),
         *_intents(plan, author, request if request is not None else plan.goal),
@@ -69,11 +73,7 @@ def _size(plan: Plan, author: Author) -> Iterator[Problem]:
     if not plan.tasks:
         yield Problem("empty_plan", "the plan has no tasks: add at least one")
     if len(plan.tasks) > MAX_TASKS[author]:
-        yield Problem(
-            "too_many_tasks",
-            f"the plan has {len(plan.tasks):,} tasks and a {author}'s may have "
-            f"{MAX_TASKS[author]:,}: merge tasks or split the request",
-        )
+        yield too_many_tasks(len(plan.tasks), author)
     edges = sum(len(task.depends_on) for task in plan.tasks)
     if edges > MAX_EDGES:
         yield Problem(
@@ -81,6 +81,15 @@ def _size(plan: Plan, author: Author) -> Iterator[Problem]:
             f"the plan has {edges:,} dependencies and may have {MAX_EDGES:,}: "
             "let tasks depend only on results that they use",
         )
+
+
+def too_many_tasks(count: int, author: Author) -> Problem:
+    """The problem of a plan with more tasks than its author may plan."""
+    return Problem(
+        "too_many_tasks",
+        f"the plan has {count:,} tasks and a {author}'s may have {MAX_TASKS[author]:,}: merge "
+        "tasks or split the request",
+    )
 
 
 def _duplicates(plan: Plan) -> Iterator[Problem]:
@@ -98,7 +107,10 @@ def _duplicates(plan: Plan) -> Iterator[Problem]:
 
 
 def _workers(plan: Plan, team: Team) -> Iterator[Problem]:
-    tools = {worker.name: _tool_names(worker) for worker in team.workers}
+    found = {worker.name: [*tools_of(worker)] for worker in team.workers}
+    tools = {name: frozenset(t.name for t in all if t.name) for name, all in found.items()}
+    # What a toolset of unknown content holds is known only when it is used.
+    open_ended = {name for name, all in found.items() if any(t.name is None for t in all)}
     for task in plan.tasks:
         has = tools.get(task.worker)
         if has is None:
@@ -108,7 +120,7 @@ def _workers(plan: Plan, team: Team) -> Iterator[Problem]:
                 f"{_instead(task.worker, list(tools))}",
                 task.id,
             )
-        elif task.tools:
+        elif task.tools and task.worker not in open_ended:
             for tool in task.tools:
                 if tool not in has:
                     yield Problem(
@@ -119,8 +131,24 @@ def _workers(plan: Plan, team: Team) -> Iterator[Problem]:
                     )
 
 
-def _tool_names(worker: Worker) -> frozenset[str]:
-    return frozenset(name for tool in worker.tools if (name := tool_name(tool)) is not None)
+def _payloads(plan: Plan, team: Team) -> Iterator[Problem]:
+    forms = {w.name: PayloadForm(w.input) for w in team.workers if w.input is not None}
+    for task in plan.tasks:
+        if is_too_deep(task.payload):
+            yield Problem(
+                "invalid_payload",
+                f"the payload of task {task.id!r} is nested more than {MAX_LEVELS} levels deep: "
+                "flatten it",
+                task.id,
+            )
+            continue
+        form = forms.get(task.worker)
+        for problem in form.problems(task.payload) if form is not None else ():
+            yield Problem(
+                "invalid_payload",
+                f"task {task.id!r} has no payload that worker {task.worker!r} takes: {problem}",
+                task.id,
+            )
 
 
 def _instead(name: str, known: list[str]) -> str:
@@ -212,29 +240,63 @@ def _plain(text: str) -> str:
 def team_problems(team: Team, *, model_at_hand: bool = False) -> tuple[str, ...]:
     """Every problem of a team that would keep it from working, each saying how to mend it.
 
-    `model_at_hand`: a model will be there when the team is run, so that it need not name one.
+    `model_at_hand`: a model will be there when the team is run, so that it need not name one, and
+    its functions were checked where they are named.
     """
     endless = nesting_problems(team)
     if endless:
         return endless
-    idle = () if model_at_hand else _idle(inherited(team))
-    return (*_team_problems(team), *idle)
+    late = () if model_at_hand else (*misfits(team), *_idle(team))
+    return (*_team_problems(team), *late)
+
+
+def misfits(team: Team) -> Iterator[str]:
+    """Functions of workers that can't be called with a handoff, in nested teams too."""
+    for worker in team.workers:
+        for key, function in (("run", worker.run), ("offline", worker.offline)):
+            if callable(function) and (misfit := handoff_problem(function)):
+                yield f"`{key}` of worker {worker.name!r} does not take a handoff: {misfit}"
+        if worker.team is not None:
+            yield from (f"in team {worker.team.name!r}: {one}" for one in misfits(worker.team))
+
+
+def without_model(team: Team) -> tuple[str, ...]:
+    """The workers that need a model and have none, nested ones as `legal/reader`."""
+    return tuple(_without_model(inherited(team), ""))
+
+
+def _without_model(team: Team, way: str) -> Iterator[str]:
+    for worker in team.workers:
+        if worker.team is not None:
+            yield from _without_model(worker.team, f"{way}{worker.name}/")
+        elif worker.run is None and worker.offline is None and not (team.tiers or worker.model):
+            yield f"{way}{worker.name}"
 
 
 def _idle(team: Team) -> Iterator[str]:
-    for worker in team.workers:
-        if worker.team is not None:
-            yield from (f"in team {worker.team.name!r}: {one}" for one in _idle(worker.team))
-        elif worker.run is None and worker.offline is None and not (team.tiers or worker.model):
-            yield (
-                f"worker {worker.name!r} has nothing to do its work with: give it `run`, or the "
-                "team a `model`"
-            )
+    names = [repr(name) for name in without_model(team)]
+    if names:
+        many = len(names) > 1
+        who = (
+            f"workers {', '.join(names[:-1])} and {names[-1]} need"
+            if many
+            else f"worker {names[0]} needs"
+        )
+        yield (
+            f'{who} a model, and there is none: name one (`model="provider:name"`), have leadhand '
+            'look for one (`model="auto"`), or write code that does the work without one '
+            "(`offline=function`)"
+        )
 
 
 def _team_problems(team: Team) -> Iterator[str]:
     if not team.workers:
         yield "it has no workers: add at least one"
+    elsewhere = [role.model for role in team.roles.values()]
+    elsewhere += [spec for specs in team.models.values() for spec in specs]
+    elsewhere += [worker.model for worker in team.workers]
+    if "auto" in [spec for spec in elsewhere if isinstance(spec, str)]:
+        yield "only a team's `model` can be `auto`: name the models of tiers, roles and workers"
     names = [worker.name for worker in team.workers]
     for name in sorted({name for name in names if names.count(name) > 1}):
         yield f"more than one worker is called {name!r}: give each its own name"
@@ -244,9 +306,10 @@ def _team_problems(team: Team) -> Iterator[str]:
                 f"worker {worker.name!r} is plain and so can have neither tools nor a declared "
                 "output: leave out one or the other"
             )
-        problem = _output_problem(worker.output)
-        if problem is not None:
-            yield f"the output of worker {worker.name!r} can't be used: {problem}"
+        for what, declared in (("input", worker.input), ("output", worker.output)):
+            problem = _form_problem(declared)
+            if problem is not None:
+                yield f"the {what} of worker {worker.name!r} can't be used: {problem}"
         if worker.team is not None:
             if worker.run is not None or worker.offline is not None:
                 yield (
@@ -263,7 +326,7 @@ def _team_problems(team: Team) -> Iterator[str]:
                 f"team: {_instead(worker.fallback, names)}"
             )
     yield from _routes(team, names)
-    yield from _shared_tools(team)
+    yield from sharing_problems(team)
     entries = {entry.id for entry in team.template}
     for entry in team.template:
         if entry.worker not in names:
@@ -282,7 +345,7 @@ def _team_problems(team: Team) -> Iterator[str]:
         )
 
 
-def _output_problem(output: object) -> str | None:
+def _form_problem(output: object) -> str | None:
     """Why nothing can be of the form `output`; none where something can."""
     if output is None or isinstance(output, Mapping):
         return None
@@ -313,16 +376,3 @@ def _routes(team: Team, names: list[str]) -> Iterator[str]:
             yield f"route {number} takes everything, so those after it never apply: put it last"
         if route.pattern is not None and (problem := pattern_problem(route.pattern)):
             yield f"the pattern of route {number} can't be used: {problem}"
-
-
-def _shared_tools(team: Team) -> Iterator[str]:
-    owners: dict[str, list[str]] = {}
-    for worker in team.workers:
-        for name in sorted(_tool_names(worker)):
-            owners.setdefault(name, []).append(worker.name)
-    for name, workers in owners.items():
-        if len(workers) > 1 and name not in team.shared_tools:
-            yield (
-                f"workers {' and '.join(workers)} share the tool {name!r}: give it to one of them, "
-                "or name it in the team's `shared_tools`"
-            )
