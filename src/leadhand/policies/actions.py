@@ -7,8 +7,8 @@ from leadhand.contracts.team import Rung
 
 
 @dataclass(frozen=True, slots=True)
-class Retry:
-    """The same worker tries again after `delay_s`."""
+class Repeat:
+    """The same worker tries again with the same intent, after `delay_s`."""
 
     delay_s: float
     reason: str
@@ -93,7 +93,7 @@ class GiveUp:
 
 Consult = Refine | Route | Split | AskPerson
 """What somebody has to be asked for first, who may have nothing to say."""
-Action = Retry | RaiseTier | Reassign | SecondOpinion | Judge | Accept | GiveUp | Consult
+Action = Repeat | RaiseTier | Reassign | SecondOpinion | Judge | Accept | GiveUp | Consult
 
 RUNG_OF: dict[type[Consult], Rung] = {
     Refine: "refine",

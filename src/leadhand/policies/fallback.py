@@ -13,7 +13,7 @@ def fallback(
     Once the budget is used up, only a function can take over: it costs nothing.
     """
     other = rules.fallbacks.get(history.worker)
-    if other is None or not free(other, history, now_s):
+    if other is None or not free(other, history):
         return None
     if isinstance(outcome, Failed) and outcome.kind == "budget" and other in rules.by_model:
         return None

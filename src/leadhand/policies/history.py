@@ -1,10 +1,12 @@
 """What a decision rests on: what was tried for a task, and the team's rules."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from itertools import takewhile
+from typing import Literal
 
-from leadhand.breaker import Breaker, admits
 from leadhand.contracts.outcome import Escalated, Failed, Result
+from leadhand.contracts.retry import Retry
 from leadhand.contracts.team import TIERS, Ladder, RetryRules, Rung, Team, Tier, by_model
 
 FREE_REPEATS = 10
@@ -23,6 +25,14 @@ class History:
     """Attempts made, this one included, and those at the tasks that this one is a part of."""
     tried: tuple[str, ...]
     """The worker of each attempt, in order."""
+    timeouts: int = 0
+    """Attempts before this one that took too long."""
+    timeout_s: float | None = None
+    """How long an attempt may take; None: as long as the run."""
+    until_s: float | None = None
+    """Seconds into the run at which its work has to stop; None: there is no deadline."""
+    jitter: float = 0.5
+    """Where within its range a wait lies, from 0 to 1; the same for the same attempt."""
     tier: str | None = None
     """The tier of model of the last attempt."""
     refined: bool = False
@@ -37,7 +47,14 @@ class History:
     """Tasks that the run has started."""
     repeated: int = 0
     """Attempts of the run that failed and that others followed."""
-    breakers: Mapping[str, Breaker] = field(default_factory=dict[str, Breaker])
+    resting: Collection[str] = ()
+    """The workers that get no task now, as their breakers are open."""
+
+    @property
+    def by_worker(self) -> int:
+        """Attempts in a row that the last worker made, this one included."""
+        own = takewhile(lambda name: name == self.worker, reversed(self.tried))
+        return sum(1 for _ in own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +62,10 @@ class Rules:
     """The team's rules, as far as a decision needs them."""
 
     retry: RetryRules = field(default_factory=RetryRules)
+    retries: Mapping[str, Retry | Literal[False]] = field(
+        default_factory=dict[str, "Retry | Literal[False]"]
+    )
+    """Worker -> what it says about being retried, if it says anything."""
     ladder: Ladder = field(default_factory=Ladder)
     workers: tuple[str, ...] = ()
     fallbacks: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -64,6 +85,7 @@ class Rules:
         models = [worker for worker in team.workers if by_model(worker)]
         return cls(
             team.retry,
+            {w.name: w.retry for w in team.workers if w.retry is not True},
             team.ladder,
             tuple(worker.name for worker in team.workers),
             {w.name: w.fallback for w in team.workers if w.fallback is not None},
@@ -90,9 +112,9 @@ def repeats_left(history: History, rules: Rules) -> bool:
     return history.repeated < allowed
 
 
-def free(worker: str, history: History, now_s: float) -> bool:
+def free(worker: str, history: History) -> bool:
     """Whether a worker has not tried yet, and its breaker lets it."""
-    return worker not in history.tried and admits(history.breakers, worker, now_s)
+    return worker not in history.tried and worker not in history.resting
 
 
 def said(outcome: Unsuccessful) -> str:

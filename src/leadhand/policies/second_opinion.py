@@ -10,7 +10,7 @@ def second_opinion(
 ) -> SecondOpinion | None:
     """Where the worker's fallback has not tried, and its breaker is not open."""
     other = rules.fallbacks.get(history.worker)
-    if other is None or not free(other, history, now_s):
+    if other is None or not free(other, history):
         return None
     return SecondOpinion(other, f"{history.worker} ended with {said(outcome)}; {other} tries too")
 
