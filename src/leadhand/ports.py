@@ -1,15 +1,16 @@
 """The ports: what the scheduler and the supervisor ask of the world, as Protocols."""
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from leadhand.contracts.answer import Synthesis
 from leadhand.contracts.event import Event
+from leadhand.contracts.inspection import Inspection
 from leadhand.contracts.outcome import Escalated, Failed, Handoff, Outcome, PlanImpact, Result
-from leadhand.contracts.people import Message
+from leadhand.contracts.people import Message, Occasion, Reply
 from leadhand.contracts.summary import RunSummary
 from leadhand.contracts.task import Plan, Task
 from leadhand.state import RunState
@@ -98,6 +99,11 @@ class Log(Protocol):
 class Journal(Log, Protocol):
     """Where runs are kept. Whatever it can't do raises `JournalError`."""
 
+    @property
+    def blocks(self) -> bool:
+        """Whether its methods wait for a disk or a network: then they are called in threads."""
+        ...
+
     def has(self, run_id: str) -> bool:
         """Whether there is such a run."""
         ...
@@ -111,6 +117,10 @@ class Journal(Log, Protocol):
 
     def holder(self, run_id: str) -> str | None:
         """Who has that right now, in words; none where nobody has."""
+        ...
+
+    def taken_by(self, run_id: str) -> str | None:
+        """Who has taken a run that was held here, in words; `None` if it is still held here."""
         ...
 
     def post(self, message: Message) -> None:
@@ -127,6 +137,10 @@ class Journal(Log, Protocol):
 
     def runs(self, *, limit: int | None = None) -> Sequence[RunSummary]:
         """What is kept, the run begun last first."""
+        ...
+
+    def inspect(self, run_id: str) -> Inspection:
+        """What can be read of a run, and whether it is what was written."""
         ...
 
     def prune(self, *, before: dt.datetime) -> Sequence[str]:
@@ -245,6 +259,11 @@ class Person(Protocol):
     """Somebody who can be asked while a run goes on."""
 
     @property
+    def occasions(self) -> frozenset[Occasion]:
+        """When they are asked."""
+        ...
+
+    @property
     def away(self) -> bool:
         """Whether all their answers may come long after the run's process has ended."""
         ...
@@ -255,4 +274,23 @@ class Person(Protocol):
 
     async def ask(self, task: Task, outcome: Escalated | Failed) -> str | None:
         """What the worker of `task` should know; none where there is no answer."""
+        ...
+
+    def put_plan(self, question: str) -> None:
+        """Write the question down that `agree` asks, before anybody waits for the answer."""
+        ...
+
+    async def agree(
+        self,
+        plan: Plan,
+        question: str,
+        *,
+        problems: Callable[[Plan], Sequence[str]],
+        patiently: bool,
+    ) -> Reply | None:
+        """The verdict on `plan`; none if the question stays open.
+
+        A plan that they give instead has none of the `problems`. Without `patiently` a person who
+        is away is not waited for.
+        """
         ...

@@ -1,16 +1,24 @@
 """The recorder: the one pen of a run. What it writes is stamped, applied, kept and shown."""
 
+import asyncio
 import datetime as dt
 import logging
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypedDict
 
 from leadhand.contracts.event import Event, RunStarted
+from leadhand.contracts.team import Team
+from leadhand.errors import JournalError
 from leadhand.nesting import nested, unnested
 from leadhand.ports import Clock, Log
+from leadhand.run_state import crashes as crashes_of
+from leadhand.run_state import known_crashes
 from leadhand.state import apply, fold
 
+PATIENCE_S = 60.0
+"""How long a commit may take in a run without a deadline."""
 Listener = Callable[[Event], None]
 
 _log = logging.getLogger("leadhand")
@@ -44,21 +52,34 @@ class Recorder:
         listeners: tuple[Listener, ...] = (),
         path: str = "",
         past: Sequence[Event] = (),
+        crashes: Mapping[str, int] | None = None,
     ) -> None:
         """`path` goes before the ids of a nested run's tasks where all runs meet: `legal/`.
 
         `past` are the events of a run that goes on; the time since the last of them counts for
-        nothing.
+        nothing. `crashes` are those of its tasks, where the run around it knows.
         """
         self.run_id = run_id
         self.path = path
         self.past = past
         self.state = fold(past)
+        self._crashes = crashes
         self._before_s = past[-1].elapsed_s if past else 0.0
         self._journal = journal
         self._clock = clock
         self._listeners = list(listeners)
+        self._patience_s = None if path else PATIENCE_S  # else the run around it has its own
+        self._until_s: Callable[[], float | None] = lambda: None
+        self._hurried_s: float | None = None
+        self._waiting: set[asyncio.Timeout] = set()
+        self.unkept: str | None = None
+        """Why nothing more of the run is kept: its journal was waited for as long as there was
+        time. What was committed before stands."""
         self._zero = clock.monotonic() - self._before_s
+
+    def crashes(self, team: Team) -> dict[str, int]:
+        """What `RunResumed` says of them, of a run of `team` that is resumed now."""
+        return crashes_of(self.state, team) if self._crashes is None else dict(self._crashes)
 
     def start(self) -> None:
         """The run starts now; what came before, such as importing libraries, is not of it."""
@@ -109,10 +130,15 @@ class Recorder:
 
         Where the attempt was begun before this run was resumed, the nested run goes on as well.
         """
-        past = self._past_within(task_id) if self.state.tasks[task_id].goes_on else []
+        task = self.state.tasks[task_id]
+        past = self._past_within(task_id) if task.goes_on else []
+        crashes = known_crashes(task.nested) if past and task.nested is not None else {}
         journal = NestedJournal(self, task_id, past)
         path = f"{self.path}{task_id}/"
-        return Recorder(self.run_id, journal, clock=self._clock, path=path, past=past), journal
+        recorder = Recorder(
+            self.run_id, journal, clock=self._clock, path=path, past=past, crashes=crashes
+        )
+        return recorder, journal
 
     def _past_within(self, task_id: str) -> list[Event]:
         """The events of the last run that did a task, as that run saw them."""
@@ -125,9 +151,50 @@ class Recorder:
         """Everything recorded so far, in order."""
         return self._journal.events(self.run_id)
 
+    def keep_until(self, elapsed_s: Callable[[], float | None]) -> None:
+        """Let commits take until that many seconds into the run; if it gives `None`, for
+        `PATIENCE_S` each."""
+        self._until_s = elapsed_s
+
+    @property
+    def time_left_s(self) -> float:
+        """Seconds until the run's work must end; infinite where it has no deadline."""
+        until_s = self._until_s()
+        return math.inf if until_s is None else until_s - self.elapsed_s()
+
+    def hurry(self, patience_s: float) -> None:
+        """From now on commits have `patience_s` seconds in all: the run is to end."""
+        self._hurried_s = self.elapsed_s() + patience_s
+        for waiting in self._waiting:
+            when = waiting.when()
+            hurried = self.monotonic(self._hurried_s)
+            waiting.reschedule(hurried if when is None else min(when, hurried))
+
     async def commit(self) -> None:
-        """Return once everything recorded so far is safe."""
-        await self._journal.commit(self.run_id)
+        """Return once everything recorded so far is safe, or there is no time to wait for that.
+
+        Then `unkept` says so, and nothing is waited for any more. Raises `JournalError`.
+        """
+        if self.unkept is not None:
+            return
+        ends = [end for end in (self._until_s(), self._hurried_s) if end is not None]
+        patience_s = None if ends else self._patience_s
+        if patience_s is not None:
+            ends = [self.elapsed_s() + patience_s]
+        try:
+            async with asyncio.timeout_at(self.monotonic(min(ends)) if ends else None) as waiting:
+                self._waiting.add(waiting)
+                try:
+                    await self._journal.commit(self.run_id)
+                finally:
+                    self._waiting.remove(waiting)
+        except TimeoutError:
+            if patience_s is not None and self._hurried_s is None:
+                raise JournalError(
+                    f"run {self.run_id!r} can't be kept: the journal has not answered for "
+                    f"{patience_s:g} s; what was committed stands: `leadhand resume {self.run_id}`"
+                ) from None
+            self.unkept = "the journal did not answer in time"
 
 
 class NestedJournal:

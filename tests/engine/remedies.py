@@ -1,11 +1,12 @@
 """Remedies and a person that say what a test tells them to."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from leadhand.contracts.outcome import Escalated, Failed, PlanImpact, Result
-from leadhand.contracts.task import Task
+from leadhand.contracts.people import Occasion, Reply
+from leadhand.contracts.task import Plan, Task
 from leadhand.errors import ModelError
 from leadhand.state import RunState
 
@@ -67,6 +68,21 @@ class ScriptedPerson:
 
     says: str | None
     away: bool = False
+    occasions: frozenset[Occasion] = frozenset({"escalation"})
+
+    def put_plan(self, question: str) -> None:
+        """Nothing is written down."""
+
+    async def agree(
+        self,
+        plan: Plan,
+        question: str,
+        *,
+        problems: Callable[[Plan], Sequence[str]],
+        patiently: bool,
+    ) -> Reply | None:
+        """No plan is put to this person."""
+        raise AssertionError(question)
 
     def put(self, task: Task, outcome: Escalated | Failed) -> None:
         """Nothing is written down."""

@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from leadhand.contracts.event import PlanAmended, PlanRejected
 from leadhand.contracts.outcome import Completed, Handoff, Outcome, PlanImpact, Result
 from leadhand.contracts.task import Task
@@ -17,14 +19,17 @@ IMPACT = PlanImpact(reason="no bug here, this looks like configuration")
 
 
 def run(
-    remedies: ScriptedRemedies | None, *tasks: Task, impacts: tuple[str, ...] = ("look",)
+    remedies: ScriptedRemedies | None,
+    *tasks: Task,
+    impacts: tuple[str, ...] = ("look",),
+    impact: PlanImpact = IMPACT,
 ) -> Recorder:
     """Every task takes a second, but `slow` five; those of `impacts` say that the plan is off."""
 
     async def script(handoff: Handoff) -> Outcome:
         await asyncio.sleep(5 if handoff.task_id == "slow" else 1)
-        impact = IMPACT if handoff.task_id in impacts else None
-        return Completed(result=Result(output=handoff.task_id, plan_impact=impact))
+        said = impact if handoff.task_id in impacts else None
+        return Completed(result=Result(output=handoff.task_id, plan_impact=said))
 
     recorder = run_virtual(schedule(plan(*tasks), script, remedies=remedies))
     assert fold(recorder.log()) == recorder.state
@@ -89,6 +94,40 @@ def test_a_run_revises_its_plan_twice_at_most() -> None:
     recorder = run(remedies, *chain, impacts=("s0", "s1", "s2", "s3"))
     assert remedies.asked == ["revise"] * MAX_REVISIONS
     assert recorder.state.revisions == MAX_REVISIONS
+
+
+def test_an_old_impact_is_one_of_work_that_is_blocked() -> None:
+    assert PlanImpact(reason="r") == PlanImpact(kind="blocks", reason="r")
+    kept = Result.model_validate({"plan_impact": {"reason": "from an old journal"}})
+    assert kept.plan_impact == PlanImpact(kind="blocks", reason="from an old journal")
+
+
+@pytest.mark.parametrize(
+    "given",
+    [None, "", "none", "later", {}, {"reason": " "}, {"kind": "none", "reason": "r"},
+     {"kind": "other", "reason": "r"}, {"kind": "adds"}, {"kind": "adds", "reason": 5}, 7],
+)  # fmt: skip
+def test_what_is_no_explicit_impact_is_none(given: object) -> None:
+    assert Result.model_validate({"plan_impact": given}).plan_impact is None
+    assert Result(plan_impact=PlanImpact(reason="")).plan_impact is None
+
+
+def test_work_that_is_missing_is_added_after_the_last_task_too() -> None:
+    impact = PlanImpact(kind="adds", reason="nobody counts the apples")
+    remedies = ScriptedRemedies(revised=(task("count", "look"),), delay_s=3)
+    recorder = run(remedies, LOOK, impact=impact)
+    assert {id: one.status for id, one in recorder.state.tasks.items()} == {
+        "look": "completed", "count": "completed",
+    }  # fmt: skip
+
+
+def test_a_block_of_what_does_not_wait_asks_nobody() -> None:
+    remedies = ScriptedRemedies(revised=())
+    run(remedies, LOOK)
+    run(remedies, LOOK, FIX, impact=PlanImpact(reason="r", task_ids=("look", "gone")))
+    assert remedies.asked == []
+    run(remedies, LOOK, FIX, impact=PlanImpact(reason="r", task_ids=("fix",)))
+    assert remedies.asked == ["revise"]
 
 
 def test_f14_no_text_of_a_result_can_change_the_plan() -> None:

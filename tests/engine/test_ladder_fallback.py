@@ -4,8 +4,9 @@ import pytest
 
 from leadhand.contracts.outcome import Escalated, Failed, Handoff, Outcome
 from leadhand.contracts.team import Ladder, RetryRules, Rung, Team, Worker
+from leadhand.policies.retry import JITTER
 from leadhand.testing import completed
-from tests.engine.ladders import FAILED, crew, types, work
+from tests.engine.ladders import crew, types, work
 from tests.engine.scheduling import Script
 from tests.plans import task
 
@@ -21,7 +22,8 @@ def test_the_last_attempt_after_transient_failures_is_the_fallbacks(attempts: in
     down = Failed(kind="error", message="no connection", transient=True)
     done = work(by_first(down), the_team=patient).state.tasks["a"]
     assert (done.status, done.tried) == ("completed", ("first",) * by + ("second",))
-    assert done.finished_s == by - 1  # it is not made to wait for an outage that is not its own
+    # It is not made to wait for an outage that is not its own.
+    assert done.finished_s == pytest.approx(by - 1, rel=JITTER)
 
 
 def test_a_worker_whose_fallback_rests_or_is_not_on_the_ladder_has_all_attempts() -> None:
@@ -29,13 +31,10 @@ def test_a_worker_whose_fallback_rests_or_is_not_on_the_ladder_has_all_attempts(
     down = Failed(kind="error", message="no connection", transient=True)
     none = crew(ladder=Ladder(failed=("retry",)))
     assert work(by_first(down), the_team=none).state.tasks["a"].tried == ("first",) * 3
-    # The fallback fails at a task of its own, and its breaker is open by then.
-    strict = crew(ladder=Ladder(failed=("retry", "fallback"), breaker_failures=1))
-
-    def script(handoff: Handoff) -> Outcome:
-        return FAILED if handoff.to_agent == "second" else down
-
-    tasks = work(script, task("a", worker="first"), task("b", worker="second"), the_team=strict)
+    # The fallback fails at tasks of its own, and its breaker is open by then.
+    strict = crew(ladder=Ladder(failed=("retry", "fallback"), breaker_failures=2))
+    others = (task("b", worker="second"), task("c", worker="second"))
+    tasks = work(lambda _: down, task("a", worker="first"), *others, the_team=strict)
     assert tasks.state.tasks["a"].tried == ("first",) * 3
 
 
@@ -50,9 +49,9 @@ def test_what_is_too_slow_even_for_a_stronger_model_is_the_fallbacks(outcome: Ou
     recorder = work(by_first(outcome))
     assert recorder.state.tasks["a"].status == "completed"
     assert recorder.state.tasks["a"].tried == ("first", "first", "second")
-    assert [kind for kind in types(recorder) if kind in ("tier_raised", "task_reassigned")] == [
-        "tier_raised", "task_reassigned",
-    ]  # fmt: skip
+    again = "task_retried" if isinstance(outcome, Failed) else "tier_raised"
+    decided = {"task_retried", "tier_raised", "task_reassigned"}
+    assert [kind for kind in types(recorder) if kind in decided] == [again, "task_reassigned"]
 
 
 def test_stronger_models_leave_the_last_attempt_to_the_fallback() -> None:

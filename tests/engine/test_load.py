@@ -133,7 +133,7 @@ def test_a_fallback_takes_what_is_too_much_and_no_more() -> None:
 def test_a_task_that_was_given_to_somebody_for_a_reason_stays_there() -> None:
     """A fallback is not asked because it is less busy, and so the task does not wander back."""
 
-    def broken(handoff: Handoff) -> object:
+    async def broken(handoff: Handoff) -> object:
         return Failed(kind="error", message="no")
 
     first = worker("first", run=broken, role="desk", fallback="second")

@@ -1,16 +1,19 @@
 """Adaptation: where a result says that the plan no longer fits, what has not started is replanned.
 
-The only way there is a result's typed `plan_impact`; no text of a result ever gets here. While it
-goes on, nothing new starts. What was done stays, and a proposal that `check` refuses is dropped.
+The only way there is a result's typed `plan_impact`; no text of a result ever gets here. While the
+plan is revised, nothing new starts. What was done stays, and a proposal that `check` refuses is
+dropped. A plan that a person approved is amended only after they approve of that too; one that was
+handed in without `amend` is not amended, and the answer says what the result asked for.
 """
 
 from collections.abc import Sequence
 
 from leadhand.contracts.event import PlanAmended, PlanRejected
 from leadhand.contracts.outcome import PlanImpact
-from leadhand.contracts.task import Task
+from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team
-from leadhand.engine.amendments import Amendment, amendment
+from leadhand.engine.amendments import Amendment, amended, amendment, asks_approval
+from leadhand.engine.approvals import Approvals, Proposal
 from leadhand.engine.board import Board
 from leadhand.engine.consultations import Consultations
 from leadhand.ports import Remedies
@@ -18,6 +21,8 @@ from leadhand.recorder import Recorder
 
 MAX_REVISIONS = 2
 """How often a run's plan is looked at anew."""
+MAX_LISTED = 10
+"""Ids of tasks that one line for a person names."""
 
 
 class Adaptation:
@@ -30,6 +35,7 @@ class Adaptation:
         board: Board,
         *,
         consultations: Consultations,
+        approvals: Approvals,
         remedies: Remedies | None,
     ) -> None:
         self._recorder = recorder
@@ -37,16 +43,30 @@ class Adaptation:
         self._team = team
         self._board = board
         self._consultations = consultations
+        self._approvals = approvals
         self._remedies = remedies
         self.holds = False
         """Whether nothing new may start, because the plan is about to change."""
+
+    def open(self) -> None:
+        """Ask again for the approval that was asked for before the run was resumed."""
+        state = self._state
+        for task_id, impact in list(self._board.impacts):
+            if state.amendment_open and state.proposed_for == task_id and state.proposed:
+                self._board.impacts.remove((task_id, impact))
+                self._put(task_id, impact, state.proposed.tasks, by="planner")
 
     def consider(self) -> None:
         """Have the plan revised where a result says that it no longer fits."""
         impacts, remedies = self._board.impacts, self._remedies
         while impacts and not self.holds:
             task_id, impact = impacts.popleft()
-            if remedies is None or not self._may_revise():
+            if not self._may_revise(impact):
+                continue
+            if self._state.binding == "fixed":
+                self._refuse(task_id, "it was handed in as it is, without `amend`", impact=impact)
+                continue
+            if remedies is None:
                 continue
             self.holds = True
             self._consultations.ask(
@@ -57,11 +77,14 @@ class Adaptation:
                 ),
             )
 
-    def _may_revise(self) -> bool:
+    def _may_revise(self, impact: PlanImpact) -> bool:
         if self._state.revisions >= MAX_REVISIONS or self._board.stopped is not None:
             return False
-        tasks = self._state.tasks.values()
-        return any(task.status == "pending" and not task.attempts for task in tasks)
+        if impact.kind == "adds":
+            return True
+        about, tasks = impact.task_ids or self._state.tasks, self._state.tasks
+        named = (tasks[id] for id in about if id in tasks)
+        return any(task.status == "pending" and not task.attempts for task in named)
 
     def _revised(
         self, task_id: str, impact: PlanImpact, proposed: Sequence[Task] | None, *, by: str
@@ -70,15 +93,64 @@ class Adaptation:
         if self._board.stopped is not None:
             return
         if proposed is None:
-            found = ("no revised plan came",)
-        else:
-            found = amendment(self._state, proposed, self._team)
-        if not isinstance(found, Amendment):
-            said = tuple(f"the plan goes on as it is: {problem}" for problem in found)
-            self._recorder.record(
-                PlanRejected(**self._recorder.stamp(), problems=said, task_id=task_id)
-            )
+            self._refuse(task_id, "no revised plan came")
             return
+        found = amendment(self._state, proposed, self._team)
+        if not isinstance(found, Amendment):
+            self._refuse(task_id, *found)
+        elif self._state.binding == "asks" and asks_approval(self._state, found):
+            self._put(task_id, impact, proposed, by=by)
+        else:
+            self._amend(task_id, impact, found, by=by)
+
+    def _put(self, task_id: str, impact: PlanImpact, proposed: Sequence[Task], *, by: str) -> None:
+        """Ask the person who approved the plan; until they have replied, nothing new starts."""
+        self.holds = True
+
+        def found_in(tasks: Sequence[Task]) -> Amendment | tuple[str, ...]:
+            return amendment(self._state, tasks, self._team)
+
+        def plan() -> Plan:
+            found = found_in(proposed)
+            return amended(self._state, found if isinstance(found, Amendment) else Amendment())
+
+        def problems(given: Plan) -> Sequence[str]:
+            found = found_in(given.tasks)
+            return () if isinstance(found, Amendment) else found
+
+        def then(given: Plan | str) -> None:
+            self.holds = False
+            if self._board.stopped is not None:
+                return
+            if isinstance(given, str):
+                self._refuse(task_id, given, impact=impact)
+                return
+            found = found_in(given.tasks)
+            if isinstance(found, Amendment):
+                self._amend(task_id, impact, found, by=by)
+            else:
+                self._refuse(task_id, *found)
+
+        found = found_in(proposed)
+        changes = _changes(found) if isinstance(found, Amendment) else "nothing"
+        why = f"Task {task_id} says that the plan no longer fits: {impact.reason}\n{changes}"
+        self._approvals.put(Proposal(task_id, why, by, plan, problems, then))
+
+    def _refuse(self, task_id: str, *why: str, impact: PlanImpact | None = None) -> None:
+        """Write down why the plan stays as it is; what `impact` asked for is then missing."""
+        missing = None
+        if impact is not None:
+            missing = f"the plan no longer fits ({impact.reason}); it was not amended: {why[0]}"
+        self._recorder.record(
+            PlanRejected(
+                **self._recorder.stamp(),
+                problems=tuple(f"the plan stays as it is: {problem}" for problem in why),
+                task_id=task_id,
+                missing=missing,
+            )
+        )
+
+    def _amend(self, task_id: str, impact: PlanImpact, found: Amendment, *, by: str) -> None:
         tasks = self._state.tasks
         dropped = [tasks[id].task for id in found.dropped]
         before = [tasks[task.id].task for task in found.changed]
@@ -96,3 +168,19 @@ class Adaptation:
             )
         )
         self._board.amend(found.added, dropped, list(zip(before, found.changed, strict=True)))
+
+
+def _changes(found: Amendment) -> str:
+    """What an amendment changes, in a line for a person."""
+    lists = {
+        "Adds": [task.id for task in found.added],
+        "changes": [task.id for task in found.changed],
+        "drops": [*found.dropped],
+    }
+    said = [f"{what} {_listed(ids)}" for what, ids in lists.items() if ids]
+    return f"{'; '.join(said)}." if said else "Changes nothing."
+
+
+def _listed(ids: Sequence[str]) -> str:
+    more = f" and {len(ids) - MAX_LISTED} more" if len(ids) > MAX_LISTED else ""
+    return ", ".join(ids[:MAX_LISTED]) + more

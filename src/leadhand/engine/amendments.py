@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team
 from leadhand.policies.split import MAX_PARTS
-from leadhand.state import RunState
+from leadhand.state import RunState, rewired
 from leadhand.validation import check
 
 
@@ -30,6 +30,12 @@ def parts_of(whole: Task, proposed: Sequence[Task], team: Team) -> tuple[Task, .
     """
     if not 2 <= len(proposed) <= MAX_PARTS:
         return f"a task is split into 2 to {MAX_PARTS} parts, not into {len(proposed)}"
+    proposed = [
+        part.model_copy(update={"payload": whole.payload})
+        if part.payload is None and part.worker == whole.worker
+        else part
+        for part in proposed
+    ]
     plan = Plan(goal=whole.intent, tasks=tuple(proposed))
     problems = [p for p in check(plan, team, author="model") if p.severity == "error"]
     if problems:
@@ -80,6 +86,44 @@ def amendment(state: RunState, proposed: Sequence[Task], team: Team) -> Amendmen
         return tuple(wrong) or Amendment()
     wrong += _problems(state, added, changed, dropped, team)
     return tuple(wrong) or Amendment(tuple(added), tuple(changed), dropped)
+
+
+def asks_approval(state: RunState, found: Amendment) -> bool:
+    """Whether a person who approved the plan has to approve of `found` as well.
+
+    Only what takes work away, or makes a task wait for more, is within what they approved.
+    """
+    return bool(found.added) or any(
+        now.model_copy(update={"depends_on": ()}) != was.model_copy(update={"depends_on": ()})
+        or not {*was.depends_on} <= {*now.depends_on}
+        for now in found.changed
+        for was in [state.tasks[now.id].task]
+    )
+
+
+def amended(state: RunState, found: Amendment) -> Plan:
+    """The whole plan as `found` would make it."""
+    now = {task.id: task for task in found.changed}
+    dropped = {*found.dropped}
+    kept = [now.get(id, one.task) for id, one in state.tasks.items() if id not in dropped]
+    return _next_plan(state, (*kept, *found.added))
+
+
+def split_up(state: RunState, id: str, parts: tuple[Task, ...]) -> Plan:
+    """The whole plan with `parts` in the place of a task."""
+    return _next_plan(
+        state,
+        tuple(
+            task
+            for one in state.tasks.values()
+            for task in (parts if one.task.id == id else [rewired(one.task, id, parts)])
+        ),
+    )
+
+
+def _next_plan(state: RunState, tasks: tuple[Task, ...]) -> Plan:
+    plan = state.plan or Plan(goal=state.request, tasks=())
+    return plan.model_copy(update={"tasks": tasks, "revision": plan.revision + 1})
 
 
 def _problems(

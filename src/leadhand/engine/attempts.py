@@ -6,19 +6,26 @@ hold the run, and `asyncio.run` at its end, for ever. Hence the leash.
 
 import asyncio
 import ctypes
+import math
 from collections import deque
 from collections.abc import Coroutine, Generator
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from leadhand.attempt_time import attempt_time
 from leadhand.contracts.event import WorkerStuck
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
+from leadhand.contracts.stamps import Work
 from leadhand.contracts.task import Limits
+from leadhand.contracts.task_events import did_not_stop
 from leadhand.contracts.team import Rung, Worker
-from leadhand.policies.load import latency
+from leadhand.engine.quarantine import Quarantine, inside_worker
+from leadhand.engine.workforce import SharedWorker, Waiter
+from leadhand.failures import failure_of
 from leadhand.ports import Runner
 from leadhand.recorder import Recorder
 from leadhand.state import TaskState
+from leadhand.stopwatch import Stopwatch
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -51,27 +58,31 @@ class Lane:
     worker: Worker
     runner: Runner
     slots: tuple[Slots, ...]
+    shared: SharedWorker
+    """What other runs share of its worker."""
+    waiter: Waiter
+    """The run."""
     ready: list[tuple[float, int, str]] = field(default_factory=list[tuple[float, int, str]])
     """A heap of (minus the remaining path, order of arrival, task id)."""
-    running: int = 0
-    """Attempts that its worker makes now."""
-    weighed: bool = False
-    """Whether its latency may decide who takes a task."""
-    latency_s: float | None = None
-    """How long its worker took for an attempt lately."""
+
+    @property
+    def has_room(self) -> bool:
+        """Whether the run itself may have one more of its tasks run."""
+        return min([slots.free for slots in self.slots]) > 0
 
     def open(self) -> bool:
         """Whether one more of its tasks may run."""
-        return min([slots.free for slots in self.slots]) > 0
+        return self.has_room and self.shared.may_start(self.waiter)
 
 
 class Leash(Generic[T_co]):
-    """Awaits `work` step by step. After `let_go`, the next cancellation is final."""
+    """Awaits `work` step by step, and times it. After `let_go`, the next cancellation is final."""
 
-    __slots__ = ("_begun", "_held", "_work")
+    __slots__ = ("_begun", "_held", "_work", "watch")
 
     def __init__(self, work: Coroutine[object, object, T_co]) -> None:
         self._work = work
+        self.watch = Stopwatch()
         self._begun = False
         self._held = True
 
@@ -85,14 +96,16 @@ class Leash(Generic[T_co]):
             self._work.close()
 
     def __await__(self) -> Generator[object, object, T_co]:
-        work = self._work
+        work, watch = self._work, self.watch
         self._begun = True
+        watch.start()
         thrown: BaseException | None = None
         while True:
             try:
                 waits_for = work.send(None) if thrown is None else work.throw(thrown)
             except StopIteration as stop:
                 return stop.value
+            watch.pause(ready=waits_for is None)
             try:
                 yield waits_for
                 thrown = None
@@ -103,6 +116,7 @@ class Leash(Generic[T_co]):
                 thrown = cancelled
             except BaseException as error:
                 thrown = error
+            watch.resume()
 
 
 def _never_collect(work: object) -> None:
@@ -133,7 +147,8 @@ class Attempt:
         """How it ended, given what came back; none where the run stopped it."""
         if self.told_to_stop == "timeout":
             message = f"no answer within {self.limits.timeout_s:g} s"
-            return Failed(kind="timeout", message=message, partial=partial(outcome))
+            left = partial(outcome)
+            return Failed(kind="timeout", message=message, partial=left, transient=True)
         if self.told_to_stop is not None:
             return None
         return outcome or Failed(kind="error", message="the worker's task was cancelled")
@@ -146,7 +161,9 @@ class PastAttempt:
     task: TaskState
     number: int
     worker: str
-    tier: str | None
+    limits: Limits
+    work: Work
+    """What it took."""
     passed: frozenset[Rung] = frozenset()
     """Rungs of the ladder that nobody had anything to say for after it."""
 
@@ -154,24 +171,50 @@ class PastAttempt:
 class Attempts:
     """The attempts under way."""
 
-    def __init__(self, recorder: Recorder, news: asyncio.Event, *, grace_s: float) -> None:
+    def __init__(
+        self,
+        recorder: Recorder,
+        news: asyncio.Event,
+        *,
+        quarantine: Quarantine,
+        grace_s: float,
+    ) -> None:
         """`news` is set when one has come back; `grace_s` is what each has to clean up."""
         self._recorder = recorder
         self._news = news
+        self._quarantine = quarantine
         self._grace_s = grace_s
+        self._to_begin: list[Attempt] = []
         self.running: dict[str, Attempt] = {}
         """By task id, until they are taken off."""
         self.back: deque[tuple[Attempt, Outcome | None]] = deque()
         """What came back and nobody has looked at yet."""
 
-    def start(self, attempt: Attempt) -> None:
-        """Set an attempt to work; it is stopped at its timeout."""
-        id = attempt.task.task.id
-        loop = asyncio.get_running_loop()
-        self.running[id] = attempt
-        attempt.lane.running += 1
+    @property
+    def any_working(self) -> bool:
+        """Whether a worker of this run, other than a team, is at work."""
+        return any(one.lane.worker.team is None for one in self.running.values())
+
+    def add(self, attempt: Attempt) -> None:
+        """Take the slots of an attempt; its work starts with the next `begin`."""
+        self.running[attempt.task.task.id] = attempt
+        self._to_begin.append(attempt)
         for slots in attempt.lane.slots:
             slots.free -= 1
+        if attempt.lane.worker.team is None:
+            self._quarantine.enter()
+
+    def begin(self) -> None:
+        """Start the work of what was added and was not told to stop since."""
+        added, self._to_begin = self._to_begin, []
+        for attempt in added:
+            if attempt.told_to_stop is None:
+                self._begin(attempt)
+
+    def _begin(self, attempt: Attempt) -> None:
+        """It is stopped at its timeout."""
+        id = attempt.task.task.id
+        loop = asyncio.get_running_loop()
         name = f"task:{self._recorder.path}{id}"
         attempt.work = loop.create_task(self._work(attempt), name=name)
         if attempt.limits.timeout_s is not None:
@@ -186,19 +229,23 @@ class Attempts:
         if attempt.timer is not None:
             attempt.timer.cancel()
         lane = attempt.lane
-        lane.running -= 1
-        if lane.weighed:
-            taken_s = self._recorder.elapsed_s() - attempt.task.dispatched_s
-            lane.latency_s = latency(lane.latency_s, taken_s)
+        taken_s = self._recorder.elapsed_s() - attempt.task.dispatched_s
+        lane.shared.give_back(lane.waiter, taken_s)
         for slots in lane.slots:
             slots.give_back(self._news)
+        if lane.worker.team is None:
+            self._quarantine.leave()
         return True
 
     def tell_to_stop(self, attempt: Attempt, why: str) -> None:
-        """Cancel an attempt; after its grace it is let go of."""
-        if attempt.told_to_stop is not None or attempt.work is None or attempt.work.done():
+        """Cancel an attempt; after its grace it is abandoned."""
+        if attempt.told_to_stop is not None or (attempt.work and attempt.work.done()):
             return
         attempt.told_to_stop = why
+        if attempt.work is None:  # its dispatch is not safe yet
+            attempt.leash.drop()
+            self._came_back(attempt, None)
+            return
         if attempt.timer is not None:
             attempt.timer.cancel()
         loop = asyncio.get_running_loop()
@@ -218,16 +265,20 @@ class Attempts:
             WorkerStuck(
                 **self._recorder.task_stamp(id, attempt.number),
                 worker=name,
-                message=f"worker {name!r} went on with task {id!r} after it was told to stop",
+                message=did_not_stop(name, id),
             )
         )
 
     async def _work(self, attempt: Attempt) -> None:
         attempt.begun = True
-        try:
-            outcome = await attempt.leash
-        except asyncio.CancelledError:
-            outcome = None  # `Attempt.ended` says what that means
+        inside_worker.set(attempt.lane.worker.team is None or inside_worker.get())
+        left_s = min(attempt.limits.timeout_s or math.inf, self._recorder.time_left_s)
+        with attempt_time(left_s):
+            try:
+                outcome = await attempt.leash
+            except asyncio.CancelledError:
+                outcome = None  # `Attempt.ended` says what that means
+        attempt.leash.watch.stop()
         self._came_back(attempt, outcome)
 
     def _came_back(self, attempt: Attempt, outcome: Outcome | None) -> None:
@@ -242,7 +293,7 @@ async def contained(runner: Runner, given: Handoff) -> Outcome:
     except asyncio.CancelledError:
         raise
     except BaseException as error:
-        return Failed(kind="error", message=f"{type(error).__name__}: {error}"[:2_000])
+        return failure_of(error)
     # The type says what a runner should give; this is where it is held to it.
     if type(outcome) in (Completed, Escalated, Failed):
         return outcome

@@ -4,23 +4,22 @@ What ends a task, or changes the plan, is told here; what follows for the others
 """
 
 import asyncio
+import math
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from leadhand import graph
-from leadhand.breaker import pause_due
 from leadhand.contracts.event import (
-    BreakerClosed,
-    BreakerOpened,
     TaskCancelled,
     TaskCompleted,
     TaskSkipped,
 )
 from leadhand.contracts.outcome import PlanImpact, Result
+from leadhand.contracts.stamps import NO_WORK, Work
 from leadhand.contracts.task import Task
-from leadhand.contracts.team import Ladder
 from leadhand.engine.frontier import Frontier
 from leadhand.engine.lanes import Lanes
+from leadhand.engine.quarantine import SUSPECT_CRASHES
 from leadhand.recorder import Recorder
 from leadhand.state import RunState
 
@@ -34,7 +33,6 @@ class Board:
     def __init__(
         self,
         recorder: Recorder,
-        ladder: Ladder,
         lanes: Lanes,
         *,
         rank: Mapping[str, float] | None,
@@ -43,13 +41,14 @@ class Board:
         """`rank` says by task id who goes first, the highest; `news` is called when a wait ends."""
         self._recorder = recorder
         self._state = recorder.state
-        self._ladder = ladder
         self._lanes = lanes
         self._news = news
         tasks = [task.task for task in self._state.tasks.values()]
         self._rank = dict(rank if rank is not None else graph.remaining_path(tasks))
         self._frontier = Frontier(tasks)
         self._delayed: dict[str, asyncio.TimerHandle] = {}
+        self.suspects = deque[str]()
+        """Tasks that are ready and have to run alone."""
         self.unfinished = sum(not task.ended for task in self._state.tasks.values())
         """How many tasks have not ended."""
         self.impacts = deque(_impacts(self._state))
@@ -60,7 +59,11 @@ class Board:
     @property
     def goes_on(self) -> bool:
         """Whether any task is ready for its worker, or will be after its wait."""
-        return bool(self._delayed) or self._lanes.any_ready
+        return bool(self._delayed) or bool(self.suspects) or self._lanes.any_ready
+
+    def resting(self) -> list[str]:
+        """The workers that get no new task now, as their breakers are open."""
+        return self._lanes.resting(asyncio.get_running_loop().time())
 
     def open(self) -> None:
         """What depends on nothing is ready, or on nothing but what had ended before."""
@@ -85,9 +88,16 @@ class Board:
         if delay_s:
             loop = asyncio.get_running_loop()
             self._delayed[id] = loop.call_later(delay_s, self._wake_up, id)
+        elif self._state.tasks[id].crashes >= SUSPECT_CRASHES:
+            self.suspects.append(id)
         else:
-            task = self._state.tasks[id]
-            self._lanes.add(id, task.worker, self._rank[id], bound=task.attempts > 0)
+            self.admit(id)
+
+    def admit(self, id: str, *, first: bool = False) -> None:
+        """A task waits for nothing but a slot of its worker; `first`: before all others."""
+        task = self._state.tasks[id]
+        rank = math.inf if first else self._rank[id]
+        self._lanes.add(id, task.worker, rank, bound=task.attempts > 0)
 
     def _wake_up(self, id: str) -> None:
         del self._delayed[id]
@@ -96,13 +106,12 @@ class Board:
 
     # What ends a task
 
-    def complete(self, id: str, attempt: int, result: Result, *, flag: str | None = None) -> None:
-        """A task has its result."""
-        self._recorder.record(
-            TaskCompleted(**self._recorder.task_stamp(id, attempt), result=result, flag=flag)
-        )
-        if self._state.breakers:
-            self.fared(self._state.tasks[id].worker)
+    def complete(
+        self, id: str, attempt: int, result: Result, *, work: Work, flag: str | None = None
+    ) -> None:
+        """A task has its result, and `work` is what its last attempt took."""
+        stamp = self._recorder.task_stamp(id, attempt)
+        self._recorder.record(TaskCompleted(**stamp, **work, result=result, flag=flag))
         if result.plan_impact is not None:
             self.impacts.append((id, result.plan_impact))
         self._ended(id, gave_result=True)
@@ -111,11 +120,18 @@ class Board:
         """A task has ended without a result, as is written down already."""
         self._ended(id, gave_result=False)
 
-    def cancel(self, id: str, attempt: int, *, reason: str, partial: Result | None = None) -> None:
+    def cancel(
+        self,
+        id: str,
+        attempt: int,
+        *,
+        reason: str,
+        partial: Result | None = None,
+        work: Work = NO_WORK,
+    ) -> None:
         """A task ends because the run does; nothing follows for others."""
-        self._recorder.record(
-            TaskCancelled(**self._recorder.task_stamp(id, attempt), reason=reason, partial=partial)
-        )
+        stamp = self._recorder.task_stamp(id, attempt)
+        self._recorder.record(TaskCancelled(**stamp, **work, reason=reason, partial=partial))
         self.unfinished -= 1
 
     def _ended(self, id: str, *, gave_result: bool) -> None:
@@ -153,39 +169,15 @@ class Board:
         """What had not started was planned anew, as is written down already. O(tasks)."""
         rank = graph.remaining_path([task.task for task in self._state.tasks.values()])
         self._rank.update({task.id: rank[task.id] for task in added})
-        self._lanes.remove({task.id for task in (*dropped, *(old for old, _ in changed))})
+        gone = {task.id for task in (*dropped, *(old for old, _ in changed))}
+        self._lanes.remove(gone)
+        self.suspects = deque(id for id in self.suspects if id not in gone)
         self._amend(added, dropped, changed)
 
     def _amend(self, added: Sequence[Task], dropped: Sequence[Task], changed: Pairs) -> None:
         self.unfinished += len(added) - len(dropped)
         self._go_on(*self._frontier.amend(added=added, dropped=dropped, changed=changed))
         self._news()
-
-    # How workers fare
-
-    def fared(self, worker: str) -> None:
-        """Open or close the breaker of a worker that has just ended an attempt, where it is due."""
-        breaker = self._state.breakers.get(worker)
-        if breaker is None:
-            return
-        if breaker.failures:
-            pause_s = pause_due(breaker, self._ladder, self._recorder.elapsed_s())
-            if pause_s is not None:
-                self._recorder.record(
-                    BreakerOpened(
-                        **self._recorder.stamp(),
-                        worker=worker,
-                        failures=breaker.failures,
-                        pause_s=pause_s,
-                        reason=f"{worker} failed {breaker.failures} times in a row",
-                    )
-                )
-        elif breaker.openings:
-            self._recorder.record(
-                BreakerClosed(
-                    **self._recorder.stamp(), worker=worker, reason=f"{worker} works again"
-                )
-            )
 
 
 def _impacts(state: RunState) -> Iterator[tuple[str, PlanImpact]]:

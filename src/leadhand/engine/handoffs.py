@@ -32,6 +32,7 @@ def handoff(
         from_agent="supervisor",
         to_agent=worker.name,
         intent=spec.intent,
+        payload=spec.payload,
         context=tuple([digest(other) for other in needed]) if needed else (),
         inputs={
             other.task.id: other.result.output
@@ -51,12 +52,14 @@ def digest(task: TaskState) -> Digest:
     """What another role is shown of `task`: its summary and a bounded excerpt, cut by code."""
     result = task.result
     missing = task.status != "completed"
+    doubt = (task.error,) if task.error is not None and not missing else ()
     return Digest(
         task_id=task.task.id,
         status=task.status,
         summary=result.summary if result else "",
         excerpt=excerpt(result) if result else "",
         why_missing=(task.error or task.status) if missing else None,
+        missing=(*doubt, *result.missing) if result else (),
     )
 
 

@@ -11,16 +11,19 @@ from leadhand.contracts.event import (
     TaskReassigned,
     TaskRefined,
     TaskRetried,
-    TaskSplit,
     TierRaised,
 )
-from leadhand.contracts.outcome import Completed, Escalated, Result
-from leadhand.contracts.team import Team
+from leadhand.contracts.outcome import Completed, Escalated, Failed, Result
+from leadhand.contracts.stamps import NO_WORK
+from leadhand.contracts.task import Task
+from leadhand.contracts.team import Rung, Team, Worker
 from leadhand.engine.advice import Advice, Advisers, Choice, Parts, Words
+from leadhand.engine.approvals import Approvals
 from leadhand.engine.attempts import PastAttempt
 from leadhand.engine.board import Board
 from leadhand.engine.consultations import Consultations
 from leadhand.engine.handoffs import limits_of
+from leadhand.engine.splits import Splits
 from leadhand.policies import Action, History, Rules, decide
 from leadhand.policies.actions import (
     RUNG_OF,
@@ -31,15 +34,21 @@ from leadhand.policies.actions import (
     Judge,
     RaiseTier,
     Reassign,
-    Retry,
+    Repeat,
     SecondOpinion,
+    Split,
 )
 from leadhand.policies.history import Unsuccessful
 from leadhand.policies.ladder import above
 from leadhand.policies.reassign import candidates
+from leadhand.policies.retry import jitter
 from leadhand.policies.second_opinion import judged, surer
 from leadhand.ports import Person, Remedies
 from leadhand.recorder import Recorder
+
+_NONE: frozenset[Rung] = frozenset()
+_SPLIT: frozenset[Rung] = frozenset({"split"})
+"""What a plan that may not be amended rules out."""
 
 
 class Recovery:
@@ -52,17 +61,22 @@ class Recovery:
         board: Board,
         *,
         consultations: Consultations,
+        approvals: Approvals,
         remedies: Remedies | None = None,
         person: Person | None = None,
     ) -> None:
         self._recorder = recorder
+        self._run = f"{recorder.run_id}/{recorder.path}"
         self._state = recorder.state
         self._team = team
         self._rules = Rules.of(team, judgement=remedies is not None, person=person is not None)
         self._board = board
         self._consultations = consultations
+        self._splits = Splits(recorder, board, approvals)
         self._advisers = Advisers(team, remedies, person)
         self._judging: dict[str, tuple[PastAttempt, Judge, bool]] = {}
+        self.until_s: float | None = None
+        """Seconds into the run at which its work has to stop."""
 
     def open(self) -> None:
         """Go on with what was not decided yet when the run was stopped, or lost."""
@@ -70,12 +84,17 @@ class Recovery:
             if task.doubt is not None and not task.ended:
                 worker = self._team.worker(task.worker)
                 limits = task.task.limits
-                tier = limits_of(self._team, worker, limits).tier if worker else limits.tier
-                past = PastAttempt(task, task.attempts, task.tried[-1], tier)
+                within = limits_of(self._team, worker, limits) if worker else limits
+                past = PastAttempt(task, task.attempts, task.tried[-1], within, NO_WORK)
                 if task.heard is not None or task.task.id in self._state.questions:
                     # Nobody else had anything to say, or a person would not have been asked.
                     past.passed = above("ask_person", task.doubt, self._team.ladder)
-                self._go_on(past, task.doubt)
+                parts = self._splits.open_for(task.task.id)
+                if parts:
+                    again = Split(f"task {task.task.id!r} was to be split")
+                    self._have_split(past, task.doubt, again, parts)
+                else:
+                    self._go_on(past, task.doubt)
 
     def stop(self) -> None:
         """Have nothing judged any more: of two results the surer worker's counts."""
@@ -90,8 +109,20 @@ class Recovery:
             # Nobody will try again, whatever the ladder says.
             action = GiveUp(self._board.stopped)
         self._record(attempt, outcome, action)
-        self._board.fared(history.worker)
         self._do(attempt, outcome, history, action)
+
+    def refused(self, id: str, worker: Worker, reason: str) -> None:
+        """See to a task that no worker may be given now, as breakers are open."""
+        task = self._state.tasks[id]
+        if task.first is not None:  # the worker was to give a second opinion
+            flag = f"accepted at low confidence: there is no second opinion, as {reason}"
+            self._board.complete(id, task.attempts, task.first, work=NO_WORK, flag=flag)
+            return
+        limits = limits_of(self._team, worker, task.task.limits)
+        attempt = PastAttempt(task, task.attempts, worker.name, limits, NO_WORK)
+        outcome = Failed(kind="error", message=reason, transient=True)
+        self._record(attempt, outcome, GiveUp("given up: no attempt is made while it is"))
+        self._board.lose(id)
 
     def second(self, attempt: PastAttempt, completed: Completed, first: Result) -> None:
         """See to a second opinion that came as it should."""
@@ -105,14 +136,18 @@ class Recovery:
             attempt.worker,
             task.attempts_before + attempt.number - task.uncounted,
             task.tried[task.uncounted :],
-            tier=attempt.tier,
+            timeouts=task.timeouts - (getattr(task.doubt, "kind", "") == "timeout"),
+            timeout_s=attempt.limits.timeout_s,
+            until_s=self.until_s,
+            jitter=jitter(f"{self._run}{task.task.id}/{attempt.number}"),
+            tier=attempt.limits.tier,
             refined=task.refined,
             splits=task.splits,
             first=task.first,
-            passed=attempt.passed,
+            passed=attempt.passed | (_SPLIT if state.binding == "fixed" else _NONE),
             dispatched=state.dispatched,
             repeated=state.repeated,
-            breakers=state.breakers,
+            resting=self._board.resting(),
         )
 
     def _do(
@@ -120,7 +155,7 @@ class Recovery:
     ) -> None:
         id, number = attempt.task.task.id, attempt.number
         match action:
-            case Retry():
+            case Repeat():
                 stamp = self._recorder.task_stamp(id, number)
                 self._recorder.record(
                     TaskRetried(**stamp, delay_s=action.delay_s, reason=action.reason)
@@ -142,7 +177,9 @@ class Recovery:
             case Judge():
                 self._have_judged(attempt, action, doubted=True)
             case Accept():
-                self._board.complete(id, number, action.result, flag=action.reason)
+                self._board.complete(
+                    id, number, action.result, work=attempt.work, flag=action.reason
+                )
             case GiveUp():
                 self._board.lose(id)
             case _:
@@ -157,7 +194,7 @@ class Recovery:
         asks_person = isinstance(action, AskPerson)
         if asks_person and self._advisers.person is not None:
             self._advisers.person.put(task, outcome)
-        workers = candidates(history, self._rules, self._recorder.elapsed_s())
+        workers = candidates(history, self._rules)
         self._consultations.ask(
             f"{RUNG_OF[type(action)]} {task.id}",
             self._advisers.on(action, task, outcome, workers=workers),
@@ -188,21 +225,19 @@ class Recovery:
                 reason = f"{action.reason}; {advice.worker} was chosen"
                 self._reassign(attempt, advice.worker, reason, second_opinion=False)
             case Parts():
-                after = self._board.dependants(task.id)
-                self._recorder.record(
-                    TaskSplit(
-                        **self._recorder.task_stamp(task.id, number),
-                        parts=advice.parts,
-                        rewired=tuple(other.id for other in after),
-                        reason=action.reason,
-                    )
-                )
-                now = [self._state.tasks[other.id] for other in after]
-                # One that was skipped waits for nothing; but the plan that stands has no loose end.
-                rewired = [
-                    (old, new.task) for old, new in zip(after, now, strict=True) if not new.ended
-                ]
-                self._board.replace(task, advice.parts, rewired)
+                self._have_split(attempt, outcome, action, advice.parts)
+
+    def _have_split(
+        self, attempt: PastAttempt, outcome: Unsuccessful, action: Consult, parts: tuple[Task, ...]
+    ) -> None:
+        remedies = self._advisers.remedies
+        self._splits.split(
+            attempt,
+            parts,
+            reason=action.reason,
+            by=remedies.name if remedies else "planner",
+            otherwise=lambda: self._pass_over(attempt, outcome, action),
+        )
 
     def _pass_over(self, attempt: PastAttempt, outcome: Unsuccessful, action: Consult) -> None:
         """Go on with the next rung; the outcome is written down already, unless it is final now."""
@@ -213,7 +248,7 @@ class Recovery:
         history = self._history(attempt)
         following = decide(outcome, history, self._rules, self._recorder.elapsed_s())
         if isinstance(following, GiveUp):
-            self._record(attempt, outcome.model_copy(update={"partial": None}), following)
+            self._record(attempt, _without_details(outcome), following)
         self._do(attempt, outcome, history, following)
 
     def _reassign(
@@ -275,6 +310,7 @@ class Recovery:
             id,
             attempt.number,
             action.second if second else action.first,
+            work=attempt.work,
             flag=None if sound else f"accepted at low confidence: {workers[second]}'s, as {why}",
         )
 
@@ -287,6 +323,7 @@ class Recovery:
             self._recorder.record(
                 TaskEscalated(
                     **stamp,
+                    **attempt.work,
                     reason=outcome.reason,
                     message=outcome.message,
                     partial=outcome.partial,
@@ -299,11 +336,21 @@ class Recovery:
             self._recorder.record(
                 TaskFailed(
                     **stamp,
+                    **attempt.work,
                     kind=outcome.kind,
                     message=outcome.message,
                     partial=outcome.partial,
                     transient=outcome.transient,
+                    raised=outcome.raised,
                     final=final,
                     decision=action.reason,
                 )
             )
+
+
+def _without_details(outcome: Unsuccessful) -> Unsuccessful:
+    """The outcome without what the event that recorded it first already has."""
+    if isinstance(outcome, Failed) and outcome.raised is not None:
+        raised = outcome.raised.model_copy(update={"traceback": ""})
+        return outcome.model_copy(update={"partial": None, "raised": raised})
+    return outcome.model_copy(update={"partial": None})

@@ -8,11 +8,17 @@ is are not its business. Nothing that a worker does reaches it as an exception.
 import asyncio
 from collections.abc import Mapping, Sequence
 
-from leadhand.contracts.event import TaskDispatched, TaskReassigned
+from leadhand.contracts.event import (
+    BreakerClosed,
+    BreakerOpened,
+    TaskDispatched,
+    TaskReassigned,
+)
 from leadhand.contracts.outcome import Completed, Outcome
 from leadhand.contracts.task import Limits
 from leadhand.contracts.team import Team, Worker
 from leadhand.engine.adaptation import Adaptation
+from leadhand.engine.approvals import Approvals
 from leadhand.engine.attempts import (
     GRACE_S,
     Attempt,
@@ -27,8 +33,10 @@ from leadhand.engine.attempts import (
 from leadhand.engine.board import Board
 from leadhand.engine.consultations import Consultations
 from leadhand.engine.handoffs import handoff, limits_of
-from leadhand.engine.lanes import Lanes
+from leadhand.engine.lanes import Lanes, Turn
+from leadhand.engine.quarantine import Quarantine
 from leadhand.engine.recovery import Recovery
+from leadhand.engine.workforce import Waiter, Way, Workforce
 from leadhand.ports import Person, Remedies, Runner
 from leadhand.recorder import Recorder
 
@@ -45,6 +53,8 @@ class Scheduler:
         concurrency: int,
         slots: Slots | None = None,
         shared_slots: Mapping[str, Sequence[Slots]] | None = None,
+        workforce: Workforce | None = None,
+        way: Way = (),
         rank: Mapping[str, float] | None = None,
         remedies: Remedies | None = None,
         person: Person | None = None,
@@ -55,6 +65,9 @@ class Scheduler:
         `concurrency` is tasks at once: those that nested teams do, and apart from them all others.
         Of the others a tree of nested runs has as many `slots` in all: who does no work itself
         holds no place that its team may need.
+
+        `workforce` is what other runs of the supervisor share of the workers, of which this team is
+        within those of `way`; without one this run is alone.
 
         `rank` says by task id who goes first where slots are short: the highest. By default it is
         the number of tasks on the longest path that waits for the task. Without `remedies` and
@@ -67,8 +80,16 @@ class Scheduler:
         self._news = asyncio.Event()
         self._grace_s = grace_s
         self._person = person
-        self._attempts = Attempts(recorder, self._news, grace_s=grace_s)
+        self._quarantine = Quarantine.here()
+        self._suspect: str | None = None
+        """The task that runs alone."""
+        self._attempts = Attempts(
+            recorder, self._news, quarantine=self._quarantine, grace_s=grace_s
+        )
         self._consultations = Consultations(self._news.set)
+        self._approvals = Approvals(recorder, self._consultations, person)
+        self.waits_for_person = False
+        """Whether `run` returned because all that is left waits for a person who is away."""
         self._slots = slots or Slots(concurrency)
         self._lanes = Lanes(
             team,
@@ -76,18 +97,27 @@ class Scheduler:
             slots=self._slots,
             team_slots=Slots(concurrency),
             shared_slots=shared_slots or {},
+            workforce=workforce or Workforce(),
+            way=way,
+            waiter=Waiter(self._news),
         )
-        self._board = Board(recorder, team.ladder, self._lanes, rank=rank, news=self._news.set)
+        self._board = Board(recorder, self._lanes, rank=rank, news=self._news.set)
         self._recovery = Recovery(
             recorder,
             team,
             self._board,
             consultations=self._consultations,
+            approvals=self._approvals,
             remedies=remedies,
-            person=person,
+            person=person if person is not None and "escalation" in person.occasions else None,
         )
         self._adaptation = Adaptation(
-            recorder, team, self._board, consultations=self._consultations, remedies=remedies
+            recorder,
+            team,
+            self._board,
+            consultations=self._consultations,
+            approvals=self._approvals,
+            remedies=remedies,
         )
 
     async def run(self, *, deadline_s: float | None = None) -> None:
@@ -100,6 +130,7 @@ class Scheduler:
         """
         loop = asyncio.get_running_loop()
         alarm: asyncio.TimerHandle | None = None
+        self._recovery.until_s = deadline_s
         if deadline_s is not None:
             due_s = self._state.deadline_s or deadline_s
             # A deadline counts from when the run was begun or gone on with.
@@ -114,39 +145,65 @@ class Scheduler:
             alarm = loop.call_at(self._recorder.monotonic(deadline_s), self.stop, why)
         back = self._attempts.back
         self._slots.users.append(self._news)
+        self._quarantine.users.append(self._news)
         try:
             self._board.open()
             self._recovery.open()
+            self._adaptation.open()
             self._adaptation.consider()
-            self._start()
-            while self._board.unfinished and not self._waits_for_people():
+            await self._start()
+            while self._goes_on():
                 await self._news.wait()
                 self._news.clear()
                 while back:
                     self._settle(*back.popleft())
                 self._consultations.deliver()
                 self._adaptation.consider()
-                await self._recorder.commit()
-                self._start()
+                await self._start()
         finally:
             if alarm is not None:
                 alarm.cancel()
             self._slots.users.remove(self._news)
-            if self._board.unfinished and not self._waits_for_people():
-                self.stop("the run was cancelled")
-                await self._wind_down()
+            self._quarantine.users.remove(self._news)
+            self._quarantine.release(self._news)
+            self._lanes.line_up(idle=True)
+            self.waits_for_person = self._waits_for_people()
+            try:
+                if self._board.unfinished and not self.waits_for_person:
+                    self.stop("the run was cancelled")
+                    await self._wind_down()
+            finally:
+                self._give_back()
             await self._consultations.close(self._grace_s)
 
-    def _waits_for_people(self) -> bool:
-        """Whether nothing can go on until somebody says something who is not here now.
+    def _give_back(self) -> None:
+        """Leave nothing taken that other runs share, though the journal may have failed."""
+        for attempt in list(self._attempts.running.values()):
+            self._attempts.take_off(attempt)
+            key = self._key(attempt.task.task.id)
+            attempt.lane.shared.ended(key, None, self._team.ladder, 0.0)
+        self._lanes.close()
 
-        Then all that is asked is written down as a question to them, and nothing else goes on.
+    def _goes_on(self) -> bool:
+        """Whether there is work left, or a revision of the plan that may bring some."""
+        if self._board.stopped is not None:
+            return bool(self._board.unfinished)
+        left = self._board.unfinished or self._adaptation.holds
+        return bool(left) and not self._waits_for_people()
+
+    def _waits_for_people(self) -> bool:
+        """Whether nothing can continue until a person replies who is not here now.
+
+        Then all that is asked is written down as a question to them, and no task can start.
         """
+        person, asked = self._person, self._consultations.open
+        if person is None or self._board.stopped is not None:
+            return False
         return (
-            self._person is not None
-            and self._person.away
-            and 0 < len(self._state.questions) == self._consultations.open
-            and not (self._attempts.running or self._attempts.back or self._board.goes_on)
+            (person.away or not asked)
+            and 0 < len(self._state.questions) == asked + self._approvals.unanswered
+            and not (self._attempts.running or self._attempts.back)
+            and (self._adaptation.holds or not self._board.goes_on)
         )
 
     def stop(self, reason: str) -> None:
@@ -171,8 +228,8 @@ class Scheduler:
         """End what runs where `run` itself is cancelled, whether or not it wants to end."""
         running = list(self._attempts.running.values())
         try:
-            if running:
-                works = [attempt.work for attempt in running if attempt.work is not None]
+            # None has begun if the commit of a dispatch failed, as where the run was lost.
+            if works := [attempt.work for attempt in running if attempt.work is not None]:
                 await asyncio.wait(works, timeout=self._grace_s)
         finally:
             while self._attempts.back:
@@ -181,14 +238,43 @@ class Scheduler:
                 self._attempts.let_go(attempt)
                 self._settle(attempt, None)
 
-    def _start(self) -> None:
-        """Dispatch ready tasks, the longest remaining path first, until slots or tasks run out."""
-        if self._board.stopped is not None or self._adaptation.holds:
+    async def _start(self) -> None:
+        """Dispatch ready tasks; their work starts once that is safe, with all that led to it."""
+        idle = self._board.stopped is not None or self._adaptation.holds
+        if not idle:
+            self._dispatch_ready()
+        self._lanes.line_up(idle=idle or self._quarantine.closed)
+        await self._recorder.commit()
+        self._attempts.begin()
+
+    def _dispatch_ready(self) -> None:
+        """The longest remaining path first, until slots or tasks run out; suspects last, alone."""
+        now_s = asyncio.get_running_loop().time()
+        while not self._quarantine.closed and (turn := self._lanes.next(now_s)):
+            self._take(turn)
+        busy = self._lanes.any_ready or self._attempts.any_working
+        if not self._board.suspects or (busy and not self._quarantine.waits(self._news)):
             return
-        breakers = self._state.breakers
-        now_s = self._recorder.elapsed_s()
-        while (taken := self._lanes.next(breakers, now_s)) is not None:
-            self._dispatch(*taken)
+        if self._quarantine.claim(self._news):
+            self._suspect = self._board.suspects.popleft()
+            self._board.admit(self._suspect, first=True)
+            if turn := self._lanes.next(now_s):
+                self._take(turn)
+            if not self._attempts.any_working:
+                self._quarantine.release(self._news)
+
+    def _take(self, turn: Turn) -> None:
+        """Dispatch a task whose turn it is; or end it, where breakers are open."""
+        if turn.refused is not None:
+            self._recovery.refused(turn.task_id, turn.lane.worker, turn.refused)
+        elif turn.lane.shared.take(turn.lane.waiter, self._key(turn.task_id)):
+            self._dispatch(turn.lane, turn.task_id, turn.because)
+        else:  # a run in another thread was quicker
+            self._board.again(turn.task_id)
+
+    def _key(self, id: str) -> str:
+        """The task's name among those of all runs."""
+        return f"{self._recorder.run_id}/{self._recorder.path}{id}"
 
     def _dispatch(self, lane: Lane, id: str, because: str) -> None:
         task = self._state.tasks[id]
@@ -208,7 +294,7 @@ class Scheduler:
         self._recorder.record(
             TaskDispatched(**self._recorder.task_stamp(id, given.attempt), worker=worker.name)
         )
-        self._attempts.start(attempt)
+        self._attempts.add(attempt)
 
     def _limits_of(self, worker: Worker, limits: Limits) -> Limits:
         found = self._limits.get((worker.name, limits))
@@ -221,18 +307,43 @@ class Scheduler:
         """See to what follows from what came back."""
         if not self._attempts.take_off(attempt):
             return
-        task = attempt.task
-        ending = attempt.ended(outcome)
+        task, shared = attempt.task, attempt.lane.shared
+        if task.task.id == self._suspect:
+            self._suspect = None
+            self._quarantine.release(self._news)
+        ending, work = attempt.ended(outcome), attempt.leash.watch.work()
+        now_s = asyncio.get_running_loop().time()
+        change = shared.ended(self._key(task.task.id), ending, self._team.ladder, now_s)
         if ending is None:
             reason = attempt.told_to_stop or "the run ended"
             left = partial(outcome)
-            self._board.cancel(task.task.id, attempt.number, reason=reason, partial=left)
+            self._board.cancel(task.task.id, attempt.number, reason=reason, partial=left, work=work)
         elif isinstance(ending, Completed) and task.first is None:
-            self._board.complete(task.task.id, attempt.number, ending.result)
+            self._board.complete(task.task.id, attempt.number, ending.result, work=work)
         else:
-            worker, tier = attempt.lane.worker.name, attempt.limits.tier
-            past = PastAttempt(task, attempt.number, worker, tier)
+            worker = attempt.lane.worker.name
+            past = PastAttempt(task, attempt.number, worker, attempt.limits, work)
             if not isinstance(ending, Completed):
                 self._recovery.after(past, ending)
             elif task.first is not None:
                 self._recovery.second(past, ending, task.first)
+        if change is not None:
+            self._tell_of_breaker(attempt.lane, change)
+
+    def _tell_of_breaker(self, lane: Lane, change: float | bool) -> None:
+        """Record that an attempt of this run opened a worker's breaker, or closed it."""
+        worker, stamp = lane.worker.name, self._recorder.stamp()
+        if change is True:
+            reason = f"{worker} works again"
+            self._recorder.record(BreakerClosed(**stamp, worker=worker, reason=reason))
+            return
+        breaker = lane.shared.breaker
+        self._recorder.record(
+            BreakerOpened(
+                **stamp,
+                worker=worker,
+                failures=breaker.failures,
+                pause_s=float(change),
+                reason=breaker.reason,
+            )
+        )

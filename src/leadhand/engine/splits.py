@@ -1,0 +1,78 @@
+"""Splits: smaller tasks take the place of one; of an approved plan only if the person agrees."""
+
+from collections.abc import Callable
+
+from leadhand.contracts.event import PlanRejected, TaskSplit
+from leadhand.contracts.task import Plan, Task
+from leadhand.engine.amendments import split_up
+from leadhand.engine.approvals import Approvals, Proposal
+from leadhand.engine.attempts import PastAttempt
+from leadhand.engine.board import Board
+from leadhand.recorder import Recorder
+
+
+class Splits:
+    """The splits of one run."""
+
+    def __init__(self, recorder: Recorder, board: Board, approvals: Approvals) -> None:
+        self._recorder = recorder
+        self._state = recorder.state
+        self._board = board
+        self._approvals = approvals
+
+    def open_for(self, id: str) -> tuple[Task, ...]:
+        """The parts of a task that were put to a person before the run was resumed, if any."""
+        state = self._state
+        if not (state.amendment_open and state.proposed_for == id and state.proposed):
+            return ()
+        return tuple(task for task in state.proposed.tasks if task.id not in state.tasks)
+
+    def split(
+        self,
+        attempt: PastAttempt,
+        parts: tuple[Task, ...],
+        *,
+        reason: str,
+        by: str,
+        otherwise: Callable[[], None],
+    ) -> None:
+        """Put `parts` in the place of a task; `otherwise` is called if a person refuses."""
+        if self._state.binding != "asks":
+            self._split(attempt, reason, parts)
+            return
+        id = attempt.task.task.id
+
+        def problems(given: Plan) -> tuple[str, ...]:
+            as_it_is = given.tasks == split_up(self._state, id, parts).tasks
+            return () if as_it_is else (f"approve or refuse the split of task {id!r} as it is",)
+
+        def then(given: Plan | str) -> None:
+            if self._board.stopped is not None:
+                return
+            if isinstance(given, Plan):
+                self._split(attempt, reason, parts)
+                return
+            said = (f"task {id!r} is not split: {given}",)
+            self._recorder.record(PlanRejected(**self._recorder.stamp(), problems=said, task_id=id))
+            otherwise()
+
+        why = f"Task {id} is too much for one attempt. Splits it into {len(parts)} tasks."
+        self._approvals.put(
+            Proposal(id, why, by, lambda: split_up(self._state, id, parts), problems, then)
+        )
+
+    def _split(self, attempt: PastAttempt, reason: str, parts: tuple[Task, ...]) -> None:
+        task = attempt.task.task
+        after = self._board.dependants(task.id)
+        self._recorder.record(
+            TaskSplit(
+                **self._recorder.task_stamp(task.id, attempt.number),
+                parts=parts,
+                rewired=tuple(other.id for other in after),
+                reason=reason,
+            )
+        )
+        now = [self._state.tasks[other.id] for other in after]
+        # One that was skipped waits for nothing; but the plan that stands has no loose end.
+        rewired = [(old, new.task) for old, new in zip(after, now, strict=True) if not new.ended]
+        self._board.replace(task, parts, rewired)
