@@ -2,6 +2,7 @@
 
 import asyncio
 import datetime as dt
+import time
 
 
 class SystemClock:
@@ -12,5 +13,9 @@ class SystemClock:
         return dt.datetime.now(dt.UTC)
 
     def monotonic(self) -> float:
-        """The running event loop's time, in seconds."""
-        return asyncio.get_running_loop().time()
+        """The running event loop's time, in seconds; outside of one, the system's monotonic clock,
+        which is what asyncio's own loops go by."""
+        try:
+            return asyncio.get_running_loop().time()
+        except RuntimeError:
+            return time.monotonic()

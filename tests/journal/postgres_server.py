@@ -130,3 +130,19 @@ class PostgresServer:
                 shutil.copytree(libraries, copy.with_name(libraries.name))
             package = copy
         return package / "pginstall18" / "bin"
+
+
+def end_sessions(url: str) -> None:
+    """What an administrator, a failover or a time limit does to whoever is connected."""
+    with psycopg.connect(url) as connection:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+
+
+def until_blocked(connection: psycopg.Connection) -> None:
+    """Return once somebody waits for a lock on the events."""
+    waiting = "relation = 'leadhand.events'::regclass AND NOT granted"
+    while connection.execute(f"SELECT FROM pg_locks WHERE {waiting}").fetchone() is None:
+        connection.execute("SELECT pg_sleep(0.01)")

@@ -8,6 +8,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,9 +18,10 @@ from leadhand.contracts.outcome import Result
 from leadhand.contracts.people import Message, Reply
 from leadhand.errors import JournalError
 from leadhand.journal import open_journal
-from leadhand.journal.sqlite import SqliteJournal
+from leadhand.journal.sqlite import FILE, SqliteJournal
 from leadhand.ports import Journal
 from tests.journal.conformance import DurableConformance
+from tests.journal.damage import DamageConformance, Spoil, spoiling
 from tests.journal.runs import NOON, Story, keep
 
 
@@ -47,8 +49,27 @@ def journal(reopened: Callable[[], Journal]) -> Journal:
     return reopened()
 
 
-class TestSqliteJournal(DurableConformance):
+@pytest.fixture
+def spoil(home: Path) -> Spoil:
+    def spoil(statement: str) -> None:
+        with closing(sqlite3.connect(home / FILE)) as connection, connection:
+            connection.execute(spoiling(statement, schema="", key="id", id="run_id", zeros="x'00'"))
+
+    return spoil
+
+
+class TestSqliteJournal(DurableConformance, DamageConformance):
     """The contract."""
+
+    def test_text_that_is_not_utf_8_is_damage_of_its_event_alone(
+        self, journal: Journal, spoil: Spoil
+    ) -> None:
+        """F31, F44: a flipped bit; SQLite's own message holds the whole text."""
+        keep(journal, Story("bad").whole("a"))
+        spoil("UPDATE $events SET body = CAST(x'7bff' AS TEXT) WHERE $of_bad seq = 3")
+        found = journal.inspect("bad")
+        assert (found.verdict, len(found.events)) == ("damaged", 2)
+        assert found.damage == "event 3: its text is not what was written"
 
 
 # Files

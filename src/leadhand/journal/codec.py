@@ -50,7 +50,14 @@ def decode(run_id: str, seq: int, body: str) -> Event:
     try:
         return _events().validate_json(f'{{"run_id":{json.dumps(run_id)},"seq":{seq},{body[1:]}')
     except ValidationError as error:
-        raise _unreadable(f"event {seq} of run {run_id!r}", error) from None
+        what = f"event {seq} of run {run_id!r}"
+        for problem in error.errors(include_url=False, include_context=False):
+            if problem["type"] == "union_tag_invalid":
+                kind = str(json.loads(body)["type"])[:60]
+                raise JournalError(
+                    f"{what} can't be read: a newer leadhand wrote it, as {kind!r}: update leadhand"
+                ) from None
+        raise _unreadable(what, error) from None
 
 
 def encode_message(message: Message, *, redact: Redact | None = None) -> str:
@@ -154,4 +161,7 @@ def _unreadable(what: str, error: Exception) -> JournalError:
 
 def _line(error: Exception) -> str:
     """What an error says, on one line of bearable length."""
+    if isinstance(error, ValidationError):
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        return f"{'.'.join(map(str, first['loc'][1:]))}: {first['msg']}"[:200].removeprefix(": ")
     return " ".join(str(error).split())[:200]

@@ -31,6 +31,8 @@ STEPS: Sequence[Step] = (
         "CREATE TABLE blobs (run INTEGER, seq INTEGER, data BLOB NOT NULL, PRIMARY KEY (run, seq))",
         "CREATE TABLE messages (id INTEGER PRIMARY KEY AUTOINCREMENT, run_id TEXT, body TEXT)",
     ),
+    # Of an event and its blob; events that were there before have none.
+    ("ALTER TABLE events ADD COLUMN checksum INTEGER",),
 )
 """How the tables came to be what they are. Never changed, only added to."""
 
@@ -88,7 +90,7 @@ class Database:
             if not self.path.exists():
                 yield None
                 return
-            with contextlib.closing(self._opened()) as connection:
+            with contextlib.closing(self._opened(self._reading_mode())) as connection:
                 yield connection
         except (sqlite3.Error, OSError) as error:
             why, remedy = explained(error)
@@ -128,18 +130,30 @@ class Database:
         with contextlib.suppress(FileExistsError):
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
 
-    def _opened(self) -> sqlite3.Connection:
+    def _reading_mode(self) -> str:
+        """How to open a file that is only read: it may be one that we can't write.
+
+        SQLite writes beside the file even to read it, unless it is told that nobody changes it.
+        """
+        if all(os.access(place, os.W_OK) for place in (self.path, self.path.parent)):
+            return "mode=rw"
+        log = self.path.with_name(f"{self.path.name}-wal")
+        return "mode=ro" if log.exists() else "mode=ro&immutable=1"
+
+    def _opened(self, mode: str = "mode=rw") -> sqlite3.Connection:
         if not stat.S_ISREG(self.path.stat().st_mode):
             raise JournalError(
                 f"{self.path} is no regular file: move it away, or give another --home"
             )
         connection = sqlite3.connect(
-            f"{self.path.as_uri()}?mode=rw",
+            f"{self.path.as_uri()}?{mode}",
             uri=True,
             timeout=self._busy_timeout_s,
             isolation_level=None,
             check_same_thread=False,
         )
+        # What is not UTF-8 is damage of one event, found by its checksum, and not of the file.
+        connection.text_factory = _text
         try:
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA fullfsync = ON")  # else macOS leaves it in the disk's cache
@@ -198,9 +212,18 @@ class Database:
                 return
 
 
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
 def is_busy(error: Exception) -> bool:
     """Whether another connection kept the file locked for too long."""
     return _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
+def is_damaged(error: Exception) -> bool:
+    """Whether a part of the file is not what SQLite wrote."""
+    return _code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def explained(error: Exception) -> tuple[str, str]:

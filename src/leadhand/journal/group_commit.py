@@ -79,6 +79,11 @@ class GroupCommit:
             self._changed.notify_all()
         await future
 
+    def is_waited_for(self) -> bool:
+        """Whether a commit waits for what is being written."""
+        with self._changed:
+            return any(not future.done() for future, _ in self._writing.waiters)
+
     def unsafe(self, run_id: str) -> list[Event]:
         """The run's events that were appended and are not known to be safe, in order."""
         with self._changed:
@@ -102,13 +107,16 @@ class GroupCommit:
             self._failed.pop(run_id, None)
         _settle(left)
 
-    def close(self) -> None:
-        """End the thread once it has written what it is at; who waits for more is told."""
+    def close(self, *, limit_s: float | None = None) -> None:
+        """End the thread once it has written what it is at; who waits for more is told.
+
+        It is waited for as long as that takes, or for `limit_s`.
+        """
         with self._changed:
             self._closed = True
             self._changed.notify_all()
         if self._thread is not None:
-            self._thread.join()
+            self._thread.join(limit_s)
         with self._changed:
             left, self._next = self._next.waiters, _Group()
             self._open.clear()

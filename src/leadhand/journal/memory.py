@@ -9,6 +9,7 @@ from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 
 from leadhand.contracts.event import Event
+from leadhand.contracts.inspection import Inspection
 from leadhand.contracts.people import Message
 from leadhand.contracts.summary import RunSummary
 from leadhand.errors import JournalError, RunTaken
@@ -27,6 +28,8 @@ class _Run:
 
 class MemoryJournal:
     """Keeps the events of the last runs in lists."""
+
+    blocks = False
 
     def __init__(self, *, keep_runs: int = 100) -> None:
         """`keep_runs` is how many runs it remembers; the one begun first is forgotten first."""
@@ -96,6 +99,10 @@ class MemoryJournal:
         """Who has that right now, in words; none where nobody has."""
         return self._holders.get(run_id)
 
+    def taken_by(self, run_id: str) -> str | None:
+        """`None`: this process alone has it."""
+        return None
+
     def post(self, message: Message) -> None:
         """Leave a message for whoever holds the run, or will."""
         id = next(self._message_ids)
@@ -113,9 +120,15 @@ class MemoryJournal:
         """What is kept, the run begun last first."""
         kept = [(id, run) for id, run in reversed([*self._runs.items()]) if run.committed]
         return [
-            _digest(run).summary(id, held=lambda id=id: id in self._holders)
+            Digest.whole(run.events[: run.committed]).summary(
+                id, held=lambda id=id: id in self._holders
+            )
             for id, run in kept[:limit]
         ]
+
+    def inspect(self, run_id: str) -> Inspection:
+        """What can be read of a run: memory loses nothing."""
+        return Inspection(run_id, tuple(self.events(run_id)))
 
     def prune(self, *, before: dt.datetime) -> Sequence[str]:
         """Forget the runs whose last event is older; gives their ids. Those held are kept."""
@@ -145,10 +158,3 @@ def _commit(run_id: str, run: _Run) -> None:
             return
         last = event.seq
     run.committed = end
-
-
-def _digest(run: _Run) -> Digest:
-    digest = Digest.of(run.events[0])
-    for position, event in enumerate(run.events[: run.committed]):
-        digest.add(event, before=lambda end=position: run.events[:end])
-    return digest

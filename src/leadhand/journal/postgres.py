@@ -3,29 +3,39 @@
 import contextlib
 import datetime as dt
 import threading
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Final, LiteralString
 
 from leadhand.contracts.event import Event
+from leadhand.contracts.inspection import Inspection
 from leadhand.contracts.people import Message
 from leadhand.contracts.summary import RunSummary
 from leadhand.errors import RunTaken
-from leadhand.journal.codec import Redact, decode, decode_message, encode_message, expanded
-from leadhand.journal.group_commit import GroupCommit
+from leadhand.journal.codec import Redact, decode_message, encode_message
+from leadhand.journal.group_commit import Batch, GroupCommit
 from leadhand.journal.locks import holder_words
-from leadhand.journal.postgres_database import STEPS, Database, Row, Session
+from leadhand.journal.postgres_database import (
+    LONG_LIMIT_S,
+    STEPS,
+    Database,
+    Row,
+    Session,
+)
 from leadhand.journal.postgres_pen import Pen
-from leadhand.journal.summaries import Digest
+from leadhand.journal.soundness import Stored, inspected, last_of, read
+from leadhand.journal.summaries import summary
 
+CLOSING_S: Final = 0.5
+"""How long each part of the journal is waited for when it is closed."""
 _PRUNED_AT_ONCE: Final = 100
 """Each takes a place in the server's table of locks for a moment."""
 _EVENTS: Final = """
-    SELECT seq, body, data FROM leadhand.events LEFT JOIN leadhand.blobs USING (run, seq)
+    SELECT seq, body, data, checksum FROM leadhand.events LEFT JOIN leadhand.blobs USING (run, seq)
     WHERE run = %s ORDER BY seq
 """
 _RUNS: Final = """
-    SELECT run, digest, host IS NOT NULL FROM leadhand.runs LEFT JOIN leadhand.held USING (run)
-    ORDER BY began DESC LIMIT %s
+    SELECT run, updated_at, digest, host IS NOT NULL
+    FROM leadhand.runs LEFT JOIN leadhand.held USING (run) ORDER BY began DESC LIMIT %s
 """
 _PRUNE: Final = """
     WITH old AS MATERIALIZED (
@@ -54,11 +64,19 @@ class PostgresJournal:
     session to one client at a time: locks belong to sessions.
     """
 
+    blocks = True
+
     def __init__(
-        self, url: str, *, redact: Redact | None = None, steps: Sequence[LiteralString] = STEPS
+        self,
+        url: str,
+        *,
+        redact: Redact | None = None,
+        steps: Sequence[LiteralString] = STEPS,
+        patience_s: float = 3_600.0,
     ) -> None:
         """`url` as libpq takes it: `postgresql://user:password@host:5432/database`. `redact` takes
-        secrets out of whatever is written; `steps` are the versions of the schema.
+        secrets out of whatever is written; `steps` are the versions of the schema. A commit that
+        somebody waits for is tried again for `patience_s` where the connection is lost.
 
         Raises `JournalError` where the database can't be reached or used.
         """
@@ -67,8 +85,8 @@ class PostgresJournal:
         self._lock = threading.Lock()
         self._session = Session(self._database, self._database.prepared())
         """For all but writing events, so that nothing waits for a long commit."""
-        self._pen = Pen(self._database, redact=redact, kept=self._kept)
-        self._queue = GroupCommit(self._pen.write, name="leadhand journal")
+        self._pen = Pen(self._database, redact=redact, kept=self._kept, patience_s=patience_s)
+        self._queue = GroupCommit(self._write, name="leadhand journal")
 
     def append(self, event: Event) -> None:
         """Queue an event; it is safe once the next `commit` returns."""
@@ -99,8 +117,9 @@ class PostgresJournal:
     def hold(self, run_id: str) -> Generator[None]:
         """The right to write the run's events, for as long as the block lasts, or the process.
 
-        It is lost with the connection, and what was appended and not committed when it ends is
-        gone. Raises `RunTaken`.
+        What was appended and not committed when it ends is gone. Where the connection is lost the
+        run is free for others; unless one takes it, it is held again by the next connection.
+        Raises `RunTaken`.
         """
         if not self._pen.take(run_id):
             raise RunTaken(run_id, self.holder(run_id) or "another process")
@@ -135,15 +154,24 @@ class PostgresJournal:
         return [decode_message(int(str(id)), run_id, str(body)) for id, body in rows]
 
     def drop(self, message: Message) -> None:
-        """Forget a message."""
-        self._change("DELETE FROM leadhand.messages WHERE id = %s", message.id)
+        """Forget a message; not that of a run which was held here and is another's by now."""
+        if not self._pen.drop(message.run_id, message.id):
+            self._change("DELETE FROM leadhand.messages WHERE id = %s", message.id)
+
+    def taken_by(self, run_id: str) -> str | None:
+        """The process that has taken a run which was held here, in words; `None` if none has."""
+        return self._pen.taken_by(run_id)
 
     def runs(self, *, limit: int | None = None) -> Sequence[RunSummary]:
         """What is kept, the run begun last first. Reads no events."""
         return [
-            Digest.read(str(digest)).summary(str(id), held=lambda held=held: bool(held))
-            for id, digest, held in self._read(_RUNS, limit)
+            summary(str(id), str(at), str(digest), held=lambda _, held=held: bool(held))
+            for id, at, digest, held in self._read(_RUNS, limit)
         ]
+
+    def inspect(self, run_id: str) -> Inspection:
+        """What can be read of a run, and whether it is what was written."""
+        return inspected(run_id, digest=self._digest(run_id), rows=self._stored(run_id))
 
     def prune(self, *, before: dt.datetime) -> Sequence[str]:
         """Forget the runs whose last event is older; gives their ids. Those held are kept."""
@@ -160,24 +188,43 @@ class PostgresJournal:
         ]
 
     def close(self) -> None:
-        """Let go of the connections, and so of the runs held. What was not committed is gone."""
-        self._queue.close()
-        self._pen.close()
-        with self._lock:
+        """Close the connections, and so release the runs held. What was not committed is gone.
+
+        A connection whose server does not answer is left to the end of the process.
+        """
+        self._pen.try_no_more()
+        self._queue.close(limit_s=CLOSING_S)
+        self._pen.close(limit_s=CLOSING_S)
+        if self._lock.acquire(timeout=CLOSING_S):
             self._session.close()
+            self._lock.release()
+
+    def _write(self, batch: Batch) -> Mapping[str, str]:
+        return self._pen.write(batch, self._queue.is_waited_for)
 
     def _kept(self, run_id: str) -> list[Event]:
-        """The events of a run that are safe."""
-        return [
-            decode(run_id, int(str(seq)), expanded(data) if isinstance(data, bytes) else str(body))
-            for seq, body, data in self._read(_EVENTS, run_id)
-        ]
+        """The events of a run that are safe. Raises `DamagedRun` unless they are as written."""
+        last = last_of(self._digest(run_id))  # first: more may be written meanwhile
+        return [*read(run_id, self._stored(run_id), last=last)]
+
+    def _digest(self, run_id: str) -> str:
+        rows = self._read("SELECT digest FROM leadhand.runs WHERE run = %s", run_id)
+        return str(rows[0][0]) if rows else ""
+
+    def _stored(self, run_id: str) -> Iterator[Stored]:
+        for seq, body, data, known in self._read(_EVENTS, run_id):
+            yield (
+                int(str(seq)),
+                body if isinstance(body, str) else None,
+                data if isinstance(data, bytes) else None,
+                known if isinstance(known, int) else None,
+            )
 
     def _read(self, query: LiteralString, *parameters: object) -> list[Row]:
         with self._database.explained("can't be read"), self._lock:
-            return self._session.ask(query, *parameters)
+            return self._session.ask(query, *parameters, limit_s=LONG_LIMIT_S)
 
     def _change(self, query: LiteralString, *parameters: object) -> list[Row]:
         # Not again where the session was lost: it may have been done.
         with self._database.explained("can't be written"), self._lock:
-            return self._session.ask(query, *parameters, again=False)
+            return self._session.ask(query, *parameters, again=False, limit_s=LONG_LIMIT_S)

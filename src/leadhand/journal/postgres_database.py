@@ -4,6 +4,10 @@ It knows nothing of runs but the name of the tables. Whatever the server or its 
 through here before anybody reads it: one line, without the password of the URL.
 """
 
+import contextlib
+import os
+import socket
+import threading
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import Final, LiteralString
@@ -15,6 +19,10 @@ from leadhand.errors import JournalError
 
 Row = tuple[object, ...]
 Connection = psycopg.Connection[Row]
+ANSWER_LIMIT_S: Final = 20.0
+"""How long an answer may take; longer than a statement waits for a lock."""
+LONG_LIMIT_S: Final = 90.0
+"""The same where much is read or deleted; longer than the server works on one statement."""
 
 STEPS: Final[Sequence[LiteralString]] = (
     """
@@ -57,6 +65,8 @@ STEPS: Final[Sequence[LiteralString]] = (
         WHERE locktype = 'advisory' AND objsubid = 1 AND granted
             AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
     """,
+    # Of an event and its blob; events that were there before have none.
+    "ALTER TABLE leadhand.events ADD COLUMN checksum bigint",
 )
 """What makes each version of the schema of the one before. Never changed, only added to."""
 
@@ -120,12 +130,15 @@ class Database:
         """A session in which every statement is a transaction of its own."""
         with self.explained("can't be reached"):
             connection = psycopg.connect(make_conninfo(**self._parameters), autocommit=True)
-            try:
+        try:
+            with self.explained("can't be set up"):
+                # First: what a role or a server allows may be too short for anything else.
+                connection.execute("SET statement_timeout = '60s'")
                 connection.execute(_SESSION)
-            except BaseException:
-                connection.close()
-                raise
-            return connection
+        except BaseException:
+            connection.close()
+            raise
+        return connection
 
     def prepared(self) -> Connection:
         """A session, once the schema is there and of this version.
@@ -178,6 +191,9 @@ class Database:
         """Whatever goes wrong with the database in the block is a `JournalError` that says so."""
         try:
             yield
+        except psycopg.errors.QueryCanceled as error:
+            why = f"{self.words(error)}: find what holds it up, or raise its statement_timeout"
+            raise JournalError(f"{self.where} is too slow: {why}") from None
         except (psycopg.Error, UnicodeError) as error:
             raise JournalError(f"{self.where} {what}: {self.words(error)}") from None
 
@@ -216,15 +232,25 @@ class Session:
         """Whether there was a session, and it is no more."""
         return self._connection is not None and self._connection.closed
 
-    def ask(self, query: LiteralString, *parameters: object, again: bool = True) -> list[Row]:
-        """The rows that the database gives. `again`: once more where the session proves lost."""
+    def ask(
+        self,
+        query: LiteralString,
+        *parameters: object,
+        again: bool = True,
+        limit_s: float = ANSWER_LIMIT_S,
+    ) -> list[Row]:
+        """The rows that the database gives. `again`: once more where the session proves lost.
+
+        A session whose answer takes longer than `limit_s` is ended: a server that is frozen says
+        nothing, not even that it is.
+        """
         connection = self.connection
         try:
-            return _rows(connection, query, parameters)
+            return _rows(connection, query, parameters, limit_s)
         except psycopg.OperationalError:
             if not (again and connection.closed):
                 raise
-        return _rows(self.connection, query, parameters)
+        return _rows(self.connection, query, parameters, limit_s)
 
     def close(self) -> None:
         """End it for good."""
@@ -233,9 +259,42 @@ class Session:
             self._connection.close()
 
 
-def _rows(connection: Connection, query: LiteralString, parameters: Sequence[object]) -> list[Row]:
-    cursor = connection.execute(query, parameters)
-    return [] if cursor.description is None else cursor.fetchall()
+def _rows(
+    connection: Connection, query: LiteralString, parameters: Sequence[object], limit_s: float
+) -> list[Row]:
+    with _ended_after(limit_s, connection):
+        cursor = connection.execute(query, parameters)
+        return [] if cursor.description is None else cursor.fetchall()
+
+
+@contextmanager
+def _ended_after(limit_s: float, connection: Connection) -> Generator[None]:
+    """End `connection` if the block takes longer, whatever the server does or does not do."""
+    lock = threading.Lock()
+    over = late = False
+
+    def end() -> None:
+        nonlocal late
+        with lock:
+            if not over:  # else the descriptor may be another's by now
+                late = True
+                with contextlib.suppress(OSError), socket.socket(fileno=os.dup(handle)) as one:
+                    one.shutdown(socket.SHUT_RDWR)
+
+    handle = connection.fileno()
+    timer = threading.Timer(limit_s, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    except psycopg.OperationalError as error:
+        if late:
+            raise psycopg.OperationalError(f"no answer within {limit_s:g} s") from error
+        raise
+    finally:
+        with lock:
+            over = True
+        timer.cancel()
 
 
 def _found(connection: Connection) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
 
 from leadhand.contracts.event import Event
+from leadhand.contracts.inspection import Inspection
 from leadhand.contracts.people import Message
 from leadhand.contracts.summary import RunSummary
 from leadhand.errors import JournalError, RunTaken
@@ -26,6 +27,8 @@ _TROUBLE = (sqlite3.Error, OSError, JournalError)
 
 class SqliteJournal:
     """Keeps runs in `leadhand.db` in a folder; both are made when something is first written."""
+
+    blocks = True
 
     def __init__(
         self,
@@ -85,6 +88,10 @@ class SqliteJournal:
         """Who has that right now, in words; none where nobody has."""
         return self._locks.holder(run_id)
 
+    def taken_by(self, run_id: str) -> str | None:
+        """`None`: a locked file is taken by no other."""
+        return None
+
     def post(self, message: Message) -> None:
         """Leave a message for whoever holds the run, or will."""
         body = encode_message(message, redact=self._redact)
@@ -112,8 +119,16 @@ class SqliteJournal:
         """What is kept, the run begun last first. Reads no events."""
         held = self._locks.held()
         with self._database.reading() as connection:
-            digests = [] if connection is None else tables.digests(connection, limit=limit)
-        return [digest.summary(id, held=lambda id=id: id in held) for id, digest in digests]
+            if connection is None:
+                return []
+            return tables.summaries(connection, limit=limit, held=lambda id: id in held)
+
+    def inspect(self, run_id: str) -> Inspection:
+        """What can be read of a run, and whether it is what was written."""
+        with self._database.reading() as connection:
+            if connection is None:
+                return Inspection(run_id)
+            return tables.inspection(connection, run_id)
 
     def prune(self, *, before: dt.datetime) -> Sequence[str]:
         """Forget the runs whose last event is older; gives their ids. Those held are kept."""

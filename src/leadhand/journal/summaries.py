@@ -6,7 +6,7 @@ of it. What is in it holds for the outermost run alone, but for what people are 
 
 import datetime as dt
 import functools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from pydantic import TypeAdapter, ValidationError
@@ -48,6 +48,8 @@ class Digest:
     """None as long as there is no answer."""
     makespan_s: float | None = None
     cost_usd: float | None = None
+    seq: int = 0
+    """Of the last event; 0: leadhand 0.1 wrote them all."""
 
     @classmethod
     def of(cls, first: Event) -> "Digest":
@@ -62,6 +64,14 @@ class Digest:
         except ValidationError as error:
             raise JournalError(f"the summary of a run can't be read: {error}") from None
 
+    @classmethod
+    def whole(cls, events: Sequence[Event]) -> "Digest":
+        """Of a run with these events."""
+        digest = cls.of(events[0])
+        for position, event in enumerate(events):
+            digest.add(event, before=lambda end=position: events[:end])
+        return digest
+
     def write(self) -> str:
         """As one line of JSON."""
         return written(_adapter(), self, what="the summary of a run")
@@ -75,6 +85,7 @@ class Digest:
     ) -> None:
         """Take an event in. `before` reads those before it; it is used where tasks are redone."""
         self.updated_at = event.at
+        self.seq = event.seq
         match event:
             case ApprovalRequested():
                 self.questions = (*self.questions, _place(event))
@@ -129,6 +140,23 @@ class Digest:
 @functools.cache
 def _adapter() -> TypeAdapter[Digest]:
     return TypeAdapter(Digest)
+
+
+def summary(
+    run_id: str, updated_at: str, digest: str, *, held: Callable[[str], bool]
+) -> RunSummary:
+    """What a list says of a run, also where its `digest` can't be read."""
+    try:
+        return Digest.read(digest).summary(run_id, held=lambda: held(run_id))
+    except JournalError:
+        pass
+    try:
+        at = dt.datetime.fromisoformat(updated_at)
+    except ValueError:
+        at = dt.datetime.min.replace(tzinfo=dt.UTC)
+    return RunSummary(
+        run_id=run_id, team="", request="", status="damaged", started_at=at, updated_at=at
+    )
 
 
 def _place(event: ApprovalRequested | ApprovalGiven) -> str:

@@ -5,12 +5,16 @@ A run goes by a number in its events. Its digest is kept up to date as they are 
 
 import datetime as dt
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from leadhand.contracts.event import Event
+from leadhand.contracts.inspection import Inspection
+from leadhand.contracts.summary import RunSummary
 from leadhand.errors import JournalError
-from leadhand.journal.codec import BLOB_CHARS, Redact, compressed, decode, expanded
-from leadhand.journal.summaries import Digest
+from leadhand.journal.codec import BLOB_CHARS, Redact, compressed
+from leadhand.journal.database import is_damaged
+from leadhand.journal.soundness import checksum, inspected, last_of, read
+from leadhand.journal.summaries import Digest, summary
 
 Row = tuple[Event, str]
 """An event and its body."""
@@ -23,14 +27,28 @@ def has(connection: sqlite3.Connection, run_id: str) -> bool:
 
 
 def events(connection: sqlite3.Connection, run_id: str) -> Iterator[Event]:
-    """The events of a run in order."""
-    rows = connection.execute(
-        """SELECT seq, body, data FROM runs JOIN events ON events.run = runs.id
+    """The events of a run in order. Raises `DamagedRun` where they are not what was written."""
+    known = connection.execute("SELECT digest FROM runs WHERE run_id = ?", (run_id,)).fetchone()
+    return read(run_id, _stored(connection, run_id), last=last_of(known[0]) if known else 0)
+
+
+def inspection(connection: sqlite3.Connection, run_id: str) -> Inspection:
+    """What can be read of a run, and whether it is what was written."""
+    try:
+        (digest,) = connection.execute(
+            "SELECT digest FROM runs WHERE run_id = ?", (run_id,)
+        ).fetchone()
+        return inspected(run_id, _stored(connection, run_id), digest=digest)
+    except sqlite3.DatabaseError as error:
+        return Inspection(run_id, damage=f"the file can't be read there ({error})")
+
+
+def _stored(connection: sqlite3.Connection, run_id: str) -> sqlite3.Cursor:
+    return connection.execute(
+        """SELECT seq, body, data, checksum FROM runs JOIN events ON events.run = runs.id
         LEFT JOIN blobs USING (run, seq) WHERE run_id = ? ORDER BY seq""",
         (run_id,),
     )
-    for seq, body, data in rows:
-        yield decode(run_id, seq, body if body is not None else expanded(data or b""))
 
 
 def insert(
@@ -40,7 +58,10 @@ def insert(
     known = connection.execute("SELECT id, digest FROM runs WHERE run_id = ?", (run_id,)).fetchone()
     if known is None and rows[0][0].seq > 1:
         raise JournalError(f"the beginning of run {run_id!r} is gone: its file was replaced")
-    number, digest = (known[0], Digest.read(known[1])) if known else (None, Digest.of(rows[0][0]))
+    number, digest = (known[0], _digest(connection, run_id, known[1])) if known else (None, None)
+    digest = digest or Digest.of(rows[0][0])
+    if 0 < digest.seq < rows[0][0].seq - 1:
+        raise JournalError(f"events of run {run_id!r} are missing after event {digest.seq}")
     for position, (event, _) in enumerate(rows):
         digest.add(
             event,
@@ -60,8 +81,16 @@ def insert(
             "UPDATE runs SET updated_at = ?, digest = ? WHERE id = ?", (*values[1:], number)
         )
     connection.executemany(
-        "INSERT INTO events (run, seq, body) VALUES (?, ?, ?)",
-        [(number, one.seq, body if len(body) <= BLOB_CHARS else None) for one, body in rows],
+        "INSERT INTO events (run, seq, body, checksum) VALUES (?, ?, ?, ?)",
+        [
+            (
+                number,
+                one.seq,
+                body if len(body) <= BLOB_CHARS else None,
+                checksum(run_id, one.seq, body),
+            )
+            for one, body in rows
+        ],
     )
     connection.executemany(
         "INSERT INTO blobs (run, seq, data) VALUES (?, ?, ?)",
@@ -69,13 +98,37 @@ def insert(
     )
 
 
-def digests(connection: sqlite3.Connection, *, limit: int | None) -> list[tuple[str, Digest]]:
+def summaries(
+    connection: sqlite3.Connection, *, limit: int | None, held: Callable[[str], bool]
+) -> list[RunSummary]:
     """The runs, the one begun last first."""
-    rows = connection.execute(
-        "SELECT run_id, digest FROM runs ORDER BY id DESC LIMIT ?",
-        (-1 if limit is None else limit,),
-    )
-    return [(run_id, Digest.read(digest)) for run_id, digest in rows]
+    query = "SELECT run_id, updated_at, digest FROM runs"
+    try:
+        rows = connection.execute(
+            f"{query} ORDER BY id DESC LIMIT ?", (-1 if limit is None else limit,)
+        ).fetchall()
+    except sqlite3.DatabaseError as error:
+        if not is_damaged(error):
+            raise
+        # A page of the table is gone. The ids are in an index of their own.
+        ids = [id for (id,) in connection.execute("SELECT run_id FROM runs ORDER BY run_id DESC")]
+        rows = [_row(connection, f"{query} WHERE run_id = ?", id) for id in ids[:limit]]
+    return [summary(*row, held=held) for row in rows]
+
+
+def _row(connection: sqlite3.Connection, query: str, run_id: str) -> tuple[str, str, str]:
+    try:
+        return connection.execute(query, (run_id,)).fetchone() or (run_id, "", "")
+    except sqlite3.DatabaseError:
+        return run_id, "", ""
+
+
+def _digest(connection: sqlite3.Connection, run_id: str, text: str) -> Digest:
+    """A run's digest; made anew from its events where it can't be read."""
+    try:
+        return Digest.read(text)
+    except JournalError:
+        return Digest.whole([*events(connection, run_id)])
 
 
 def older(connection: sqlite3.Connection, before: dt.datetime) -> list[str]:

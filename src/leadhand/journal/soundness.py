@@ -1,0 +1,96 @@
+"""Whether what a database gives back is what was written: every row of a run, in order, unchanged.
+
+A row has its position and a checksum of run, position and body; the run's digest has the position
+of the last one. Rows that leadhand 0.1 wrote have no checksum.
+"""
+
+import hashlib
+from collections.abc import Iterable, Iterator, Sequence
+
+from leadhand.contracts.event import Event
+from leadhand.contracts.inspection import Inspection
+from leadhand.errors import DamagedRun, JournalError
+from leadhand.journal.codec import decode, expanded
+from leadhand.journal.summaries import Digest
+
+Stored = tuple[int, str | None, bytes | None, int | None]
+"""Position, body, compressed body where it is kept beside the log, and checksum."""
+
+
+def checksum(run_id: str, seq: int, body: str) -> int:
+    """What is kept beside a body: 64 bits, signed, as databases keep them."""
+    digest = hashlib.blake2b(f"{run_id}\0{seq}\0{body}".encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "big", signed=True)
+
+
+def read(run_id: str, rows: Iterable[Stored], *, last: int) -> Iterator[Event]:
+    """The events of a run, each checked before it is given.
+
+    `last` is the position of the last one; 0: it is not known. Raises `DamagedRun`, and
+    `JournalError` for an event that only a newer leadhand knows.
+    """
+    seq, verified = 0, False
+    for found, body, data, known in rows:
+        if found != seq + 1:
+            raise DamagedRun(run_id, seq + 1, "it is gone" if found > seq else "it is there twice")
+        seq = found
+        if verified and known is None:
+            raise DamagedRun(run_id, seq, "its checksum is gone")
+        verified = known is not None
+        try:
+            text = body if body is not None else expanded(data or b"")
+        except JournalError:
+            raise DamagedRun(run_id, seq, "its text is gone, or damaged") from None
+        if known is not None and known != checksum(run_id, seq, text):
+            raise DamagedRun(run_id, seq, "its text is not what was written")
+        try:
+            event = decode(run_id, seq, text)
+        except JournalError as error:
+            if known is not None:
+                raise
+            raise DamagedRun(run_id, seq, str(error)) from None
+        yield event
+    if seq < last:
+        raise DamagedRun(run_id, seq + 1, f"it is gone, with all that follows up to event {last}")
+
+
+def last_of(digest: str) -> int:
+    """The position of a run's last event, as its digest says; 0: it is not known."""
+    try:
+        return Digest.read(digest).seq
+    except JournalError:
+        return 0
+
+
+def inspected(run_id: str, rows: Iterable[Stored], *, digest: str) -> Inspection:
+    """The run as far as it is sound; its `digest` is checked too."""
+    unverified = 0
+
+    def counted() -> Iterator[Stored]:
+        nonlocal unverified
+        for row in rows:
+            unverified += row[3] is None
+            yield row
+
+    events: list[Event] = []
+    damage = unread = ""
+    try:
+        # `extend` keeps what comes before the damage.
+        events.extend(read(run_id, counted(), last=last_of(digest)))
+        damage = _digest_damage(digest, events)
+    except DamagedRun as error:
+        damage = error.where
+    except JournalError as error:
+        unread = str(error)
+    return Inspection(run_id, tuple(events), damage, unread, unverified)
+
+
+def _digest_damage(digest: str, events: Sequence[Event]) -> str:
+    """What is wrong with the digest of a run whose events are sound."""
+    try:
+        known = Digest.read(digest)
+    except JournalError:
+        return "its summary in the list can't be read; its events are sound"
+    if known.seq and Digest.whole(events) != known:
+        return "its summary in the list is not that of its events, which are sound"
+    return ""

@@ -1,0 +1,126 @@
+"""Whole runs whose Postgres database stalls, or whose connection another process makes use of."""
+
+import asyncio
+from collections.abc import Callable, Iterator
+
+import psycopg
+import pytest
+
+from leadhand import Handoff, Plan, Supervisor, Task, Team, Worker
+from leadhand.contracts.team import WorkFunction
+from leadhand.errors import JournalError, RunTaken
+from tests.journal.postgres_server import PostgresServer, end_sessions
+
+PLAN = Plan(
+    goal="Count twice",
+    tasks=(
+        Task(id="a", worker="count", intent="Count these words"),
+        Task(id="b", worker="count", intent="Count them again", depends_on=("a",)),
+    ),
+)
+
+
+@pytest.fixture(scope="module")
+def url() -> Iterator[str]:
+    with PostgresServer() as server:
+        yield server.database()
+
+
+@pytest.fixture
+def supervised(url: str) -> Iterator[Callable[..., Supervisor]]:
+    """Makes supervisors of a team with one worker; their journals are closed at the end."""
+    made: list[Supervisor] = []
+
+    def make(run: WorkFunction, *, deadline_s: float | None = 600.0) -> Supervisor:
+        team = Team("words", workers=(Worker("count", "Counts words", run=run),))
+        made.append(Supervisor(team, home=url, deadline_s=deadline_s))
+        return made[-1]
+
+    yield make
+    for supervisor in made:
+        supervisor.close()
+
+
+def seven(handoff: Handoff) -> int:
+    return 7
+
+
+def test_a_stalled_database_does_not_hold_up_the_answer_and_the_run_can_be_resumed(
+    url: str, supervised: Callable[..., Supervisor]
+) -> None:
+    """F50: the table is locked from the first task until the answer is there."""
+    done: list[str] = []
+    locking = psycopg.connect(url)
+
+    def count(handoff: Handoff) -> int:
+        done.append(handoff.task_id)
+        if len(done) == 1:
+            locking.execute("LOCK TABLE leadhand.events")
+        return len(handoff.intent.split())
+
+    answer = asyncio.run(supervised(count, deadline_s=1.0).run(plan=PLAN, run_id="slow"))
+
+    assert answer.status == "partial"
+    assert answer.ended_by == "deadline"
+    assert answer.output == {"a": 3}
+    assert "`leadhand resume slow` continues from what was kept" in answer.gaps[-1].why
+    assert "not kept" in answer.answer
+    locking.close()
+
+    again = asyncio.run(supervised(count).resume("slow"))
+    assert again.status == "complete"
+    assert again.output == {"a": 3, "b": 3}
+
+
+def test_a_run_that_cannot_begin_in_time_says_so_and_holds_up_no_other(
+    url: str, supervised: Callable[..., Supervisor]
+) -> None:
+    """F50: what the start asks of the journal is asked in a thread."""
+    stalled = supervised(seven, deadline_s=0.2)
+    free = Supervisor(stalled.team)
+
+    async def both() -> None:
+        with psycopg.connect(url) as locking:
+            locking.execute("LOCK TABLE leadhand.holders")
+            first = asyncio.ensure_future(stalled.run(plan=PLAN, run_id="late"))
+            assert (await free.run(plan=PLAN)).status == "complete"
+            with pytest.raises(JournalError, match=r"did not answer within 0\.2 s"):
+                await first
+
+    asyncio.run(both())
+
+
+def test_a_process_that_lost_its_run_stops_and_the_other_finishes_it(
+    url: str, supervised: Callable[..., Supervisor]
+) -> None:
+    """F48: it is cut off, and the run is resumed elsewhere before it is back."""
+
+    async def lose_and_resume() -> None:
+        at_work, stopped = asyncio.Event(), asyncio.Event()
+
+        async def hang(handoff: Handoff) -> int:
+            at_work.set()
+            try:
+                await asyncio.Event().wait()
+            finally:
+                stopped.set()
+            return 0
+
+        cut_off = supervised(hang, deadline_s=None)
+        first = asyncio.ensure_future(cut_off.run(plan=PLAN, run_id="lost"))
+        await at_work.wait()
+        other = supervised(seven)
+        while True:
+            end_sessions(url)
+            try:
+                answer = await other.resume("lost")
+            except (RunTaken, JournalError):
+                continue  # the first was back before we were
+            break
+        assert answer.output == {"a": 7, "b": 7}
+        await stopped.wait()
+        with pytest.raises(JournalError, match="has taken it over"):
+            await first
+        assert (await other.resume("lost")).output == {"a": 7, "b": 7}
+
+    asyncio.run(lose_and_resume())
