@@ -175,7 +175,7 @@ def test_a_model_that_fails_every_time_is_given_up_after_four_calls(
 
 
 @both
-@pytest.mark.parametrize("fault", ["html", "empty", "nan", "deep", "cut_body", "bad_usage"])
+@pytest.mark.parametrize("fault", ["html", "empty", "nan", "deep", "cut_body"])
 def test_what_is_no_answer_is_a_typed_error_after_one_more_try(
     model_server: ScriptedServer, model: str, fault: str
 ) -> None:

@@ -38,6 +38,8 @@ class Bill:
     def answered(self, usage: Usage) -> None:
         """The answer came, and this is what it took."""
         tokens_in, tokens_out = usage.input_tokens, usage.output_tokens
+        if not (tokens_in or tokens_out):
+            return  # unknown: what was expected stays booked
         usd = usage.cost_usd
         if usd is None and self.expected.nano_usd:
             usd = self._forecast.usd(tokens_in, tokens_out)

@@ -5,23 +5,19 @@ the tier's next model after that. None of this is an attempt of the task that it
 """
 
 import asyncio
-import dataclasses
-import re
+import contextlib
+import logging
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeVar, cast
+from typing import cast
 
 from pydantic import JsonValue
 from pydantic_ai.messages import (
     InstructionPart,
     ModelMessage,
     ModelResponse,
-    ModelResponsePart,
-    TextPart,
-    ThinkingPart,
-    ToolCallPart,
 )
 from pydantic_ai.models import Model, ModelRequestParameters
 from pydantic_ai.output import OutputObjectDefinition
@@ -34,27 +30,31 @@ from leadhand.contracts.team import ModelSpec
 from leadhand.errors import ModelError
 from leadhand.models.admission import Bill, admitted
 from leadhand.models.connections import Connection, Connections
-from leadhand.models.failures import Failure, failure_of
-from leadhand.models.gate import Ending, Place, pause_s
+from leadhand.models.exchange import CUT_OFF, Watch, exchanged
+from leadhand.models.failures import Failure
+from leadhand.models.gate import pause_s
 from leadhand.models.ledger import Account
 from leadhand.models.replay import Replay, request_hash, written
-from leadhand.models.usage import usage_of
+from leadhand.models.usage import is_known, usage_of
+from leadhand.progress import Progress, watcher
 from leadhand.recorder import Recorder
+from leadhand.stopwatch import aside
 
 MAX_TRIES = 4
 """Calls to one model for one answer, counting the first."""
 MAX_MALFORMED = 2
 """Of these, those that may end in something that is no answer."""
-CALL_TIMEOUT_S = 300.0
-"""How long one call may take from its first byte to its last, however slowly they drip."""
+MAX_OUTPUT_BYTES = 1_000_000
+"""How long an answer, or the arguments of a tool call, may be if nothing else is said."""
 
-T = TypeVar("T")
+_STREAMED = ("planner", "synthesizer")
+"""Roles whose answers are shown as they come. Workers are many, and are not."""
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
+_log = logging.getLogger("leadhand")
+
 _OVERLOADED = Failure(
     "overloaded", "the model is overloaded: it made everyone wait too often", unbilled=True
 )
-_CUT_OFF = Failure("unreachable", "the model could not be reached: its answer ended midway")
 _CANCELLED = Failure("unreachable", "the call was cancelled before it was answered")
 
 
@@ -78,6 +78,8 @@ class Request:
     """The form of the answer, as the tool that takes it; the model's profile decides whether it is
     asked for as a tool, as native JSON or in words. None: plain text."""
     settings: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    max_bytes: int = MAX_OUTPUT_BYTES
+    """Of the answer, and of a tool call's arguments."""
 
     @cached_property
     def model_settings(self) -> ModelSettings | None:
@@ -127,11 +129,15 @@ class Caller:
         self._connections = connections
         self._account = account
         self._replay = Replay(recorder.past)
+        self._without_usage: set[str] = set()
+        """The models of which it was said that they don't report their usage."""
         self.recorder = recorder
 
     def nested(self, recorder: Recorder, account: Account | None) -> "Caller":
         """The caller of a run inside the run: over the same connections, in its own name."""
-        return Caller(self._connections, recorder, account=account)
+        caller = Caller(self._connections, recorder, account=account)
+        caller._without_usage = self._without_usage
+        return caller
 
     def model(self, spec: ModelSpec) -> Model:
         """The model itself, for what has to name it. Raises `InputError` where there is none."""
@@ -195,36 +201,76 @@ class Caller:
         came = connection.gate.round
         failure = _OVERLOADED
         malformed = 0
+        watch = self._watch(asker, connection)
+        paused_s = 0.0
         for number in range(1, MAX_TRIES + 1):
-            async with self._admitted(question, connection) as bill:
-                place = await connection.gate.enter(since=came)
+            async with AsyncExitStack() as stack:
+                with aside() as queue:
+                    bill = await stack.enter_async_context(self._admitted(question, connection))
+                    place = await connection.gate.enter(since=came)
+                queued_s = paused_s + queue.elapsed_s
                 if place is None:
                     break
                 started_s = asyncio.get_running_loop().time()
                 bill.sent()
                 try:
-                    answer = await _once(question, connection, place)
+                    answer = await exchanged(
+                        connection,
+                        place,
+                        question.messages,
+                        question.settings,
+                        question.parameters,
+                        watch=watch,
+                    )
                 except asyncio.CancelledError:
-                    self._failed(asker, connection, _CANCELLED, started_s, None)
+                    self._failed(asker, connection, _CANCELLED, started_s, queued_s)
                     raise
                 if not isinstance(answer, Failure):
-                    answer = answer, self._answered(question, connection, answer, started_s)
+                    answer = (
+                        answer,
+                        self._answered(question, connection, answer, started_s, queued_s),
+                    )
                     bill.answered(answer[1])
-                elif answer.kind != "malformed" and answer is not _CUT_OFF:
+                elif answer.kind not in ("malformed", "too_large") and answer is not CUT_OFF:
                     bill.refused()
             if not isinstance(answer, Failure):
                 await self.recorder.commit()
                 return answer
             failure = answer
             malformed += failure.kind == "malformed"
-            again = failure.passing and number < MAX_TRIES and malformed < MAX_MALFORMED
+            passing = failure.passing or (watch is not None and "stream" in failure.message)
+            again = passing and number < MAX_TRIES and malformed < MAX_MALFORMED
+            watch = None  # what went wrong may be the stream
             wait_s = self._wait_s(connection, failure, number)
-            self._failed(asker, connection, failure, started_s, wait_s if again else None)
+            self._failed(
+                asker,
+                connection,
+                failure,
+                started_s,
+                queued_s,
+                retry_in_s=wait_s if again else None,
+            )
             await self.recorder.commit()
             if not again:
                 break
-            await asyncio.sleep(wait_s)
+            with aside() as pause:
+                await asyncio.sleep(wait_s)
+                if failure.kind != "overloaded":  # else it is for the model's limit that it waits
+                    pause.took(wait_s, wait_s)
+            paused_s = pause.elapsed_s if failure.kind == "overloaded" else 0.0
         return failure
+
+    def _watch(self, asker: Asker, connection: Connection) -> Watch | None:
+        """What shows an answer as it comes; none for workers, and if no one watches the run."""
+        watch = watcher()
+        if watch is None or asker.role not in _STREAMED or not connection.streams:
+            return None
+
+        def show(text: str) -> None:
+            with contextlib.suppress(Exception):  # a view that breaks must not break the run
+                watch(Progress(asker.role, self.recorder.path, text))
+
+        return show
 
     def _admitted(
         self, question: _Question, connection: Connection
@@ -244,10 +290,21 @@ class Caller:
         return max(own_s, connection.gate.closed_s)
 
     def _answered(
-        self, question: _Question, connection: Connection, response: ModelResponse, started_s: float
+        self,
+        question: _Question,
+        connection: Connection,
+        response: ModelResponse,
+        started_s: float,
+        queued_s: float,
     ) -> Usage:
         asker = question.asker
         usage = usage_of(connection.name, response, _since(started_s))
+        if not is_known(response.usage) and connection.name not in self._without_usage:
+            self._without_usage.add(connection.name)
+            _log.warning(
+                "%s does not say what its answers use: tokens and cost are unknown",
+                connection.name,
+            )
         self.recorder.record(
             ModelCalled(
                 **self.recorder.stamp(),
@@ -259,6 +316,7 @@ class Caller:
                 output_tokens=usage.output_tokens,
                 cost_usd=usage.cost_usd,
                 duration_s=usage.duration_s,
+                queued_s=queued_s,
                 request=question.hash,
                 response=written(response),
             )
@@ -271,7 +329,9 @@ class Caller:
         connection: Connection,
         failure: Failure,
         started_s: float,
-        wait_s: float | None,
+        queued_s: float,
+        *,
+        retry_in_s: float | None = None,
     ) -> None:
         self.recorder.record(
             ModelCalled(
@@ -282,75 +342,12 @@ class Caller:
                 attempt=asker.attempt,
                 cost_usd=0.0 if failure.unbilled else None,
                 duration_s=_since(started_s),
+                queued_s=queued_s,
                 error=failure.message,
-                retry_in_s=wait_s,
+                retry_in_s=retry_in_s,
             )
         )
 
 
-async def _once(
-    question: _Question, connection: Connection, place: Place
-) -> ModelResponse | Failure:
-    """What one call gives. Its place at the gate is given back whatever becomes of it."""
-    ending: Ending = "lost"
-    asked_s: float | None = None
-    try:
-        async with asyncio.timeout(CALL_TIMEOUT_S):
-            response = await connection.model.request(
-                question.messages, question.settings, question.parameters
-            )
-        if not _is_whole(response):
-            return _CUT_OFF
-        ending = "answered"
-        return legible(response)
-    except Exception as error:
-        failure = failure_of(error)
-        if failure.kind == "overloaded":
-            ending, asked_s = "refused", failure.retry_after_s
-        return failure
-    finally:
-        connection.gate.leave(place, ending, asked_s=asked_s)
-
-
 def _since(started_s: float) -> float:
     return asyncio.get_running_loop().time() - started_s
-
-
-def _is_whole(response: ModelResponse) -> bool:
-    """Whether an answer came to its end. Anthropic's may come as a stream, which can end anywhere
-    without an error; then nobody said why it ended."""
-    return response.provider_name != "anthropic" or "finish_reason" in (
-        response.provider_details or {}
-    )
-
-
-def legible(response: ModelResponse) -> ModelResponse:
-    """`response` itself, or where it holds lone surrogates, which UTF-8 can't, one without them."""
-    parts = [_legible_part(part) for part in response.parts]
-    if all(new is old for new, old in zip(parts, response.parts, strict=True)):
-        return response
-    return dataclasses.replace(response, parts=parts)
-
-
-def _legible_part(part: ModelResponsePart) -> ModelResponsePart:
-    if isinstance(part, TextPart | ThinkingPart):
-        content = _mended(part.content)
-        return part if content == part.content else dataclasses.replace(part, content=content)
-    if isinstance(part, ToolCallPart):
-        mended = {"tool_name": _mended(part.tool_name), "args": _mended(part.args)}
-        same = mended == {"tool_name": part.tool_name, "args": part.args}
-        return part if same else dataclasses.replace(part, **mended)
-    return part
-
-
-def _mended(value: T) -> T:
-    """JSON data without lone surrogates."""
-    mended: object = value
-    if isinstance(value, str) and not value.isascii():
-        mended = _SURROGATE.sub("\ufffd", value)
-    elif isinstance(value, dict):
-        rows = cast("dict[str, object]", value)
-        mended = {_mended(key): _mended(item) for key, item in rows.items()}
-    elif isinstance(value, list):
-        mended = [_mended(item) for item in cast("list[object]", value)]
-    return cast("T", mended)

@@ -1,4 +1,4 @@
-"""Chooses the models of a team, for the command line; in Python nobody looks for any.
+"""Chooses the models of a team, on the command line and for a `Team(model="auto")` in Python.
 
 Says what it found and why. Asks no model, spends nothing and loads nothing heavy: that the names
 are good is checked by `leadhand.models.names`, once there are any.
@@ -18,6 +18,8 @@ from leadhand.nesting import inherited
 NO_MODEL = "none"
 """What `--model` and `LEADHAND_MODEL` may say in place of a name."""
 VARIABLE = "LEADHAND_MODEL"
+AUTO = "auto"
+"""What a team's `model` says to have models looked for in Python, as the command line does."""
 LISTING_TIMEOUT_S = 10.0
 """How long the endpoint at OPENAI_BASE_URL has to list its models."""
 
@@ -49,6 +51,7 @@ async def choose(
         raise InputError("--model and --no-model exclude each other: give one of them")
     if no_model:
         return Choice(_stripped(team), "no model, from --no-model: engine deterministic")
+    team = _without_auto(team)
     for variable in ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"):
         _check_address(variable, environ.get(variable, "").strip())
     asked = (("--model", model), (VARIABLE, environ.get(VARIABLE) or None))
@@ -59,6 +62,45 @@ async def choose(
         own = _addressed(team, environ)
         return Choice(own, f"{_tiers_line(own)}, from team {team.name}")
     return await _at_hand(team, environ, servers)
+
+
+def is_auto(team: Team) -> bool:
+    """Whether models are to be looked for, for `team` or for a team nested in it."""
+    inner = (worker.team for worker in team.workers if worker.team is not None)
+    return team.model == AUTO or any(is_auto(one) for one in inner)
+
+
+async def found(
+    team: Team, environ: Mapping[str, str], servers: Sequence[LocalServer] = LOCAL_SERVERS
+) -> Choice:
+    """The team with a model wherever it says `auto`; teams that do not say it keep what they have.
+
+    Raises `InputError` where what the environment says can't be used.
+    """
+    if team.model == AUTO:
+        return await choose(team, model=None, no_model=False, environ=environ, servers=servers)
+    workers: list[Worker] = []
+    why, beside = "", dict[str, str]()
+    for worker in team.workers:
+        if worker.team is not None and is_auto(worker.team):
+            inner = await found(worker.team, environ, servers)
+            why, beside = inner.why, {**beside, **inner.environ}
+            worker = dataclasses.replace(worker, team=inner.team)
+        workers.append(worker)
+    return Choice(dataclasses.replace(team, workers=tuple(workers)), why, beside)
+
+
+def _without_auto(team: Team) -> Team:
+    """The team as if no model were named where it says `auto`, nested teams too."""
+    if not is_auto(team):
+        return team
+    workers = tuple(
+        dataclasses.replace(worker, team=_without_auto(worker.team)) if worker.team else worker
+        for worker in team.workers
+    )
+    return dataclasses.replace(
+        team, model=None if team.model == AUTO else team.model, workers=workers
+    )
 
 
 def _check_address(variable: str, address: str) -> None:

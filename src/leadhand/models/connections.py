@@ -1,39 +1,43 @@
 """Connections to models: from `provider:model` to a pydantic-ai `Model` that can be asked.
 
-One HTTP client serves a run's OpenAI-compatible models, over aiohttp, which takes a quarter to a
-half off the cost of a call. The SDKs' own retries are off: waiting is the gate's business. A
-`Model` that is handed in keeps its own.
+Each provider has one HTTP client, with the limits of `clients`. The SDKs' own retries are off:
+waiting is the gate's business. A `Model` that is handed in keeps its own client.
 """
 
 import asyncio
-import functools
 import inspect
 import os
 import random
-import ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
+from functools import partial
 from ipaddress import ip_address
 from types import TracebackType
 from typing import cast
 from urllib.parse import urlsplit
 
 import httpx2
-from openai import DefaultAioHttpClient
 from pydantic_ai.exceptions import UserError
 from pydantic_ai.models import Model, infer_model
-from pydantic_ai.providers import Provider, infer_provider, infer_provider_class
+from pydantic_ai.providers import Provider, gateway, infer_provider, infer_provider_class
 
 from leadhand.contracts.budget import NO_RATE, Rate
 from leadhand.contracts.team import ModelSpec
 from leadhand.errors import InputError
+from leadhand.models.clients import httpx_client, model_client
 from leadhand.models.forecast import Forecast
 from leadhand.models.gate import Gate
 from leadhand.models.rates import Limiter, limiter_of
 
 LOOPBACK_ONLY = "LEADHAND_LOOPBACK_ONLY"
 """The environment variable that, set to 1, bars every model that is not on this machine."""
+
+_HTTPX = ("cohere", "groq")
+"""Providers whose SDKs take a client of httpx, where the others take one of httpx2."""
+_OWN_CLIENT = ("huggingface",)
+"""Providers that refuse a client; those of AWS and xAI have no such parameter. Their SDKs connect
+by themselves, and the limits of `clients` don't cover them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,6 +50,8 @@ class Connection:
     limiter: Limiter
     """Shared with all other runs of this process that ask the same model."""
     forecast: Forecast
+    streams: bool = False
+    """Whether its answers are streamed: a `Model` that is handed in may not know how."""
 
     @property
     def gate(self) -> Gate:
@@ -61,7 +67,8 @@ class Connections:
         self._rates = rates or {}
         self._random = random.Random(seed)
         self._found: dict[object, Connection] = {}
-        self._client: httpx2.AsyncClient | None = None
+        self._providers: dict[str, Provider[object]] = {}
+        self._clients: list[httpx2.AsyncClient] = []
         self._open: set[Connection] = set()
         self._opening = asyncio.Lock()
         self._stack = AsyncExitStack()
@@ -76,8 +83,8 @@ class Connections:
         traceback: TracebackType | None,
     ) -> None:
         await self._stack.aclose()
-        if self._client is not None:
-            await self._client.aclose()
+        for client in self._clients:
+            await client.aclose()
 
     def to(self, spec: ModelSpec) -> Connection:
         """The connection to a model. Raises `InputError` that says why there can be none."""
@@ -89,7 +96,7 @@ class Connections:
             name = name_of(spec)
             rate = self._rates.get(name) or self._rates.get(name_of(model), NO_RATE)
             limiter = limiter_of(model, rate, self._random.random)
-            found = Connection(name, model, limiter, Forecast(model))
+            found = Connection(name, model, limiter, Forecast(model), isinstance(spec, str))
             self._found[key] = found
         return found
 
@@ -117,24 +124,27 @@ class Connections:
             raise InputError(f"model {spec!r} can't be used: {said}") from error
 
     def _provider(self, name: str) -> Provider[object]:
+        """The provider of that name. Its models share it, and it shares its client with no other:
+        some providers put a key of their own on theirs."""
+        if name not in self._providers:
+            self._providers[name] = self._new_provider(name)
+        return self._providers[name]
+
+    def _new_provider(self, name: str) -> Provider[object]:
+        upstream = name.removeprefix("gateway/")
         kind = infer_provider_class(name)
         parameters = inspect.signature(kind.__init__).parameters
-        if "openai_client" not in parameters or "/" in name:
+        if upstream in _OWN_CLIENT or "http_client" not in parameters:
             provider = infer_provider(name)
         else:
-            if self._client is None:
-                self._client = DefaultAioHttpClient(verify=_certificates())
-            provider = kind(http_client=self._client)  # pyright: ignore[reportCallIssue]
-        client: object = provider.client
-        if hasattr(client, "max_retries"):
-            client.max_retries = 0  # pyright: ignore[reportAttributeAccessIssue]
+            client = httpx_client() if upstream in _HTTPX else model_client()
+            self._clients.append(client)
+            make = partial(gateway.gateway_provider, upstream) if upstream != name else kind  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+            provider = cast("Callable[..., Provider[object]]", make)(http_client=client)
+        sdk: object = provider.client
+        if hasattr(sdk, "max_retries"):
+            sdk.max_retries = 0  # pyright: ignore[reportAttributeAccessIssue]
         return provider
-
-
-@functools.cache
-def _certificates() -> ssl.SSLContext:
-    # Reading them takes as long as twenty calls' own work: once is enough for a process.
-    return httpx2.create_ssl_context()
 
 
 def name_of(spec: ModelSpec) -> str:

@@ -21,7 +21,9 @@ from pydantic_ai.exceptions import (
     UserError,
 )
 
-Kind = Literal["overloaded", "unreachable", "malformed", "too_long", "refused"]
+from leadhand.models.clients import RedirectRefused, ResponseTooLarge
+
+Kind = Literal["overloaded", "unreachable", "malformed", "too_large", "too_long", "refused"]
 
 _MAX_MESSAGE = 300
 _SURROGATE = re.compile("[\ud800-\udfff]")
@@ -33,8 +35,9 @@ class Failure:
 
     kind: Kind
     """`overloaded`: it asks everyone to wait. `unreachable`: this call was lost on the way.
-    `malformed`: what came back is no answer. `too_long`: the request does not fit the model.
-    `refused`: asking again the same way gives the same."""
+    `malformed`: what came back is no answer. `too_large`: the answer was longer than it may be.
+    `too_long`: the request does not fit the model. `refused`: asking again the same way gives the
+    same."""
     message: str
     """One line, with what to do where there is something to do."""
     retry_after_s: float | None = None
@@ -50,7 +53,19 @@ class Failure:
 
 def failure_of(error: Exception) -> Failure:
     """The failure that `error`, raised by a model's `request`, stands for."""
+    bound = _bound_of(error)
+    if isinstance(bound, ResponseTooLarge):
+        return Failure("too_large", str(bound))
+    if isinstance(bound, RedirectRefused):
+        return Failure("refused", str(bound), unbilled=True)
     return replace(_failure(error), unbilled=isinstance(error, ModelHTTPError | UserError))
+
+
+def _bound_of(error: BaseException | None) -> ResponseTooLarge | RedirectRefused | None:
+    """The bound of our client that is behind an SDK's error, if one is."""
+    while error is not None and not isinstance(error, ResponseTooLarge | RedirectRefused):
+        error = error.__cause__ or error.__context__
+    return error
 
 
 def _failure(error: Exception) -> Failure:

@@ -66,6 +66,11 @@ def _client(base_url: str, key: str | None) -> httpx2.AsyncClient:
 
 async def _get(client: httpx2.AsyncClient, url: str) -> bytes:
     async with client.stream("GET", url) as response:
+        if response.has_redirect_location:
+            raise NoListing(
+                f"it redirects (HTTP {response.status_code}), which is not followed: "
+                "give the address that it names"
+            )
         if response.status_code != 200:
             raise NoListing(f"HTTP {response.status_code}")
         body = bytearray()

@@ -19,6 +19,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_ai.models import Model
 
 from leadhand.contracts.budget import NO_RATE, Rate
+from leadhand.contracts.health import ModelHealth
 from leadhand.errors import InputError
 from leadhand.models.gate import Gate
 
@@ -63,6 +64,18 @@ class Limiter:
             self._inside -= 1
             self._freed.set()
 
+    def health(self, model: str) -> ModelHealth:
+        """What it lets through now, to the model of that name."""
+        self._forget(asyncio.get_running_loop().time())
+        counted = self.rate.rpm is not None or self.rate.tpm is not None
+        return ModelHealth(
+            model=model,
+            rate=self.rate,
+            running=self._inside,
+            requests=len(self._log) if counted else None,
+            tokens=self._tokens if counted else None,
+        )
+
     def correct(self, share: Share, tokens: int) -> None:
         """Count `tokens` for a call in place of what was expected of it."""
         if share.counted:
@@ -89,9 +102,7 @@ class Limiter:
     def _wait_s(self, tokens: int, now_s: float) -> float:
         """Seconds until there may be room for a call; infinite while only another's end helps."""
         rate, log = self.rate, self._log
-        while log and log[0].at_s + MINUTE_S <= now_s:
-            log[0].counted = False
-            self._tokens -= log.popleft().tokens
+        self._forget(now_s)
         if rate.concurrency is not None and self._inside >= rate.concurrency:
             return math.inf
         wait_s = 0.0
@@ -106,6 +117,13 @@ class Limiter:
                 over -= share.tokens
                 wait_s = max(wait_s, share.at_s + MINUTE_S - now_s)
         return wait_s
+
+    def _forget(self, now_s: float) -> None:
+        """Count no more what is older than a minute."""
+        log = self._log
+        while log and log[0].at_s + MINUTE_S <= now_s:
+            log[0].counted = False
+            self._tokens -= log.popleft().tokens
 
 
 _limiters: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[object, tuple[Limiter, Model]]] = (
@@ -128,6 +146,12 @@ def limiter_of(model: Model, rate: Rate, jitter: Callable[[], float]) -> Limiter
     limiter = limiters[key][0]
     limiter.rate = limiter.rate.tightened(rate)
     return limiter
+
+
+def health() -> tuple[ModelHealth, ...]:
+    """The models that were asked in this event loop."""
+    known = _limiters.get(asyncio.get_running_loop(), {})
+    return tuple(limiter.health(model.model_name) for limiter, model in known.values())
 
 
 def rates_of(own: Mapping[str, Rate], environ: Mapping[str, str]) -> dict[str, Rate]:

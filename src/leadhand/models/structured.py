@@ -5,7 +5,7 @@ What is wrong with it is told to the model, at most `MAX_REPAIRS` times.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar, cast
 
 from pydantic import JsonValue
@@ -14,24 +14,38 @@ from pydantic_ai.messages import (
     ModelRequest,
     ModelRequestPart,
     ModelResponse,
+    ModelResponsePart,
+    TextPart,
     ToolCallPart,
     ToolReturnPart,
     UserPromptPart,
 )
-from pydantic_core import from_json
+from pydantic_core import from_json, to_json
 
 from leadhand.contracts.team import ModelSpec
 from leadhand.errors import ModelError
-from leadhand.models.calls import Asker, Caller, Request
+from leadhand.models.calls import MAX_OUTPUT_BYTES, Asker, Caller, Request
 
+_CUT_OFF = "its answer was cut off: it is longer than the model may write"
 MAX_REPAIRS = 2
 """How often a model is told what is wrong with its answer before it is given up."""
+
+MAX_SENT_BACK_BYTES = 200_000
+"""A longer answer does not go back to its model with what is wrong with it: that would cost more
+than the answer did, or not fit the model's context."""
+_KEPT_CHARS = 1_000
+"""Of a text that was refused as too long, when it goes back to the model."""
 
 T = TypeVar("T")
 
 
 class Unfit(Exception):
     """An answer that can't be used; the message tells the model why and what to do."""
+
+    def __init__(self, problem: str, *, why: str | None = None) -> None:
+        """`why` tells people the same; None: as the model is told it."""
+        super().__init__(problem)
+        self.why = why or problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +59,15 @@ class Answer:
     call: ToolCallPart | None = None
     """The call of the output tool, where it made one."""
     problem: str | None = None
-    """Why it can't be read."""
+    """Why it can't be read, as the model is told it."""
+    cut_off: bool = False
+    """Whether that is because it is longer than the model may write."""
+
+    def readable(self) -> "Answer":
+        """The answer itself. Raises `Unfit` if it can't be read."""
+        if self.problem is None:
+            return self
+        raise Unfit(self.problem, why=_CUT_OFF if self.cut_off else None)
 
 
 async def ask_for(
@@ -68,15 +90,14 @@ async def ask_for(
         response, _usage = await caller.ask(asker, messages, request=request, models=models)
         answer = answer_in(response, request)
         try:
-            if answer.problem is not None:
-                raise Unfit(answer.problem)
-            return read(answer)
+            return read(answer.readable())
         except Unfit as unfit:
             last = unfit
         problem = str(last)
         replies = [reply(call, problem) for call in response.tool_calls]
-        messages += [response, ModelRequest(replies or [UserPromptPart(problem)])]
-    said = " ".join(str(last).split())
+        sent_back = bounded(response, max_bytes=min(request.max_bytes, MAX_SENT_BACK_BYTES))
+        messages += [sent_back, ModelRequest(replies or [UserPromptPart(problem)])]
+    said = " ".join(last.why.split())
     raise ModelError(
         f"the {asker.role} gave no valid answer after {MAX_REPAIRS} repairs: {said}",
         transient=False,
@@ -91,14 +112,19 @@ def opening(text: str, request: Request) -> ModelRequest:
 def answer_in(response: ModelResponse, request: Request) -> Answer:
     """The answer in a response: the output tool's arguments, else JSON, else plain text."""
     text = (response.text or "").strip()
+    if _is_longer(text, request.max_bytes):
+        return Answer(problem=_too_long("Your answer", request.max_bytes))
     output = request.output
     if output is None:
-        return Answer(text=text, problem=_unreadable(response, text))
+        return _in_words(response, text)
     call = next((call for call in response.tool_calls if call.tool_name == output.name), None)
     if call is not None:
-        data = arguments_of(call)
+        data = arguments_of(call, max_bytes=request.max_bytes)
         if isinstance(data, str):
-            return Answer(text=text, call=call, problem=_cut_off(response) or data)
+            problem = _cut_off(response)
+            return Answer(
+                text=text, call=call, problem=problem or data, cut_off=problem is not None
+            )
         return Answer(data, text, call)
     data = _object_in(text)
     if data is not None:
@@ -106,11 +132,13 @@ def answer_in(response: ModelResponse, request: Request) -> Answer:
     if response.tool_calls and not text:
         called = response.tool_calls[0].tool_name
         return Answer(problem=f"There is no tool {called!r}. Answer by calling {output.name!r}.")
-    return Answer(text=text, problem=_unreadable(response, text))
+    return _in_words(response, text)
 
 
-def _unreadable(response: ModelResponse, text: str) -> str | None:
-    return _cut_off(response) or (None if text else "You sent no answer. Answer now.")
+def _in_words(response: ModelResponse, text: str) -> Answer:
+    cut_off = _cut_off(response)
+    problem = cut_off or (None if text else "You sent no answer. Answer now.")
+    return Answer(text=text, problem=problem, cut_off=cut_off is not None)
 
 
 def _cut_off(response: ModelResponse) -> str | None:
@@ -119,8 +147,12 @@ def _cut_off(response: ModelResponse) -> str | None:
     return "Your answer was cut off because it was too long. Give a shorter one."
 
 
-def arguments_of(call: ToolCallPart) -> dict[str, JsonValue] | str:
-    """The arguments of a call, or what is wrong with them. Half a call is never mended here."""
+def arguments_of(
+    call: ToolCallPart, *, max_bytes: int = MAX_OUTPUT_BYTES
+) -> dict[str, JsonValue] | str:
+    """The arguments of a call, or what is wrong with them. Half a call is never completed here."""
+    if _is_longer(_spelt(call), max_bytes):
+        return _too_long(f"The arguments of {call.tool_name}", max_bytes)
     if isinstance(call.args, Mapping):
         return cast("dict[str, JsonValue]", dict(call.args))
     if not call.args:
@@ -137,19 +169,71 @@ def arguments_of(call: ToolCallPart) -> dict[str, JsonValue] | str:
     return cast("dict[str, JsonValue]", data)
 
 
+def _is_longer(text: str, max_bytes: int) -> bool:
+    if len(text) > max_bytes or text.isascii():
+        return len(text) > max_bytes
+    return len(text.encode("utf-8", "surrogatepass")) > max_bytes
+
+
+def _too_long(what: str, max_bytes: int) -> str:
+    return f"{what} may be {max_bytes:,} bytes at most; this was refused unread. Be briefer."
+
+
+def with_first_calls(response: ModelResponse, max_calls: int) -> ModelResponse:
+    """`response` without its tool calls beyond the first `max_calls`."""
+    beyond = {id(call) for call in response.tool_calls[max_calls:]}
+    if not beyond:
+        return response
+    return replace(response, parts=[part for part in response.parts if id(part) not in beyond])
+
+
+def bounded(response: ModelResponse, *, max_bytes: int) -> ModelResponse:
+    """`response` as it goes back to the model: itself, without what was refused as too long."""
+    parts = [_bounded_part(part, max_bytes) for part in response.parts]
+    if all(new is old for new, old in zip(parts, response.parts, strict=True)):
+        return response
+    return replace(response, parts=parts)
+
+
+def _bounded_part(part: ModelResponsePart, max_bytes: int) -> ModelResponsePart:
+    if isinstance(part, TextPart) and _is_longer(part.content, max_bytes):
+        return replace(part, content=f"{part.content[:_KEPT_CHARS]} ... (refused: too long)")
+    if isinstance(part, ToolCallPart) and _is_longer(_spelt(part), max_bytes):
+        return replace(part, args={})
+    return part
+
+
+def _spelt(call: ToolCallPart) -> str:
+    return call.args if isinstance(call.args, str) else to_json(call.args or {}).decode()
+
+
 def reply(call: ToolCallPart, problem: str) -> ModelRequestPart:
     """What a call is answered with that could not be carried out."""
     return ToolReturnPart(call.tool_name, problem, call.tool_call_id, outcome="failed")
 
 
-def _object_in(text: str) -> dict[str, JsonValue] | None:
-    """The JSON object that `text` is, in a code block or out of one."""
+def left_in(response: ModelResponse, request: Request) -> str | dict[str, JsonValue]:
+    """What can be read of an answer that is cut off, or no call: its fields, else its text."""
+    name = request.output.name if request.output is not None else None
+    call = next((call for call in response.tool_calls if call.tool_name == name), None)
+    text = (response.text or "").strip()
+    if call is None:
+        return text if name is None else _object_in(text, cut_off=True) or text
+    # What a whole call says was understood, and is not what was asked for.
+    is_cut_off = isinstance(call.args, str) and _object_in(call.args) is None
+    return (_object_in(str(call.args), cut_off=True) if is_cut_off else None) or text
+
+
+def _object_in(text: str, *, cut_off: bool = False) -> dict[str, JsonValue] | None:
+    """The JSON object that `text` is, in a code block or out of one; if `cut_off` its beginning."""
     if text.startswith("```"):
-        text = text.partition("\n")[2].rpartition("```")[0]
+        block = text.partition("\n")[2]
+        text = block.rpartition("```")[0] or (block if cut_off else "")
     if not text.lstrip().startswith("{"):
         return None
+    partial = "trailing-strings" if cut_off else "off"
     try:
-        data: object = from_json(text, allow_inf_nan=False)
+        data: object = from_json(text, allow_inf_nan=False, allow_partial=partial)
     except ValueError:
         return None
     return cast("dict[str, JsonValue]", data) if isinstance(data, dict) else None

@@ -4,6 +4,8 @@ Looking a price up costs more than all the rest of our work on a call. So a mode
 up once, and calls that used nothing but plain tokens are multiplied out from them.
 """
 
+import math
+import warnings
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
@@ -12,6 +14,8 @@ from pydantic_ai.usage import RequestUsage
 
 from leadhand.contracts.outcome import Usage
 
+MAX_TOKENS = 1_000_000_000
+"""Tokens of one answer above which a count is not believed."""
 _RATES_FOR_S = 900
 """Seconds for which rates hold: providers change prices with the time of day, on the quarter."""
 _LINEAR_BELOW = 32_000
@@ -30,30 +34,42 @@ class _Rate:
     output: Decimal
 
 
+# Counts that are none are ours to report, once; libraries print pages about every one of them.
+warnings.filterwarnings("ignore", "Failed to extract usage")
+warnings.filterwarnings("ignore", r"(?s)Pydantic serializer warnings:.*'\w+_tokens'")
+
 _rates: dict[_Key, _Rate | None] = {}
 """By model, time and terms; none where only a look at the single call tells the price."""
 _without_price: set[tuple[str, str | None, str | None]] = set()
 
 
 def usage_of(model: str, response: ModelResponse, duration_s: float) -> Usage:
-    """The usage of one answered call to `model`."""
+    """The usage of one answered call to `model`. Unknown counts are 0, and so are both of them."""
     used = response.usage
+    known = is_known(used)
     return Usage(
         model=model,
         requests=1,
-        input_tokens=max(used.input_tokens, 0),
-        output_tokens=max(used.output_tokens, 0),
+        input_tokens=used.input_tokens if known else 0,
+        output_tokens=used.output_tokens if known else 0,
         cost_usd=cost_usd(response),
         duration_s=duration_s,
     )
 
 
+def is_known(used: RequestUsage) -> bool:
+    """Whether an endpoint says what its answer used: possible counts that are not both 0."""
+    counts: tuple[object, object] = (used.input_tokens, used.output_tokens)
+    return any(counts) and all(type(n) is int and 0 <= n <= MAX_TOKENS for n in counts)
+
+
 def cost_usd(response: ModelResponse) -> float | None:
-    """The price in US dollars, from pydantic-ai's price data; none where that has no such model."""
+    """The price in US dollars, from pydantic-ai's price data; `None` if it is unknown."""
     used = response.usage
     if used.cost is not None:
-        return float(used.cost)  # a gateway's own word
-    if not response.model_name:
+        told = float(used.cost)  # by a gateway
+        return told if 0 <= told < math.inf else None
+    if not response.model_name or not is_known(used):
         return None
     model = (response.model_name, response.provider_name, response.provider_url)
     if model in _without_price:

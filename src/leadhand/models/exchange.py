@@ -1,0 +1,132 @@
+"""One exchange with a model: a request, and its answer read whole or as it comes."""
+
+import asyncio
+import dataclasses
+import re
+from collections.abc import Callable
+from typing import TypeVar, cast
+
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelResponse,
+    ModelResponsePart,
+    PartDeltaEvent,
+    PartStartEvent,
+    TextPart,
+    TextPartDelta,
+    ThinkingPart,
+    ToolCallPart,
+    ToolCallPartDelta,
+)
+from pydantic_ai.models import Model, ModelRequestParameters
+from pydantic_ai.settings import ModelSettings
+
+from leadhand.models.connections import Connection
+from leadhand.models.failures import Failure, failure_of
+from leadhand.models.gate import Ending, Place
+
+CALL_TIMEOUT_S = 300.0
+"""How long one call may take from its first byte to its last, however slowly they drip."""
+CUT_OFF = Failure("unreachable", "the model could not be reached: its answer ended midway")
+
+T = TypeVar("T")
+Watch = Callable[[str], None]
+"""Is shown all of an answer's text so far, again and again."""
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+async def exchanged(
+    connection: Connection,
+    place: Place,
+    messages: list[ModelMessage],
+    settings: ModelSettings | None,
+    parameters: ModelRequestParameters,
+    *,
+    watch: Watch | None,
+) -> ModelResponse | Failure:
+    """What one call gives; with `watch` it is streamed. Its place at the gate is given back."""
+    ending: Ending = "lost"
+    asked_s: float | None = None
+    try:
+        async with asyncio.timeout(CALL_TIMEOUT_S):
+            if watch is None:
+                response = await connection.model.request(messages, settings, parameters)
+            else:
+                response = await _streamed(connection.model, messages, settings, parameters, watch)
+        if not _is_whole(response, streamed=watch is not None):
+            return CUT_OFF
+        ending = "answered"
+        return legible(response)
+    except Exception as error:
+        failure = failure_of(error)
+        if failure.kind == "overloaded":
+            ending, asked_s = "refused", failure.retry_after_s
+        return failure
+    finally:
+        connection.gate.leave(place, ending, asked_s=asked_s)
+
+
+async def _streamed(
+    model: Model,
+    messages: list[ModelMessage],
+    settings: ModelSettings | None,
+    parameters: ModelRequestParameters,
+    watch: Watch,
+) -> ModelResponse:
+    text = ""
+    async with model.request_stream(messages, settings, parameters) as stream:
+        async for event in stream:
+            match event:
+                case PartStartEvent(part=TextPart(content=str(piece))):
+                    text += piece
+                case PartStartEvent(part=ToolCallPart(args=str(piece))):
+                    text += piece
+                case PartDeltaEvent(delta=TextPartDelta(content_delta=piece)):
+                    text += piece
+                case PartDeltaEvent(delta=ToolCallPartDelta(args_delta=str(piece))):
+                    text += piece
+                case _:
+                    continue
+            watch(text)
+        return stream.get()
+
+
+def _is_whole(response: ModelResponse, *, streamed: bool) -> bool:
+    """Whether an answer came to its end. A stream can end anywhere without an error; then no reason
+    is given for its end. Anthropic's answers are always streams."""
+    if not streamed and response.provider_name != "anthropic":
+        return True
+    return "finish_reason" in (response.provider_details or {})
+
+
+def legible(response: ModelResponse) -> ModelResponse:
+    """`response` itself, or where it holds lone surrogates, which UTF-8 can't, one without them."""
+    parts = [_legible_part(part) for part in response.parts]
+    if all(new is old for new, old in zip(parts, response.parts, strict=True)):
+        return response
+    return dataclasses.replace(response, parts=parts)
+
+
+def _legible_part(part: ModelResponsePart) -> ModelResponsePart:
+    if isinstance(part, TextPart | ThinkingPart):
+        content = _mended(part.content)
+        return part if content == part.content else dataclasses.replace(part, content=content)
+    if isinstance(part, ToolCallPart):
+        mended = {"tool_name": _mended(part.tool_name), "args": _mended(part.args)}
+        same = mended == {"tool_name": part.tool_name, "args": part.args}
+        return part if same else dataclasses.replace(part, **mended)
+    return part
+
+
+def _mended(value: T) -> T:
+    """JSON data without lone surrogates."""
+    mended: object = value
+    if isinstance(value, str) and not value.isascii():
+        mended = _SURROGATE.sub("\ufffd", value)
+    elif isinstance(value, dict):
+        rows = cast("dict[str, object]", value)
+        mended = {_mended(key): _mended(item) for key, item in rows.items()}
+    elif isinstance(value, list):
+        mended = [_mended(item) for item in cast("list[object]", value)]
+    return cast("T", mended)

@@ -1,0 +1,76 @@
+"""An endpoint made of bytes: for what no HTTP library would send."""
+
+import asyncio
+import threading
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+
+
+@dataclass
+class RawEndpoint:
+    """Sends `head` and then `chunk` again and again, `times` or for ever, to whoever asks."""
+
+    head: bytes
+    chunk: bytes = b""
+    times: int | None = 0
+    port: int = 0
+    requests: list[bytes] = field(default_factory=list[bytes])
+    """What came first on each connection, up to 64 kB."""
+    sent: int = 0
+    """Bytes of chunks that went out."""
+
+    @property
+    def url(self) -> str:
+        """Where it listens."""
+        return f"http://127.0.0.1:{self.port}"
+
+    async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer one request, and close."""
+        with suppress(ConnectionError):
+            self.requests.append(await reader.read(65_536))
+            writer.write(self.head)
+            count = 0
+            while self.times is None or count < self.times:
+                writer.write(self.chunk)
+                await writer.drain()
+                self.sent += len(self.chunk)
+                count += 1
+        writer.close()
+
+
+@contextmanager
+def serving(*endpoints: RawEndpoint) -> Generator[None]:
+    """The endpoints listen on ports of their own, in a thread, as long as the block lasts."""
+    loop = asyncio.new_event_loop()
+    listening = threading.Event()
+    over = asyncio.Event()
+
+    async def serve() -> None:
+        servers = [await asyncio.start_server(one.answer, "127.0.0.1", 0) for one in endpoints]
+        for endpoint, server in zip(endpoints, servers, strict=True):
+            endpoint.port = server.sockets[0].getsockname()[1]
+        listening.set()
+        await over.wait()
+        for server in servers:
+            server.close()
+
+    thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))
+    thread.start()
+    listening.wait()
+    try:
+        yield
+    finally:
+        loop.call_soon_threadsafe(over.set)
+        thread.join()
+        for task in asyncio.all_tasks(loop):
+            task.cancel()
+        loop.run_until_complete(asyncio.sleep(0))
+        loop.close()
+
+
+def head(status: str = "200 OK", **headers: str) -> bytes:
+    """A status line and headers; the body ends with the connection."""
+    lines = [f"HTTP/1.1 {status}", "connection: close"]
+    lines += [f"{name.replace('_', '-')}: {value}" for name, value in headers.items()]
+    return "\r\n".join([*lines, "", ""]).encode()

@@ -1,0 +1,197 @@
+"""Answers without end, bombs and redirects, from an endpoint of raw bytes: F39, F40."""
+
+import asyncio
+import gzip
+import tracemalloc
+import zlib
+
+import pytest
+
+from leadhand.cli.doctor import doctor_command
+from leadhand.errors import InputError
+from leadhand.models.clients import DEFAULT_MAX_BYTES, MAX_REDIRECTS, MAX_RESPONSE, max_bytes
+from leadhand.models.listing import MAX_BYTES, Listed, NoListing, listed
+from tests.models.asking import ANTHROPIC, OPENAI, Asked, ask
+from tests.models.raw_endpoint import RawEndpoint, head, serving
+
+RESPONSES = "openai-responses:any"
+EVERY = [OPENAI, RESPONSES, ANTHROPIC]
+every = pytest.mark.parametrize("model", EVERY)
+LIMIT = 1_000_000
+
+
+@pytest.fixture(autouse=True)
+def keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-secret")
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-secret")
+    monkeypatch.setenv(MAX_RESPONSE, "1MB")
+
+
+def asked(
+    monkeypatch: pytest.MonkeyPatch, endpoint: RawEndpoint, model: str, *others: RawEndpoint
+) -> Asked:
+    """What comes of asking `model` at the endpoint."""
+    with serving(endpoint, *others):
+        for other in others:
+            endpoint.head = endpoint.head.replace(b"{other}", other.url.encode())
+        endpoint.head = endpoint.head.replace(b"{self}", endpoint.url.encode())
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{endpoint.url}/v1")
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", endpoint.url)
+        return asyncio.run(ask(model))
+
+
+def check_too_large(given: Asked, endpoint: RawEndpoint) -> None:
+    assert given.error is not None
+    assert "longer than 1,000,000 bytes" in str(given.error)
+    assert MAX_RESPONSE in str(given.error)
+    assert not given.error.transient
+    assert len(given.calls) == len(endpoint.requests) == 1
+
+
+@every
+@pytest.mark.parametrize("status", ["200 OK", "500 Internal Server Error"])
+def test_an_answer_without_end_is_read_to_the_limit(
+    monkeypatch: pytest.MonkeyPatch, model: str, status: str
+) -> None:
+    """F39, F04"""
+    endless = RawEndpoint(
+        head(status, content_type="application/json") + b'{"id": "', b"x" * 65_536, times=None
+    )
+    check_too_large(asked(monkeypatch, endless, model), endless)
+    assert endless.sent < 20 * LIMIT  # what the sockets on the way hold
+
+
+@every
+@pytest.mark.parametrize("coding", ["gzip", "deflate", "gzip, gzip"])
+def test_a_small_answer_that_inflates_is_read_to_the_limit(
+    monkeypatch: pytest.MonkeyPatch, model: str, coding: str
+) -> None:
+    """F39, F06"""
+    plain = b'{"id": "' + b"x" * 200_000_000
+    bomb = zlib.compress(plain, 1) if coding == "deflate" else gzip.compress(plain, 1)
+    if coding == "gzip, gzip":
+        bomb = gzip.compress(bomb)
+    del plain
+    small = RawEndpoint(head(content_type="application/json", content_encoding=coding), bomb, 1)
+    tracemalloc.start()
+    try:
+        given = asked(monkeypatch, small, model)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    check_too_large(given, small)
+    assert peak < 50_000_000
+
+
+@every
+def test_a_redirect_to_another_port_is_refused(monkeypatch: pytest.MonkeyPatch, model: str) -> None:
+    """F40"""
+    other = RawEndpoint(head())
+    moved = RawEndpoint(head("307 Temporary Redirect", location="{other}/v1/anything?key=sk-x"))
+    given = asked(monkeypatch, moved, model, other)
+    assert other.requests == []
+    assert given.error is not None
+    assert not given.error.transient
+    assert f"{moved.url} redirects to {other.url}, where nothing was sent" in str(given.error)
+    assert len(moved.requests) == len(given.calls) == 1
+
+
+@every
+@pytest.mark.parametrize(
+    "location", ["https://127.0.0.1/", "http://localhost:1/", "ftp://x", "//x.invalid"]
+)
+def test_a_redirect_to_another_scheme_or_host_is_refused(
+    monkeypatch: pytest.MonkeyPatch, model: str, location: str
+) -> None:
+    """F40"""
+    moved = RawEndpoint(head("308 Permanent Redirect", location=location))
+    given = asked(monkeypatch, moved, model)
+    assert given.error is not None
+    assert len(moved.requests) == len(given.calls) == 1
+
+
+@every
+def test_a_redirect_within_the_endpoint_is_followed(
+    monkeypatch: pytest.MonkeyPatch, model: str
+) -> None:
+    moved = RawEndpoint(head("307 Temporary Redirect", location="{self}/elsewhere"))
+    given = asked(monkeypatch, moved, model)
+    assert given.error is not None
+    assert "redirects" not in str(given.error)
+    assert moved.requests[1].startswith(b"POST /elsewhere")
+    assert len(moved.requests) == len(given.calls) * (MAX_REDIRECTS + 1)
+
+
+@pytest.mark.parametrize(
+    ("given", "count"),
+    [
+        ("", DEFAULT_MAX_BYTES),
+        ("5000", 5_000),
+        ("2MB", 2_000_000),
+        ("64 kB", 64_000),
+        ("1g", 10**9),
+    ],
+)
+def test_the_limit_is_bytes_or_a_size(
+    monkeypatch: pytest.MonkeyPatch, given: str, count: int
+) -> None:
+    monkeypatch.setenv(MAX_RESPONSE, given)
+    assert max_bytes() == count
+
+
+@pytest.mark.parametrize("given", ["0", "-1", "much", "1.5MB", "MB"])
+def test_what_is_no_size_is_said_in_a_line(monkeypatch: pytest.MonkeyPatch, given: str) -> None:
+    monkeypatch.setenv(MAX_RESPONSE, given)
+    with pytest.raises(InputError, match=f"^{MAX_RESPONSE} is '{given}': write a size such as"):
+        max_bytes()
+
+
+def listed_at(endpoint: RawEndpoint) -> list[Listed]:
+    """The models that the endpoint lists."""
+    with serving(endpoint):
+        return asyncio.run(listed(f"{endpoint.url}/v1", key="sk-secret", timeout_s=60))
+
+
+def test_a_list_of_models_is_not_looked_for_elsewhere() -> None:
+    """F40"""
+    moved = RawEndpoint(head("302 Found", location="http://127.0.0.1:1/v1/models"))
+    with pytest.raises(NoListing, match=r"it redirects \(HTTP 302\), which is not followed"):
+        listed_at(moved)
+    assert len(moved.requests) == 1
+
+
+def test_a_list_of_models_without_end_is_read_to_a_limit() -> None:
+    """F39"""
+    endless = RawEndpoint(head(content_type="application/json"), b" " * 65_536, times=None)
+    with pytest.raises(NoListing, match="too long for a list of models"):
+        listed_at(endless)
+    assert endless.sent < 5 * MAX_BYTES
+
+
+def test_a_list_of_models_that_inflates_is_read_to_a_limit() -> None:
+    """F39"""
+    bomb = gzip.compress(b" " * 200_000_000, 1)
+    small = RawEndpoint(head(content_encoding="gzip"), bomb, 1)
+    tracemalloc.start()
+    try:
+        with pytest.raises(NoListing, match="too long for a list of models"):
+            listed_at(small)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 50_000_000
+
+
+def test_the_doctor_says_that_an_endpoint_redirects(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """F40"""
+    other = RawEndpoint(head())
+    moved = RawEndpoint(head("307 Temporary Redirect"))
+    with serving(moved, other):
+        moved.head = head("307 Temporary Redirect", location=f"{other.url}/v1")
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{moved.url}/v1")
+        status = doctor_command(team=None, model=OPENAI, no_model=False, as_json=True, trust=False)
+    assert status == 3
+    assert other.requests == []
+    assert f"redirects to {other.url}, where nothing was sent" in capsys.readouterr().out
