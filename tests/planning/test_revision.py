@@ -33,7 +33,9 @@ def run(server: ScriptedServer, script: Sequence[Json], *tasks: Task) -> tuple[A
     server.reset(script=list(script))
     events: list[Event] = []
     plan = Plan(goal=REQUEST, tasks=tasks)
-    answer = asyncio.run(Supervisor(team()).run(REQUEST, plan=plan, listener=events.append))
+    answer = asyncio.run(
+        Supervisor(team()).run(REQUEST, plan=plan, amend=True, listener=events.append)
+    )
     return answer, events
 
 
@@ -124,7 +126,7 @@ def test_a_task_that_takes_too_long_is_split_by_the_model(server: ScriptedServer
 def test_a_typed_impact_has_the_model_revise_the_plan(server: ScriptedServer) -> None:
     impact: Object = {
         "answer": "No bug here.", "summary": "No bug.", "confidence": 90, "evidence": [],
-        "plan_impact": "this looks like configuration",
+        "plan_impact": "blocks", "impact_reason": "this looks like configuration",
     }  # fmt: skip
     later = Task(
         id="t2", worker="search", intent="Find the bug's first commit.", depends_on=("t1",)
@@ -191,7 +193,9 @@ def test_of_two_opinions_the_model_judges(server: ScriptedServer) -> None:
     )
     events: list[Event] = []
     plan = Plan(goal=REQUEST, tasks=(ONE,))
-    answer = asyncio.run(Supervisor(pair).run(REQUEST, plan=plan, listener=events.append))
+    answer = asyncio.run(
+        Supervisor(pair).run(REQUEST, plan=plan, amend=True, listener=events.append)
+    )
     assert answer.status == "complete"
     reasons = [getattr(event, "reason", "") for event in events if event.type == "opinion_judged"]
     assert reasons == ["it names a source"]

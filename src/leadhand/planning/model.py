@@ -13,7 +13,7 @@ from leadhand.contracts.team import Team
 from leadhand.errors import PlanRejected
 from leadhand.models.calls import Asker, Caller, Request
 from leadhand.models.structured import MAX_REPAIRS, Answer, Unfit, ask_for
-from leadhand.planning.proposal import form, object_in, proposed
+from leadhand.planning.proposal import form, object_in, proposed, roster, shortened
 from leadhand.prompts import joined, prompt
 from leadhand.validation import Problem, check
 
@@ -47,7 +47,7 @@ class ModelPlanner:
                 return plan
             if next(proposals) > MAX_REPAIRS:
                 raise PlanRejected(problems)
-            said = [problem.message for problem in problems]
+            said = shortened([problem.message for problem in problems])
             self._rejected(plan, said)
             raise Unfit(_numbered(said))
 
@@ -65,14 +65,8 @@ def _asked(team: Team) -> Request:
     role = team.planner
     if role.plain:
         return Request(role.instructions, settings=role.settings)
-    instructions = joined(prompt(_PACKAGE, "planner"), _roster(team), role.instructions)
+    instructions = joined(prompt(_PACKAGE, "planner"), roster(team.workers), role.instructions)
     return Request(instructions, output=form(team), settings=role.settings)
-
-
-def _roster(team: Team) -> str:
-    return "\n".join(
-        f"- `{worker.name}`: {' '.join(worker.description.split())}" for worker in team.workers
-    )
 
 
 def _question(request: ports.Request) -> str:

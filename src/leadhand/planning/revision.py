@@ -10,19 +10,23 @@ from typing import TypeVar
 from pydantic import JsonValue
 from pydantic_ai.tools import ToolDefinition
 
-from leadhand.contracts.outcome import Escalated, Failed, PlanImpact, Result
+from leadhand.contracts.outcome import Escalated, Failed, ImpactKind, PlanImpact, Result
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team
 from leadhand.engine.handoffs import digest, excerpt
 from leadhand.fence import Fence
 from leadhand.models.calls import Asker, Caller, Request
 from leadhand.models.structured import Answer, Unfit, ask_for
-from leadhand.planning.proposal import form, object_in, proposed
+from leadhand.planning.proposal import form, object_in, proposed, roster, shortened
 from leadhand.ports import Arbiter
 from leadhand.prompts import joined, prompt
 from leadhand.state import RunState
 
 _PACKAGE = "leadhand.planning"
+_IMPACTS: dict[ImpactKind, str] = {
+    "blocks": "The worker of {} finds that planned work is pointless or can't be done.",
+    "adds": "The worker of {} finds that the request needs work that is not planned.",
+}
 _MAX_LISTED = 200
 """Tasks that a model is shown of a plan under way."""
 
@@ -82,6 +86,8 @@ class ModelRemedies:
             *(f"- {_line(one.task)} ({one.status})" for one in begun[:_MAX_LISTED]),
             "Not started:",
             *(f"- {_line(task)}" for task in [*waiting.values()][:_MAX_LISTED]),
+            _IMPACTS[impact.kind].format(task_id),
+            f"It names these tasks: {', '.join(impact.task_ids)}" if impact.task_ids else "",
             self._fence.explanation,
             self._fence.around(impact.reason, source=f"finding of {task_id}"),
             *(
@@ -93,7 +99,10 @@ class ModelRemedies:
         # The form asks for little; everything else of a task that stays is as it was.
         named = ("worker", "intent", "depends_on")
         return [
-            waiting[task.id].model_copy(update={name: getattr(task, name) for name in named})
+            waiting[task.id].model_copy(
+                update={name: getattr(task, name) for name in named}
+                | ({"payload": task.payload} if task.payload is not None else {})
+            )
             if task.id in waiting
             else task
             for task in plan.tasks
@@ -113,17 +122,13 @@ class ModelRemedies:
         )
 
     def _roster(self, names: Sequence[str]) -> str:
-        return "\n".join(
-            f"- `{worker.name}`: {' '.join(worker.description.split())}"
-            for worker in self._team.workers
-            if worker.name in names
-        )
+        return roster(worker for worker in self._team.workers if worker.name in names)
 
     async def _plan(self, name: str, text: str, *, goal: str) -> Plan:
         def read(answer: Answer) -> Plan:
             plan = proposed(_data(answer), goal, self._team)
             if not isinstance(plan, Plan):
-                raise Unfit("; ".join(problem.message for problem in plan))
+                raise Unfit("; ".join(shortened([problem.message for problem in plan])))
             return plan
 
         return await self._asked(name, form(self._team), text, read)

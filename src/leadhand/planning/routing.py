@@ -79,7 +79,9 @@ class RoutingPlanner:
     async def plan(self, request: Request, team: Team) -> Plan:
         """A plan of one task, or the other planner's; `name` says afterwards whose it is."""
         worker = await self._router.first(request.text)
-        if worker is None:
+        found = team.worker(worker) if worker is not None else None
+        # A route has no payload to give: that takes a planner.
+        if worker is None or (found is not None and found.input is not None):
             self.name = self._otherwise.name
             return await self._otherwise.plan(request, team)
         task = Task(id=worker, worker=worker, intent=request.text)

@@ -77,6 +77,7 @@ def _task(
         # A dependency that made no tasks (an empty cut) leaves nothing to wait for.
         depends_on=tuple(one for needed in entry.depends_on for one in ids.get(needed, [needed])),
         artifacts=batch.artifacts,
+        payload=entry.payload,
         done_when=entry.done_when,
         tolerates_missing=entry.tolerates_missing,
         limits=entry.limits,
