@@ -247,7 +247,7 @@ def conversation(body: Object) -> list[Object]:
 
 
 def test_the_loop_sends_what_an_agent_would_send(model_server: ScriptedServer) -> None:
-    """What differs: the loop also offers `escalate` and `read_more`, fences what tools gave, and
+    """What differs: the loop also offers `escalate`, fences what tools gave, and
     words what is wrong with a call for the model instead of sending pydantic's errors."""
     script = steps(
         calls(("height", {"building": "tower"}), ("height", {"building": "mast"})),
@@ -281,7 +281,7 @@ def test_the_loop_sends_what_an_agent_would_send(model_server: ScriptedServer) -
     assert len(by_loop) == len(by_agents) == 5
     for ours, theirs in zip(by_loop, by_agents, strict=True):
         assert conversation(ours) == conversation(theirs)
-        assert set(tools(ours)) - set(tools(theirs)) == {"escalate", "read_more"}
+        assert set(tools(ours)) - set(tools(theirs)) == {"escalate"}
         assert named(ours, "height") == named(theirs, "height")
         rest = {"messages", "tools"}
         assert {k: v for k, v in ours.items() if k not in rest} == {

@@ -47,3 +47,10 @@ def test_a_gap_is_named_with_what_there_is_all_the_same() -> None:
     )
     shown = briefing.opening(given, FENCE)
     assert "no full result of this task (timed_out): too slow\n\nhalf" in shown
+
+
+def test_what_a_completed_task_did_not_do_is_told_to_its_dependants() -> None:
+    given = handoff(
+        context=(Digest(task_id="a", status="completed", summary="S", missing=("b.csv was cut",)),)
+    )
+    assert "S\n\nNot done: b.csv was cut" in briefing.opening(given, FENCE)

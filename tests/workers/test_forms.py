@@ -33,10 +33,10 @@ from tests.workers.model_runs import (
     worker,
 )
 
-from leadhand.contracts.outcome import NO_USAGE, Completed, Escalated, Outcome
+from leadhand.contracts.outcome import NO_USAGE, Completed, Escalated, Outcome, PlanImpact
 from leadhand.models.structured import Answer, Unfit
 from leadhand.testing import ScriptedServer
-from leadhand.testing.json_data import Json, mapping
+from leadhand.testing.json_data import Json, Object, mapping
 from leadhand.workers.forms import Form
 
 
@@ -284,3 +284,23 @@ def test_tools_escalation_and_repairs_work_the_same_there(
     outcome = attempt(model_server, mode, output=Building)
     assert isinstance(outcome, Escalated)
     assert outcome.message == "ask the mason"
+
+
+@pytest.mark.parametrize(
+    "filled",
+    [None, "", " ", "none", "None", "no", "null", "N/A", "the tower is gone", True, [], {}, 7],
+)
+def test_f14_a_plan_impact_that_is_filled_in_by_habit_means_none(filled: Json) -> None:
+    """Each one that counts costs a call to the planner."""
+    given: Object = {**ending(), "plan_impact": filled, "impact_reason": "No impact."}
+    assert Form().result(Answer(given), NO_USAGE).plan_impact is None
+
+
+@pytest.mark.parametrize("kind", ["blocks", "adds"])
+def test_an_impact_is_an_explicit_choice_with_its_reason(kind: Literal["blocks", "adds"]) -> None:
+    given: Object = {**ending(), "plan_impact": kind, "impact_reason": "it is gone"}
+    found = Form().result(Answer(given), NO_USAGE).plan_impact
+    assert found == PlanImpact(kind=kind, reason="it is gone")
+    bare: Object = {**ending(), "plan_impact": kind}
+    found = Form().result(Answer(bare), NO_USAGE).plan_impact
+    assert found == PlanImpact(kind=kind, reason="It is 324 m.")

@@ -28,7 +28,7 @@ from tests.workers.model_runs import (
 
 from leadhand import Limits
 from leadhand.contracts.event import TaskEscalated, TaskFailed
-from leadhand.contracts.outcome import Completed, Escalated
+from leadhand.contracts.outcome import Completed, Escalated, PlanImpact
 from leadhand.prompts import prompt
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Json, Object
@@ -96,6 +96,24 @@ def test_an_answer_that_is_cut_by_its_length_is_asked_for_shorter(
     assert result(done) == "short"
     last = json.dumps(bodies(model_server)[-1])
     assert last.count("cut off because it was too long. Give a shorter one") == 2
+
+
+@pytest.mark.parametrize("how", ["call", "text"])
+def test_an_answer_that_stays_cut_off_leaves_its_text_not_its_json(
+    model_server: ScriptedServer, how: str
+) -> None:
+    """F10"""
+    cut: dict[str, Json] = {"length": True}
+    form = {"answer": "The tower is 324 m high. " * 4, "summary": "high"}
+    said = (
+        {"text": json.dumps(form)} if how == "text" else calls(("final_answer", json.dumps(form)))
+    )
+    model_server.configure(script=steps({**said, "misbehave": cut}))
+    answer = run(team()).answer
+    assert answer.status == "failed"
+    assert answer.gaps[0].why == "its answer was cut off: it is longer than the model may write"
+    assert "The tower is 324 m high. The tower" in answer.answer
+    assert "{" not in answer.answer
 
 
 @both
@@ -222,11 +240,11 @@ def test_only_the_typed_field_says_that_the_plan_no_longer_fits(
     outcome = asyncio.run(attempted(worker(), handoff()))
     assert isinstance(outcome, Completed)
     assert outcome.result.plan_impact is None
-    model_server.configure(script=steps(final("x", plan_impact="the tower is gone")))
+    gone: Object = {"plan_impact": "blocks", "impact_reason": "the tower is gone"}
+    model_server.configure(script=steps(final("x", **gone)))
     outcome = asyncio.run(attempted(worker(), handoff()))
     assert isinstance(outcome, Completed)
-    assert outcome.result.plan_impact is not None
-    assert outcome.result.plan_impact.reason == "the tower is gone"
+    assert outcome.result.plan_impact == PlanImpact(kind="blocks", reason="the tower is gone")
 
 
 def test_a_plain_worker_asks_its_whole_prompt_once_and_takes_the_words(

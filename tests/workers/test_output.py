@@ -3,7 +3,6 @@
 import dataclasses
 import datetime as dt
 import enum
-import errno
 import math
 import re
 from collections.abc import Iterator
@@ -23,7 +22,8 @@ from leadhand.contracts.outcome import (
     Result,
     Usage,
 )
-from leadhand.workers.output import MAX_BYTES, MAX_MESSAGE, failure_of, outcome_of
+from leadhand.failures import MAX_MESSAGE
+from leadhand.workers.output import MAX_BYTES, outcome_of
 
 OUTCOME: TypeAdapter[Outcome] = TypeAdapter(Outcome)
 
@@ -224,49 +224,6 @@ def test_another_type_than_the_declared_one_is_refused_with_the_reason() -> None
 def test_escalations_and_failures_need_no_declared_type() -> None:
     escalated = Escalated(reason="ambiguous_input", message="which?")
     assert outcome_of(escalated, Row) == escalated
-
-
-def test_an_exception_becomes_a_failure_that_says_its_type_and_text() -> None:
-    assert failure_of(ValueError("bad")) == Failed(kind="error", message="ValueError: bad")
-    assert failure_of(KeyError("k")).message == "KeyError: 'k'"
-    assert failure_of(SystemExit(3)).message == "SystemExit: 3"
-    assert failure_of(KeyboardInterrupt()).message == "KeyboardInterrupt"
-    assert failure_of(Unprintable()).message == "Unprintable"
-
-
-def test_the_message_of_a_failure_is_bounded_and_legible() -> None:
-    """F07."""
-    message = failure_of(ValueError("\ud800" + "x" * 10_000)).message
-    assert len(message) == MAX_MESSAGE
-    assert message.startswith("ValueError: \ufffdxx")
-    assert message.endswith("...")
-
-
-@pytest.mark.parametrize(
-    ("error", "transient"),
-    [
-        (ConnectionResetError(), True),
-        (TimeoutError(), True),
-        (OSError(errno.EHOSTUNREACH, "no route"), True),
-        (FileNotFoundError(errno.ENOENT, "gone"), False),
-        (PermissionError(errno.EACCES, "no"), False),
-        (ValueError("bad"), False),
-        (SystemExit(), False),
-    ],
-)
-def test_only_errors_that_may_pass_are_transient(error: BaseException, transient: bool) -> None:
-    assert failure_of(error).transient is transient
-
-
-def test_an_exception_may_call_itself_transient() -> None:
-    class Busy(Exception):
-        transient = True
-
-    class Sly(Exception):
-        transient = "maybe"
-
-    assert failure_of(Busy()).transient
-    assert not failure_of(Sly()).transient
 
 
 HUGE = "x" * MAX_BYTES

@@ -28,7 +28,7 @@ from tests.workers.model_runs import (
     worker,
 )
 
-from leadhand import Plan, Task
+from leadhand import Plan, Supervisor, Task, Team, Worker
 from leadhand.contracts.outcome import Escalated
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Json, Object
@@ -241,3 +241,34 @@ def test_the_model_is_offered_the_schema_of_a_plain_typed_function(
     offered = json.dumps(bodies(model_server)[0]["tools"])
     assert "counted from the ground" in offered
     assert "Measures a floor." in offered
+
+
+class Unreachable(FunctionToolset[None]):
+    """A toolset whose server is not there."""
+
+    async def __aenter__(self) -> Self:
+        """Fails, as a connection does."""
+        raise ExceptionGroup("two ways were tried", [OSError("connection refused")])
+
+
+def test_tools_that_do_not_start_fail_the_tasks_of_their_worker_alone(
+    model_server: ScriptedServer,
+) -> None:
+    """F38: there is an answer in every case."""
+    model_server.configure(script=steps(final("done")))
+    both = Team(
+        "t",
+        model=OPENAI,
+        workers=(worker(tools=(Unreachable([]),)), Worker("other", "does the rest")),
+    )
+    two = Plan(
+        goal="measure",
+        tasks=(
+            Task(id="t1", worker=both.workers[0].name, intent="Measure the tower"),
+            Task(id="t2", worker="other", intent="Measure the bridge"),
+        ),
+    )
+    answer = asyncio.run(Supervisor(both).run(plan=two))
+    assert {one.id: one.status for one in answer.tasks} == {"t1": "failed", "t2": "completed"}
+    assert "did not start" in answer.gaps[0].why
+    assert "connection refused" in answer.gaps[0].why or "two ways" in answer.gaps[0].why

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from leadhand.workers.function import FunctionWorker
-    from leadhand.workers.output import failure_of, outcome_of
+    from leadhand.workers.output import outcome_of
     from leadhand.workers.processes import ProcessPool, ProcessWorker
     from leadhand.workers.reference import Reference
     from leadhand.workers.threads import Abandoned, DaemonThreads
@@ -23,7 +23,6 @@ __all__ = [
     "ProcessWorker",
     "Reference",
     "Watchdog",
-    "failure_of",
     "outcome_of",
 ]
 
@@ -35,7 +34,6 @@ _MODULES = {
     "ProcessWorker": "processes",
     "Reference": "reference",
     "Watchdog": "watchdog",
-    "failure_of": "output",
     "outcome_of": "output",
 }
 

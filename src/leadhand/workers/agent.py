@@ -1,11 +1,12 @@
 """Any pydantic-ai `Agent` as a worker, as it is: its own model, tools and output type."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Collection
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Protocol, cast
 
 from pydantic_ai.agent import AbstractAgent
-from pydantic_ai.exceptions import AgentRunError, UserError
+from pydantic_ai.exceptions import AgentRunError, ModelAPIError, UserError
 from pydantic_ai.messages import ModelMessage, ModelResponse
 from pydantic_ai.models import (
     CompletedStreamedResponse,
@@ -20,10 +21,12 @@ from pydantic_ai.tools import DeferredToolRequests, RunContext
 from leadhand.contracts.outcome import Escalated, Failed, Handoff, Outcome
 from leadhand.contracts.team import ModelSpec, Worker
 from leadhand.errors import BudgetUsedUp, InputError, ModelError
+from leadhand.failures import failure_of
 from leadhand.fence import Fence
 from leadhand.models.calls import Asker, Caller
+from leadhand.models.failures import failure_of as model_failure_of
 from leadhand.workers import briefing
-from leadhand.workers.output import failure_of, outcome_of
+from leadhand.workers.output import outcome_of
 
 
 class _Result(Protocol):
@@ -34,8 +37,20 @@ class _Result(Protocol):
 class AgentWorker:
     """A `Runner` over an agent. Its model calls are made and written down like everyone's."""
 
-    def __init__(self, agent: AbstractAgent[None, object], caller: Caller, fence: Fence) -> None:
+    def __init__(
+        self,
+        agent: AbstractAgent[None, object],
+        caller: Caller,
+        fence: Fence,
+        *,
+        retry_on: Collection[str] | None,
+        max_calls: int,
+    ) -> None:
+        """`retry_on` names the exceptions of its tools that are transient, as in `failure_of`;
+        `max_calls` is how many tool calls of one answer it makes."""
+        self._retry_on = retry_on
         self._agent = agent
+        self._max_calls = max_calls
         self._caller = caller
         self._fence = fence
 
@@ -51,9 +66,12 @@ class AgentWorker:
         except ModelError as error:
             return Failed(kind="error", message=str(error), transient=error.transient)
         except (AgentRunError, UserError) as error:
-            return Failed(kind="error", message=f"the agent failed: {error}")
+            # A model's error gets here from an agent that asks another one by itself.
+            passing = isinstance(error, ModelAPIError) and model_failure_of(error).passing
+            message = f"the agent failed: {error}"
+            return Failed(kind="error", message=message, transient=passing)
         except Exception as error:
-            return failure_of(error)
+            return failure_of(error, on=self._retry_on)
         output = cast("_Result", result).output
         if isinstance(output, DeferredToolRequests):
             waiting = [*output.approvals, *output.calls]
@@ -66,14 +84,15 @@ class AgentWorker:
         model = self._agent.model
         if model is None:
             return None
-        return _Watched(model, self._caller, asker)
+        return _Watched(model, self._caller, asker, self._max_calls)
 
 
 class _Watched(WrapperModel):
     """A model whose requests go through our caller: one log, one back-off for everyone."""
 
-    def __init__(self, spec: ModelSpec, caller: Caller, asker: Asker) -> None:
+    def __init__(self, spec: ModelSpec, caller: Caller, asker: Asker, max_calls: int) -> None:
         super().__init__(caller.model(spec))
+        self._max_calls = max_calls
         self._spec = spec
         self._caller = caller
         self._asker = asker
@@ -84,14 +103,21 @@ class _Watched(WrapperModel):
         model_settings: ModelSettings | None,
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
-        """The wrapped model's answer."""
-        return await self._caller.pass_on(
+        """The wrapped model's answer, without the tool calls beyond the worker's limit.
+
+        The agent makes its calls itself: what it is to refuse, it must not see.
+        """
+        response = await self._caller.pass_on(
             self._asker,
             messages,
             settings=model_settings,
             parameters=model_request_parameters,
             model=self._spec,
         )
+        beyond = [id(call) for call in response.tool_calls[self._max_calls :]]
+        if not beyond:
+            return response
+        return replace(response, parts=[p for p in response.parts if id(p) not in beyond])
 
     @asynccontextmanager
     async def request_stream(

@@ -1,5 +1,7 @@
 """What a model that works on a task is told: who it is, how it works, and the handoff."""
 
+from pydantic_core import to_json
+
 from leadhand.contracts.outcome import Digest, Handoff
 from leadhand.contracts.team import MaterialFunction, Worker
 from leadhand.fence import Fence
@@ -17,6 +19,8 @@ def opening(handoff: Handoff, fence: Fence, *, material: MaterialFunction | None
     """The task: the intent in the supervisor's own words, and all else as data."""
     done = f"Done when: {handoff.done_when}" if handoff.done_when else ""
     shown = (material or _handed_over)(handoff)
+    if handoff.payload is not None:
+        shown = {"the task's payload": to_json(handoff.payload).decode(), **shown}
     given = [fence.around(text, source=name) for name, text in shown.items()]
     return joined(handoff.intent, done, fence.explanation if given else "", *given)
 
@@ -33,4 +37,5 @@ def _shown(digest: Digest) -> str:
     if digest.why_missing is not None:
         missing = f"There is no full result of this task ({digest.status}): {digest.why_missing}"
         return joined(missing, digest.summary, digest.excerpt)
-    return joined(digest.summary, digest.excerpt)
+    left = "\n".join(f"Not done: {line}" for line in digest.missing)
+    return joined(digest.summary, left, digest.excerpt)

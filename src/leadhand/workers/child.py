@@ -4,30 +4,30 @@ Imports only what a call needs, since its start is part of the first answer's ti
 the other end of the socket does, whatever the worker function is busy with.
 """
 
-import fcntl
 import functools
 import inspect
 import os
 import resource
-import select
-import signal
 import socket
 import struct
 import sys
 import threading
-from collections.abc import Awaitable, Callable, Generator
-from contextlib import contextmanager, suppress
-from typing import NoReturn, cast
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import cast
 
 from pydantic import BaseModel, ConfigDict
 from pydantic_core import to_json
 
+from leadhand.child_process import end, end_with_parent, ending_with_parent
 from leadhand.contracts.outcome import Failed, Handoff, Outcome
-from leadhand.workers.output import failure_of, outcome_of
+from leadhand.failures import failure_of
+from leadhand.workers.output import outcome_of
 from leadhand.workers.reference import Reference
 
-HEADER = struct.Struct(">Q")
-"""Before each message: its length in bytes."""
+HEADER = struct.Struct(">Qd")
+"""Before each message: its length in bytes, and how many seconds were worked for it."""
 
 
 class Call(BaseModel):
@@ -37,6 +37,8 @@ class Call(BaseModel):
 
     reference: Reference
     handoff: Handoff
+    retry_on: frozenset[str] | None = None
+    """The names of the exceptions that are transient; None: all but the permanent ones."""
 
 
 def main(descriptor: int, max_output_bytes: int, max_memory_bytes: int) -> None:
@@ -48,16 +50,18 @@ def main(descriptor: int, max_output_bytes: int, max_memory_bytes: int) -> None:
     # A fork of this process must not keep the socket open when this process is gone.
     os.register_at_fork(after_in_child=functools.partial(os.close, descriptor))
     channel = socket.socket(fileno=descriptor)
-    threading.Thread(target=_end_with_parent, args=(descriptor,), daemon=True).start()
+    threading.Thread(target=end_with_parent, args=(descriptor,), daemon=True).start()
     while True:
         call = _receive(channel)
-        with _ending_with_parent(descriptor):
+        started_s = time.perf_counter()
+        with ending_with_parent(descriptor):
             answer = _answer(call, max_output_bytes)
-        channel.sendall(HEADER.pack(len(answer)) + answer)
+        worked_s = time.perf_counter() - started_s
+        channel.sendall(HEADER.pack(len(answer), worked_s) + answer)
 
 
 def _receive(channel: socket.socket) -> bytearray:
-    (size,) = HEADER.unpack(_exactly(channel, HEADER.size))
+    size, _ = HEADER.unpack(_exactly(channel, HEADER.size))
     return _exactly(channel, size)
 
 
@@ -67,7 +71,7 @@ def _exactly(channel: socket.socket, size: int) -> bytearray:
     while rest:
         count = channel.recv_into(rest)
         if count == 0:
-            _end()
+            end()
         rest = rest[count:]
     return message
 
@@ -93,15 +97,22 @@ def _answer(message: bytearray, max_output_bytes: int) -> bytes:
 
 
 def _outcome(message: bytearray) -> Outcome:
+    call: Call | None = None
     try:
         call = Call.model_validate_json(message)
         reference = call.reference
-        value = _load(reference)(call.handoff, **reference.keywords)
+        function = _load(reference)
+        value = function(call.handoff, **reference.keywords)
         if inspect.isawaitable(value):
             value = _awaited(cast("Awaitable[object]", value))
+        if value is None:
+            # Here, since most workers return something.
+            from leadhand.workers.returns import outcome_of_nothing
+
+            return outcome_of_nothing(function, None, worker=call.handoff.to_agent)
         return outcome_of(value)
     except BaseException as error:
-        return failure_of(error)
+        return failure_of(error, on=call.retry_on if call is not None else None)
 
 
 _functions: dict[str, Callable[..., object]] = {}
@@ -123,43 +134,3 @@ def _awaited(value: Awaitable[object]) -> object:
         return await value
 
     return asyncio.run(wait())
-
-
-# Ending with the parent
-
-
-def _end() -> NoReturn:
-    """End this process and all it started."""
-    if os.getpgrp() == os.getpid():
-        os.killpg(0, signal.SIGKILL)
-    os._exit(0)
-
-
-def _end_with_parent(descriptor: int) -> None:
-    """Wait until the other end is closed, then end, whatever the main thread does."""
-    poller = select.poll()
-    poller.register(descriptor, 0)
-    poller.poll()
-    _end()
-
-
-@contextmanager
-def _ending_with_parent(descriptor: int) -> Generator[None]:
-    """Within, the system itself ends this process when the parent is gone.
-
-    The thread above can't while a worker holds the interpreter's lock, as a regular expression
-    does. Linux then sends SIGIO for the closed socket, and its default action is to terminate.
-    Nothing else happens on the socket during a call.
-    """
-    if sys.platform != "linux" or os.getpgrp() != os.getpid():
-        yield
-        return
-    signal.signal(signal.SIGIO, signal.SIG_DFL)
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGIO})
-    fcntl.fcntl(descriptor, fcntl.F_SETOWN, -os.getpid())
-    flags = fcntl.fcntl(descriptor, fcntl.F_GETFL)
-    fcntl.fcntl(descriptor, fcntl.F_SETFL, flags | os.O_ASYNC)
-    try:
-        yield
-    finally:
-        fcntl.fcntl(descriptor, fcntl.F_SETFL, flags)

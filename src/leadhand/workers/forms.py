@@ -8,37 +8,35 @@ from pydantic import BaseModel, ConfigDict, JsonValue, TypeAdapter, ValidationEr
 from pydantic_ai.tools import ToolDefinition
 from pydantic_core import to_json
 
-from leadhand.contracts.outcome import Escalated, EscalationReason, PlanImpact, Result, Usage
+from leadhand.contracts.outcome import (
+    IMPACT_KINDS,
+    Escalated,
+    EscalationReason,
+    PlanImpact,
+    Result,
+    Usage,
+)
 from leadhand.models.structured import Answer, Unfit
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
+# What is said here is sent with every task, and held to 200 tokens by a test: names that explain
+# themselves cost less than descriptions.
 ESCALATE = ToolDefinition(
     name="escalate",
-    description="Hand the task back because you can't do it well.",
+    description="If unable.",
     parameters_json_schema={
         "type": "object",
         "properties": {
-            "reason": {
-                "type": "string",
-                "enum": ["out_of_scope", "ambiguous_input", "low_confidence"],
-            },
-            "message": {
-                "type": "string",
-                "description": "What is missing, what to do instead, or who should do it.",
-            },
-            "partial": {
-                "anyOf": [{"type": "string"}, {"type": "null"}],
-                "description": "What you have so far.",
-            },
+            "reason": {"enum": ["out_of_scope", "ambiguous_input", "low_confidence"]},
+            "message": {"type": "string"},
+            "partial": {},
         },
-        "required": ["reason", "message", "partial"],
-        "additionalProperties": False,
     },
 )
 
-_TEXT: dict[str, JsonValue] = {"type": "string", "description": "Your answer, in Markdown."}
+_TEXT: dict[str, JsonValue] = {"type": "string"}
 _MAX_PROBLEMS = 10
 
 
@@ -51,7 +49,8 @@ class _Ending(BaseModel):
     summary: str = ""
     confidence: float | None = None
     evidence: tuple[str, ...] = ()
-    plan_impact: str | None = None
+    plan_impact: JsonValue = None
+    impact_reason: str = ""
 
 
 class _Escalation(BaseModel):
@@ -106,7 +105,7 @@ class Form:
             confidence=_percent(ending.confidence),
             evidence=ending.evidence,
             usage=usage,
-            plan_impact=PlanImpact(reason=ending.plan_impact) if ending.plan_impact else None,
+            plan_impact=_impact(ending),
         )
 
     def _output(self, given: JsonValue) -> JsonValue:
@@ -153,31 +152,28 @@ def _definition(schema: dict[str, JsonValue]) -> ToolDefinition:
         "type": "object",
         "properties": {
             "answer": schema,
-            "summary": {"type": "string", "description": "The result in one or two sentences."},
-            "confidence": {
-                "anyOf": [{"type": "integer", "minimum": 0, "maximum": 100}, {"type": "null"}],
-                "description": "How sure you are, 0 to 100.",
-            },
-            "evidence": {
-                "type": "array",
-                "items": {"type": "string"},
-                "description": "References or short quotes that back the answer.",
-            },
-            "plan_impact": {
-                "anyOf": [{"type": "string"}, {"type": "null"}],
-                "description": "Only where what you found makes the work planned after this task "
-                "pointless: why. Else null.",
-            },
+            "summary": {"type": "string"},
+            "confidence": {"type": "integer", "maximum": 100},
+            "evidence": {"type": "array", "items": {"type": "string"}},
+            "plan_impact": {"type": "string", "enum": ["none", *IMPACT_KINDS]},
         },
         "required": ["answer", "summary", "confidence", "evidence", "plan_impact"],
         "additionalProperties": False,
     }
     return ToolDefinition(
         name="final_answer",
-        description="End the task with your answer.",
+        description="",
         parameters_json_schema={**parameters, **shared},
         kind="output",
     )
+
+
+def _impact(ending: _Ending) -> PlanImpact | None:
+    """The explicit choice of an impact; whatever else is in the field means none."""
+    reason = ending.impact_reason.strip() or ending.summary.strip()
+    if not reason or ending.plan_impact not in IMPACT_KINDS:
+        return None
+    return PlanImpact(kind=ending.plan_impact, reason=reason)
 
 
 def _percent(confidence: float | None) -> int | None:

@@ -7,11 +7,13 @@ cancellation of the very task that awaits it.
 import asyncio
 import inspect
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import cast
 
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome
-from leadhand.workers.output import failure_of, outcome_of
+from leadhand.failures import failure_of
+from leadhand.workers.output import outcome_of
+from leadhand.workers.returns import outcome_of_nothing
 from leadhand.workers.threads import DaemonThreads
 
 Function = Callable[[Handoff], object]
@@ -23,7 +25,7 @@ _log = logging.getLogger("leadhand")
 class FunctionWorker:
     """A `Runner` over a function."""
 
-    __slots__ = ("_function", "_is_async", "_output", "_threads")
+    __slots__ = ("_function", "_is_async", "_output", "_retry_on", "_threads")
 
     def __init__(
         self,
@@ -31,12 +33,17 @@ class FunctionWorker:
         *,
         threads: DaemonThreads | None = None,
         output: object = None,
+        retry_on: Collection[str] | None = None,
     ) -> None:
-        """`threads` run a function that is not async; `output` is the type it must return."""
+        """`threads` run a function that is not async; `output` is the type it must return.
+
+        `retry_on` names the exceptions that are transient, if not all but the permanent ones are.
+        """
         self._function = function
         self._is_async = _is_async(function)
         self._threads = threads or DaemonThreads()
         self._output = output
+        self._retry_on = retry_on
 
     async def run(self, handoff: Handoff) -> Outcome:
         """One attempt at one task."""
@@ -44,20 +51,21 @@ class FunctionWorker:
             if not self._is_async:
                 return await self._run_in_thread(handoff)
             value = await cast("Awaitable[object]", self._function(handoff))
-            return outcome_of(value, self._output)
+            return self._outcome(value, handoff)
         except asyncio.CancelledError as error:
             if _is_being_cancelled():
                 raise
-            return _failed(error, handoff)
+            return self._failed(error, handoff)
         except BaseException as error:
-            return _failed(error, handoff)
+            return self._failed(error, handoff)
 
     async def _run_in_thread(self, handoff: Handoff) -> Outcome:
         name = f"worker {handoff.to_agent!r}, task {handoff.task_id!r}"
-        given = await self._threads.call(self._attempt, handoff, name=name)
+        # Quiet: the run names the functions that have not returned when it ends.
+        given = await self._threads.call(self._attempt, handoff, name=name, quiet=True)
         if isinstance(given, Completed | Escalated | Failed):
             return given
-        return outcome_of(await given, self._output)
+        return self._outcome(await given, handoff)
 
     def _attempt(self, handoff: Handoff) -> Outcome | Awaitable[object]:
         """The outcome of a sync function; of one that proves to be async, what to await."""
@@ -66,9 +74,20 @@ class FunctionWorker:
             if inspect.isawaitable(value):
                 return cast("Awaitable[object]", value)
             # Here rather than in the loop: making a large output plain takes a while.
-            return outcome_of(value, self._output)
+            return self._outcome(value, handoff)
         except BaseException as error:
-            return _failed(error, handoff)
+            return self._failed(error, handoff)
+
+    def _outcome(self, value: object, handoff: Handoff) -> Outcome:
+        if value is None:
+            return outcome_of_nothing(self._function, self._output, worker=handoff.to_agent)
+        # A JSON Schema binds models alone: a function's author declares a type.
+        output = None if isinstance(self._output, Mapping) else self._output
+        return outcome_of(value, output)
+
+    def _failed(self, error: BaseException, handoff: Handoff) -> Failed:
+        _log.debug("worker %r failed task %r", handoff.to_agent, handoff.task_id, exc_info=error)
+        return failure_of(error, on=self._retry_on)
 
 
 def _is_async(function: Function) -> bool:
@@ -80,8 +99,3 @@ def _is_async(function: Function) -> bool:
 def _is_being_cancelled() -> bool:
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
-
-
-def _failed(error: BaseException, handoff: Handoff) -> Failed:
-    _log.debug("worker %r failed task %r", handoff.to_agent, handoff.task_id, exc_info=error)
-    return failure_of(error)

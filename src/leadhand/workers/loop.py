@@ -7,6 +7,7 @@ out is an outcome.
 from collections.abc import Mapping
 from contextlib import AsyncExitStack
 
+from pydantic import JsonValue
 from pydantic_ai.exceptions import UserError
 from pydantic_ai.messages import (
     ModelMessage,
@@ -32,14 +33,27 @@ from leadhand.contracts.team import ModelSpec, Tier, Worker
 from leadhand.errors import BudgetUsedUp, ModelError
 from leadhand.fence import Fence
 from leadhand.models.calls import Asker, Caller, Request
-from leadhand.models.structured import MAX_REPAIRS, Unfit, answer_in, arguments_of, opening, reply
+from leadhand.models.structured import (
+    MAX_REPAIRS,
+    Unfit,
+    answer_in,
+    arguments_of,
+    bounded,
+    left_in,
+    opening,
+    reply,
+    with_first_calls,
+)
 from leadhand.prompts import joined, prompt
 from leadhand.workers import briefing
+from leadhand.workers.confidence import completed
 from leadhand.workers.forms import ESCALATE, Form, escalation
 from leadhand.workers.output import outcome_of
 from leadhand.workers.toolbox import Circles, NeedsPerson, Toolbox
 from leadhand.workers.toolsets import Toolset
 
+KEPT_CALLS = 100
+"""Refused tool calls of one answer that stay in the conversation. Each costs time and tokens."""
 MAX_STEPS = 10
 """Model calls of one attempt, where no limit says otherwise."""
 
@@ -66,7 +80,8 @@ class ModelWorker:
         # Without tools there is hardly ever a second call that could read what a first one cached.
         cache = {"cache": True} if worker.tools else {}
         self.settings = {**cache, **worker.settings}
-        self.plainly = Request(self.instructions, settings=self.settings)
+        self.max_bytes = int(worker.max_output_mb * 1_000_000)
+        self.plainly = Request(self.instructions, settings=self.settings, max_bytes=self.max_bytes)
         """How it is asked for plain text."""
         self._models: dict[str, tuple[ModelSpec, ...]] = {**models}
 
@@ -83,7 +98,7 @@ class ModelWorker:
         except ModelError as error:
             return attempt.failed("error", str(error), transient=error.transient)
         except Unfit as error:
-            return attempt.failed("invalid_output", str(error))
+            return attempt.failed("invalid_output", error.why)
         except UserError as error:
             return attempt.failed("tool_error", f"its tools can't be used: {error}")
         except Circles as error:
@@ -107,7 +122,10 @@ class _Attempt:
         self._asker = Asker("worker", handoff.task_id, handoff.attempt)
         self._messages: list[ModelMessage] = []
         self._instructions = of.instructions
-        self._said = ""
+        self._made_calls = 0
+        """Tool calls in the model's last answer, with those that were left out."""
+        self._left: JsonValue = None
+        """What can be read of the model's last answer or, if that is nothing, of those before."""
         self._usage = NO_USAGE
         self._repairs = 0
 
@@ -115,10 +133,8 @@ class _Attempt:
         """One question, one answer in plain text."""
         request = self._of.plainly
         response = await self._ask(request)
-        answer = answer_in(response, request)
-        if answer.problem is not None:
-            return self.failed("invalid_output", answer.problem)
-        return Completed(result=Result(output=answer.text, usage=self._usage))
+        text = answer_in(response, request).readable().text
+        return Completed(result=Result(output=text, usage=self._usage))
 
     async def work(self) -> Outcome:
         """Step by step, to the outcome."""
@@ -135,6 +151,7 @@ class _Attempt:
                     tools=[*await toolbox.definitions(step), ESCALATE],
                     output=self._of.form.definition,
                     settings=self._of.settings,
+                    max_bytes=self._of.max_bytes,
                 )
                 response = await self._ask(request)
                 ending = self._ending(response, request)
@@ -147,12 +164,12 @@ class _Attempt:
                 if step == max_steps:
                     break  # what a tool gave now, nobody would see
                 calls = [call for call in response.tool_calls if not self._ends(call.tool_name)]
-                self._tell([*ending, *await toolbox.answer(calls)])
+                self._tell([*ending, *await toolbox.answer(calls, made=self._made_calls)])
         return self.failed("step_limit", f"no answer within {max_steps} steps")
 
     def failed(self, kind: FailureKind, message: str, *, transient: bool = False) -> Failed:
         """The failure, with what the model said last as its partial result."""
-        partial = Result(output=self._said, usage=self._usage) if self._said else None
+        partial = Result(output=self._left, usage=self._usage) if self._left else None
         return Failed(kind=kind, message=message, partial=partial, transient=transient)
 
     async def _toolbox(self, stack: AsyncExitStack) -> Toolbox:
@@ -170,6 +187,7 @@ class _Attempt:
             handoff=self._handoff,
             recorder=self._of.caller.recorder,
             fence=self._of.fence,
+            worker=self._of.worker,
         )
 
     async def _ask(self, request: Request) -> ModelResponse:
@@ -181,10 +199,13 @@ class _Attempt:
         response, usage = await self._of.caller.ask(
             self._asker, self._messages, request=request, models=self._models
         )
-        # As it came: thinking signatures and the like must go back untouched.
-        self._messages.append(response)
+        self._made_calls = len(response.tool_calls)
+        response = with_first_calls(response, self._of.worker.max_tool_calls + KEPT_CALLS)
+        # Otherwise as it came: thinking signatures and the like must go back untouched.
+        kept = bounded(response, max_bytes=request.max_bytes)
+        self._messages.append(kept)
         self._usage = self._usage.plus(usage)
-        self._said = (response.text or "").strip() or self._said
+        self._left = _readable(left_in(kept, request)) or self._left
         return response
 
     def _tell(self, parts: list[ModelRequestPart]) -> None:
@@ -208,23 +229,21 @@ class _Attempt:
         try:
             for call in ends:
                 if call.tool_name == ESCALATE.name:
-                    arguments = arguments_of(call)
+                    arguments = arguments_of(call, max_bytes=request.max_bytes)
                     if isinstance(arguments, str):
                         raise Unfit(arguments)
                     return escalation(arguments, self._usage)
-            answer = answer_in(response, request)
-            if answer.problem is not None:
-                raise Unfit(answer.problem)
-            return self._completed(self._of.form.result(answer, self._usage))
+            result = self._of.form.result(answer_in(response, request).readable(), self._usage)
+            return completed(result, self._of.worker.min_confidence)
         except Unfit as unfit:
             self._repairs += 1
             if self._repairs > MAX_REPAIRS:
-                return self.failed("invalid_output", str(unfit))
+                return self.failed("invalid_output", unfit.why)
             return [reply(call, str(unfit)) for call in ends] or [UserPromptPart(str(unfit))]
 
-    def _completed(self, result: Result) -> Outcome:
-        least, confidence = self._of.worker.min_confidence, result.confidence
-        if least is None or confidence is None or confidence >= least:
-            return Completed(result=result)
-        message = f"the worker is only {confidence} % sure; {least} % is asked for"
-        return Escalated(reason="low_confidence", message=message, partial=result)
+
+def _readable(left: str | dict[str, JsonValue]) -> JsonValue:
+    """What a model wrote for people to read: its answer, without the form around it."""
+    if isinstance(left, str):
+        return left
+    return left.get("answer") or left.get("summary") or None

@@ -7,9 +7,10 @@ That the team is planned for, worked with and answered as a run of its own is th
 import dataclasses
 from typing import cast, get_args
 
+from pydantic_core import to_json
+
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.outcome import (
-    Completed,
     Escalated,
     EscalationReason,
     Failed,
@@ -24,6 +25,7 @@ from leadhand.errors import BudgetUsedUp, LeadhandError, ModelError, PlanRejecte
 from leadhand.ports import Batch, Request, Runner, TeamRunner
 from leadhand.prompts import joined
 from leadhand.state import RunState
+from leadhand.workers.confidence import completed
 
 MAX_SUMMARY = 500
 """Characters of an answer that stand for all of it."""
@@ -98,8 +100,10 @@ def request_of(handoff: Handoff) -> Request:
         _counted(len(handoff.artifacts), "reference", "references"),
     ]
     said = " and ".join(part for part in handed_in if part)
+    payload = handoff.payload
+    data = f"Payload: {to_json(payload).decode()}" if payload is not None else ""
     return Request(
-        joined(handoff.intent, done),
+        joined(handoff.intent, done, data),
         {"inputs": [Batch(handoff.artifacts)]} if handoff.artifacts else {},
         f"{said}, which every worker is shown" if said else "",
     )
@@ -117,11 +121,7 @@ def outcome_of(run: RunState, *, min_confidence: int | None = None) -> Outcome:
         return Failed(kind="error", message=f"team {run.team!r} came to no end")
     result = _result(answer, run)
     if answer.status in ("complete", "partial"):
-        sure = result.confidence
-        if min_confidence is None or sure is None or sure >= min_confidence:
-            return Completed(result=result)
-        message = f"the team is only {sure} % sure; {min_confidence} % is asked for"
-        return Escalated(reason="low_confidence", message=message, partial=result)
+        return completed(result, min_confidence, who="team")
     partial = result if _found_anything(run) else None
     reason = _reason(run)
     if reason is not None:

@@ -5,11 +5,9 @@ lives on. Nothing a worker returns is trusted to be what it should be, and nothi
 """
 
 import dataclasses
-import errno
 import functools
 import itertools
 import math
-import re
 import types
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import cast
@@ -18,11 +16,10 @@ from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError, from_json, to_json, to_jsonable_python
 
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Outcome, Result, Usage
+from leadhand.failures import MAX_MESSAGE, bounded, described, legible
 
 MAX_BYTES = 10_000_000
 """Of a result as JSON. It is kept, sent on and read by others; a file is the place for more."""
-MAX_MESSAGE = 2_000
-"""Characters of a failure's message."""
 
 _MARGIN = 32
 """Levels of nesting that others, such as an event or a report, may put around an output. A JSON
@@ -34,16 +31,6 @@ _SHORT = 100_000
 _MAX_VISITS = 10_000
 """Values looked at to say which one of them is at fault."""
 
-_PASSING = frozenset(
-    {
-        errno.EAGAIN, errno.EBUSY, errno.EHOSTDOWN, errno.EHOSTUNREACH, errno.EINTR, errno.EMFILE,
-        errno.ENETDOWN, errno.ENETUNREACH, errno.ENFILE, errno.ENOBUFS, errno.ESTALE,
-        errno.ETIMEDOUT,
-    }
-)  # fmt: skip
-"""Errors of the operating system that may be gone a moment later."""
-
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _complete = Completed.model_validate
 _Dump = Callable[[object], bytes]
 
@@ -70,23 +57,13 @@ def outcome_of(value: object, output: object = None) -> Outcome:
             )
         return _mended(value)
     except _Unfit as unfit:
-        return Failed(kind="invalid_output", message=_bounded(str(unfit)))
+        return Failed(kind="invalid_output", message=bounded(str(unfit)))
     except ValidationError as error:
         message = f"the worker returned a malformed outcome: {_problems(error)}"
-        return Failed(kind="invalid_output", message=_bounded(message))
+        return Failed(kind="invalid_output", message=bounded(message))
     except Exception as error:
         # Serialisers of the worker's own types are its own code, and may raise anything.
-        return Failed(kind="invalid_output", message=_bounded(_described(error)))
-
-
-def failure_of(error: BaseException) -> Failed:
-    """The failure that an exception out of a worker stands for."""
-    return Failed(kind="error", message=_bounded(_described(error)), transient=_may_pass(error))
-
-
-def legible(text: str) -> str:
-    """`text` with U+FFFD where it has a lone surrogate, which UTF-8 can't hold."""
-    return _SURROGATE.sub("\ufffd", text)
+        return Failed(kind="invalid_output", message=bounded(described(error)))
 
 
 class _Unfit(Exception):
@@ -122,7 +99,7 @@ def _plain(value: object, dump: _Dump) -> JsonValue:
         _check_size(len(text))
         nested = from_json(b"[" * _MARGIN + text + b"]" * _MARGIN, allow_inf_nan=False)
     except ValueError as error:
-        raise _Unfit(_fault(value) or _described(error)) from error
+        raise _Unfit(_fault(value) or described(error)) from error
     for _ in range(_MARGIN):
         nested = nested[0]
     return cast("JsonValue", nested)
@@ -171,6 +148,7 @@ def _is_sound(outcome: Completed) -> bool:
         and len(result.summary) <= _SHORT
         and result.summary.isascii()
         and not result.evidence
+        and not result.missing
         and result.confidence is None
         and type(result.usage) is Usage
         and result.plan_impact is None
@@ -196,7 +174,7 @@ def _mended(outcome: Outcome) -> Outcome:
     told = cast("Outcome", mended)
     if isinstance(told, Completed) or len(told.message) <= MAX_MESSAGE:
         return told
-    return told.model_copy(update={"message": _bounded(told.message)})
+    return told.model_copy(update={"message": bounded(told.message)})
 
 
 @functools.lru_cache(maxsize=256)
@@ -276,30 +254,3 @@ def _complaint(value: object) -> str | None:
 
 def _name(kind: object) -> str:
     return kind.__qualname__ if isinstance(kind, type) else str(kind)
-
-
-def _described(error: BaseException) -> str:
-    """`ValueError: what it says`; for an exception that can't say it, its type alone."""
-    try:
-        said = str(error)
-    except Exception:
-        said = ""
-    name = type(error).__qualname__
-    return f"{name}: {said}" if said else name
-
-
-def _bounded(message: str) -> str:
-    if len(message) > MAX_MESSAGE:
-        message = message[: MAX_MESSAGE - 3] + "..."
-    return legible(message)
-
-
-def _may_pass(error: BaseException) -> bool:
-    if isinstance(error, ConnectionError | TimeoutError):
-        return True
-    if isinstance(error, OSError) and error.errno in _PASSING:
-        return True
-    try:
-        return getattr(error, "transient", False) is True
-    except Exception:
-        return False

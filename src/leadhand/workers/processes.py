@@ -13,17 +13,20 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from types import TracebackType
 
 from pydantic import TypeAdapter, ValidationError
 
+from leadhand.child_process import how_it_ended
 from leadhand.contracts.outcome import Completed, Failed, Handoff, Outcome
 from leadhand.errors import InputError
+from leadhand.failures import failure_of
+from leadhand.stopwatch import aside
 from leadhand.workers import reference
 from leadhand.workers.child import HEADER, Call
-from leadhand.workers.output import failure_of, outcome_of
-from leadhand.workers.reference import Reference
+from leadhand.workers.output import outcome_of
+from leadhand.workers.reference import Reference, name_there
 
 MAX_OUTPUT_BYTES = 64 * 1024 * 1024
 
@@ -47,7 +50,7 @@ _OUTCOME: TypeAdapter[Outcome] = TypeAdapter(Outcome)
 class ProcessWorker:
     """A `Runner` over an importable function, run in the processes of a pool."""
 
-    __slots__ = ("_output", "_pool", "_reference")
+    __slots__ = ("_output", "_pool", "_reference", "_retry_on")
 
     def __init__(
         self,
@@ -55,19 +58,23 @@ class ProcessWorker:
         pool: "ProcessPool",
         *,
         output: object = None,
+        retry_on: Iterable[type] | None = None,
     ) -> None:
         """`function` takes a handoff; it may be a `functools.partial` with JSON keyword arguments.
 
-        Raises InputError where another process could not import it, as with a lambda.
+        Of the exceptions only those of `retry_on` are transient, if it is there. Raises InputError
+        where another process could not import the function, as with a lambda.
         """
         self._reference = Reference.of(function)
         self._pool = pool
         self._output = output
+        self._retry_on = None if retry_on is None else frozenset(map(name_there, retry_on))
 
     async def run(self, handoff: Handoff) -> Outcome:
         """One attempt at one task. Cancelled, it kills the process that works on it."""
         try:
-            outcome = await self._pool.call(Call(reference=self._reference, handoff=handoff))
+            call = Call(reference=self._reference, handoff=handoff, retry_on=self._retry_on)
+            outcome = await self._pool.call(call)
             if self._output is not None and isinstance(outcome, Completed):
                 return outcome_of(outcome, self._output)
             return outcome
@@ -127,10 +134,15 @@ class ProcessPool:
     async def call(self, call: Call) -> Outcome:
         """The outcome of `call`, which waits for a process that is free."""
         request = call.model_dump_json().encode()
+        with aside() as block:
+            return await self._call(request, block)
+
+    async def _call(self, request: bytes, block: aside) -> Outcome:
         async with self._slots:
             if self._closed:
                 return Failed(kind="crashed", message="the worker processes were already closed")
             process = self._take() or self._start()
+            sent_s = time.monotonic()
             try:
                 answer = await process.exchange(request, self._max_output_bytes)
                 outcome = _OUTCOME.validate_json(answer)
@@ -142,6 +154,9 @@ class ProcessPool:
             except BaseException:
                 await self._kill(process)
                 raise
+            finally:
+                worked_s = process.worked_s or time.monotonic() - sent_s
+                block.took(worked_s, worked_s)
             self._idle.append(process)
             return outcome
 
@@ -187,8 +202,8 @@ class ProcessPool:
         if self._closed:
             return Failed(kind="crashed", message="the worker's process was stopped with the run")
         if status is None:
-            return Failed(kind="crashed", message="the worker's process hung up")
-        return Failed(kind="crashed", message=f"the worker's process {_ending(status)}")
+            return _lost("hung up")
+        return _lost(how_it_ended(status))
 
     async def _gone(self, process: "_Process", within_s: float) -> int | None:
         """The exit status of a process that should be about to end."""
@@ -209,6 +224,8 @@ class _Process:
     """One worker process and the socket to it."""
 
     def __init__(self, max_output_bytes: int, max_memory_bytes: int | None) -> None:
+        self.worked_s = 0.0
+        """How long it worked for its last answer; 0 before there is one."""
         self._channel, theirs = socket.socketpair()
         with theirs:
             self._channel.setblocking(False)
@@ -237,9 +254,10 @@ class _Process:
 
     async def exchange(self, request: bytes, max_bytes: int) -> bytearray:
         """The answer to `request`. Raises ConnectionError where the process ends before it."""
+        self.worked_s = 0.0
         loop = asyncio.get_running_loop()
-        await loop.sock_sendall(self._channel, HEADER.pack(len(request)) + request)
-        (size,) = HEADER.unpack(await self._exactly(HEADER.size))
+        await loop.sock_sendall(self._channel, HEADER.pack(len(request), 0.0) + request)
+        size, self.worked_s = HEADER.unpack(await self._exactly(HEADER.size))
         if size > max_bytes:
             raise _TooMuch(f"its answer takes {size:,} bytes")
         return await self._exactly(size)
@@ -264,12 +282,6 @@ class _Process:
         self._channel.close()
 
 
-def _ending(status: int) -> str:
-    if status >= 0:
-        return f"ended with status {status} before it answered"
-    try:
-        name = signal.Signals(-status).name
-    except ValueError:
-        name = f"signal {-status}"
-    hint = ", perhaps because memory ran out" if -status == signal.SIGKILL else ""
-    return f"was killed by {name}{hint}"
+def _lost(how: str) -> Failed:
+    """Memory that ran out may be there again a moment later."""
+    return Failed(kind="crashed", message=f"the worker's process {how}", transient=True)

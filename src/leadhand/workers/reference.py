@@ -78,6 +78,12 @@ class Reference(BaseModel):
         return function
 
 
+def name_there(kind: type) -> str:
+    """How `failures.class_name` names a class in a worker process."""
+    module, script = _home(kind)
+    return f"{SCRIPT if script else module}.{kind.__qualname__}"
+
+
 def _home(function: Function) -> tuple[str, str | None]:
     """The module that `function` is in, and its path where that is the program's script."""
     module = getattr(function, "__module__", None)

@@ -1,24 +1,34 @@
 """The staff of a run: a runner for each worker of a team, and what they share while it goes on."""
 
+import logging
 import os
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import TYPE_CHECKING, cast
 
-from leadhand.contracts.outcome import Handoff
+from leadhand.contracts.outcome import Failed, Handoff
+from leadhand.contracts.retry import Retry
 from leadhand.contracts.team import Team, Worker
 from leadhand.engine.attempts import Slots
+from leadhand.errors import LeadhandError
+from leadhand.failures import class_name, failure_of
 from leadhand.fence import Fence
+from leadhand.payloads import PayloadForm
+from leadhand.policies.retry import JITTER
 from leadhand.ports import Runner, TeamRunner
+from leadhand.workers.confidence import WithConfidence
 from leadhand.workers.function import Function, FunctionWorker
-from leadhand.workers.in_need import CodeInNeed, Need, WithInputs
+from leadhand.workers.in_need import CodeInNeed, Need, Unready, WithInputs, WithPayload
 from leadhand.workers.nested import Informed, NestedWorker
 from leadhand.workers.processes import ProcessPool, ProcessWorker
 from leadhand.workers.threads import DaemonThreads
+from leadhand.workers.unread import WithUnread
 
 if TYPE_CHECKING:
     from leadhand.models import Caller
+
+_log = logging.getLogger("leadhand")
 
 ToolMaker = Callable[[str], object | None]
 """Gives the ready-made tool of a name, none where it is switched off. Raises `InputError`."""
@@ -37,14 +47,16 @@ class Staff:
         make_tool: ToolMaker | None = None,
         given: Handoff | None = None,
         inputs: Callable[[], tuple[str, ...]] = tuple,
+        unread: Callable[[], tuple[str, ...]] = tuple,
         need: Need | None = None,
     ) -> None:
         """`processes` is how many worker processes there may be; by default one a processor.
 
         `caller` and `fence` are there where the team has models; `make_tool` makes tools that are
         given by name; `given` is the task of the run around a nested one, which its workers are
-        shown. `inputs` gives what was handed in with the request, and `need` says whether models
-        can be had. Raises `InputError` for what can't be run.
+        shown. `inputs` gives what was handed in with the request, `unread` what of it the tools
+        could not read, and `need` says whether models can be had. Raises `InputError` for what
+        can't be run.
         """
         self._team = team
         self._processes = processes or processors()
@@ -56,6 +68,7 @@ class Staff:
         self._make_tool = make_tool
         self._given = given
         self._inputs = inputs
+        self._unread = unread
         self._need = need or Need()
         self.teams: TeamRunner | None = None
         """Runs the teams that are workers; set before the block is entered, where there are any."""
@@ -69,10 +82,17 @@ class Staff:
                 continue
             if callable(work) and worker.isolate == "process":
                 self._pool = self._pool or ProcessPool(self._processes)
-                self.runners[worker.name] = ProcessWorker(work, self._pool)
+                on = worker.retry.on if isinstance(worker.retry, Retry) else None
+                output = None if isinstance(worker.output, Mapping) else worker.output
+                self.runners[worker.name] = ProcessWorker(
+                    work, self._pool, output=output, retry_on=on
+                )
                 self.slots[worker.name] = shared
             elif callable(work):
                 self.runners[worker.name] = self._by_code(worker, cast("Function", work))
+            if callable(worker.run) and worker.min_confidence is not None:
+                runner = self.runners[worker.name]
+                self.runners[worker.name] = WithConfidence(runner, worker.min_confidence)
 
     @property
     def abandoned(self) -> tuple[Handoff, ...]:
@@ -89,7 +109,7 @@ class Staff:
         if self._caller is not None:
             for worker in self._team.workers:
                 if worker.name not in self.runners:
-                    self.runners[worker.name] = await self._with_model(worker, self._caller)
+                    self.runners[worker.name] = await self._started(worker, self._caller)
         if self._given is not None:
             for name, runner in self.runners.items():
                 self.runners[name] = Informed(runner, self._given)
@@ -107,21 +127,44 @@ class Staff:
             await self._pool.close()
 
     def _by_code(self, worker: Worker, work: Function) -> Runner:
-        # A JSON Schema binds models alone: a function's author declares a type.
-        output = None if isinstance(worker.output, Mapping) else worker.output
-        runner = FunctionWorker(work, threads=self._threads, output=output)
-        return runner if worker.run is not None else WithInputs(runner, self._inputs)
+        runner = FunctionWorker(
+            work, threads=self._threads, output=worker.output, retry_on=_retry_on(worker)
+        )
+        form = PayloadForm(worker.input) if worker.input is not None else None
+        typed = WithPayload(runner, form) if form is not None and form.is_type else runner
+        return typed if worker.run is not None else WithInputs(typed, self._inputs)
+
+    async def _started(self, worker: Worker, caller: "Caller") -> Runner:
+        """The worker with its tools; if they can't be started, one whose tasks fail and say so."""
+        try:
+            return await self._with_model(worker, caller)
+        except LeadhandError:
+            raise
+        except Exception as error:
+            _log.debug("the tools of worker %r did not start", worker.name, exc_info=error)
+            why = f"the tools of worker {worker.name!r} did not start: {failure_of(error).message}"
+            return Unready(Failed(kind="tool_error", message=why))
 
     async def _with_model(self, worker: Worker, caller: "Caller") -> Runner:
         # What these import weighs seconds; a run without a model never gets here.
         from leadhand.workers.agent import AgentWorker, as_agent
 
         if worker.run is not None:
-            return AgentWorker(as_agent(worker), caller, self._fence)
+            return AgentWorker(
+                as_agent(worker),
+                caller,
+                self._fence,
+                retry_on=_retry_on(worker),
+                max_calls=worker.max_tool_calls,
+            )
         by_model = await self._by_model(worker, caller)
         if worker.offline is None or worker.isolate == "process":
             return by_model
-        return CodeInNeed(by_model, self._by_code(worker, worker.offline), self._need)
+        longest_s = max(self._team.retry.backoff_s, default=0.0) * (1 + JITTER)
+        by_code = self._by_code(worker, worker.offline)
+        return CodeInNeed(
+            by_model, by_code, self._need, patience_s=longest_s, offline_s=worker.offline_s
+        )
 
     async def _by_model(self, worker: Worker, caller: "Caller") -> Runner:
         from leadhand.workers.loop import ModelWorker
@@ -129,16 +172,24 @@ class Staff:
 
         made = [self._tool(tool) for tool in worker.tools]
         toolset = toolset_of([tool for tool in made if tool is not None], self._threads)
-        return ModelWorker(
+        by_model = ModelWorker(
             worker,
             self._team.tiers,
             toolset=await self._stack.enter_async_context(toolset),
             caller=caller,
             fence=self._fence,
         )
+        return WithUnread(by_model, self._unread) if worker.tools else by_model
 
     def _tool(self, tool: object) -> object | None:
         return self._make_tool(tool) if isinstance(tool, str) and self._make_tool else tool
+
+
+def _retry_on(worker: Worker) -> frozenset[str] | None:
+    """The names of the exceptions that are transient, if the worker lists them."""
+    if not isinstance(worker.retry, Retry) or worker.retry.on is None:
+        return None
+    return frozenset(map(class_name, worker.retry.on))
 
 
 def work_of(worker: Worker, team: Team) -> object | None:

@@ -11,8 +11,8 @@ from pydantic import JsonValue
 from pydantic_ai.tools import ToolDefinition
 from pydantic_core import to_json
 
+from leadhand.failures import legible
 from leadhand.fence import Fence
-from leadhand.workers.output import legible
 
 SHOWN_CHARS = 16_000
 """Characters of a text that a model is shown at once."""
@@ -21,12 +21,12 @@ KEPT_CHARS = 4_000_000
 
 READ_MORE = ToolDefinition(
     name="read_more",
-    description="Reads on in a text that was cut, or in the full result of a task you depend on.",
+    description="Reads on in a text that was cut.",
     parameters_json_schema={
         "type": "object",
         "properties": {
-            "source": {"type": "string", "description": "What the text is from, as it was named."},
-            "offset": {"type": "integer", "minimum": 0, "description": "Characters to skip."},
+            "source": {"type": "string"},
+            "offset": {"type": "integer", "description": "Characters to skip."},
         },
         "required": ["source", "offset"],
         "additionalProperties": False,

@@ -12,8 +12,11 @@ import queue
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeVar, cast
+
+from leadhand.stopwatch import aside
+from leadhand.thread_time import ThreadTime
 
 A = TypeVar("A")
 R = TypeVar("R")
@@ -40,6 +43,7 @@ class _Call:
     function: Callable[[], object]
     loop: asyncio.AbstractEventLoop
     future: asyncio.Future[tuple[object, BaseException | None]]
+    time: ThreadTime = field(default_factory=ThreadTime)
     abandoned: Abandoned | None = None
     ended: bool = False
 
@@ -73,21 +77,24 @@ class DaemonThreads:
     ) -> R:
         """`function(argument)`, run in a thread with the caller's context variables.
 
-        Where the awaiting task is cancelled, the call is abandoned: its thread goes on outside the
-        pool, and what it returns or raises late is dropped. Of one that is `quiet`, since it ends
-        soon by itself, that is not logged.
+        If the awaiting task is cancelled, the call is abandoned: its thread continues outside the
+        pool, and what it returns or raises late is dropped. That is logged, unless it is `quiet`:
+        it ends soon by itself, or the caller reports it.
         """
         loop = asyncio.get_running_loop()
         context = contextvars.copy_context()
         call = _Call(
             name, argument, lambda: context.run(function, argument), loop, loop.create_future()
         )
-        self._hand_over(call)
-        try:
-            value, error = await call.future
-        except BaseException:
-            self._abandon(call, quiet=quiet)
-            raise
+        with aside() as block:
+            self._hand_over(call)
+            try:
+                value, error = await call.future
+            except BaseException:
+                self._abandon(call, quiet=quiet)
+                raise
+            finally:
+                block.took(*call.time.worked())
         if error is not None:
             try:
                 raise error
@@ -125,17 +132,22 @@ class DaemonThreads:
             call.abandoned = Abandoned(call.name, call.argument, time.monotonic())
             self._abandoned[call] = call.abandoned
         if not quiet:
-            _log.warning("%s goes on in its thread after it was told to stop", call.name)
+            _log.warning(
+                "%s did not stop when told to: it runs on until it returns or the program ends, "
+                "and its result is ignored",
+                call.name,
+            )
 
     def _serve(self, inbox: _Inbox) -> None:
         while (call := self._next(inbox)) is not None:
             value: object = None
             error: BaseException | None = None
             if call.abandoned is None:
-                try:
-                    value = call.function()
-                except BaseException as raised:
-                    error = raised
+                with call.time:
+                    try:
+                        value = call.function()
+                    except BaseException as raised:
+                        error = raised
             if not self._end(call, inbox):
                 return
             # Raised where the loop is closed, and then nobody waits.

@@ -24,13 +24,14 @@ from rapidfuzz import process
 
 from leadhand.contracts.event import ToolCalled
 from leadhand.contracts.outcome import Handoff
+from leadhand.contracts.team import Worker
 from leadhand.errors import LeadhandError
+from leadhand.failures import legible
 from leadhand.fence import Fence
 from leadhand.models.structured import MAX_REPAIRS, Unfit, arguments_of, reply
 from leadhand.prompts import joined
 from leadhand.recorder import Recorder
 from leadhand.workers.keys import key, key_of_call
-from leadhand.workers.output import legible
 from leadhand.workers.texts import READ_MORE, Text, Texts, as_text
 from leadhand.workers.toolsets import Toolset
 
@@ -66,7 +67,10 @@ class Toolbox:
         handoff: Handoff,
         recorder: Recorder,
         fence: Fence,
+        worker: Worker,
     ) -> None:
+        self._max_calls = worker.max_tool_calls
+        self._max_bytes = int(worker.max_output_mb * 1_000_000)
         self._toolset: AbstractToolset[None] = toolset
         # Most workers have no tools, and asking an empty toolset costs as much as asking another.
         self._is_empty = not toolset.toolsets
@@ -89,8 +93,10 @@ class Toolbox:
         handoff: Handoff,
         recorder: Recorder,
         fence: Fence,
+        worker: Worker,
     ) -> "Toolbox":
         """The toolbox of one attempt at `handoff`; what is its alone is closed with `stack`.
+        `worker` sets the limits.
 
         The toolsets in `toolset` are open; one that makes itself anew for each attempt is not.
         """
@@ -98,7 +104,7 @@ class Toolbox:
         for new, shared in zip(own, toolset.toolsets, strict=True):
             if new is not shared:
                 await stack.enter_async_context(new)
-        return cls(CombinedToolset(own), context, handoff, recorder, fence)
+        return cls(CombinedToolset(own), context, handoff, recorder, fence, worker)
 
     async def instructions(self) -> str:
         """What the toolsets say of themselves, for the system prompt."""
@@ -115,17 +121,21 @@ class Toolbox:
             self._toolset = await self._toolset.for_run_step(self._context)
             self._tools = await self._toolset.get_tools(self._context)
         offered = [tool.tool_def for tool in self._tools.values()]
-        readable = offered or self._texts.any_long
-        if readable and READ_MORE.name not in self._tools:
+        if self._texts.any_long and READ_MORE.name not in self._tools:
             offered.append(READ_MORE)
         return offered
 
-    async def answer(self, calls: Sequence[ToolCallPart]) -> list[ToolReturnPart]:
-        """What the calls give, in their order, all made at once unless a tool wants to be alone.
+    async def answer(
+        self, calls: Sequence[ToolCallPart], *, made: int | None = None
+    ) -> list[ToolReturnPart]:
+        """What the calls give, in their order, all run at once unless a tool wants to be alone.
+        `made` is how many calls the model made, if `calls` are only the first of them.
 
-        Raises `NeedsPerson`, `Circles`, and `Unfit` where calls can't be read for the third time.
+        Calls beyond the worker's limit are refused; the log has the first of them. Raises
+        `NeedsPerson`, `Circles`, and `Unfit` where calls can't be read for the third time.
         """
-        given = [arguments_of(call) for call in calls]
+        calls, beyond = calls[: self._max_calls], calls[self._max_calls :]
+        given = [arguments_of(call, max_bytes=self._max_bytes) for call in calls]
         unreadable = next((problem for problem in given if isinstance(problem, str)), None)
         if unreadable is not None:
             self._unreadable += 1
@@ -137,8 +147,19 @@ class Toolbox:
         )
         answers = (self._answer(*one) for one in zip(calls, given, strict=True))
         if alone or len(calls) == 1:
-            return [await answer for answer in answers]
-        return await _all(answers)
+            given_back = [await answer for answer in answers]
+        else:
+            given_back = await _all(answers)
+        return given_back + self._beyond(beyond, made or len(calls) + len(beyond))
+
+    def _beyond(self, calls: Sequence[ToolCallPart], made: int) -> list[ToolReturnPart]:
+        if not calls:
+            return []
+        # Short: there may be a hundred, and each goes back to the model.
+        problem = f"Refused: at most {self._max_calls} of the {made:,} tool calls are run."
+        said = f"{problem} ({made - self._max_calls:,} refused)"
+        self._log(calls[0], calls[0].args, Text.of(""), said, asyncio.get_running_loop().time())
+        return [cast("ToolReturnPart", reply(call, problem)) for call in calls]
 
     async def _answer(
         self, call: ToolCallPart, arguments: dict[str, JsonValue] | str

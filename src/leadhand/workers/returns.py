@@ -1,0 +1,91 @@
+"""What a worker function that returned `None` meant by it, by the type that it declares."""
+
+import functools
+import inspect
+import logging
+import types
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from typing import Annotated, Any, Literal, Union, cast, get_args, get_origin, is_typeddict
+
+from leadhand.contracts.outcome import Completed, Failed, Outcome, Result
+from leadhand.workers.output import outcome_of
+
+_log = logging.getLogger("leadhand")
+
+
+def outcome_of_nothing(function: Callable[..., object], output: object, *, worker: str) -> Outcome:
+    """The outcome of a function that returned `None`; `output` is its worker's declared type.
+
+    A declared type, or else the function's annotation, allows `None` or makes it a failure that no
+    retry can cure. Without either the task completes without output, with a warning.
+    """
+    if output is None:
+        declared = _annotation(function)
+        excluded = _excludes_none(declared)
+    else:
+        declared = output
+        excluded = (
+            _schema_excludes_null(cast("Mapping[str, object]", output))
+            if isinstance(output, Mapping)
+            else isinstance(outcome_of(None, output), Failed)
+        )
+    if not excluded:
+        if declared is inspect.Signature.empty:
+            _warn(worker)
+        return Completed(result=Result())
+    shown = "what its schema declares" if isinstance(declared, Mapping) else _name(declared)
+    return Failed(
+        kind="invalid_output",
+        message=f"the worker returned None, not {shown}: return the output on every path, or "
+        "annotate the function `-> None` if it has none",
+    )
+
+
+@functools.lru_cache(maxsize=1_000)
+def _warn(worker: str) -> None:
+    """Said once: all tasks of a worker run the same function."""
+    _log.warning(
+        "worker %r returned nothing: return its output, or annotate the function `-> None`", worker
+    )
+
+
+def _annotation(function: Callable[..., object]) -> object:
+    """The return annotation of what is called; empty if there is none, or it is not known."""
+    while isinstance(function, functools.partial):
+        function = cast("functools.partial[object]", function).func
+    if not inspect.isroutine(function):
+        function = getattr(type(function), "__call__", function)  # noqa: B004
+    try:
+        return inspect.signature(function, eval_str=True).return_annotation
+    except Exception:  # a name that only type checkers know, or that cannot be evaluated
+        return inspect.Signature.empty
+
+
+def _excludes_none(declared: object) -> bool:
+    """Whether an annotation is sure not to allow `None`."""
+    if declared is None or declared is Any or declared is inspect.Signature.empty:
+        return False
+    origin, args = get_origin(declared), get_args(declared)
+    if origin in (Awaitable, Coroutine) and args:
+        return _excludes_none(args[-1])
+    if origin is Annotated:
+        return _excludes_none(args[0])
+    if origin in (Union, types.UnionType):
+        return all(map(_excludes_none, args))
+    if origin is Literal:
+        return None not in args
+    kind = declared if origin is None else origin
+    try:
+        return isinstance(kind, type) and not isinstance(None, kind)
+    except TypeError:  # as of protocols, which may fit anything
+        return is_typeddict(kind)
+
+
+def _schema_excludes_null(schema: Mapping[str, object]) -> bool:
+    kinds = schema.get("type")
+    allowed = cast("list[object]", kinds) if isinstance(kinds, list) else [kinds]
+    return kinds is not None and "null" not in allowed
+
+
+def _name(declared: object) -> str:
+    return declared.__qualname__ if isinstance(declared, type) else str(declared)

@@ -1,0 +1,148 @@
+"""A worker function that returns nothing: meant so, forgotten, or not what it declares."""
+
+import asyncio
+import functools
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any, Literal, Protocol, TypedDict, cast
+
+import pytest
+from pydantic import BaseModel
+from worker_samples import make_handoff
+
+from leadhand import Handoff, Supervisor, Team, Worker
+from leadhand.contracts.event import TaskRetried
+from leadhand.contracts.outcome import Completed, Failed, Outcome, Result
+from leadhand.workers import FunctionWorker, ProcessPool, ProcessWorker
+from leadhand.workers.returns import outcome_of_nothing
+
+HANDOFF = make_handoff()
+NOTHING = Completed(result=Result())
+
+
+class Invoice(BaseModel):
+    number: int
+
+
+class Row(TypedDict):
+    number: int
+
+
+class Sized(Protocol):
+    size: int
+
+
+def run(function: Callable[[Handoff], object], output: object = None) -> Outcome:
+    return asyncio.run(FunctionWorker(function, output=output).run(HANDOFF))
+
+
+def meant(handoff: Handoff) -> None:
+    """Sends a letter, perhaps."""
+
+
+async def meant_later(handoff: Handoff) -> None:
+    """The same in the event loop."""
+
+
+def forgotten(handoff: Handoff) -> str:
+    return cast("str", None)
+
+
+def unannotated(handoff: Handoff):  # type: ignore[no-untyped-def]
+    """Whether it forgot something nobody can say."""
+
+
+def returning(annotation: object) -> Callable[..., object]:
+    """A function that returns nothing and is annotated like that."""
+
+    def function(handoff: Handoff) -> object:
+        return None
+
+    function.__annotations__["return"] = annotation
+    return function
+
+
+@pytest.mark.parametrize("function", [meant, meant_later, functools.partial(meant)])
+def test_a_function_annotated_none_completes_without_output(
+    function: Callable[[Handoff], object], caplog: pytest.LogCaptureFixture
+) -> None:
+    assert run(function) == NOTHING
+    assert caplog.records == []
+
+
+def test_an_unannotated_function_completes_with_one_warning(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    worker = Worker("quiet", "Says nothing", run=unannotated)
+    for _ in range(2):
+        answer = Supervisor(Team("one", workers=(worker,))).run_sync("do it")
+        assert (answer.status, answer.output) == ("complete", None)
+    (warning,) = [one for one in caplog.records if one.levelno >= logging.WARNING]
+    assert warning.getMessage() == (
+        "worker 'quiet' returned nothing: return its output, or annotate the function `-> None`"
+    )
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [str, list[str], "Invoice", int | str, Annotated[str, "a name"], Literal["a"], Row,
+     Awaitable[str], Outcome],
+    ids=str,
+)  # fmt: skip
+def test_an_annotation_that_excludes_none_makes_it_a_failure(annotation: object) -> None:
+    outcome = outcome_of_nothing(returning(annotation), None, worker="w")
+    assert isinstance(outcome, Failed)
+    assert (outcome.kind, outcome.transient) == ("invalid_output", False)
+    assert outcome.message.startswith("the worker returned None, not ")
+
+
+@pytest.mark.parametrize(
+    "annotation",
+    [None, str | None, "Invoice | None", object, Any, Annotated[str | None, "a name"],
+     Literal["a", None], Awaitable[None], Sized, "NoSuchName"],
+    ids=str,
+)  # fmt: skip
+def test_an_annotation_that_may_allow_none_completes(annotation: object) -> None:
+    assert outcome_of_nothing(returning(annotation), None, worker="w") == NOTHING
+
+
+@pytest.mark.parametrize("output", [Invoice, str, list[int], {"type": "object"}], ids=str)
+def test_a_declared_output_that_excludes_none_is_a_failure(output: object) -> None:
+    outcome = run(meant, output)
+    assert isinstance(outcome, Failed)
+    assert (outcome.kind, outcome.transient) == ("invalid_output", False)
+
+
+@pytest.mark.parametrize("output", [Invoice | None, {"type": ["object", "null"]}, {}], ids=str)
+def test_a_declared_output_that_allows_none_completes(output: object) -> None:
+    assert run(forgotten, output) == NOTHING
+
+
+def test_a_worker_process_tells_the_same_apart() -> None:
+    async def outcomes() -> list[Outcome]:
+        async with ProcessPool(1) as pool:
+            workers = [
+                ProcessWorker(meant, pool),
+                ProcessWorker(forgotten, pool),
+                ProcessWorker(meant, pool, output=Invoice),
+            ]
+            return [await worker.run(HANDOFF) for worker in workers]
+
+    fine, annotated, declared = asyncio.run(outcomes())
+    assert fine == NOTHING
+    for outcome in (annotated, declared):
+        assert isinstance(outcome, Failed)
+        assert outcome.kind == "invalid_output"
+
+
+@pytest.mark.parametrize("isolate", [None, "process"])
+def test_none_of_these_is_retried(isolate: str | None) -> None:
+    """F38: the same call would return the same."""
+    kept = {"isolate": isolate} if isolate else {}
+    worker = Worker("w", "Works", run=meant, output=Invoice, **kept)  # pyright: ignore[reportArgumentType]
+    supervisor = Supervisor(Team("one", workers=(worker,)))
+    answer = supervisor.run_sync("do it")
+    assert answer.status == "failed"
+    assert answer.tasks[0].attempts == 1
+    events = supervisor.journal.events(answer.run_id)
+    assert not any(isinstance(event, TaskRetried) for event in events)
