@@ -1,12 +1,26 @@
 """Patches from anyone: what they say, what they leave open, and where they are damaged."""
 
 import io
+import itertools
+import os
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
+from leadhand.contracts.task import Plan
 from leadhand.errors import InputError
-from leadhand.tools.patch import Unread, read_patch
+from leadhand.teams.review.snapshot import write_snapshot
+from leadhand.teams.review.synthesizer import FindingsSynthesizer
+from leadhand.tools.git import OutOfTime, reading_until
+from leadhand.tools.patch import Unread, open_patch, read_patch
 from leadhand.tools.text import ChangedText
+
+if TYPE_CHECKING:
+    from _typeshed import WriteableBuffer
 
 _MODIFIED = b"""\
 diff --git a/src/a.py b/src/a.py
@@ -186,3 +200,87 @@ class TestPieces:
     def test_what_is_no_patch_is_refused(self, patch: bytes) -> None:
         with pytest.raises(InputError, match="there is no change in the patch"):
             read(patch)
+
+
+class _Endless(io.RawIOBase):
+    """A patch whose text goes on as long as it is read."""
+
+    def __init__(self, line: bytes) -> None:
+        self._line = line
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "WriteableBuffer", /) -> int:
+        view = memoryview(buffer)
+        view[:] = (self._line * (len(view) // len(self._line) + 1))[: len(view)]
+        return len(view)
+
+
+@pytest.mark.parametrize("line", [b"log\n", b"x"], ids=["lines", "one line"])
+def test_a_patch_without_end_is_read_until_the_deadline(line: bytes) -> None:
+    """F18: what comes on standard input may never stop."""
+    source = io.BufferedReader(_Endless(line))
+    with (
+        reading_until(time.monotonic() + 0.05),
+        pytest.raises(OutOfTime, match="time that the deadline leaves"),
+    ):
+        list(read_patch(source))
+
+
+def file_after_file() -> Iterator[bytes]:
+    """A patch without end."""
+    for number in itertools.count():
+        yield f"--- a/f{number}.py\n+++ b/f{number}.py\n@@ -0,0 +1 @@\n+a = 1\n".encode()
+
+
+class _Files(io.RawIOBase):
+    """A patch of endlessly many files."""
+
+    def __init__(self) -> None:
+        self._files = file_after_file()
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: "WriteableBuffer", /) -> int:
+        file = next(self._files)
+        memoryview(buffer)[: len(file)] = file
+        return len(file)
+
+
+class TestTime:
+    def test_f42_a_pipe_into_which_nothing_is_written_ends_with_the_time_for_reading(
+        self, tmp_path: Path
+    ) -> None:
+        os.mkfifo(tmp_path / "pipe")
+        with (
+            open_patch(tmp_path / "pipe") as patch,
+            reading_until(time.monotonic() + 0.05),
+            pytest.raises(OutOfTime, match="within the time that the deadline leaves"),
+        ):
+            list(read_patch(patch))
+
+    def test_f42_what_was_read_of_an_endless_patch_in_time_is_reviewed(
+        self, tmp_path: Path
+    ) -> None:
+        patch = io.BufferedReader(_Files(), 512)
+        with reading_until(time.monotonic() + 0.5):
+            change = write_snapshot(tmp_path / "snapshot", patch=patch)
+        assert change.by_path["f0.py"].added == {1: "a = 1"}
+        assert "time that the deadline leaves" in (change.cut or "")
+        answer = FindingsSynthesizer(change).by_code(Plan(goal="Review it", tasks=()), ())
+        assert [(gap.task_id, gap.why) for gap in answer.gaps] == [("change", change.cut)]
+
+    def test_a_patch_from_a_pipe_is_read_as_it_comes(self) -> None:
+        reading, writing = os.pipe()
+        with open(reading, "rb") as patch, open(writing, "wb") as written:
+            whole = next(file_after_file())
+            written.write(whole[:40])
+            written.flush()
+            rest = threading.Timer(0, lambda: (written.write(whole[40:]), written.close()))
+            rest.start()
+            (text,) = read_patch(patch)
+            rest.join()
+        assert isinstance(text, ChangedText)
+        assert text.head == "a = 1\n"

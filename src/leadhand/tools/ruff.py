@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import IO, Final, TypedDict, cast
 
 from leadhand.errors import ToolError
+from leadhand.tools.scratch import scratch
 
 UNREADABLE: Final = "unreadable"
 """The code of the one diagnostic that stands for a file which makes ruff crash."""
@@ -96,9 +97,9 @@ def check(
         command += ["--config", f"{key} = {value}"]
     deadline = time.monotonic() + timeout_s
     found: list[Diagnostic] = []
-    with tempfile.TemporaryDirectory(prefix="leadhand-ruff-") as neutral:
+    with scratch("leadhand-ruff-") as neutral:
         for chunk in _chunks(list(given)):
-            found += _run([*command, "--"], chunk, given, Path(neutral), deadline)
+            found += _run([*command, "--"], chunk, given, neutral, deadline)
     order = {file: n for n, file in enumerate(given.values())}
     return sorted(found, key=lambda one: (order[one.file], one.line, one.column, one.code))
 

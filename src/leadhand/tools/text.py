@@ -3,6 +3,7 @@
 Pure functions: no files, no processes.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
@@ -62,3 +63,18 @@ def is_safe_path(path: str) -> bool:
 def size_text(count: int) -> str:
     """A number of bytes as people read it: `64 MiB`, `2 KiB`."""
     return f"{count / (1 << 20):g} MiB" if count >= 1 << 20 else f"{count / (1 << 10):g} KiB"
+
+
+def listed(items: tuple[str, ...] | list[str], most: int = 5) -> str:
+    """`a, b and c`; of more than `most` how many there are besides."""
+    if len(items) > most:
+        return f"{', '.join(items[:most])} and {len(items) - most:,} more"
+    return " and ".join(filter(None, (", ".join(items[:-1]), *items[-1:])))
+
+
+def by_reason(reasons: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Of names, each with its reason: each reason once, with its names before it in one text."""
+    names: dict[str, list[str]] = {}
+    for name, why in dict.fromkeys(reasons):
+        names.setdefault(why, []).append(name)
+    return [(listed(files), why) for why, files in names.items()]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from leadhand.errors import InputError
 from leadhand.tools.ready_made import NAMES
+from leadhand.tools.text import by_reason
 
 if TYPE_CHECKING:
     from leadhand.tools.files import FileTools, Inputs
@@ -26,6 +27,7 @@ class Toolshed:
         self._files: FileTools | None = None
         self._sql: SqlTools | None = None
         self._web: WebTools | None = None
+        self._told: set[tuple[str, str]] = set()
 
     def make(self, name: str) -> Callable[..., object] | None:
         """The tool of that name; none for one that is switched off.
@@ -55,6 +57,16 @@ class Toolshed:
                 return calculate
             case _:
                 raise InputError(f"there is no ready-made tool {name!r}: there are {_known()}")
+
+    def unread(self) -> tuple[str, ...]:
+        """What tools could not read of what was handed in, a line a reason; each file once."""
+        found = [
+            *(self._files.unread() if self._files is not None else ()),
+            *(self._sql.unread() if self._sql is not None else ()),
+        ]
+        new = [one for one in dict.fromkeys(found) if one not in self._told]
+        self._told.update(new)
+        return tuple(f"{names}: {why}" for names, why in by_reason(new))
 
     def close(self) -> None:
         """Let go of databases and temporary files."""

@@ -3,23 +3,34 @@
 Each runs in the real process with the real parsers; some with less time than in earnest.
 """
 
+import contextvars
+import os
+import re
 import shutil
+import subprocess
 import sys
 import time
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from leadhand.attempt_time import attempt_time
 from leadhand.errors import ToolError
-from leadhand.tools.files import Document, Documents, Inputs, Limits, Unreadable
+from leadhand.tools.files import Document, Documents, Index, Inputs, Limits, Unreadable
 from tests.tools.files import samples
 
-QUICK = Limits(cpu_s=1.0)
+QUICK = Limits(cpu_s=1.0, file_s=3_600)
+PATIENT = Limits(file_s=3_600)
 
 
 def read(path: Path, *, limits: Limits = QUICK) -> Document:
-    return Documents(Inputs.of([path]), limits=limits).read(path.name)
+    inputs = Inputs.of([path])
+    (result,) = Documents(inputs, limits=limits).read_each(inputs.files, timeout_s=36_000)
+    if isinstance(result, Unreadable):
+        raise result
+    return result
 
 
 def test_html_that_keeps_the_parser_busy_for_hours_is_stopped(tmp_path: Path) -> None:
@@ -30,13 +41,13 @@ def test_html_that_keeps_the_parser_busy_for_hours_is_stopped(tmp_path: Path) ->
 
 def test_html_nested_ten_thousand_deep_is_read(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_text("<b>" * 10_000 + "core")
-    assert read(tmp_path / "a.html", limits=Limits()).text == "core\n"
+    assert read(tmp_path / "a.html", limits=PATIENT).text == "core\n"
 
 
 def test_memory_is_bounded(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_text("<p>" * 100_000)
     with pytest.raises(Unreadable, match="80 MiB of memory"):
-        read(tmp_path / "a.html", limits=Limits(memory_bytes=80 << 20))
+        read(tmp_path / "a.html", limits=Limits(memory_bytes=80 << 20, file_s=3_600))
 
 
 def test_a_reader_that_does_not_start_is_a_broken_environment_and_no_fault_of_the_file(
@@ -54,30 +65,130 @@ def test_a_file_that_kills_the_reader_costs_only_itself(tmp_path: Path) -> None:
     (tmp_path / "c.pdf").write_bytes(samples.pdf(["after"]))
     samples.docx(tmp_path / "d.docx", ["last"])
     inputs = Inputs.of([tmp_path])
-    results = list(Documents(inputs, limits=QUICK).read_each(inputs.files))
+    results = list(Documents(inputs, limits=QUICK).read_each(inputs.files, timeout_s=36_000))
     texts = [result.text if isinstance(result, Document) else None for result in results]
     assert texts == ["before\n", None, "after\n", "last\n"]
 
 
-def test_what_is_not_read_in_time_is_given_up_and_plain_text_is_read_all_the_same(
-    tmp_path: Path,
-) -> None:
-    (tmp_path / "a.html").write_text("<a " * 100_000)
-    (tmp_path / "b.html").write_text("<p>fine")
-    (tmp_path / "c.txt").write_text("plain")
+def test_slow_documents_take_their_own_time_and_the_others_are_read(tmp_path: Path) -> None:
+    """F43: more slow ones than processes, first in line; each is named with the reason."""
+    slow = ["a.html", "b.html", "c.html"]
+    for name in slow:
+        (tmp_path / name).write_text("<a " * 100_000)
+    (tmp_path / "d.pdf").write_bytes(samples.pdf(["a page"]))
+    samples.docx(tmp_path / "e.docx", ["a paragraph"])
+    (tmp_path / "f.txt").write_text("plain")
     inputs = Inputs.of([tmp_path])
-    slow, late, plain = Documents(inputs).read_each(inputs.files, timeout_s=0.5)
+    limits = Limits(cpu_s=3_600, file_s=1.0, processes=2)
+    results = list(Documents(inputs, limits=limits).read_each(inputs.files, timeout_s=3_600))
+    assert [one.text for one in results if isinstance(one, Document)] == [
+        "a page\n",
+        "a paragraph\n",
+        "plain",
+    ]
+    whys = {one.name: one.why for one in results if isinstance(one, Unreadable)}
+    why = "it could not be read: it was not done after the 1 s that it had"
+    assert whys == dict.fromkeys(slow, why)
+    assert children() == set()
+
+
+def test_no_document_has_more_than_a_share_of_the_time_of_its_task(tmp_path: Path) -> None:
+    """F43: half of the time is for reading, and a third of what is left of that for each file."""
+    (tmp_path / "a.html").write_text("<a " * 100_000)
+    (tmp_path / "b.txt").write_text("plain")
+    inputs = Inputs.of([tmp_path])
+    limits = Limits(cpu_s=3_600, file_s=3_600)
+    with attempt_time(12.0):
+        slow, plain = Documents(inputs, limits=limits).read_each(inputs.files, timeout_s=3_600)
     assert isinstance(slow, Unreadable)
+    had = re.search(r"it was not done after the ([0-9.]+) s that it had", slow.why)
+    # On a machine that takes seconds to start a process, that is what the time went to.
+    assert had is None or float(had[1]) <= 2.0
+    assert had is not None or "did not start in time" in slow.why
+    assert isinstance(plain, Document)
+
+
+def test_without_any_time_only_plain_text_is_read(tmp_path: Path) -> None:
+    """F43: what was not read is named with the reason."""
+    (tmp_path / "a.html").write_text("<p>fine")
+    (tmp_path / "b.txt").write_text("plain")
+    inputs = Inputs.of([tmp_path])
+    late, plain = Documents(inputs).read_each(inputs.files, timeout_s=0)
     assert isinstance(late, Unreadable)
     assert late.why == "not read: the files before it took too long"
     assert isinstance(plain, Document)
+
+
+def test_reading_ends_with_the_attempt_that_it_is_for_and_is_begun_anew_by_the_next(
+    tmp_path: Path,
+) -> None:
+    """F43: a cancelled task leaves no process behind, and no gaps for those that read after it."""
+    (tmp_path / "a.html").write_text("<a " * 100_000)
+    inputs = Inputs.of([tmp_path])
+    index = Index(Documents(inputs, limits=Limits(cpu_s=3_600, file_s=3_600)))
+    with ThreadPoolExecutor(1) as pool:
+        with attempt_time(3_600):
+            search = pool.submit(contextvars.copy_context().run, index.search, "core", 1)
+            while not children():
+                assert not search.done()
+        with pytest.raises(ToolError, match="the task that it was for has ended"):
+            search.result()
+    assert children() == set()
+    (tmp_path / "a.html").write_text("<p>core")
+    assert [one.text for one in index.search("core", 1)] == ["core"]
+    assert index.gaps() == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="macOS needs the interpreter's lock for it")
+def test_a_parser_ends_with_a_parent_that_is_killed_in_the_midst_of_a_file(tmp_path: Path) -> None:
+    """F43: no process is left, even one that a regular expression holds up."""
+    (tmp_path / "a.html").write_text("<a " * 100_000)
+    script = (
+        "import pathlib, sys; from leadhand.tools.files import Documents, Inputs, Limits\n"
+        "inputs = Inputs.of([pathlib.Path(sys.argv[1])])\n"
+        "Documents(inputs, limits=Limits(cpu_s=3_600, file_s=3_600)).read('a.html')"
+    )
+    with subprocess.Popen([sys.executable, "-c", script, str(tmp_path)]) as reader:
+        while not (parsers := children(reader.pid)):
+            assert reader.poll() is None
+        (parser,) = parsers
+        while cpu_s(parser) < 1.0:  # It has long begun to parse.
+            assert reader.poll() is None
+        reader.kill()
+    while is_alive(parser):
+        time.sleep(0.01)
+
+
+def children(parent: int = 0) -> set[int]:
+    """The parsers that are there now, of this process if not of another."""
+    found: set[int] = set()
+    for line in subprocess.run(
+        ["ps", "-ww", "-eo", "pid=,ppid=,args="], capture_output=True, text=True, check=True
+    ).stdout.splitlines():
+        pid, ppid, command = line.split(None, 2)
+        if int(ppid) == (parent or os.getpid()) and "leadhand.tools.files.child" in command:
+            found.add(int(pid))
+    return found
+
+
+def cpu_s(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
 
 
 def test_a_pdf_that_unpacks_without_end_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.pdf").write_bytes(samples.pdf_bomb(100_000_000))
     assert (tmp_path / "a.pdf").stat().st_size < 10_000
     with pytest.raises(Unreadable, match="holds no text that can be read"):
-        read(tmp_path / "a.pdf", limits=Limits())
+        read(tmp_path / "a.pdf", limits=PATIENT)
 
 
 def test_a_pdf_of_a_hundred_thousand_objects_is_read_or_stopped_in_time(tmp_path: Path) -> None:
@@ -87,13 +198,11 @@ def test_a_pdf_of_a_hundred_thousand_objects_is_read_or_stopped_in_time(tmp_path
     )
     data = samples.pdf(["core"], extra=extra)
     (tmp_path / "whole.pdf").write_bytes(data)
-    assert read(tmp_path / "whole.pdf", limits=Limits()).text == "core\n"
+    assert read(tmp_path / "whole.pdf", limits=PATIENT).text == "core\n"
     # Without its table the parser has to look for all the objects.
     (tmp_path / "torn.pdf").write_bytes(data[: data.rindex(b"xref\n0")])
-    began = time.monotonic()
     with pytest.raises(Unreadable):
         read(tmp_path / "torn.pdf")
-    assert time.monotonic() - began < 10
 
 
 def test_a_pdf_whose_page_tree_contains_itself_is_refused(tmp_path: Path) -> None:
@@ -133,7 +242,7 @@ def test_an_archive_of_too_many_members_is_refused(tmp_path: Path) -> None:
         for number in range(5_001):
             archive.writestr(f"m{number}", "")
     with pytest.raises(Unreadable, match="more than 5,000 members"):
-        read(tmp_path / "a.docx", limits=Limits())
+        read(tmp_path / "a.docx", limits=PATIENT)
 
 
 @pytest.mark.parametrize(
@@ -155,7 +264,7 @@ def test_xml_entities_are_refused(tmp_path: Path, declaration: str) -> None:
 def test_xml_nested_fifty_thousand_deep_hurts_nobody(tmp_path: Path) -> None:
     deep = "<w:r>" * 50_000 + "<w:t>core</w:t>" + "</w:r>" * 50_000
     path = samples.docx(tmp_path / "a.docx", [], xml=samples.document_xml([deep]))
-    assert read(path, limits=Limits()).text == "core\n"
+    assert read(path, limits=PATIENT).text == "core\n"
 
 
 def test_an_encrypted_word_document_asks_for_an_open_copy(tmp_path: Path) -> None:

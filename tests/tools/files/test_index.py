@@ -166,3 +166,14 @@ def _empty() -> sqlite3.Connection:
 
 
 EMPTY = _empty()
+
+
+def test_small_documents_are_read_before_large_ones(tmp_path: Path) -> None:
+    """F43: where time runs out, it is the large ones that are not read."""
+    for name, count in (("a-large", 2_000), ("b-small", 1), ("c-middle", 50)):
+        (tmp_path / f"{name}.html").write_text(f"<p>{'tower ' * count}</p>")
+    (tmp_path / "z.txt").write_text("tower")
+    index = Index(Documents(Inputs.of([tmp_path])))
+    index.search("tower", 1)
+    order = [file.name for file in index._order()]  # pyright: ignore[reportPrivateUsage]
+    assert order == ["z.txt", "b-small.html", "c-middle.html", "a-large.html"]

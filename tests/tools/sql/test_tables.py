@@ -233,3 +233,23 @@ def test_the_database_library_is_not_loaded_into_this_process() -> None:
     script = "import sys; import leadhand.tools.sql; print('duckdb' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True)
     assert done.stdout.strip() == b"False"
+
+
+def test_a_request_of_more_than_two_seconds_has_its_answer(tmp_path: Path) -> None:
+    """After 2 s DuckDB shows its progress on standard output, where the answer goes."""
+    with tools_over(tmp_path, query_timeout_s=600, load_timeout_s=600, a_csv="a\n1\n") as tools:
+        given = tools.query("SELECT sleep_ms(2500), a FROM a, range(3)")
+    assert given.endswith("(3 rows)")
+
+
+def test_a_process_that_dies_is_reported_with_what_is_known_and_no_guess(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with tools_over(tmp_path, a_csv="a\n1\n") as tools:
+        tools.list_tables()
+        program = tmp_path / "dies"
+        program.write_text("#!/bin/sh\nkill -SEGV $$\n")
+        program.chmod(0o755)
+        monkeypatch.setattr(sys, "executable", str(program))
+        with pytest.raises(ToolMistake, match="its process was killed by SIGSEGV; its limits are"):
+            tools.query("SELECT a FROM a")

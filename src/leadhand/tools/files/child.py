@@ -1,39 +1,63 @@
-"""The process in which documents are parsed: `python -m leadhand.tools.files.child LIMITS FILES`.
+"""The process in which documents are parsed: `python -m leadhand.tools.files.child SOCKET LIMITS`.
 
-It is given open descriptors (`pdf:5 html:6`), never a path, and prints lines of JSON: one to say
-that it is there, then for each file one with `page` for each page and one with `done`. It limits
-itself before it reads a byte, and a file that goes beyond the limits ends the process; the parent
-goes on with the next one.
+Through the socket come, for one file after another, its kind and two open descriptors, never a
+path: to read from, and to print lines of JSON to, one with `page` for each page and one with
+`done`. It limits itself before it reads a byte, and a file that goes beyond the limits ends the
+process. It ends with its parent too, whatever it is busy with.
 """
 
 import json
 import os
 import resource
 import signal
+import socket
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import suppress
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, TextIO
 
+from leadhand.child_process import end, end_with_parent, ending_with_parent
 from leadhand.tools.files.extract import Broken, Cut
 
 MAX_CHARS: Final = 8 << 20
 """Text kept of one file."""
+READY: Final = b"+"
+"""What it says once: it is there."""
+DONE: Final = b"."
+"""What it says after each file."""
+NO_MEMORY: Final = 77
+"""Its exit status where a file takes too much memory."""
 
 
 def main(arguments: list[str]) -> None:
-    """Prints the text of each file in `arguments[3:]`, within the limits in `arguments[:3]`."""
-    cpu_s, memory_bytes, output_bytes = (float(argument) for argument in arguments[:3])
+    """Serve the socket `arguments[0]` until it closes, within the limits in `arguments[1:]`."""
+    descriptor = int(arguments[0])
+    cpu_s, memory_bytes, output_bytes = (float(argument) for argument in arguments[1:])
     _limit(resource.RLIMIT_AS, int(memory_bytes))
     _limit(resource.RLIMIT_FSIZE, int(output_bytes))
     _limit(resource.RLIMIT_CORE, 0)
-    _print({})
-    for argument in arguments[3:]:
-        kind, _, number = argument.partition(":")
+    os.set_inheritable(descriptor, False)
+    channel = socket.socket(fileno=descriptor)
+    if sys.platform != "linux":  # There `ending_with_parent` does it, and a thread takes memory.
+        threading.Thread(target=end_with_parent, args=(descriptor,), daemon=True).start()
+    channel.sendall(READY)
+    while True:
+        kind, numbers, _, _ = socket.recv_fds(channel, 16, 2)
+        if not kind:
+            end()
         # Its signal ends a process that does not handle it, even inside a regular expression.
         signal.setitimer(signal.ITIMER_PROF, cpu_s)
-        with os.fdopen(int(number), "rb") as stream:
-            _print_file(kind, stream)
+        with (
+            os.fdopen(numbers[0], "rb") as stream,
+            os.fdopen(numbers[1], "w") as output,
+            ending_with_parent(descriptor),
+        ):
+            try:
+                _print_file(kind.decode(), stream, output)
+            except MemoryError:
+                os._exit(NO_MEMORY)
+        channel.sendall(DONE)
 
 
 def _limit(what: int, amount: int) -> None:
@@ -41,31 +65,31 @@ def _limit(what: int, amount: int) -> None:
         resource.setrlimit(what, (amount, amount))
 
 
-def _print_file(kind: str, stream: BinaryIO) -> None:
-    end: dict[str, object] = {"done": True}
+def _print_file(kind: str, stream: BinaryIO, output: TextIO) -> None:
+    ended: dict[str, object] = {"done": True}
     left = MAX_CHARS
     try:
         for text in _pages(kind, stream):
-            _print({"page": text[:left]})
+            _print({"page": text[:left]}, output)
             left -= len(text)
             if left < 0:
-                end["cut"] = f"it has more than {MAX_CHARS:,} characters"
+                ended["cut"] = f"it has more than {MAX_CHARS:,} characters"
                 break
     except Cut as cut:
-        end["cut"] = str(cut)
+        ended["cut"] = str(cut)
     except Broken as broken:
-        end["error"] = str(broken)
+        ended["error"] = str(broken)
     except MemoryError:
         raise
     except Exception as error:  # A parser of hostile files may fail in any way it likes.
         what = "cut" if left < MAX_CHARS else "error"
-        end[what] = f"it is damaged, or no {kind.upper()} file ({type(error).__name__})"
-    _print(end)
+        ended[what] = f"it is damaged, or no {kind.upper()} file ({type(error).__name__})"
+    _print(ended, output)
 
 
-def _print(line: dict[str, object]) -> None:
-    sys.stdout.write(json.dumps(line) + "\n")
-    sys.stdout.flush()
+def _print(line: dict[str, object], output: TextIO) -> None:
+    output.write(json.dumps(line) + "\n")
+    output.flush()
 
 
 def _pages(kind: str, stream: BinaryIO) -> Iterator[str]:

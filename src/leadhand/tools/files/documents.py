@@ -6,27 +6,30 @@ own, see `parsing`.
 
 import hashlib
 import threading
-import time
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Generator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from io import BufferedReader
 from itertools import accumulate
 from typing import Final
 
+from leadhand.attempt_time import time_left_s
 from leadhand.tools.files.inputs import InputFile, Inputs, Unreadable
 from leadhand.tools.files.kinds import Kind
 from leadhand.tools.files.legible import cleaned, decoded
-from leadhand.tools.files.parsing import RICH, Limits, Parsed, parsed
+from leadhand.tools.files.parsing import RICH, Job, Limits, Parsed, Parsers
 from leadhand.tools.text import size_text
 
 MAX_TEXT_BYTES: Final = 8 << 20
 """Read of one file of plain text."""
 _MAX_HASHED_BYTES: Final = 1 << 30
 _CACHED_CHARS: Final = 32 << 20
-_BATCH: Final = 16
-"""Files parsed by one process, so that its start is not paid for each."""
+_AHEAD: Final = 16
+"""Files whose parsing begins before their text is asked for."""
+_READING_SHARE: Final = 0.5
+"""Of the time that an attempt has left, what is spent on formats that take parsing."""
 _TIMEOUT_S: Final = 60.0
 _LIMITS: Final = Limits()
 
@@ -87,17 +90,38 @@ class Documents:
 
     def read_each(
         self, files: Sequence[InputFile], *, timeout_s: float = _TIMEOUT_S
-    ) -> Iterator[Document | Unreadable]:
+    ) -> Generator[Document | Unreadable]:
         """The text of each of `files`, in order, or why there is none; nothing of it is kept.
 
         Formats that take parsing are given up after `timeout_s`; plain text is always read.
         """
-        deadline = time.monotonic() + timeout_s
-        for start in range(0, len(files), _BATCH):
-            batch = files[start : start + _BATCH]
-            rich = self._parse([file for file in batch if file.kind in RICH], deadline)
-            for file in batch:
-                yield rich[file.name] if file.name in rich else self._plain(file)
+        # The attempt has more to do than to read.
+        timeout_s = min(timeout_s, _READING_SHARE * time_left_s())
+        with Parsers(self._limits, timeout_s=timeout_s) as parsers, ExitStack() as streams:
+            ahead: deque[_Reading] = deque()
+            for file in files:
+                ahead.append(self._begun(file, parsers, streams))
+                if len(ahead) == _AHEAD:
+                    yield self._outcome(ahead.popleft(), parsers)
+            while ahead:
+                yield self._outcome(ahead.popleft(), parsers)
+
+    def _begun(self, file: InputFile, parsers: Parsers, streams: ExitStack) -> "_Reading":
+        if file.kind not in RICH:
+            return _Reading(file)
+        try:
+            stream = streams.enter_context(self.inputs.open(file.name))
+        except Unreadable as unreadable:
+            return _Reading(file, failed=unreadable)
+        return _Reading(file, parsers.add(file.kind, stream), stream)
+
+    def _outcome(self, reading: "_Reading", parsers: Parsers) -> Document | Unreadable:
+        if reading.failed is not None:
+            return reading.failed
+        if reading.job is None or reading.stream is None:
+            return self._plain(reading.file)
+        with reading.stream as stream:
+            return _document(reading.file, parsers.result(reading.job), stream)
 
     def _keep(self, document: Document) -> None:
         self._kept[document.name] = document
@@ -119,26 +143,15 @@ class Documents:
         except OSError as error:
             return Unreadable(file.name, f"reading it failed ({error.strerror})")
 
-    def _parse(
-        self, files: Sequence[InputFile], deadline: float
-    ) -> dict[str, Document | Unreadable]:
-        results: dict[str, Document | Unreadable] = {}
-        with ExitStack() as stack:
-            streams: list[tuple[InputFile, BufferedReader]] = []
-            for file in files:
-                try:
-                    stream = stack.enter_context(self.inputs.open(file.name))
-                    streams.append((file, stream))
-                except Unreadable as unreadable:
-                    results[file.name] = unreadable
-            outcomes = parsed(
-                [(file.kind, stream) for file, stream in streams],
-                limits=self._limits,
-                timeout_s=deadline - time.monotonic(),
-            )
-            for (file, stream), outcome in zip(streams, outcomes, strict=True):
-                results[file.name] = _document(file, outcome, stream)
-        return results
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """A file whose text is asked for next."""
+
+    file: InputFile
+    job: Job | None = None
+    stream: BufferedReader | None = None
+    failed: Unreadable | None = None
 
 
 def _document(file: InputFile, outcome: Parsed, stream: BufferedReader) -> Document | Unreadable:

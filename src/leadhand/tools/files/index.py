@@ -6,13 +6,15 @@ Built once, when first asked, by whichever thread comes first; the others wait f
 import re
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Final
 
-from leadhand.tools.files.documents import Documents
+from leadhand.tools.files.documents import Document, Documents
 from leadhand.tools.files.inputs import InputFile, Unreadable
 from leadhand.tools.files.kinds import Kind
+from leadhand.tools.files.parsing import RICH
 from leadhand.tools.files.passage import Passage, cut
 from leadhand.tools.files.queries import expression, fragments, telling_words
 
@@ -106,6 +108,11 @@ class Index:
                     found |= dict.fromkeys(_MARKED.findall(str(row[0])) if row else [])
         return list(found)[:MAX_NEAR]
 
+    @property
+    def known_gaps(self) -> tuple[Gap, ...]:
+        """The gaps of an index that was built; none before."""
+        return tuple(self._gaps) if self._database is not None else ()
+
     def gaps(self) -> list[Gap]:
         """The files that a search does not see in full, and why."""
         with self._lock:
@@ -124,9 +131,15 @@ class Index:
         return self._database
 
     def _rows(self) -> Iterator[tuple[str | int | None, ...]]:
-        left = MAX_PASSAGES
         files = self._order()
-        documents = self._documents.read_each(files, timeout_s=MAX_PARSING_S)
+        reading = closing(self._documents.read_each(files, timeout_s=MAX_PARSING_S))
+        with reading as documents:
+            yield from self._passages(files, documents)
+
+    def _passages(
+        self, files: Sequence[InputFile], documents: Iterable[Document | Unreadable]
+    ) -> Iterator[tuple[str | int | None, ...]]:
+        left = MAX_PASSAGES
         for number, document in enumerate(documents):
             if isinstance(document, Unreadable):
                 self._gaps.append(Gap(document.name, document.why))
@@ -146,7 +159,10 @@ class Index:
 
     def _order(self) -> list[InputFile]:
         files = [file for file in self._documents.inputs.files if file.kind not in _NOT_TEXT]
-        return sorted(files, key=lambda file: file.kind in _TABLES)
+        # A large document that takes all the time leaves the small ones read.
+        parsed = [file.size_bytes if file.kind in RICH else 0 for file in files]
+        order = sorted(range(len(files)), key=lambda n: (files[n].kind in _TABLES, parsed[n]))
+        return [files[n] for n in order]
 
 
 def _passage(row: _Row) -> Passage:

@@ -18,6 +18,8 @@ WORDS: Final[dict[Kind, str]] = {
 }
 """Each kind as people write it, in the order in which a summary names them."""
 
+NOT_READ: Final = "neither a text nor a table that is read here"
+"""Why a file of the kind `other` is not read."""
 PROBE_BYTES: Final = 8000
 """How much of a file's beginning tells text from binary."""
 

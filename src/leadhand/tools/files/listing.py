@@ -17,6 +17,8 @@ from leadhand.tools.files.names import display_name
 from leadhand.tools.files.opening import Place, identity, opened_folder
 from leadhand.tools.text import size_text
 
+HIDDEN: Final = "hidden"
+"""Why a file whose name begins with a dot is skipped: by convention, nobody means it."""
 _KERNEL_FOLDERS: Final = ("/proc", "/sys")
 """Where reading a file that looks regular asks the kernel instead."""
 
@@ -185,7 +187,7 @@ def _off_limits(status: os.stat_result, root: _Root, depth: int, bounds: Bounds)
 def _unfit(entry: os.DirEntry[str], status: os.stat_result, folder: int) -> str | None:
     """Why an entry of a folder is not one of the files, if so."""
     if entry.name.startswith("."):
-        return "hidden"
+        return HIDDEN
     if stat.S_ISLNK(status.st_mode):
         return "a symbolic link"
     if not stat.S_ISREG(status.st_mode):

@@ -1,22 +1,31 @@
-"""Hands PDF, Word and HTML files to a process of its own, which a hostile file can only kill (F23).
+"""Parses PDF, Word and HTML files in processes of their own: a hostile file harms no other (F23).
 
 The parsers are pure Python and a crafted file of a few kilobytes can keep them busy for hours. So
-they run in `child`, with little memory and a few seconds of processor time a file; what it printed
-until then is kept. Nothing is parsed in this process but the lines that the child prints.
+they run in `child`, a few processes at once, with little memory, and each file has a share of the
+time that is left (F43); what was printed until then is kept. Nothing is parsed in this process but
+the lines that the child prints.
 """
 
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections import deque
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import IO, BinaryIO, Final, TypedDict, cast
+from multiprocessing.connection import wait
+from types import TracebackType
+from typing import IO, BinaryIO, Final, Self, TypedDict, cast
 
+from leadhand.attempt_time import time_left_s
+from leadhand.child_process import how_it_ended
 from leadhand.errors import ToolError
+from leadhand.tools.files.child import DONE, NO_MEMORY, READY
 from leadhand.tools.files.kinds import Kind
 from leadhand.tools.text import size_text
 
@@ -24,21 +33,32 @@ RICH: Final[tuple[Kind, ...]] = ("pdf", "docx", "html")
 """The kinds that are parsed here."""
 
 _KEPT: Final = ("LD_LIBRARY_PATH", "PYTHONHOME", "TMPDIR")
+_SHARE: Final = 1 / 3
+"""Of the time that is left, what one file may take."""
+_FILES_PER_PROCESS: Final = 16
+"""Then a new one takes its place, with all of its memory."""
+_LOOK_S: Final = 0.25
+"""How often it is looked at whether the attempt that reads has ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What the process may use."""
+    """What the processes may use."""
 
     cpu_s: float = 20.0
     """Of processor time for one file: a thousand pages of an honest PDF."""
+    file_s: float = 30.0
+    """Of time for one file, and never more than a third of what is left for all."""
     memory_bytes: int = 1 << 30
+    """Of each process."""
     output_bytes: int = 256 << 20
-    """Printed for all the files of one call."""
+    """Printed for one file."""
+    processes: int = min(os.cpu_count() or 1, 4)
+    """At work at once."""
 
 
 class _Line(TypedDict, total=False):
-    """One line that the child prints, after its first: a page, or how a file ended."""
+    """One line that the child prints: a page, or how a file ended."""
 
     page: str
     cut: str
@@ -58,78 +78,201 @@ class Parsed:
     """Why there is nothing, if so."""
 
 
-def parsed(
-    files: Sequence[tuple[Kind, BinaryIO]], *, limits: Limits, timeout_s: float
-) -> list[Parsed]:
-    """What the child makes of `files`, in order; a file that kills it costs only itself.
+@dataclass(slots=True, eq=False)
+class Job:
+    """One file to be parsed."""
 
-    What is not read after `timeout_s` is given up.
+    kind: Kind
+    stream: BinaryIO
+    parsed: Parsed | None = None
+
+
+class Parsers:
+    """Parses files in up to `limits.processes` processes; none is left after the block.
+
+    Belongs to one thread. The work goes on between calls, but only a call hands out the next file.
     """
-    deadline = time.monotonic() + timeout_s
-    results: list[Parsed] = []
-    while len(results) < len(files):
-        left_s = deadline - time.monotonic()
-        if left_s > 0:
-            results += _run(files[len(results) :], limits, left_s)
-        else:
-            results.append(Parsed(error="not read: the files before it took too long"))
-    return results
+
+    def __init__(self, limits: Limits, *, timeout_s: float) -> None:
+        """What is not read after `timeout_s` is given up."""
+        self._limits = limits
+        self._until_s = time.monotonic() + timeout_s
+        self._queue: deque[Job] = deque()
+        self._idle: list[_Process] = []
+        self._busy: list[_Process] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for process in (*self._busy, *self._idle):
+            process.kill()
+
+    def add(self, kind: Kind, stream: BinaryIO) -> Job:
+        """Parse `stream` as soon as a process is free; it must stay open until the result."""
+        job = Job(kind, stream)
+        self._queue.append(job)
+        self._hand_out()
+        return job
+
+    def result(self, job: Job) -> Parsed:
+        """What came of `job`; a file that kills its process costs only itself.
+
+        Raises `ToolError` where the attempt that reads has ended.
+        """
+        while job.parsed is None:
+            self._hand_out()
+            self._look()
+        return job.parsed
+
+    def _hand_out(self) -> None:
+        while self._queue and (self._idle or len(self._busy) < self._limits.processes):
+            job = self._queue.popleft()
+            if self._until_s <= time.monotonic():
+                job.parsed = Parsed(error="not read: the files before it took too long")
+                continue
+            process = self._idle.pop() if self._idle else _Process(self._limits, self._until_s)
+            self._busy.append(process)
+            process.give(job, self._until_s)
+
+    def _look(self) -> None:
+        """Wait for news of a process, or for the end of its time."""
+        if time_left_s() <= 0:
+            raise ToolError("reading was stopped, as the task that it was for has ended")
+        now_s = time.monotonic()
+        left_s = min([process.due_s for process in self._busy], default=now_s) - now_s
+        ready = wait([one.channel for one in self._busy], min(max(left_s, 0), _LOOK_S))
+        for process in tuple(self._busy):
+            if process.channel in ready:
+                process.hear(self._until_s)
+            elif process.due_s <= time.monotonic():
+                process.stop()
+            if process.job is None:
+                self._busy.remove(process)
+                if process.is_usable:
+                    self._idle.append(process)
+                else:
+                    process.kill()
 
 
-def _run(files: Sequence[tuple[Kind, BinaryIO]], limits: Limits, timeout_s: float) -> list[Parsed]:
-    """The results up to the first file that the child did not survive, at least one."""
-    with tempfile.TemporaryFile(prefix="leadhand-text-") as output:
-        status = _call(files, output, limits, timeout_s)
-        output.seek(0)
-        if not output.readline() and status is not None:
-            raise ToolError(f"the reader of documents did not start (exit status {status})")
-        results, finished = _read(output, len(files))
-    if len(results) == len(files) and finished:
-        return results
-    if finished:
-        results.append(Parsed())
-    last, why = results[-1], _end(status, limits, timeout_s)
-    if last.pages:
-        last.cut = f"the rest was not read: {why}"
-    else:
-        last.error = f"it could not be read: {why}"
-    return results
+class _Process:
+    """One child, the channel to it, and the file that it is at."""
 
-
-def _end(status: int | None, limits: Limits, timeout_s: float) -> str:
-    """What the child came to its end of, in words."""
-    match status:
-        case None:
-            return f"it was not done after {timeout_s:.0f} s"
-        case _ if status == -signal.SIGPROF:
-            return f"it takes more than {limits.cpu_s:g} s of work"
-        case _:
-            return f"it takes more than {size_text(limits.memory_bytes)} of memory"
-
-
-def _call(
-    files: Sequence[tuple[Kind, BinaryIO]], output: IO[bytes], limits: Limits, timeout_s: float
-) -> int | None:
-    """Runs the child over `files` and gives its exit status, none if it was stopped in time."""
-    numbers = [stream.fileno() for _, stream in files]
-    tasks = [f"{kind}:{number}" for (kind, _), number in zip(files, numbers, strict=True)]
-    amounts = [str(limits.cpu_s), str(limits.memory_bytes), str(limits.output_bytes)]
-    try:
-        return subprocess.run(
+    def __init__(self, limits: Limits, until_s: float) -> None:
+        self.job: Job | None = None
+        self.due_s = until_s
+        self.is_usable = True
+        self._limits = limits
+        self._budget_s: float | None = None
+        """What the file has; none until the child is there."""
+        self._is_there = False
+        self._files = 0
+        self._output: IO[bytes] | None = None
+        self.channel, theirs = socket.socketpair()
+        with theirs:
+            amounts = map(str, (limits.cpu_s, limits.memory_bytes, limits.output_bytes))
             # -P: the folder that the user is in may hold a module of any name.
-            [sys.executable, "-P", "-m", "leadhand.tools.files.child", *amounts, *tasks],
-            env=_environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.DEVNULL,
-            pass_fds=numbers,
-            timeout=timeout_s,
-            check=False,
-        ).returncode
-    except subprocess.TimeoutExpired:
-        return None
-    except OSError as error:
-        raise ToolError(f"the reader of documents could not be started: {error}") from error
+            module = [sys.executable, "-P", "-m", "leadhand.tools.files.child"]
+            try:
+                self._child = subprocess.Popen(
+                    [*module, str(theirs.fileno()), *amounts],
+                    env=_environment(),
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.DEVNULL,
+                    stderr=subprocess.DEVNULL,
+                    pass_fds=(theirs.fileno(),),
+                    start_new_session=True,
+                )
+            except OSError as error:
+                self.channel.close()
+                raise ToolError(f"the reader of documents could not be started: {error}") from error
+
+    def give(self, job: Job, until_s: float) -> None:
+        """Have it parse `job`."""
+        self.job, self.due_s = job, until_s
+        self._files += 1
+        self._output = tempfile.TemporaryFile(prefix="leadhand-text-")  # noqa: SIM115
+        numbers = [job.stream.fileno(), self._output.fileno()]
+        with suppress(ConnectionError):  # It has ended, which `hear` finds out.
+            socket.send_fds(self.channel, [job.kind.encode()], numbers)
+        if self._is_there:
+            self._begin(until_s)
+
+    def hear(self, until_s: float) -> None:
+        """Take what it says: that it is there, that the file is done, or that it has ended."""
+        try:
+            said = self.channel.recv(16)
+        except ConnectionError:
+            said = b""
+        if READY in said:
+            self._is_there = True
+            self._begin(until_s)
+        if DONE in said:
+            self.is_usable = self._files < _FILES_PER_PROCESS
+            self._finish("")
+        elif not said:
+            status = self._child.wait()
+            if not self._is_there:
+                raise ToolError(f"the reader of documents did not start (exit status {status})")
+            self._fail(self._why(status))
+
+    def stop(self) -> None:
+        """End it: the time for its file is up. What it printed is kept."""
+        self._child.kill()
+        if self._budget_s is None:
+            self._fail("its reader did not start in time")
+        else:
+            self._fail(f"it was not done after the {self._budget_s:.3g} s that it had")
+
+    def kill(self) -> None:
+        """End it, if it has not ended."""
+        self._child.kill()
+        self._child.wait()
+        self.channel.close()
+        if self._output is not None:
+            self._output.close()
+
+    def _begin(self, until_s: float) -> None:
+        now_s = time.monotonic()
+        self._budget_s = min(self._limits.file_s, _SHARE * (until_s - now_s))
+        self.due_s = now_s + self._budget_s
+
+    def _why(self, status: int) -> str:
+        """What the child came to its end of, in words."""
+        if status == -signal.SIGPROF:
+            return f"it takes more than {self._limits.cpu_s:g} s of work"
+        if status == NO_MEMORY:
+            return f"it takes more than {size_text(self._limits.memory_bytes)} of memory"
+        return f"its reader {how_it_ended(status)}"
+
+    def _fail(self, why: str) -> None:
+        self.is_usable = False
+        self._finish(why)
+
+    def _finish(self, why: str) -> None:
+        """Read what was printed of the file; `why` is there unless it was done."""
+        assert self.job is not None
+        assert self._output is not None
+        with self._output as output:
+            output.seek(0)
+            parsed = _read(output)
+        if why and parsed.pages:
+            parsed.cut = f"the rest was not read: {why}"
+        elif why:
+            parsed.error = f"it could not be read: {why}"
+        self.job.parsed = parsed
+        self.job = self._output = self._budget_s = None
+
+
+def parsed(kind: Kind, stream: BinaryIO, *, limits: Limits, timeout_s: float) -> Parsed:
+    """What comes of one file, which has all of `timeout_s` for itself."""
+    with Parsers(limits, timeout_s=timeout_s / _SHARE) as parsers:
+        return parsers.result(parsers.add(kind, stream))
 
 
 def _environment() -> dict[str, str]:
@@ -138,23 +281,15 @@ def _environment() -> dict[str, str]:
     return {**kept, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 
 
-def _read(output: IO[bytes], count: int) -> tuple[list[Parsed], bool]:
-    """The results that were printed, and whether the last of them is whole."""
-    results: list[Parsed] = []
-    finished = True
+def _read(output: IO[bytes]) -> Parsed:
+    """What was printed."""
+    result = Parsed()
     for line in _lines(output):
-        if finished:
-            if len(results) == count:
-                break
-            results.append(Parsed())
-            finished = False
-        last = results[-1]
         if "page" in line:
-            last.pages.append(line["page"])
-        last.cut = line.get("cut", last.cut)
-        last.error = line.get("error", last.error)
-        finished = line.get("done", False)
-    return results, finished
+            result.pages.append(line["page"])
+        result.cut = line.get("cut", result.cut)
+        result.error = line.get("error", result.error)
+    return result
 
 
 def _lines(output: IO[bytes]) -> Iterator[_Line]:

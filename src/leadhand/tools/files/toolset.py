@@ -10,7 +10,9 @@ from typing import Final
 
 from leadhand.tools.files.documents import Document, Documents, reference
 from leadhand.tools.files.index import Index
-from leadhand.tools.files.inputs import Inputs
+from leadhand.tools.files.inputs import Inputs, Unreadable
+from leadhand.tools.files.kinds import NOT_READ
+from leadhand.tools.files.listing import HIDDEN
 from leadhand.tools.files.passage import Passage
 from leadhand.tools.files.queries import telling_words
 from leadhand.tools.mistake import ToolMistake
@@ -33,9 +35,12 @@ class FileTools:
         self._documents = Documents(inputs)
         self.index = Index(self._documents)
         """Built when first searched; for other readers of the same files."""
+        self._used = False
+        self._failed: dict[str, str] = {}
 
     def list_files(self) -> str:
         """List the files handed in, with their kinds and sizes."""
+        self._used = True
         lines = [f"{self._inputs.summary()}; {len(self._inputs.skipped)} skipped"]
         room = PAGE_CHARS - 200
         for number, file in enumerate(self._inputs.files):
@@ -60,6 +65,7 @@ class FileTools:
         """
         if not query.strip():
             raise ToolMistake("the query is empty; give the words to look for")
+        self._used = True
         hits = self.index.search(query, max(1, min(limit, MAX_HITS)))
         parts = [_hit(hit, query) for hit in hits] or [self._nothing(query)]
         if gaps := self.index.gaps():
@@ -77,7 +83,14 @@ class FileTools:
             name: The file, as list_files and search_files show it.
             offset: The character to begin at: 0, or as an earlier answer said.
         """
-        document = self._documents.read(name)
+        self._used = True
+        try:
+            document = self._documents.read(name)
+        except Unreadable as unreadable:
+            self._failed[unreadable.name] = unreadable.why
+            raise
+        if document.cut:
+            self._failed[document.name] = document.cut
         length = len(document.text)
         if offset < 0 or offset >= max(length, 1):
             raise ToolMistake(
@@ -90,6 +103,18 @@ class FileTools:
         elif document.cut:
             head += f"; there is more that is not shown: {document.cut}"
         return f"{head}\n{body}"
+
+    def unread(self) -> list[tuple[str, str]]:
+        """The files that could not be read, or not in full, each with the reason, as far as known.
+
+        Empty as long as no tool was used; nothing is read for it.
+        """
+        if not self._used:
+            return []
+        found = {one.name: one.why for one in self._inputs.skipped if one.why != HIDDEN}
+        found |= {one.name: NOT_READ for one in self._inputs.of_kind("other")}
+        found |= {one.name: one.why for one in self.index.known_gaps}
+        return list((found | self._failed).items())
 
     def _nothing(self, query: str) -> str:
         near = self.index.near(query)

@@ -15,8 +15,14 @@ from leadhand.tools.git.comparison import (
     compare,
 )
 from leadhand.tools.git.history import Commit, FilePatch, PatchHunk, log, log_patches
-from leadhand.tools.git.process import GitFailed, GitTimeout
+from leadhand.tools.git.process import (
+    GitFailed,
+    GitTimeout,
+    OutOfTime,
+    reading_until,
+)
 from leadhand.tools.git.repository import Ends, Repository, open_repository, range_ends
+from leadhand.tools.git.tree_bounds import bounded
 from leadhand.tools.git.trees import grep, list_tree, objects, read_blob, read_blobs, sizes
 from leadhand.tools.git.worktree import staged_ends, worktree_ends
 
@@ -32,9 +38,11 @@ __all__ = [
     "FilePatch",
     "GitFailed",
     "GitTimeout",
+    "OutOfTime",
     "PatchHunk",
     "Repository",
     "blame",
+    "bounded",
     "compare",
     "grep",
     "list_tree",
@@ -45,6 +53,7 @@ __all__ = [
     "range_ends",
     "read_blob",
     "read_blobs",
+    "reading_until",
     "sizes",
     "staged_ends",
     "worktree_ends",

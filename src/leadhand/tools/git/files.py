@@ -139,7 +139,11 @@ class FolderReader:
 
 def blob_id(data: bytes, *, sha256: bool) -> str:
     """The id that git gives a file with this content."""
-    whole = b"blob %d\0" % len(data) + data
+    return object_id(b"blob %d\0" % len(data) + data, sha256=sha256)
+
+
+def object_id(whole: bytes, *, sha256: bool) -> str:
+    """The id that git gives an object, its header included."""
     if sha256:
         return hashlib.sha256(whole).hexdigest()
     return hashlib.sha1(whole, usedforsecurity=False).hexdigest()
@@ -147,7 +151,12 @@ def blob_id(data: bytes, *, sha256: bool) -> str:
 
 def write_blob(git_dir: Path, oid: str, data: bytes) -> None:
     """Put a file's content among the objects of our own repository."""
+    write_object(git_dir, oid, b"blob %d\0" % len(data) + data)
+
+
+def write_object(git_dir: Path, oid: str, whole: bytes) -> None:
+    """Put an object, its header included, among the objects of our own repository."""
     file = git_dir / "objects" / oid[:2] / oid[2:]
     if not file.exists():
         file.parent.mkdir(exist_ok=True)
-        file.write_bytes(zlib.compress(b"blob %d\0" % len(data) + data, 1))
+        file.write_bytes(zlib.compress(whole, 1))

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from leadhand.errors import InputError
+from leadhand.tools.text import size_text
 
 _ID = re.compile(rb"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 _REF = (
@@ -106,11 +107,13 @@ def read_small(file: Path, max_bytes: int = _MAX_META_BYTES) -> bytes | None:
             raise InputError(f"can't read {file}: {_reason(error)}") from error
         return None
     with os.fdopen(handle, "rb") as opened:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
+        facts = os.fstat(handle)
+        if not stat.S_ISREG(facts.st_mode):
             return None
-        content = opened.read(max_bytes + 1)
-    if len(content) > max_bytes:
-        raise InputError(f"{file} is larger than {max_bytes >> 20} MiB; is it damaged?")
+        # A sparse file may claim any size: nothing is read, nor memory taken, before it is asked.
+        content = opened.read(max_bytes + 1) if facts.st_size <= max_bytes else b""
+    if max(facts.st_size, len(content)) > max_bytes:
+        raise InputError(f"{file} is larger than {size_text(max_bytes)}; is it damaged?")
     return content
 
 

@@ -13,6 +13,8 @@ from typing import IO
 from leadhand.tools.git.process import STREAM_BYTES, checked_id, stream
 from leadhand.tools.text import is_safe_path, path_text, plain_text
 
+MAX_NAMES = 10_000
+"""Paths of one commit that are kept."""
 _HEADER = re.compile(rb"\x01([0-9a-f]{40}(?:[0-9a-f]{24})?)\Z")
 _HUNK = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _FORMAT = "--format=%x01%H%x00%cI%x00%s"
@@ -30,7 +32,7 @@ class Commit:
     subject: str
     """First line of its message; anyone may have written anything there."""
     files: tuple[str, ...] = ()
-    """The paths it touched, as far as asked for."""
+    """The paths it touched, as far as asked for; at most `MAX_NAMES`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +134,11 @@ def _commits(found: IO[bytes]) -> Iterator[Commit]:
             if header:
                 yield _commit(header, files)
             header, files = [match[1], next(fields, b""), next(fields, b"")], []
-        elif header and (path := token.removeprefix(b"\n") if not files else token):
+        elif (
+            header
+            and (path := token.removeprefix(b"\n") if not files else token)
+            and len(files) < MAX_NAMES
+        ):
             files.append(path_text(path))
     if header:
         yield _commit(header, files)

@@ -6,22 +6,32 @@ so there is no fsmonitor, external diff, text conversion, filter, hook or promis
 """
 
 import contextlib
+import contextvars
 import io
+import math
 import os
 import re
+import resource
 import shutil
 import subprocess
+import sys
 import tempfile
 import threading
+import time
 from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import IO, cast
 
+from leadhand.child_process import how_it_ended
 from leadhand.errors import InputError, ToolError
 
 STREAM_BYTES = 1 << 16
 ALLOC_LIMIT = "512m"
 """The most that git takes at once: an object that unpacks to gigabytes ends in an error."""
+DATA_LIMIT = 2 << 30
+"""Bytes of memory, packs that are mapped from disk aside, that a git process may take in all.
+Linux alone has such a limit for the processes of others."""
+_until_s: contextvars.ContextVar[float] = contextvars.ContextVar("until_s", default=math.inf)
 _ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 _STDERR_BYTES = 4000
 _MISSING = re.compile(
@@ -39,16 +49,48 @@ class GitFailed(ToolError):
         self.status = status
         self.said = said
         first = said.strip().split("\n", 1)[0] or f"exit status {status}"
-        super().__init__(f"git {command} failed: {first}")
+        how = how_it_ended(status) if status < 0 else f"failed: {first}"
+        super().__init__(f"git {command} {how}")
+
+
+class OutOfTime(ToolError):
+    """The time that the deadline leaves for reading is up."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "the change was not read within the time that the deadline leaves for reading; "
+            "try a smaller one or a longer deadline"
+        )
 
 
 class GitTimeout(ToolError):
-    """git was stopped because it took too long."""
+    """git was stopped because it took too long, or because time for reading was up."""
 
-    def __init__(self, command: str, timeout_s: float) -> None:
+    def __init__(self, command: str, timeout_s: float, *, time_up: bool = False) -> None:
         self.command = command
         self.timeout_s = timeout_s
-        super().__init__(f"git {command} was stopped after {timeout_s:g} s; try a smaller range")
+        self.time_up = time_up
+        if time_up:
+            how = "did not end within the time that the deadline leaves for reading"
+        else:
+            how = f"was stopped after {timeout_s:.3g} s"
+        super().__init__(f"git {command} {how}; try a smaller range or a longer deadline")
+
+
+@contextlib.contextmanager
+def reading_until(until_s: float) -> Generator[None]:
+    """Within the block neither a git process nor reading a patch takes longer than `until_s`, on
+    the scale of `time.monotonic`."""
+    token = _until_s.set(min(until_s, _until_s.get()))
+    try:
+        yield
+    finally:
+        _until_s.reset(token)
+
+
+def reading_time_left_s() -> float:
+    """Seconds until `reading_until` ends the reading; infinite outside of it."""
+    return _until_s.get() - time.monotonic()
 
 
 def checked_id(text: str) -> str:
@@ -99,35 +141,90 @@ def stream(
     with tempfile.TemporaryFile() as errors, tempfile.TemporaryFile() as source:
         source.write(given)
         source.seek(0)
-        process = _start(git_dir, args, source, errors, extra or {})
-        late = threading.Event()
-
-        def stop() -> None:
-            late.set()
-            process.kill()
-
-        watchdog = threading.Timer(timeout_s, stop)
-        watchdog.daemon = True
-        watchdog.start()
-        output = cast("IO[bytes]", process.stdout)
-        try:
+        with _running(git_dir, args, source, errors, extra or {}, timeout_s) as process:
+            output = cast("IO[bytes]", process.stdout)
             yield output
             early = bool(output.read(1))
             if early:
                 process.kill()
-        except BaseException:
-            process.kill()
-            raise
-        finally:
-            output.close()
-            process.wait()
-            watchdog.cancel()
-        if late.is_set():
-            raise GitTimeout(args[0], timeout_s)
         if not early and process.returncode not in ok:
             raise _failure(args[0], process.returncode, _tail(errors))
         if warnings is not None:
             warnings.extend(_tail(errors).splitlines())
+
+
+@contextlib.contextmanager
+def conversation(
+    git_dir: Path, *args: str, timeout_s: float = 60.0
+) -> Generator[tuple[IO[bytes], IO[bytes]]]:
+    """The standard input and output of `git *args`, which is stopped when the block is left.
+
+    Raises `GitTimeout`. Write no more than a pipe holds (64 KiB) before you read the answers.
+    """
+    with (
+        tempfile.TemporaryFile() as errors,
+        _running(git_dir, args, subprocess.PIPE, errors, {}, timeout_s) as process,
+    ):
+        requests, answers = cast("IO[bytes]", process.stdin), cast("IO[bytes]", process.stdout)
+        try:
+            yield requests, answers
+        except BrokenPipeError:
+            process.wait()
+            raise _failure(args[0], process.returncode, _tail(errors)) from None
+        finally:
+            process.kill()
+            with contextlib.suppress(OSError):
+                requests.close()
+
+
+@contextlib.contextmanager
+def _running(
+    git_dir: Path,
+    args: Sequence[str],
+    source: IO[bytes] | int,
+    errors: IO[bytes],
+    extra: dict[str, str],
+    timeout_s: float,
+) -> Generator[subprocess.Popen[bytes]]:
+    """A git process within its limits of time and memory; it has ended when the block is left."""
+    left_s = reading_time_left_s()
+    timeout = GitTimeout(args[0], timeout_s, time_up=left_s < timeout_s)
+    timeout_s = min(timeout_s, left_s)
+    if timeout_s <= 0:
+        raise timeout
+    process = _start(git_dir, args, source, errors, extra)
+    _limit(process.pid, timeout_s)
+    late = threading.Event()
+
+    def stop() -> None:
+        late.set()
+        process.kill()
+
+    watchdog = threading.Timer(timeout_s, stop)
+    watchdog.daemon = True
+    watchdog.start()
+    try:
+        yield process
+    except BaseException as error:
+        process.kill()
+        if late.is_set() and isinstance(error, Exception):
+            raise timeout from error
+        raise
+    finally:
+        cast("IO[bytes]", process.stdout).close()
+        process.wait()
+        watchdog.cancel()
+    if late.is_set():
+        raise timeout
+
+
+def _limit(pid: int, timeout_s: float) -> None:
+    """Limit the memory of a git process, and its CPU time: it must end even if we are killed."""
+    if sys.platform == "linux":
+        seconds = math.ceil(timeout_s) + 1
+        with contextlib.suppress(OSError):  # it may have ended already
+            resource.prlimit(pid, resource.RLIMIT_DATA, (DATA_LIMIT, DATA_LIMIT))
+            resource.prlimit(pid, resource.RLIMIT_CPU, (seconds, seconds))
 
 
 def output(
@@ -154,7 +251,11 @@ def output(
 
 
 def _start(
-    git_dir: Path, args: Sequence[str], source: IO[bytes], errors: IO[bytes], extra: dict[str, str]
+    git_dir: Path,
+    args: Sequence[str],
+    source: IO[bytes] | int,
+    errors: IO[bytes],
+    extra: dict[str, str],
 ) -> subprocess.Popen[bytes]:
     program = shutil.which("git", path=os.pathsep.join(_search_path()))
     if program is None:

@@ -12,6 +12,7 @@ from typing import IO
 from leadhand.errors import InputError
 from leadhand.tools.git.borrowed import borrow
 from leadhand.tools.git.found import Found, find
+from leadhand.tools.git.odd_files import check_object_stores
 from leadhand.tools.git.process import missing_objects, output, stream
 from leadhand.tools.git.trees import sizes
 from leadhand.tools.text import path_text, plain_text
@@ -61,8 +62,12 @@ class Repository:
 
 
 def open_repository(folder: Path, scratch: Path) -> Repository:
-    """The repository that `folder` is in; `scratch`, which is made, becomes our own bare one."""
+    """The repository that `folder` is in; `scratch`, which is made, becomes our own bare one.
+
+    Raises `InputError` if there is none, `ToolError` if git could not read it.
+    """
     found = find(folder)
+    check_object_stores(found)
     return Repository(found, borrow(found, scratch))
 
 

@@ -134,8 +134,11 @@ def sizes(git_dir: Path, ids: Iterable[str], *, timeout_s: float = 60.0) -> dict
     return found
 
 
-def read_answer(answers: IO[bytes]) -> tuple[str, str, bytes] | None:
-    """The next (id, type, content) of `cat-file --batch`; none at its end."""
+def read_answer(answers: IO[bytes], max_bytes: int = 1 << 30) -> tuple[str, str, bytes] | None:
+    """The next (id, type, content) of `cat-file --batch`; `None` at its end.
+
+    Raises `ToolError` for an object of more than `max_bytes`.
+    """
     header = answers.readline()
     if not header.endswith(b"\n"):
         return None
@@ -143,6 +146,8 @@ def read_answer(answers: IO[bytes]) -> tuple[str, str, bytes] | None:
     if rest in ("missing", "ambiguous"):
         raise missing_objects(f"object {name[:80]} is")
     oid, _, kind = name.partition(" ")
+    if int(rest) > max_bytes:
+        raise ToolError(f"the {kind} {oid} has {int(rest):,} bytes; is the repository damaged?")
     content = answers.read(int(rest))
     answers.read(1)
     return oid, kind, content

@@ -14,6 +14,7 @@ from leadhand.tools.git.borrowed import BIG_FILE_BYTES
 from leadhand.tools.git.comparison import SUBMODULE, SYMLINK
 from leadhand.tools.git.files import Content, FolderReader, Odd, Unreadable, write_blob
 from leadhand.tools.git.found import read_small
+from leadhand.tools.git.odd_files import odd_ignore_file
 from leadhand.tools.git.process import GitFailed, output
 from leadhand.tools.git.repository import Ends, Repository
 from leadhand.tools.git.trees import objects, sizes
@@ -214,6 +215,9 @@ def _untracked(
     nothing else: it reads no attributes, so there is no filter, and our configuration names no
     monitor. Their `.git/info/exclude` is copied, as it is data, too.
     """
+    odd = odd_ignore_file(folder)
+    if odd is not None:
+        return [], [(odd, "not a regular file, so files that are not tracked were not looked for")]
     git_dir = repository.git_dir
     exclude = git_dir / "info" / "exclude"
     exclude.write_bytes(read_small(repository.found.common_dir / "info" / "exclude") or b"")

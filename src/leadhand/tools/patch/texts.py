@@ -16,6 +16,7 @@ from unidiff.patch import Hunk, Line, PatchSet
 from leadhand.errors import InputError
 from leadhand.tools.patch.names import names
 from leadhand.tools.patch.pieces import COMBINED, Piece, Splitter
+from leadhand.tools.patch.timed import within_time
 from leadhand.tools.text import ChangedText, Numbers, plain_text, size_text
 
 _MODE_LINES = (b"index ", b"new file mode ", b"deleted file mode ", b"old mode ", b"new mode ")
@@ -35,10 +36,11 @@ def read_patch(
 ) -> Iterator[ChangedText | Unread]:
     """The files of the patch in `source`, in order; text around them (mails, logs) is passed over.
 
-    Raises `InputError`, which names the line, where the patch is damaged, and where there is none.
+    Raises `InputError`, which names the line, where the patch is damaged, and where there is none;
+    `OutOfTime` once the time of `reading_until` is up.
     """
     count = 0
-    for piece in Splitter(source, max_piece_bytes).pieces():
+    for piece in Splitter(within_time(source), max_piece_bytes).pieces():
         count += 1
         yield _read(piece, max_piece_bytes)
     if not count:

@@ -21,14 +21,15 @@ from leadhand.tools.sql.messages import (
     MAX_COLUMNS,
     MAX_COUNTED,
     MAX_ROWS,
+    MEMORY_LIMIT_BYTES,
     TOO_MUCH,
     Reply,
     Request,
 )
+from leadhand.tools.sql.periods import read_all
+from leadhand.tools.sql.roles import is_number
 
 _MEMORY: Final = "1GB"
-_MEMORY_LIMIT_BYTES: Final = 3 << 30
-"""Of the whole process: what functions take beside DuckDB's own accounts counts too."""
 _MAX_DATABASE_BYTES: Final = 2 << 30
 _COUNTING_S: Final = 3.0
 _WHOLE: Final = "compression = 'none', sample_size = -1"
@@ -39,6 +40,9 @@ _MAX_ERROR_CHARS: Final = 600
 def main() -> None:
     """Answer the request on standard input, as JSON, on standard output."""
     request = cast("Request", json.load(sys.stdin))
+    # The reply alone goes to standard output: DuckDB shows its progress there after 2 s.
+    output = os.fdopen(os.dup(sys.stdout.fileno()), "w")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     jobs: dict[str, Callable[[Request], Reply]] = {
         "load": _load,
         "query": _query,
@@ -51,8 +55,8 @@ def main() -> None:
         reply = Reply(error=TOO_MUCH)
     except duckdb.Error as error:
         reply = Reply(error=_line(str(error), request.get("file")))
-    json.dump(reply, sys.stdout)
-    sys.stdout.flush()
+    json.dump(reply, output)
+    output.flush()
     # Threads of DuckDB that are still busy with an interrupted query must not hold the answer.
     os._exit(0)
 
@@ -60,15 +64,16 @@ def main() -> None:
 def _bound(request: Request) -> None:
     files = _MAX_DATABASE_BYTES if request["job"] == "load" else 0
     limits = {
-        resource.RLIMIT_FSIZE: files,
-        resource.RLIMIT_CORE: 0,
-        resource.RLIMIT_CPU: request["cpu_s"],
-        resource.RLIMIT_AS: _MEMORY_LIMIT_BYTES,
+        resource.RLIMIT_FSIZE: (files, files),
+        resource.RLIMIT_CORE: (0, 0),
+        # At the second one the system kills, which tells nobody why.
+        resource.RLIMIT_CPU: (request["cpu_s"], request["cpu_s"] + 1),
+        resource.RLIMIT_AS: (MEMORY_LIMIT_BYTES, MEMORY_LIMIT_BYTES),
     }
-    for which, size in limits.items():
+    for which, pair in limits.items():
         # macOS refuses a bound on memory; there DuckDB's own is all there is.
         with suppress(ValueError, OSError):
-            resource.setrlimit(which, (size, size))
+            resource.setrlimit(which, pair)
 
 
 def _open(database: str, *, read_only: bool) -> duckdb.DuckDBPyConnection:
@@ -140,7 +145,23 @@ def _create_from_csv(
         # Rows of different lengths make the whole line look like one column.
         options += ", null_padding = true"
         described = _create(connection, table, f"read_csv(?, {options})", file)
+    if _has_periods_for_names(connection, table, described):
+        described = _create(connection, table, f"read_csv(?, {options}, header = true)", file)
     return described
+
+
+def _has_periods_for_names(
+    connection: duckdb.DuckDBPyConnection, table: str, described: Sequence[tuple[str, str]]
+) -> bool:
+    """Whether the first row of numbers is the names: a header of years looks like one."""
+    if not all(name.removeprefix("column").isdigit() for name, _ in described):
+        return False
+    first = connection.execute(f"SELECT COLUMNS(*)::VARCHAR FROM {table} LIMIT 1").fetchone() or ()
+    numbers = [
+        str(cell) for cell, (_, kind) in zip(first, described, strict=True) if is_number(kind)
+    ]
+    texts = [cell for cell, (_, kind) in zip(first, described, strict=True) if not is_number(kind)]
+    return bool(texts) and all(texts) and read_all(numbers) is not None
 
 
 def _query(request: Request) -> Reply:

@@ -6,18 +6,19 @@ threads may ask at once, and there is no connection to break or to lock.
 """
 
 import json
-import shutil
+import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import weakref
 from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO, Final, Literal, cast
 
-from leadhand.tools.sql.messages import TOO_MUCH, Reply, Request, Row
-from leadhand.tools.text import is_binary
+from leadhand.child_process import how_it_ended
+from leadhand.tools.scratch import new_scratch, remove_scratch
+from leadhand.tools.sql.messages import MEMORY_LIMIT_BYTES, Reply, Request, Row
+from leadhand.tools.text import is_binary, size_text
 
 _COPY_BYTES: Final = 1 << 20
 _THREADS: Final = 2
@@ -38,11 +39,11 @@ class Database:
     """Tables in a folder of their own, which `close` deletes."""
 
     def __init__(self) -> None:
-        self._folder = Path(tempfile.mkdtemp(prefix="leadhand-sql-"))
+        self._folder = new_scratch("leadhand-sql-")
         self._file = self._folder / "tables.duckdb"
         self._closed = threading.Event()
         # At the latest when the program ends, should nobody close it.
-        self._remove = weakref.finalize(self, shutil.rmtree, self._folder, ignore_errors=True)
+        self._remove = weakref.finalize(self, remove_scratch, self._folder)
 
     def load(
         self, table: str, kind: str, source: BinaryIO, *, max_bytes: int, timeout_s: float
@@ -101,11 +102,18 @@ class Database:
         try:
             reply = cast("Reply", json.loads(done.stdout))
         except ValueError:
-            # The system ended it, most often for what it took.
-            raise RequestFailed(TOO_MUCH) from None
+            raise RequestFailed(_lost(done.returncode, request["cpu_s"])) from None
         if "error" in reply:
             raise RequestFailed(reply["error"])
         return reply
+
+
+def _lost(status: int, cpu_s: int) -> str:
+    """Why a process gave no answer, as far as its exit status tells."""
+    if status == -signal.SIGXCPU:
+        return f"it takes more than {cpu_s} s of processor time"
+    limits = f"{size_text(MEMORY_LIMIT_BYTES)} of memory and {cpu_s} s of processor time"
+    return f"its process {how_it_ended(status)}; its limits are {limits}"
 
 
 def _copy(source: BinaryIO, copy: Path, *, kind: str, max_bytes: int) -> None:

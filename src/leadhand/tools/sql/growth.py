@@ -1,6 +1,5 @@
 """How a measure changes from period to period: totals, changes in percent, compound growth."""
 
-import datetime as dt
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,9 +8,10 @@ from typing import Final, Literal
 
 from leadhand.tools.sql.messages import Row
 from leadhand.tools.sql.names import quoted
-from leadhand.tools.sql.roles import Grain, Period, words
+from leadhand.tools.sql.periods import Grain, ordinal
+from leadhand.tools.sql.roles import Period, words
 
-MAX_PERIODS: Final = 400
+MAX_PERIODS: Final = 20_000
 """Periods that are followed, of all groups together; of a longer table no growth is given."""
 
 _RATES: Final = frozenset(
@@ -59,9 +59,15 @@ class Question:
 
 
 def growths(
-    select: Callable[[list[str]], list[list[Row]]], question: Question, measures: Sequence[str]
+    select: Callable[[list[str]], list[list[Row]]],
+    question: Question,
+    measures: Sequence[str],
+    left_out: list[str],
 ) -> tuple[Growth, ...]:
-    """The growth of each measure, in the whole table first, then in each group."""
+    """The growth of each measure, in the whole table first, then in each group.
+
+    What is too long to be followed is added to `left_out`.
+    """
     groups: list[str | None] = [None]
     if question.group_by is not None and question.group_by not in question.period.columns:
         groups.append(question.group_by)
@@ -70,10 +76,13 @@ def growths(
     found: list[Growth] = []
     for (measure, group), rows in zip(asked, results, strict=True):
         if len(rows) > MAX_PERIODS:
+            left_out.append(f"growth of {measure}: it has more than {MAX_PERIODS:,} periods")
             continue
         for value, lines in groupby(rows, key=lambda row: row[0]):
             key = None if group is None else (group, str(value))
-            totals = [(str(period), float(total or 0)) for _, period, total in lines]
+            every = [(str(period), float(total or 0)) for _, period, total in lines]
+            # A sum of finite values may still be too large for a number.
+            totals = [one for one in every if math.isfinite(one[1])]
             if len(totals) > 1:
                 found.append(_growth(measure, key, question.period.grain, totals))
     return tuple(found)
@@ -100,7 +109,7 @@ def _growth(
     grain: Grain,
     totals: Sequence[tuple[str, float]],
 ) -> Growth:
-    places = [_ordinal(period, grain) for period, _ in totals]
+    places = [ordinal(period, grain) for period, _ in totals]
     periods = [PeriodTotal(*totals[0], None)]
     for n in range(1, len(totals)):
         before, now = totals[n - 1][1], totals[n][1]
@@ -108,24 +117,21 @@ def _growth(
         change = _percent(now - before, abs(before)) if follows and before else None
         periods.append(PeriodTotal(*totals[n], change))
     first, last, steps = totals[0][1], totals[-1][1], places[-1] - places[0]
-    compound = _percent((last / first) ** (1 / steps) - 1, 1) if first > 0 and last > 0 else None
+    compound = _compound(first, last, steps)
     aggregate = "mean" if _function(measure) == "avg" else "sum"
     return Growth(measure, aggregate, group, grain, tuple(periods), compound)
+
+
+def _compound(first: float, last: float, steps: int) -> float | None:
+    if not (first > 0 and last > 0 and steps > 0):
+        return None
+    try:
+        # By logarithms: the quotient of a very large and a very small number is no number.
+        return _percent(math.expm1((math.log(last) - math.log(first)) / steps), 1)
+    except OverflowError:
+        return None
 
 
 def _percent(part: float, whole: float) -> float | None:
     percent = part / whole * 100
     return percent if math.isfinite(percent) else None
-
-
-def _ordinal(period: str, grain: Grain) -> int:
-    """The number of a period among all of its grain, so that gaps show."""
-    match grain:
-        case "year":
-            return int(period)
-        case "quarter":
-            return int(period[:4]) * 4 + int(period[-1])
-        case "month":
-            return int(period[:4]) * 12 + int(period[5:7])
-        case "day":
-            return dt.date.fromisoformat(period).toordinal()

@@ -11,6 +11,8 @@ MAX_COLUMNS: Final = 40
 MAX_CELL_CHARS: Final = 200
 """How much of a value is shown; one more comes back, so that it is known to be longer."""
 
+MEMORY_LIMIT_BYTES: Final = 3 << 30
+"""Of a whole process: what functions take beside DuckDB's own accounts counts too."""
 TOO_MUCH: Final = "it needs more memory than there is for it"
 
 Cell = str | int | float | bool | None

@@ -5,7 +5,7 @@ out and named. No words are made up here, only names of columns and what is in t
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -83,8 +83,10 @@ def profile(tools: SqlTools) -> tuple[TableProfile, ...]:
     return tuple(profile_table(tools, table) for table in tools.tables)
 
 
-def profile_table(tools: SqlTools, table: Table) -> TableProfile:
-    """One table in figures."""
+def profile_table(
+    tools: SqlTools, table: Table, *, wanted: Callable[[str], bool] = lambda _: False
+) -> TableProfile:
+    """One table in figures; the groups of a column that is `wanted` by name are followed first."""
     left_out: list[str] = []
     if (more := len(table.columns) - MAX_COLUMNS) > 0:
         left_out.append(f"{more} columns: only the first {MAX_COLUMNS} are looked at")
@@ -107,9 +109,10 @@ def profile_table(tools: SqlTools, table: Table) -> TableProfile:
         left_out.append(f"rankings: {error}")
     try:
         if when is not None:
-            by = groups(figures)
+            by = groups(figures, wanted)
             question = Question(table.name, when, by.name if by else None)
-            growth = growths(tools.select, question, [number.name for number in numbers])
+            names = [number.name for number in numbers]
+            growth = growths(tools.select, question, names, left_out)
     except RequestFailed as error:
         left_out.append(f"growth: {error}")
     columns = tuple(

@@ -5,13 +5,12 @@ says when. Nothing here asks the database.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final
 
 from leadhand.tools.sql.names import quoted
-
-Grain = Literal["year", "quarter", "month", "day"]
+from leadhand.tools.sql.periods import Grain
 
 _NUMBERS: Final = re.compile(r"^(U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?|FLOAT|DOUBLE|DECIMAL\(.*\))$")
 _WHOLE: Final = re.compile(r"^U?(TINY|SMALL|BIG|HUGE)?INT(EGER)?$")
@@ -20,7 +19,7 @@ _KEY_WORDS: Final = frozenset(
     {"id", "ids", "code", "key", "zip", "postcode", "phone", "index", "no"}
 )
 _TIME_WORDS: Final = frozenset(
-    {"year", "yr", "month", "quarter", "qtr", "day", "week", "date", "period"}
+    {"year", "yr", "fy", "month", "quarter", "qtr", "half", "day", "week", "date", "period"}
 )
 _LABEL_WORDS: Final = (
     "name",
@@ -34,6 +33,8 @@ _LABEL_WORDS: Final = (
 )
 _MAX_LABEL_CHARS: Final = 80
 _MAX_GROUPS: Final = 12
+MAX_GROUPS_ASKED_FOR: Final = 500
+"""Groups of a column that a request names."""
 _FEW_ROWS: Final = 10
 """In so small a table a column that counts up may well be a measure."""
 
@@ -98,9 +99,15 @@ def label(columns: Sequence[Figures], rows: int) -> Figures | None:
     return max(_names(columns), key=fitness, default=None)
 
 
-def groups(columns: Sequence[Figures]) -> Figures | None:
-    """The first column of names that are so few that the rows of each can be followed."""
-    return next((one for one in _names(columns) if one.distinct <= _MAX_GROUPS), None)
+def groups(columns: Sequence[Figures], wanted: Callable[[str], bool]) -> Figures | None:
+    """The column of names whose rows are followed one by one.
+
+    The one that is `wanted` by name, else the first that has few.
+    """
+    names = _names(columns)
+    asked = (one for one in names if wanted(one.name) and one.distinct <= MAX_GROUPS_ASKED_FOR)
+    few = (one for one in names if one.distinct <= _MAX_GROUPS)
+    return next(asked, None) or next(few, None)
 
 
 def _names(columns: Sequence[Figures]) -> list[Figures]:
@@ -127,13 +134,17 @@ def period(columns: Sequence[Figures]) -> Period | None:
 
 def _of_text(columns: Sequence[Figures]) -> Period | None:
     for column in columns:
-        if column.type == "VARCHAR" and words(column.name) & _TIME_WORDS and column.distinct > 1:
-            grain = _written_grain(column.minimum or "")
-            if grain is not None and grain == _written_grain(column.maximum or ""):
-                name = quoted(column.name)
-                as_quarter = f"left({name}, 4) || '-Q' || right({name}, 1)"
-                text = as_quarter if grain == "quarter" else name
-                return Period((column.name,), grain, text)
+        grain = _written_grain(column.minimum or "") if column.type == "VARCHAR" else None
+        if grain is None or grain != _written_grain(column.maximum or "") or column.distinct < 2:
+            continue
+        if grain == "year" and not words(column.name) & _TIME_WORDS:
+            continue
+        text = name = quoted(column.name)
+        if grain == "quarter" and len(column.minimum or "") > len("Q1"):
+            text = f"left({name}, 4) || '-Q' || right({name}, 1)"
+        form = _WRITTEN[grain]
+        known = f"CASE WHEN regexp_full_match({name}, '{form}') THEN {text} END"
+        return Period((column.name,), grain, known)
     return None
 
 
@@ -172,17 +183,23 @@ def _of_year(year: Figures, columns: Sequence[Figures]) -> Period | None:
     return Period((year.name,), "year", f"{name}::VARCHAR") if year.distinct > 1 else None
 
 
+_WRITTEN: Final[dict[Grain, str]] = {
+    "year": r"\d{4}(/\d\d)?",
+    "half": r"(\d{4}-)?H[12]",
+    "quarter": r"(\d{4}[- ]?)?[Qq][1-4]",
+    "month": r"(\d{4}-)?(0[1-9]|1[0-2])",
+    "week": r"(\d{4}-)?W[0-5]\d",
+    "day": r"\d{4}-\d\d-\d\d",
+}
+
+
 def _written_grain(text: str) -> Grain | None:
-    forms: dict[Grain, str] = {
-        "year": r"\d{4}",
-        "month": r"\d{4}-(0[1-9]|1[0-2])",
-        "quarter": r"\d{4}[- ]?[Qq][1-4]",
-    }
-    return next((grain for grain, form in forms.items() if re.fullmatch(form, text)), None)
+    return next((grain for grain, form in _WRITTEN.items() if re.fullmatch(form, text)), None)
 
 
 def _is_year(column: Figures) -> bool:
-    if not words(column.name) & {"year", "yr", "fy"} or not _WHOLE.match(column.type):
+    named = "year" in column.name.lower() or words(column.name) & {"yr", "fy"}
+    if not named or not _WHOLE.match(column.type):
         return False
     return 1000 <= int(column.minimum or 0) <= int(column.maximum or 0) <= 2999
 

@@ -3,6 +3,7 @@
 Nothing that a model writes can change a table, reach a file, or run for ever: see `child`.
 """
 
+import re
 import threading
 from dataclasses import dataclass
 from types import TracebackType
@@ -98,6 +99,11 @@ class SqlTools:
             raise ToolMistake(
                 f"the statement has {len(sql):,} of {MAX_STATEMENT_CHARS:,} characters"
             )
+        if lone := re.search("[\ud800-\udfff]", sql):
+            raise ToolMistake(
+                f"character {lone.start() + 1:,} of the statement is no character but half of one "
+                f"(the lone surrogate U+{ord(lone[0]):04X}): write the statement without it"
+            )
         loaded = self._tables()
         if not loaded.tables:
             raise ToolMistake("there is no table to query: " + self.list_tables())
@@ -115,6 +121,15 @@ class SqlTools:
     def broken(self) -> tuple[BrokenFile, ...]:
         """The files of these kinds that are no tables."""
         return self._tables().broken
+
+    def unread(self) -> list[tuple[str, str]]:
+        """The files that are no tables, each with the reason; empty as long as none was loaded."""
+        loaded = self._loaded
+        return (
+            []
+            if loaded is None
+            else [(one.file, f"not a table: {one.why}") for one in loaded.broken]
+        )
 
     def select(self, statements: list[str]) -> list[list[Row]]:
         """The rows of each statement, which code wrote and no model; see `profile`.

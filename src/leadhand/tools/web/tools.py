@@ -112,7 +112,7 @@ def _parsed(kind: Literal["html", "pdf"], data: bytes) -> tuple[str, str | None]
     with tempfile.TemporaryFile(prefix="leadhand-page-") as copy:
         copy.write(data)
         copy.seek(0)
-        (outcome,) = parsed([(kind, copy)], limits=Limits(cpu_s=_PARSING_S), timeout_s=_PARSING_S)
+        outcome = parsed(kind, copy, limits=Limits(cpu_s=_PARSING_S), timeout_s=_PARSING_S)
     if outcome.error is not None:
         raise ToolMistake(f"the page can't be read: {outcome.error}")
     return "\n".join(outcome.pages), outcome.cut

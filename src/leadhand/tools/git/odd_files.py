@@ -1,0 +1,80 @@
+"""Files that git would wait for or read without end: pipes, devices and the like (F42).
+
+git opens what it finds in an object store, and each `.gitignore`, without looking what it is.
+"""
+
+import os
+import re
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from leadhand.errors import ToolError
+from leadhand.tools.git.found import Found, read_small
+
+_KINDS = (
+    (stat.S_ISFIFO, "a named pipe"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+)
+_LOOSE = re.compile(r"[0-9a-f]{2}\Z")
+_MAX_STORES = 20
+"""Object stores that one repository reads by way of alternates; git follows five levels."""
+
+
+def check_object_stores(found: Found) -> None:
+    """Raise `ToolError` if git would open an odd file in the object stores of a repository."""
+    stores = [found.objects]
+    for store in stores:
+        for folder in _folders(store):
+            for entry in _entries(folder):
+                if not entry.is_dir() and (kind := odd_kind(entry)) is not None:
+                    raise ToolError(
+                        f"{entry.path} is {kind}: git would wait for it; "
+                        "remove it, or hand in a patch with --diff"
+                    )
+        for line in (read_small(store / "info" / "alternates") or b"").split(b"\n"):
+            other = Path(os.path.normpath(store / os.fsdecode(line.strip())))
+            if line.strip() and other not in stores and len(stores) < _MAX_STORES:
+                stores.append(other)
+
+
+def odd_ignore_file(folder: Path) -> str | None:
+    """The path of a `.gitignore` in `folder` or below that is no regular file; `None` if all are.
+
+    Folders named `.git` and links to folders are not entered, as git does not enter them.
+    """
+    open_folders = [os.fspath(folder)]
+    while open_folders:
+        for entry in _entries(open_folders.pop()):
+            if entry.name == ".gitignore" and odd_kind(entry) is not None:
+                return os.path.relpath(entry.path, folder)
+            if entry.name != ".git" and entry.is_dir(follow_symlinks=False):
+                open_folders.append(entry.path)
+    return None
+
+
+def odd_kind(entry: os.DirEntry[str]) -> str | None:
+    """What `entry` is, where it is neither a file nor a folder nor gone."""
+    try:
+        if entry.is_file():  # asks the system for links alone
+            return None
+        mode = entry.stat().st_mode
+    except OSError:
+        return None
+    return next((words for test, words in _KINDS if test(mode)), None)
+
+
+def _folders(store: Path) -> Iterator[str]:
+    """The folders of an object store in which git reads files."""
+    yield from (os.fspath(store / name) for name in ("info", "info/commit-graphs", "pack"))
+    yield from (entry.path for entry in _entries(os.fspath(store)) if _LOOSE.match(entry.name))
+
+
+def _entries(folder: str) -> Iterator[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as entries:
+            yield from entries
+    except OSError:
+        return

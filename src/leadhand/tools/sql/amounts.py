@@ -1,0 +1,64 @@
+"""Numbers as people write them in tables: `1,234.50`, `€ 1.2m`, `(300)`, `12 %`; pure functions."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from leadhand.tools.sql.names import quoted
+
+_NO_VALUE: Final = frozenset(
+    ["", "-", "–", "—", ".", "?", "n/a", "na", "n.a.", "nan", "nil", "none", "null", "tbd"]
+)
+"""How an empty cell may be written."""
+_UNITS: Final = r"(?P<unit>%|[$€£¥]|[A-Za-z]{1,4})?"
+_ENGLISH: Final = re.compile(
+    rf"\(?[-+]?\s*[$€£¥]?\s*[-+]?(\d{{1,3}}([, '\u00a0\u202f]\d{{3}})+|\d+)(\.\d+)?\s*{_UNITS}\)?"
+)
+_COMMA: Final = re.compile(
+    rf"\(?[-+]?\s*[$€£¥]?\s*[-+]?(\d{{1,3}}([. '\u00a0\u202f]\d{{3}})+|\d+)(,\d+)?\s*{_UNITS}\)?"
+)
+_SCALES: Final = {
+    **dict.fromkeys(("k", "tsd"), 1000),
+    **dict.fromkeys(("m", "mn", "mio"), 1000000),
+    **dict.fromkeys(("b", "bn", "mrd"), 1000000000),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Amounts:
+    """How a column of texts is read as numbers."""
+
+    decimal: Literal[".", ","]
+    scale: int
+    """What `k`, `m` or `bn` behind every number stands for; 1 where nothing does."""
+    is_percent: bool
+
+    def sql(self, column: str) -> str:
+        """The number in `column`, NULL where there is none."""
+        text = f"replace(trim({quoted(column)}), '−', '-')"
+        text = f"regexp_replace({text}, '^\\((.*)\\)$', '-\\1')"
+        kept = f"regexp_replace({text}, '[^0-9{self.decimal}+-]', '', 'g')"
+        if self.decimal == ",":
+            kept = f"replace({kept}, ',', '.')"
+        return f"(TRY_CAST({kept} AS DOUBLE) * {self.scale})"
+
+
+def is_no_value(text: str) -> bool:
+    """Whether a cell says that it is empty."""
+    return text.strip().lower() in _NO_VALUE
+
+
+def amounts(texts: Sequence[str]) -> Amounts | None:
+    """How all of `texts` are read as numbers of one unit; none where they aren't such."""
+    values = [text.strip().replace("−", "-") for text in texts if not is_no_value(text)]
+    if not values:
+        return None
+    for decimal, form in ((".", _ENGLISH), (",", _COMMA)):
+        found = [form.fullmatch(value) for value in values]
+        units = {(one["unit"] or "").lower() for one in found if one is not None}
+        if None in found or len(units) > 1:
+            continue
+        unit = units.pop()
+        return Amounts("," if decimal == "," else ".", _SCALES.get(unit, 1), unit == "%")
+    return None
