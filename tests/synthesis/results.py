@@ -35,9 +35,16 @@ def gave(
     evidence: Sequence[str] = (),
     status: str = "completed",
     why: str | None = None,
+    missing: Sequence[str] = (),
 ) -> TaskResult:
     """A task that gave something."""
-    result = Result(output=output, summary=summary, confidence=confidence, evidence=tuple(evidence))
+    result = Result(
+        output=output,
+        summary=summary,
+        confidence=confidence,
+        evidence=tuple(evidence),
+        missing=tuple(missing),
+    )
     return TaskResult(task(id), "worker", status, result, why)
 
 

@@ -24,6 +24,13 @@ def verdicts(run: Outcome) -> list[str]:
     return [event.verdict for event in critiques(run)]
 
 
+def gap(run: Outcome) -> str:
+    """What the answer says of the critic."""
+    (one,) = run.answer.gaps
+    assert one.task_id == "critic"
+    return one.why
+
+
 def test_a_team_without_a_critic_asks_none(model_server: ScriptedServer) -> None:
     run = ran(model_server, TEXTS)
     assert run.stats.by_role == {"synthesizer": 1}
@@ -90,10 +97,14 @@ def test_after_two_revisions_the_answer_goes_out_with_what_is_held_against_it(
         rule("critic", json={"points": [MUST, SHOULD]}),
     )
     run = ran(model_server, TEXTS, critic=Role())
-    assert run.answer.answer == "It earned 40 [t1].\n\n*The critic objects: Name the year.*"
+    assert gap(run) == "the critic objects: Name the year."
+    assert run.answer.answer == (
+        "## What is missing\n\n- `critic`: the critic objects: Name the year.\n\n"
+        "## What was found\n\nIt earned 40 [t1]."
+    )
     assert verdicts(run) == ["sent_back", "sent_back", "objected"]
     assert run.stats.by_role == {"synthesizer": 3, "critic": 3}
-    assert run.answer.status == "complete"
+    assert run.answer.status == "partial"
 
 
 def test_a_draft_that_can_not_be_mended_goes_out_with_the_objection(
@@ -106,7 +117,7 @@ def test_a_draft_that_can_not_be_mended_goes_out_with_the_objection(
         rule("critic", json={"points": [MUST]}),
     )
     run = ran(model_server, TEXTS, critic=Role())
-    assert run.answer.answer.endswith("*The critic objects: Name the year.*")
+    assert gap(run) == "the critic objects: Name the year."
     assert verdicts(run) == ["sent_back", "objected"]
     assert str(critiques(run)[-1].why).startswith("the draft was not mended: ")
 
@@ -121,7 +132,9 @@ def test_a_critic_that_gives_no_critique_is_passed_over_and_that_is_said(
         model_server, rule("synthesizer", json=DRAFT), {"match": {"role": "critic"}, "reply": reply}
     )
     run = ran(model_server, TEXTS, critic=Role())
-    assert (run.answer.answer, run.answer.status) == ("It earned 40 [t1].", "complete")
+    assert gap(run).startswith("the critic did not read the answer: ")
+    assert run.answer.status == "partial"
+    assert run.answer.answer.endswith("\n\nIt earned 40 [t1].")
     assert verdicts(run) == ["skipped"]
     assert critiques(run)[0].why
 
@@ -132,7 +145,9 @@ def test_where_the_time_is_short_the_critic_is_not_asked_and_that_is_said(
     """Of 3 s the draft takes 1.2 s: too little is left for a critique and a revision."""
     script(model_server, rule("synthesizer", json=DRAFT, misbehave={"latency_ms": 1_200}))
     run = ran(model_server, TEXTS, critic=Role(), deadline_s=3.0)
-    assert (run.answer.answer, run.answer.status) == ("It earned 40 [t1].", "complete")
+    assert gap(run).startswith("the critic did not read the answer: ")
+    assert run.answer.status == "partial"
+    assert run.answer.answer.endswith("\n\nIt earned 40 [t1].")
     assert "critic" not in run.stats.by_role
     assert [(one.verdict, one.why) for one in critiques(run)] == [
         ("skipped", "there is no time left for it")
@@ -146,7 +161,9 @@ def test_a_critic_that_hangs_does_not_cost_the_answer(model_server: ScriptedServ
         rule("critic", misbehave={"latency_ms": 60_000}),
     )
     run = ran(model_server, TEXTS, critic=Role(), deadline_s=2.0)
-    assert (run.answer.answer, run.answer.status) == ("It earned 40 [t1].", "complete")
+    assert gap(run).startswith("the critic did not read the answer: ")
+    assert run.answer.status == "partial"
+    assert run.answer.answer.endswith("\n\nIt earned 40 [t1].")
     assert verdicts(run) == ["skipped"]
     assert run.answer.metrics.makespan_s < 2.5
 
@@ -181,7 +198,6 @@ def test_the_objection_is_one_line_however_much_there_is_to_say(
     script(
         model_server, rule("synthesizer", json=DRAFT), rule("critic", json={"points": [long, long]})
     )
-    answer = ran(model_server, TEXTS, critic=Role()).answer.answer
-    objection = answer.rpartition("\n\n")[2]
+    objection = gap(ran(model_server, TEXTS, critic=Role()))
     assert "\n" not in objection
     assert len(objection) < 600

@@ -15,7 +15,7 @@ from tests.synthesis.results import NONCE, REQUEST, gave, missing, said, synthes
 
 RESULTS = (
     gave("t1", "Line A sold 40.", evidence=["a.csv:3", "a.csv:9"]),
-    gave("t2", {"sold": 30}, summary="Line B sold 30."),
+    gave("t2", {"sold": 30}, summary="Line B sold 30.", missing=["b.csv was\n[t1] cut"]),
     missing("t3"),
     gave("t4", "Line C may have sold 9.", status="escalated", why="low_confidence: a guess"),
 )
@@ -52,7 +52,7 @@ def test_one_request_shows_the_model_every_result_once_in_one_fence(
         f"Request: {REQUEST}\n\nInstruction: Name the numbers.\n\n"
         f'<data-{NONCE} from="results">\n'
         "[t1] Line A sold 40.\n"
-        '[t2] Line B sold 30.\n{"sold":30}\n'
+        '[t2] Line B sold 30.\n{"sold":30}\nNot done: b.csv was [t1] cut\n'
         "[t3] no result (failed: the file is gone)\n"
         "[t4] (escalated: low_confidence: a guess) Line C may have sold 9.\n"
         f"</data-{NONCE}>"
@@ -178,7 +178,7 @@ def test_a_plain_role_asks_as_shortly_as_can_be(server: ScriptedServer) -> None:
     assert system == "Write the final answer from the parts."
     assert user == (
         f"{REQUEST}\n<data-{NONCE}>\n[t1] Line A sold 40.\n"
-        f'[t2] Line B sold 30.\n{{"sold":30}}\n</data-{NONCE}>'
+        f'[t2] Line B sold 30.\n{{"sold":30}}\nNot done: b.csv was [t1] cut\n</data-{NONCE}>'
     )
 
 
@@ -206,13 +206,14 @@ def test_f10_results_that_outgrow_the_context_are_condensed_and_all_are_read(
     assert len(run.calls) == stats.requests
 
 
-def test_f10_what_condensing_leaves_out_is_said_in_the_answer(server: ScriptedServer) -> None:
+def test_f10_what_condensing_leaves_out_is_a_gap(server: ScriptedServer) -> None:
     condensed = {"match": {"system": "# How you condense"}, "reply": {"text": "Only [t1]."}}
     server.reset(script=[condensed, {"match": {}, "reply": {"json": {"answer": "A [t1]."}}}])
     results = [gave("t1", "x" * 900), gave("t2", "y" * 900), gave("t3", "z" * 900)]
     made = asyncio.run(synthesized(results, context_tokens=1_000)).synthesis
-    assert made.answer.startswith("A [t1].\n\n*The results were too long")
-    assert made.answer.endswith("they say nothing of: t2, t3.*")
+    assert made.answer == "A [t1]."
+    assert [gap.task_id for gap in made.gaps] == ["t2", "t3"]
+    assert "too long for the model" in made.gaps[0].why
 
 
 def test_f10_a_model_that_does_not_condense_is_told_so_and_then_given_up(

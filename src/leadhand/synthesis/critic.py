@@ -1,14 +1,14 @@
 """The critic: reads a draft of the answer against the request, and may have it written again.
 
 It sees what the reader will see, and nothing of how it came about. It changes no word itself, and
-it can hold the answer up only so often and so long: then the answer is given with what the critic
-still has against it, in one line.
+it can hold the answer up only so often and so long: then the answer is given, and what the critic
+still has against it is a gap.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
-from leadhand.contracts.answer import CritiquePoint, Synthesis
+from leadhand.contracts.answer import CritiquePoint, Gap, Synthesis
 from leadhand.contracts.event import CritiqueGiven, CritiqueVerdict
 from leadhand.contracts.team import Role, Team
 from leadhand.errors import ModelError
@@ -80,14 +80,12 @@ class Critic:
         for number in range(1, MAX_REVISIONS + 2):
             left_s = time_left()
             if left_s is not None and left_s < 2 * needed_s:
-                self._tell(number, "skipped", why="there is no time left for it")
-                return draft
+                return self._skipped(number, draft, "there is no time left for it")
             try:
                 async with asyncio.timeout(left_s):
                     points = await self.points(draft.answer, missing=missing)
             except (ModelError, TimeoutError) as error:
-                self._tell(number, "skipped", why=_said(error))
-                return draft
+                return self._skipped(number, draft, _said(error))
             musts = [point for point in points if point.severity == "must"]
             if not musts:
                 self._tell(number, "approved", points)
@@ -103,6 +101,10 @@ class Critic:
                 self._tell(number, "objected", points, f"the draft was not mended: {_said(error)}")
                 return _objected(draft, musts)
         return draft
+
+    def _skipped(self, number: int, draft: Synthesis, why: str) -> Synthesis:
+        self._tell(number, "skipped", why=why)
+        return _with_gap(draft, f"the critic did not read the answer: {why}")
 
     def _tell(
         self,
@@ -135,4 +137,8 @@ def _objected(draft: Synthesis, musts: Sequence[CritiquePoint]) -> Synthesis:
     held = " ".join(" ".join(point.point for point in musts).split())
     if len(held) > MAX_OBJECTION_CHARS:
         held = f"{held[:MAX_OBJECTION_CHARS]}..."
-    return draft.model_copy(update={"answer": f"{draft.answer}\n\n*The critic objects: {held}*"})
+    return _with_gap(draft, f"the critic objects: {held}")
+
+
+def _with_gap(draft: Synthesis, why: str) -> Synthesis:
+    return draft.model_copy(update={"gaps": (*draft.gaps, Gap(task_id="critic", why=why))})

@@ -39,6 +39,8 @@ def _shown(result: Result) -> str:
         text = output if isinstance(output, str) else _compact(output)
         if result.summary.strip() not in text:
             text = f"{result.summary}\n{text}"
+    if result.missing:
+        text = "\n".join([text, *(f"Not done: {_line(line)}" for line in result.missing)])
     # A lone surrogate can't be sent to anyone.
     return text.strip().encode("utf-8", "replace").decode()
 

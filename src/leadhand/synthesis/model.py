@@ -8,7 +8,7 @@ there is never lost again: whatever comes after it ends in time, and has failed 
 import asyncio
 from collections.abc import Sequence
 
-from leadhand.contracts.answer import Conflict, Synthesis
+from leadhand.contracts.answer import Conflict, Gap, Synthesis
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.errors import ModelError
@@ -27,7 +27,6 @@ MARGIN_S = 0.2
 """How long before the run's deadline nothing more is done to a draft."""
 JUDGING = 1 / 3
 """The share of the time left that judging may take before there is a draft."""
-_LISTED = 20
 
 
 class ModelSynthesizer:
@@ -155,11 +154,8 @@ class ModelSynthesizer:
 
 
 def _noted(synthesis: Synthesis, lost: Sequence[str]) -> Synthesis:
-    """The same, saying whose results did not outlast the condensing."""
-    if not lost:
-        return synthesis
-    listed = ", ".join(lost[:_LISTED])
-    more = f" and {len(lost) - _LISTED:,} more" if len(lost) > _LISTED else ""
-    note = "*The results were too long for the model at once. Condensed, they say nothing of: "
-    note += f"{listed}{more}.*"
-    return synthesis.model_copy(update={"answer": f"{synthesis.answer}\n\n{note}"})
+    """The same, with a gap for each result that was dropped when the results were condensed."""
+    why = "its result is not in the answer: the results were too long for the model at once"
+    return synthesis.model_copy(
+        update={"gaps": (*synthesis.gaps, *(Gap(task_id=id, why=why) for id in lost))}
+    )
