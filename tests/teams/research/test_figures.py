@@ -5,8 +5,17 @@ import math
 import pytest
 
 from leadhand.teams.research.excerpts import MAX_CHARS, excerpt
-from leadhand.teams.research.figures import change, counted, listed, number, percent, value
-from leadhand.teams.research.words import asked, matched, merit, stem, subject, weights
+from leadhand.teams.research.figures import change, counted, number, percent, value
+from leadhand.teams.research.words import (
+    asked,
+    irregular_forms,
+    matched,
+    merit,
+    stem,
+    subject,
+    weights,
+)
+from leadhand.tools.text import listed
 
 
 @pytest.mark.parametrize(
@@ -48,8 +57,22 @@ def test_counts_and_lists_read_like_sentences() -> None:
 
 
 def test_forms_of_a_word_have_the_same_stem() -> None:
-    assert {stem(word) for word in ("price", "Prices", "pricing", "priced")} == {"pric"}
-    assert {stem(word) for word in ("company", "companies")} == {"compan"}
+    for forms in (
+        ("price", "Prices", "pricing", "priced"),
+        ("company", "companies"),
+        ("grow", "grows", "grew", "grown", "growing"),
+        ("fall", "fell", "fallen", "falls"),
+        ("sell", "sold", "selling"),
+        ("lose", "lost", "losing"),
+        ("region", "regions", "regional"),
+    ):
+        assert len({stem(word) for word in forms}) == 1, forms
+    assert stem("north") != stem("northern")
+
+
+def test_forms_that_no_ending_tells_are_looked_for_too() -> None:
+    assert set(irregular_forms(["grows"])) >= {"grew", "grown"}
+    assert irregular_forms(["zebra", "42", "価格"]) == ()
 
 
 def test_names_of_columns_are_taken_apart() -> None:

@@ -1,5 +1,7 @@
 """The writer without a model: one report of what the others found, and of what is missing."""
 
+import pytest
+
 from leadhand.contracts.outcome import Digest
 from leadhand.teams.research.findings import Findings, Gap, Section
 from leadhand.teams.research.report import write
@@ -10,14 +12,17 @@ SOURCES = Findings(
     lead=("1 passage from 1 document on this, quoted below.",),
     sections=(Section(title="a.md", body="[a.md:1]\n\n> Prices went up."),),
     unknown=("churn", "mobile"),
-    gaps=(Gap(name="b.pdf", why="it is damaged"),),
+    gaps=(
+        Gap(name="b.pdf", why="it is damaged"),
+        Gap(name=".env", why="hidden", by_choice=True),
+    ),
 )
 TABLES = Findings(
     about="tables",
     lead=("c.csv: revenue was 5.", "c.csv: orders were 2."),
     sections=(Section(title="c.csv", body="2 rows, 2 columns."),),
     unknown=("mobile", "prices"),
-    gaps=(Gap(name="b.pdf", why="it is damaged"),),
+    gaps=(Gap(name=".env", why="hidden", by_choice=True),),
 )
 
 
@@ -57,14 +62,38 @@ def test_only_what_nobody_found_is_called_missing_and_each_gap_is_told_once() ->
     missing = report(sources=SOURCES, tables=TABLES).partition("not found or not read\n\n")[2]
     assert missing.splitlines() == [
         '- Found nowhere, in documents or tables: "mobile".',
-        "- b.pdf: it is damaged",
+        "- .env: hidden",
     ]
 
 
-def test_files_that_have_the_same_fault_share_a_line() -> None:
-    gaps = tuple(Gap(name=f"{n}.png", why="no text") for n in range(1, 41))
-    text = report(sources=SOURCES.model_copy(update={"gaps": gaps}))
-    assert text.endswith("\n- 1.png, 2.png, 3.png, 4.png, 5.png and 35 more: no text")
+def test_files_that_were_not_read_are_gaps_of_the_answer_in_a_line_for_each_reason() -> None:
+    gaps = [Gap(name=f"{n}.png", why="no text") for n in range(1, 41)]
+    findings = SOURCES.model_copy(update={"gaps": (*SOURCES.gaps, *gaps)})
+    assert findings.missing == (
+        "b.pdf: it is damaged",
+        "1.png, 2.png, 3.png, 4.png, 5.png and 35 more: no text",
+    )
+
+
+@pytest.mark.parametrize(
+    ("request_", "sources", "tables", "missing"),
+    [
+        ("Why did prices go up?", False, False, "nothing that was handed in bears on the request"),
+        ("Why did prices go up?", False, True, "no document that was handed in says anything"),
+        ("Total revenue by region", False, True, ""),
+        ("Why did prices go up?", True, False, ""),
+    ],
+)
+def test_a_question_that_nothing_was_found_on_is_a_gap(
+    request_: str, sources: bool, tables: bool, missing: str
+) -> None:
+    given = {"sources": (SOURCES, sources), "tables": (TABLES, tables)}
+    inputs = {
+        id: one.model_copy(update={"found": found}).model_dump(mode="json")
+        for id, (one, found) in given.items()
+    }
+    result = write(handoff(request_).model_copy(update={"inputs": inputs}))
+    assert [line.startswith(missing) for line in result.missing] == [True] * bool(missing)
 
 
 def test_a_task_that_gave_nothing_is_named_with_the_reason() -> None:

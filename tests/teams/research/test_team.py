@@ -29,12 +29,12 @@ def test_a_description_fits_the_line_that_a_planner_sees() -> None:
     assert all(len(worker.instructions) > 500 for worker in team.workers)
 
 
-def test_its_plan_without_a_model_is_two_at_once_and_then_the_report() -> None:
+def test_its_plan_without_a_model_is_figures_then_a_search_and_then_the_report() -> None:
     team = inspect("research").team
     assert team is not None
     assert [(one.worker, one.depends_on, one.tolerates_missing) for one in team.template] == [
-        ("researcher", (), False),
         ("analyst", (), False),
+        ("researcher", ("tables",), True),
         ("writer", ("sources", "tables"), True),
     ]
 

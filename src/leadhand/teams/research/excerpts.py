@@ -56,6 +56,15 @@ def excerpt(text: str, said: Mapping[str, float]) -> Excerpt:
     return Excerpt(shown, start, above[-1] if above else "")
 
 
+def paragraphs(text: str) -> list[Excerpt]:
+    """The paragraphs of `text`, the items of lists and rows of tables, with their headings."""
+    found: list[Excerpt] = []
+    for start, end in _pieces(text):
+        above = [one[1].strip("# ") for one in _HEADINGS.finditer(text, 0, start)]
+        found.append(Excerpt(text[start:end][:MAX_CHARS], start, above[-1] if above else ""))
+    return found
+
+
 def _pieces(text: str) -> list[tuple[int, int]]:
     """Where the paragraphs of `text` are; of a list its items, of a table its rows, of what is
     long the sentences. Headings are none."""

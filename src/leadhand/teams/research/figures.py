@@ -52,10 +52,3 @@ def value(text: str, kind: str) -> str:
     if is_number(kind):
         return number(float(text))
     return text.removesuffix(" 00:00:00") if kind.startswith("TIMESTAMP") else text
-
-
-def listed(items: tuple[str, ...] | list[str], most: int = 5) -> str:
-    """`a, b and c`; of more than `most` how many there are besides."""
-    if len(items) > most:
-        return f"{', '.join(items[:most])} and {len(items) - most:,} more"
-    return " and ".join(filter(None, (", ".join(items[:-1]), *items[-1:])))

@@ -1,16 +1,18 @@
 """A measure put together by the values of a column: which group has how much of it."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from leadhand.teams.research.figures import listed, number, percent
+from leadhand.teams.research.figures import number, percent
 from leadhand.teams.research.focus import MAX_GROUPS, Focus
 from leadhand.teams.research.part import Part
 from leadhand.teams.research.quoting import cited, inline, table
 from leadhand.tools.sql import SqlTools, Table
 from leadhand.tools.sql.messages import Row
 from leadhand.tools.sql.names import quoted
+from leadhand.tools.text import listed
 
 _NOT_GIVEN: Final = "(empty)"
 
@@ -57,14 +59,14 @@ def _part(ref: str, measure: str, focus: Focus, rows: Sequence[Row]) -> Part:
     ]
     whole = sum(one.total for one in groups)
     # Of a sum with negative parts nothing is a share.
-    has_shares = whole > 0 and all(one.total >= 0 for one in groups)
+    has_shares = math.isfinite(whole) and whole > 0 and all(one.total >= 0 for one in groups)
     lines = [
         (
             inline(one.name),
             number(one.rows),
-            number(one.total),
+            number(one.total) if math.isfinite(one.total) else "too large",
             percent(one.total / whole * 100) if has_shares else "–",
-            number(one.average),
+            number(one.average) if math.isfinite(one.average) else "–",
         )
         for one in groups
     ]

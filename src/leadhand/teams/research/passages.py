@@ -8,19 +8,24 @@ from typing import Final
 
 from leadhand.contracts.outcome import Handoff, Result
 from leadhand.teams.research.excerpts import excerpt
-from leadhand.teams.research.figures import counted, listed
+from leadhand.teams.research.figures import counted
 from leadhand.teams.research.findings import Findings, Gap, Section
+from leadhand.teams.research.mentions import Note, notes_on, said_of, singled_out
 from leadhand.teams.research.quoting import block, cited, inline
-from leadhand.teams.research.words import asked, merit, subject, weights
+from leadhand.teams.research.words import asked, irregular_forms, merit, subject, weights
 from leadhand.tools.files import Documents, Index, InputFile, Inputs, Kind, Passage, best
 from leadhand.tools.files.documents import Document, reference
+from leadhand.tools.files.kinds import NOT_READ
+from leadhand.tools.files.listing import HIDDEN
 from leadhand.tools.files.passage import cut
+from leadhand.tools.text import listed
 
 MAX_QUOTED: Final = 8
 """Passages that are quoted in all."""
 _CANDIDATES: Final = 60
 _RELEVANT: Final = 0.28
 """How much another passage must say of the words, of what the best one says of them."""
+_ABOVE: Final = ("What the documents say on this is quoted above.",)
 _DOCUMENTS: Final[tuple[Kind, ...]] = ("text", "markdown", "html", "pdf", "docx")
 
 
@@ -35,33 +40,43 @@ class _Quotation:
 def find(handoff: Handoff) -> Result:
     """What the documents among the handoff's files say on what it asks."""
     inputs = Inputs.of([Path(path) for path in handoff.artifacts])
-    gaps = [Gap(name=inline(one.name), why=inline(one.why)) for one in inputs.skipped]
-    gaps += [
-        Gap(name=inline(file.name), why="neither a text nor a table that is read here")
-        for file in inputs.of_kind("other")
-    ]
+    gaps = [Gap(name=one.name, why=one.why, by_choice=one.why == HIDDEN) for one in inputs.skipped]
+    gaps += [Gap(name=file.name, why=NOT_READ) for file in inputs.of_kind("other")]
     files = inputs.of_kind(*_DOCUMENTS)
     if not files:
         lead = ("There are no documents among the files handed in.",)
-        return _result(Findings(about="sources", lead=lead, gaps=tuple(gaps)), [])
+        return _result(Findings(about="sources", lead=lead, found=False, gaps=tuple(gaps)), [])
     words = subject(asked(handoff.intent))
-    if not words:
+    about = singled_out(handoff.inputs.values())
+    if not words and about is None:
         return _beginnings(inputs, files, gaps)
     index = Index(Documents(inputs))
     names = {file.name for file in files}
-    hits = [hit for hit in best(index, " ".join(words), _CANDIDATES) if hit.name in names]
+    hits = [
+        hit
+        for hit in best(index, " ".join((*words, *irregular_forms(words))), _CANDIDATES)
+        if hit.name in names
+    ]
     said = weights(words, [f"{hit.name} {hit.heading} {hit.text}" for hit in hits])
     quoted = [_quotation(hit, said) for hit in _relevant(hits, said)[:MAX_QUOTED]]
-    gaps += [_gap(one.name, one.why) for one in index.gaps() if one.name in names]
+    gaps += [Gap(name=one.name, why=one.why) for one in index.gaps() if one.name in names]
+    notes: list[Note] = []
+    if about is not None:
+        notes = notes_on(about, index, files=names, words=words)
+        told = {one.place for one in notes}
+        quoted = [one for one in quoted if one.place[1:-1] not in told]
     return _result(
         Findings(
             about="sources",
-            lead=_lead(quoted, len(files), words),
+            answer=said_of(about, notes) if about is not None else (),
+            lead=_ABOVE if notes and not quoted else _lead(quoted, len(files), words),
             sections=_sections(quoted),
+            found=bool(notes) if about is not None else bool(quoted),
             unknown=tuple(word for word in words if not _occurs(index, word, names)),
             gaps=tuple(gaps),
         ),
         quoted,
+        notes,
     )
 
 
@@ -80,7 +95,8 @@ def _quotation(hit: Passage, said: Mapping[str, float]) -> _Quotation:
 
 
 def _occurs(index: Index, word: str, names: set[str]) -> bool:
-    return any(hit.name in names for hit in index.search(word, _CANDIDATES))
+    forms = " ".join((word, *irregular_forms([word])))
+    return any(hit.name in names for hit in index.search(forms, _CANDIDATES))
 
 
 def _lead(quoted: Sequence[_Quotation], documents: int, words: Sequence[str]) -> tuple[str, ...]:
@@ -114,14 +130,15 @@ def _beginnings(inputs: Inputs, files: Sequence[InputFile], gaps: list[Gap]) -> 
     shown, rest = files[:MAX_QUOTED], files[MAX_QUOTED:]
     for document in Documents(inputs).read_each(shown):
         if not isinstance(document, Document):
-            gaps.append(_gap(document.name, document.why))
+            gaps.append(Gap(name=document.name, why=document.why))
             continue
         if document.cut is not None:
-            gaps.append(_gap(document.name, document.cut))
+            gaps.append(Gap(name=document.name, why=document.cut))
         first = next(cut(document), None)
         if first is not None:
             quoted.append(_quotation(first, {}))
-    gaps += [_gap(file.name, "not quoted, as the request names no subject") for file in rest]
+    why = "not quoted, as the request names no subject"
+    gaps += [Gap(name=file.name, why=why, by_choice=True) for file in rest]
     lead = (
         "The request names no subject to search for, so this is how "
         f"{counted(len(quoted), 'document')} of {len(files):,} begin.",
@@ -130,14 +147,11 @@ def _beginnings(inputs: Inputs, files: Sequence[InputFile], gaps: list[Gap]) -> 
     return _result(findings, quoted)
 
 
-def _gap(name: str, why: str) -> Gap:
-    return Gap(name=inline(name), why=inline(why))
-
-
-def _result(findings: Findings, quoted: Sequence[_Quotation]) -> Result:
-    places = dict.fromkeys(one.place for one in quoted)
+def _result(findings: Findings, quoted: Sequence[_Quotation], notes: Sequence[Note] = ()) -> Result:
+    places = dict.fromkeys([*(f"[{one.place}]" for one in notes), *(one.place for one in quoted)])
     return Result(
         output=findings.model_dump(mode="json"),
         summary=" ".join(findings.lead),
         evidence=tuple(places),
+        missing=findings.missing,
     )

@@ -4,15 +4,16 @@ Nothing is reworded, weighed or left out: where more is wanted, it takes a model
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from pydantic import JsonValue, ValidationError
 
 from leadhand.contracts.outcome import Digest, Handoff, Result
-from leadhand.teams.research.figures import counted, listed
-from leadhand.teams.research.findings import Findings, Gap
+from leadhand.teams.research.figures import counted
+from leadhand.teams.research.findings import Findings
 from leadhand.teams.research.quoting import block, inline
-from leadhand.teams.research.words import asked
+from leadhand.teams.research.words import asked, asks_for_texts
+from leadhand.tools.text import by_reason, listed
 
 _NOTE = (
     "*No model was used: passages were picked and figures computed by code. Nothing was "
@@ -27,7 +28,9 @@ def write(handoff: Handoff) -> Result:
     others = {id: handoff.inputs[id] for id, one in read.items() if one is None}
     sources = [one for one in findings if one.about == "sources"]
     tables = [one for one in findings if one.about == "tables"]
-    parts = [f"# {inline(asked(handoff.intent))}", _NOTE]
+    parts = [f"# {inline(asked(handoff.intent))}"]
+    parts += [part for one in (*tables, *sources) for part in one.answer]
+    parts.append(_NOTE)
     parts += _part("What the sources say", sources)
     parts += _part("What the tables show", tables)
     for id, output in others.items():
@@ -38,7 +41,21 @@ def write(handoff: Handoff) -> Result:
     return Result(
         output="\n\n".join(parts),
         summary=f"A report of {counted(len(handoff.inputs), 'finding')}, put together by code.",
+        missing=_not_found(handoff.intent, findings),
     )
+
+
+def _not_found(intent: str, findings: Sequence[Findings]) -> tuple[str, ...]:
+    """What was asked for and is in nothing that was handed in."""
+    if findings and not any(one.found for one in findings):
+        return ("nothing that was handed in bears on the request",)
+    sources = [one for one in findings if one.about == "sources"]
+    if sources and not any(one.found for one in sources) and asks_for_texts(asked(intent)):
+        groups = [group for one in findings for group in one.groups]
+        if groups:
+            return (f"no document that was handed in mentions {listed(groups)}",)
+        return ("no document that was handed in says anything on this",)
+    return ()
 
 
 def _findings(output: JsonValue) -> Findings | None:
@@ -80,12 +97,8 @@ def _missing(findings: Sequence[Findings], context: Sequence[Digest]) -> list[st
         for one in context
         if one.why_missing
     ]
-    return lines + _gaps(gap for one in findings for gap in one.gaps)
-
-
-def _gaps(gaps: Iterable[Gap]) -> list[str]:
-    """A line for each reason, with the files that it holds for."""
-    names: dict[str, list[str]] = {}
-    for gap in dict.fromkeys(gaps):
-        names.setdefault(gap.why, []).append(gap.name)
-    return [f"- {listed(files)}: {why}" for why, files in names.items()]
+    # The other gaps are the answer's own, which stand before the report.
+    gaps = [(gap.name, gap.why) for one in findings for gap in one.gaps if gap.by_choice]
+    return lines + [
+        f"- {inline(names, max_chars=1_000)}: {inline(why)}" for names, why in by_reason(gaps)
+    ]

@@ -6,18 +6,27 @@ from typing import Final
 
 from leadhand.contracts.outcome import Handoff, Result
 from leadhand.teams.research.columns import columns, ranking
+from leadhand.teams.research.fastest import (
+    FALLING,
+    GROWING,
+    Fastest,
+    asked_for,
+    asked_group,
+    fastest,
+)
 from leadhand.teams.research.figures import counted
 from leadhand.teams.research.findings import Findings, Gap, Section
 from leadhand.teams.research.focus import Focus, focus
 from leadhand.teams.research.groups import totals
 from leadhand.teams.research.part import Part
 from leadhand.teams.research.quoting import cited, inline
-from leadhand.teams.research.trends import trends
+from leadhand.teams.research.trends import is_register, trends, whole_years
 from leadhand.teams.research.words import asked, matched, subject
 from leadhand.tools.files import Inputs
 from leadhand.tools.sql import SqlTools, Table
 from leadhand.tools.sql.database import RequestFailed
 from leadhand.tools.sql.profile import TableProfile, profile_table
+from leadhand.tools.sql.readings import by_column, read, united
 
 _NOTHING_NAMED: Final = (
     "No table has a name, column or value that the request names; this is what they hold."
@@ -33,34 +42,56 @@ def work_out(handoff: Handoff) -> Result:
     inputs = Inputs.of([Path(path) for path in handoff.artifacts])
     if not inputs.of_kind("csv", "json", "parquet"):
         lead = ("There are no tables among the files handed in.",)
-        return _result(Findings(about="tables", lead=lead), [])
-    words = subject(asked(handoff.intent))
+        return _result(Findings(about="tables", lead=lead, found=False), [])
     with SqlTools(inputs) as tools:
-        return _worked_out(tools, words)
+        return _worked_out(tools, asked(handoff.intent))
 
 
-def _worked_out(tools: SqlTools, words: Sequence[str]) -> Result:
-    gaps = [_gap(one.file, f"not a table: {one.why}") for one in tools.broken]
-    profiles = [profile_table(tools, one) for one in _likely(tools.tables, words)]
+def _worked_out(tools: SqlTools, request: str) -> Result:
+    words = subject(request)
+    gaps = [Gap(name=one.file, why=f"not a table: {one.why}") for one in tools.broken]
+    likely = _likely(tools.tables, words)
+    readings = [read(tools, one) for one in likely]
+    together = united(readings) if len(readings) > 1 else None
+    readings = [together] if together is not None else readings
+    if group := asked_group(request):
+        readings = [by_column(one, group) or one for one in readings]
+    notes = {one.table.file: one for one in readings}
+
+    def wanted(column: str) -> bool:
+        return bool(matched(words, column))
+
+    profiles = [profile_table(tools, one.table, wanted=wanted) for one in readings]
     seen = [(one, focus(one, words)) for one in profiles]
     # A table that no name spoke for may hold a value that the request asks for.
     relevant = [pair for pair in seen if pair[1].named] or seen
     shown = {one.table.file for one, _ in relevant}
+    if together is not None:
+        shown |= {one.file for one in likely}
+    why = "not worked out, as other tables are nearer to the request"
     gaps += [
-        _gap(one.file, "not worked out, as other tables are nearer to the request")
-        for one in tools.tables
-        if one.file not in shown
+        Gap(name=one.file, why=why, by_choice=True) for one in tools.tables if one.file not in shown
     ]
     sections: list[Section] = []
     lead: list[str] = []
     refs: list[str] = []
     known = {word for _, about in seen for word in about.named}
     known |= {word for one in tools.tables for word in _named(one, words)}
+    answer = _answer(relevant, request)
+    if answer is not None:
+        known |= set(matched(words, GROWING, FALLING))
+    elif relevant and asked_for(request) is not None:
+        why = "no table has figures for two periods or more of two or more groups"
+        gaps.append(Gap(name="growth", why=f"not worked out: {why}"))
     is_asked_for = bool(known) or not words
     for one, about in relevant:
-        parts = _said(tools, one, about, gaps) if is_asked_for else [columns(one, about)]
+        said = _said(tools, one, about, gaps, ranked=answer is not None) if is_asked_for else []
+        parts = said or [columns(one, about)]
         title = inline(one.table.file)
-        body = "\n\n".join([f"{_size(one.table)}.", *(part.body for part in parts)])
+        reading = notes[one.table.file]
+        gaps += [Gap(name=one.table.file, why=why) for why in reading.left_out]
+        size = " ".join([f"{_size(reading.source)}.", *(inline(note) for note in reading.notes)])
+        body = "\n\n".join([size, *(part.body for part in parts)])
         sections.append(Section(title=title, body=body))
         lead += [f"{part.lead} {cited(one.table.file)}" for part in parts if part.lead]
         refs += [part.ref for part in parts if part.ref]
@@ -68,22 +99,41 @@ def _worked_out(tools: SqlTools, words: Sequence[str]) -> Result:
         lead = [_NOTHING_NAMED]
     findings = Findings(
         about="tables",
+        answer=(answer.text,) if answer else (),
+        groups=answer.groups if answer else (),
+        others=answer.others if answer else (),
         lead=tuple(lead[:MAX_LINES]) or (_looked_at(len(seen)),),
         sections=tuple(sections),
+        found=bool(seen) and is_asked_for,
         unknown=tuple(word for word in words if word not in known),
         gaps=tuple(gaps),
     )
     return _result(findings, refs)
 
 
-def _said(tools: SqlTools, one: TableProfile, about: Focus, gaps: list[Gap]) -> list[Part]:
-    """All that is said of a table, the most telling first."""
-    parts = trends(one, about)
+def _answer(seen: Sequence[tuple[TableProfile, Focus]], request: str) -> Fastest | None:
+    """The answer of the first table that has one, where growth is asked for."""
+    asked_of_growth = asked_for(request)
+    if asked_of_growth is None:
+        return None
+    for one, about in seen:
+        growths = [] if is_register(one) else [whole_years(each, one) for each in one.growths]
+        file, measures = one.table.file, about.measures
+        if found := fastest(growths, asked_of_growth, file=file, measures=measures):
+            return found
+    return None
+
+
+def _said(
+    tools: SqlTools, one: TableProfile, about: Focus, gaps: list[Gap], *, ranked: bool
+) -> list[Part]:
+    """All that is said of a table, the most telling first; `ranked`: the answer has an order."""
+    parts = trends(one, about, ranked=ranked)
     try:
         parts += totals(tools, one.table, about)
     except RequestFailed as error:
-        gaps.append(_gap(one.table.file, f"not put together by group: {error}"))
-    gaps += [_gap(one.table.file, why) for why in one.left_out]
+        gaps.append(Gap(name=one.table.file, why=f"not put together by group: {error}"))
+    gaps += [Gap(name=one.table.file, why=f"not worked out: {why}") for why in one.left_out]
     return [*parts, *ranking(one, about), columns(one, about)]
 
 
@@ -110,13 +160,10 @@ def _size(table: Table) -> str:
     return f"{counted(table.rows, 'row')}, {counted(len(table.columns), 'column')}"
 
 
-def _gap(name: str, why: str) -> Gap:
-    return Gap(name=inline(name), why=inline(why))
-
-
 def _result(findings: Findings, refs: Sequence[str]) -> Result:
     return Result(
         output=findings.model_dump(mode="json"),
         summary=" ".join(findings.lead),
         evidence=tuple(f"[{ref}]" for ref in dict.fromkeys(refs)),
+        missing=findings.missing,
     )

@@ -10,12 +10,13 @@ from leadhand.teams.research.part import Part
 from leadhand.teams.research.quoting import cited, inline, table
 from leadhand.teams.research.words import stems
 from leadhand.tools.sql.growth import Growth, PeriodTotal
+from leadhand.tools.sql.periods import shown
 from leadhand.tools.sql.profile import TableProfile
 
-_A_YEAR: Final = {"month": 12, "quarter": 4}
+_A_YEAR: Final = {"month": 12, "quarter": 4, "half": 2}
 """How many periods make a year."""
 _NONE: Final = ["–", "–"]
-_ONCE: Final = stems("since joined born birth birthday founded hired registered signup established")
+_ONCE: Final = "since joined born birth birthday founded hired registered signup established"
 """What a time is called that a thing has once, so that what it is worth now did not happen then."""
 
 
@@ -27,28 +28,31 @@ class _Years:
     last: float
 
 
-def trends(profile: TableProfile, focus: Focus) -> list[Part]:
-    """For each measure of `focus` how it went, in all and in each group that is asked for."""
-    if _is_register(profile):
+def trends(profile: TableProfile, focus: Focus, *, ranked: bool = False) -> list[Part]:
+    """For each measure of `focus` how it went, in all and in each group that is asked for.
+
+    `ranked`: which group grew fastest is said elsewhere.
+    """
+    if is_register(profile):
         return []
     parts: list[Part] = []
     for measure in focus.measures:
         of_measure = [one for one in profile.growths if one.measure == measure]
-        whole_years = [_whole_years(one, profile) for one in of_measure if _asked_for(one, focus)]
-        followed = [one for one in whole_years if len(one.periods) > 1]
+        whole = [whole_years(one, profile) for one in of_measure if _asked_for(one, focus)]
+        followed = [one for one in whole if len(one.periods) > 1]
         if followed and followed[0].group is None:
             first, *rest = followed
             rest.sort(key=lambda one: -one.periods[-1].value)
-            parts.append(_part(profile, focus, (first, *rest)))
+            parts.append(_part(profile, focus, (first, *rest), ranked=ranked))
     return parts
 
 
-def _is_register(profile: TableProfile) -> bool:
+def is_register(profile: TableProfile) -> bool:
     """Whether there is a row for each thing, with a time, rather than a row for each time."""
     if not profile.growths or not profile.rankings:
         return False
     label, *times = profile.rankings[0].labelled_by
-    if any(stems(time) & _ONCE for time in times):
+    if any(stems(time) & stems(_ONCE) for time in times):
         return True
     distinct = next((one.distinct for one in profile.columns if one.name == label), 0)
     rows = profile.table.rows
@@ -63,7 +67,7 @@ def _asked_for(one: Growth, focus: Focus) -> bool:
     return is_shown and (not focus.values or value in focus.values)
 
 
-def _whole_years(one: Growth, profile: TableProfile) -> Growth:
+def whole_years(one: Growth, profile: TableProfile) -> Growth:
     """Without a first or last year that the rows cover in part only: it would look like a fall."""
     dated = [c for c in profile.columns if c.type.startswith(("DATE", "TIMESTAMP"))]
     if one.grain != "year" or not dated or not dated[0].minimum or not dated[0].maximum:
@@ -80,18 +84,18 @@ def _whole_years(one: Growth, profile: TableProfile) -> Growth:
     return replace(one, periods=kept, compound_percent=rate)
 
 
-def _part(profile: TableProfile, focus: Focus, followed: Sequence[Growth]) -> Part:
+def _part(profile: TableProfile, focus: Focus, followed: Sequence[Growth], *, ranked: bool) -> Part:
     whole = followed[0]
     measure, grain = inline(whole.measure), whole.grain
     function = "sum" if whole.aggregate == "sum" else "avg"
     column = next((one.group[0] for one in followed if one.group), "")
     ref = f"{profile.table.file}: {function}({whole.measure}) by {grain}"
     ref += f" and {column}" if column else ""
-    ends = (whole.periods[0].period, whole.periods[-1].period)
+    ends = (shown(whole.periods[0].period), shown(whole.periods[-1].period))
     header = [inline(column), *ends, "change", f"per {grain}"]
     has_years = _years(whole) is not None
     if has_years:
-        header += [f"last {_A_YEAR[grain]} {grain}s", f"on the {_A_YEAR[grain]} before"]
+        header += [f"last {_A_YEAR[grain]} {_plural(grain)}", f"on the {_A_YEAR[grain]} before"]
     rows = [_row(one, ends, has_years=has_years) for one in followed]
     what = "total" if whole.aggregate == "sum" else "average"
     title = f"**{measure} over time**, {what} by {grain}, growth compounded {cited(ref)}"
@@ -101,7 +105,7 @@ def _part(profile: TableProfile, focus: Focus, followed: Sequence[Growth]) -> Pa
     return Part(
         body="\n\n".join(filter(None, (title, table(header, rows), turns))),
         ref=ref,
-        lead="; ".join([*map(_lead, told), *_pace(followed[1:])]),
+        lead="; ".join([*map(_lead, told), *([] if ranked else _pace(followed[1:]))]),
     )
 
 
@@ -126,8 +130,8 @@ def _row(one: Growth, ends: tuple[str, str], *, has_years: bool) -> list[str]:
 
 def _value(point: PeriodTotal, period: str) -> str:
     """A group's own first or last period may be another one than the whole table's."""
-    shown = number(point.value)
-    return shown if point.period == period else f"{shown} ({point.period})"
+    text, own = number(point.value), shown(point.period)
+    return text if own == period else f"{text} ({own})"
 
 
 def _years(one: Growth) -> _Years | None:
@@ -148,7 +152,9 @@ def _has_two_years(periods: Sequence[PeriodTotal]) -> bool:
 
 def _turns(one: Growth) -> str:
     """The steepest rise and fall from one period to the next, where there are several."""
-    steps = [(step.change_percent, step.period) for step in one.periods if step.change_percent]
+    steps = [
+        (step.change_percent, shown(step.period)) for step in one.periods if step.change_percent
+    ]
     if len(steps) < 3:
         return ""
     (most, best), (least, worst) = max(steps), min(steps)
@@ -165,14 +171,14 @@ def _lead(one: Growth) -> str:
     first, last, years = one.periods[0], one.periods[-1], _years(one)
     if years:
         rate = change(_percent(years.before, years.last))
-        unit = f"{_A_YEAR[one.grain]} {one.grain}s"
+        unit = f"{_A_YEAR[one.grain]} {_plural(one.grain)}"
         return (
-            f"{what} {number(years.last)} in the {unit} up to {last.period}, {rate} on the "
+            f"{what} {number(years.last)} in the {unit} up to {shown(last.period)}, {rate} on the "
             f"{unit} before ({number(years.before)})"
         )
     rate = change(_percent(first.value, last.value))
-    start = f"{number(first.value)} in {first.period}"
-    return f"{what} from {start} to {number(last.value)} in {last.period}, {rate}"
+    start = f"{number(first.value)} in {shown(first.period)}"
+    return f"{what} from {start} to {number(last.value)} in {shown(last.period)}, {rate}"
 
 
 def _pace(groups: Sequence[Growth]) -> list[str]:
@@ -194,3 +200,7 @@ def _pace(groups: Sequence[Growth]) -> list[str]:
 
 def _percent(before: float, now: float) -> float | None:
     return (now - before) / abs(before) * 100 if before else None
+
+
+def _plural(grain: str) -> str:
+    return "halves" if grain == "half" else f"{grain}s"

@@ -1,39 +1,86 @@
-"""What a request asks about, word by word, and whether a text speaks of it; pure functions."""
+"""What a request asks about, word by word, and whether a text speaks of it; pure functions.
 
+Words are compared by their stems: simplemma's dictionary knows that "grew" is a form of "grow", and
+the Snowball stemmer that "pricing" and "prices" belong together. English only; words of other
+languages are compared as they are written, but for the endings that English has too.
+"""
+
+import functools
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final, cast
 
 from leadhand.tools.files.queries import telling_words
 
 _INSTRUCTIONS: Final = """
     analyse analysis analyze answer best biggest calculate chart compare comparison compute
     describe detail develop document each every evidence explain fastest file find give got happen
-    highest identify information key know largest least list look lowest main make need overview
-    please question quote rank report research review say says search see show slowest smallest
+    highest identify information key know largest least list look lowest main make need note
+    overview please question quote rank report research review say says search see show slowest
+    smallest
     sources state summarise summarize summary tell think top use want went worst write
 """
 """What says how to answer, and not what about."""
-_ENDINGS: Final = ("ations", "ation", "ings", "ing", "ies", "ed", "es", "ly", "s", "e", "y")
-_MIN_STEM: Final = 3
+_OF_TEXTS: Final = "cause document explain mention note opinion reason report say why wrote"
+"""What asks for words rather than for figures."""
 _WORD: Final = re.compile(r"[^\W_]+")
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def subject(request: str) -> tuple[str, ...]:
     """The words of `request` that say what it is about, in order, each once."""
-    asking = stems(_INSTRUCTIONS)
+    asking = _stems_of(_INSTRUCTIONS)
     return tuple(word for word in telling_words(request) if stem(word) not in asking)
 
 
+def asks_for_texts(request: str) -> bool:
+    """Whether `request` asks what texts say, or for a reason, which tables don't know."""
+    return bool(stems(request) & _stems_of(_OF_TEXTS))
+
+
+@functools.cache
+def _stems_of(words: str) -> frozenset[str]:
+    return stems(words)
+
+
+@functools.lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
-    """What `price`, `prices` and `pricing` have in common, roughly."""
-    small = word.lower()
-    for ending in _ENDINGS:
-        if small.endswith(ending) and len(small) - len(ending) >= _MIN_STEM:
-            return small.removesuffix(ending)
-    return small
+    """What `price`, `prices` and `pricing`, or `grow` and `grew`, have in common."""
+    return _stemmer()(lemma(word.lower()))
+
+
+def irregular_forms(words: Iterable[str]) -> tuple[str, ...]:
+    """Other forms of `words` that no ending tells, such as "grew" of "grows"."""
+    wanted = {lemma(word.lower()) for word in words}
+    # The index knows regular forms by itself.
+    regular = {_stemmer()(word.lower()) for word in words}
+    forms = [form for form, base in _lemmas().items() if base in wanted and form.isalpha()]
+    forms = [form for form in forms if not form.endswith(lemma(form))]
+    return tuple(sorted(form for form in forms if _stemmer()(form) not in regular))
+
+
+@functools.cache
+def _lemmas() -> Mapping[str, str]:
+    """The lemma of each English form; read once, as that takes most of a second."""
+    from simplemma.strategies import DefaultDictionaryFactory
+
+    return DefaultDictionaryFactory().get_dictionary("en")
+
+
+def lemma(word: str) -> str:
+    """The form that a dictionary has: `region` for `regions`."""
+    from simplemma import lemmatize
+
+    return lemmatize(word, lang="en")
+
+
+@functools.cache
+def _stemmer() -> Callable[[str], str]:
+    import snowballstemmer  # pyright: ignore[reportMissingTypeStubs]
+
+    stemmer = snowballstemmer.stemmer("english")  # pyright: ignore
+    return cast("Callable[[str], str]", stemmer.stemWord)  # pyright: ignore
 
 
 def stems(*texts: str) -> frozenset[str]:

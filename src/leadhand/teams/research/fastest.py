@@ -1,0 +1,225 @@
+"""Which group grows or falls fastest, as a sentence: the answer to the question, by code.
+
+What was compared is said with it. Nothing is called growth that has no percentage: a group that
+began at nothing or below is named and not ranked.
+"""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from leadhand.teams.research.figures import change, number
+from leadhand.teams.research.quoting import cited, inline
+from leadhand.teams.research.words import lemma, stem, stems
+from leadhand.tools.sql.growth import Growth
+from leadhand.tools.sql.periods import shown
+from leadhand.tools.text import listed
+
+GROWING: Final = "grow growth rise increase gain expand improve climb"
+FALLING: Final = "fall decline decrease shrink drop lose slump sink"
+_MOST: Final = "fastest quickest most strongest highest best biggest largest greatest top steepest"
+_LEAST: Final = "slowest least weakest lowest worst smallest"
+_WHICH: Final = "which what who where"
+_NO_NOUNS: Final = "be become can could did do had have might one was were will would"
+"""What follows "which" where it stands for the groups itself."""
+_MONEY: Final = "revenue sales turnover income mrr arr amount value"
+"""What is meant where a request names no column and a table has one called so."""
+_YEARS: Final = {"month": 12, "quarter": 4, "half": 2}
+_SHOWN: Final = 5
+_TIE: Final = 0.05
+"""Percentages that are shown alike are alike."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A question for the group that grew or fell most or least."""
+
+    falling: bool
+    least: bool
+
+    @property
+    def lowest(self) -> bool:
+        """Whether the lowest rate answers it."""
+        return self.falling != self.least
+
+
+@dataclass(frozen=True, slots=True)
+class Fastest:
+    """The answer."""
+
+    text: str
+    """Markdown."""
+    groups: tuple[str, ...]
+    """The group that answers, or several with one rate; as they are, not as Markdown."""
+    others: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Pace:
+    group: str
+    before: float
+    now: float
+
+    @property
+    def rate(self) -> float | None:
+        """In percent; none where there was nothing to grow from."""
+        rate = (self.now / self.before - 1) * 100 if self.before > 0 else math.inf
+        return rate if math.isfinite(rate) else None  # 1e308 times as much is no percentage
+
+
+def asked_for(request: str) -> Asked | None:
+    """What `request` asks of growth; none where it asks for no group by its growth."""
+    small = set(request.lower().replace("?", " ").replace(",", " ").split())
+    there = stems(request)
+    growing, falling = there & stems(GROWING), there & stems(FALLING)
+    if not (growing or falling) or not small & {*_MOST.split(), *_LEAST.split(), *_WHICH.split()}:
+        return None
+    return Asked(falling=not growing, least=bool(small & set(_LEAST.split())))
+
+
+def asked_group(request: str) -> str | None:
+    """What `request` calls the groups that it compares by growth, such as region; none if nothing.
+
+    "Which region grows fastest" and "which of the regions" both name the region.
+    """
+    found = re.search(r"\bwhich\s+(?:of\s+)?(?:the\s+)?([a-z]{3,30})\b", request, re.I)
+    if asked_for(request) is None or found is None:
+        return None
+    group = lemma(found[1].lower())
+    is_noun = stem(group) not in stems(GROWING, FALLING, _NO_NOUNS)
+    return group if is_noun else None
+
+
+def fastest(
+    growths: Sequence[Growth], asked: Asked, *, file: str, measures: Sequence[str]
+) -> Fastest | None:
+    """The answer by the first of `measures` that can give one; none where none can.
+
+    `growths` has the measures of one table, in the whole and by group.
+    """
+    order = sorted(measures, key=lambda one: not stems(one) & stems(_MONEY))
+    found = [made for one in order if (made := _by(growths, one, asked, file)) is not None]
+    if not found:
+        return None
+    first, *rest = found
+    differing = [
+        f"by {inline(one.measure)} it is {inline(listed(one.best))} ({change(one.rate)})"
+        for one in rest
+        if set(one.best) != set(first.best)
+    ]
+    also = f" Other columns say otherwise: {'; '.join(differing)}." if differing else ""
+    return Fastest(first.text + also, first.best, first.others)
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    measure: str
+    text: str
+    best: tuple[str, ...]
+    rate: float
+    others: tuple[str, ...]
+
+
+def _by(growths: Sequence[Growth], measure: str, asked: Asked, file: str) -> _Made | None:
+    followed = [one for one in growths if one.measure == measure and one.group is not None]
+    if len(followed) < 2:
+        return None
+    paces, span = _paces(followed)
+    rated = [(one.rate, one) for one in paces if one.rate is not None]
+    if len(rated) < 2:
+        return None
+    rated.sort(key=lambda pair: pair[0] if asked.lowest else -pair[0])
+    rate, best = rated[0]
+    winners = [one for other, one in rated if abs(other - rate) < _TIE]
+    rest = [(other, one) for other, one in rated if one not in winners]
+    names = tuple(one.group for one in winners)
+    column = followed[0].group[0] if followed[0].group else ""
+    lines = [f"**{_claim(names, rate, asked)}**"]
+    how = "" if followed[0].aggregate == "sum" else "average "
+    figures = "; ".join(
+        f"{inline(one.group)} from {number(one.before)} to {number(one.now)}, {change(one.rate)}"
+        for one in winners[:_SHOWN]
+    )
+    lines.append(f"{how}{inline(measure)} {span}: {figures} {cited(file)}.")
+    if rest:
+        shown_rest = [f"{inline(one.group)} {change(other)}" for other, one in rest[:_SHOWN]]
+        more = f" and {len(rest) - _SHOWN:,} more" if len(rest) > _SHOWN else ""
+        lines.append(f"The others by {inline(column)}: {', '.join(shown_rest)}{more}.")
+    lines += _absolute(paces, best, asked)
+    unrated = [one for one in paces if one.rate is None]
+    if unrated:
+        told = [
+            f"{inline(one.group)} ({number(one.before)} to {number(one.now)})" for one in unrated
+        ]
+        lines.append(f"Not ranked, as it began at zero or below: {listed(told)}.")
+    there = {one.group for one in paces}
+    absent = [one.group[1] for one in followed if one.group and one.group[1] not in there]
+    if absent:
+        lines.append(f"Not ranked, for want of figures at both ends: {inline(listed(absent))}.")
+    others = tuple(one.group for _, one in rest) + tuple(one.group for one in unrated)
+    return _Made(measure, _sentence(lines), names, rate, (*others, *absent))
+
+
+def _claim(names: tuple[str, ...], rate: float, asked: Asked) -> str:
+    who, verb = inline(listed(names)), "" if len(names) > 1 else "s"
+    does = f"{who} {'fall' if rate < 0 else 'grow'}{verb}"
+    alike = f", {'both' if len(names) == 2 else 'all'} alike" if len(names) > 1 else ""
+    # The best of a question may do the opposite of what it asks for.
+    if (rate < 0) != asked.falling and rate:
+        nothing = "falls" if asked.falling else "grows"
+        return f"{does}." if asked.least else f"Nothing {nothing}: {does} least{alike}."
+    if not rate:
+        return f"{who} stay{verb} the same{alike}."
+    return f"{does} {'slowest' if asked.least else 'fastest'}{alike}."
+
+
+def _absolute(paces: Sequence[_Pace], best: _Pace, asked: Asked) -> list[str]:
+    """Who gained or lost most in figures, where that is another one than in percent."""
+    if asked.least:
+        return []
+    sign = -1 if asked.falling else 1
+    most = max(paces, key=lambda one: sign * (one.now - one.before))
+    gained = most.now - most.before
+    if most.group == best.group or sign * gained <= sign * (best.now - best.before):
+        return []
+    shown_gain = f"{'+' if gained > 0 else ''}{number(gained)}"
+    return [f"In absolute terms it is {inline(most.group)} ({shown_gain})."]
+
+
+def _sentence(lines: Sequence[str]) -> str:
+    return " ".join(line[0].upper() + line[1:] if line[0].islower() else line for line in lines)
+
+
+def _paces(followed: Sequence[Growth]) -> tuple[list[_Pace], str]:
+    """What each group had before and has now, over the same time for all, and that time."""
+    grain = followed[0].grain
+    each = _YEARS.get(grain)
+    by_group = [
+        (one.group[1], {p.period: p.value for p in one.periods}) for one in followed if one.group
+    ]
+    every = sorted({period for _, values in by_group for period in values})
+    whole = [(group, values) for group, values in by_group if len(values) == len(every)]
+    if each and len(every) >= 2 * each and len(whole) == len(by_group) and _is_gapless(every, each):
+        before, last = every[-2 * each : -each], every[-each:]
+        parts = 1 if followed[0].aggregate == "sum" else each
+        unit = "halves" if grain == "half" else f"{grain}s"
+        return [
+            _Pace(g, sum(v[p] for p in before) / parts, sum(v[p] for p in last) / parts)
+            for g, v in whole
+        ], f"in the {each} {unit} up to {shown(last[-1])}, against the {each} before"
+    ends = [(g, v) for g, v in by_group if every[0] in v and every[-1] in v]
+    first, last_one = every[0], every[-1]
+    if len(ends) < 2:
+        common = [period for period in every if all(period in v for _, v in by_group)]
+        if len(common) < 2:
+            return [], ""
+        ends, first, last_one = by_group, common[0], common[-1]
+    span = f"from {shown(first)} to {shown(last_one)}"
+    return [_Pace(g, v[first], v[last_one]) for g, v in ends], span
+
+
+def _is_gapless(every: Sequence[str], each: int) -> bool:
+    first, second = every[-2 * each], every[-each]
+    return int(second[:4]) - int(first[:4]) == 1 and first[4:] == second[4:]
