@@ -152,6 +152,8 @@ class Change:
     skipped: tuple[tuple[str, str], ...]
     """(path, why) of what has no text to review: binary, submodule, too large, mode only."""
     by_path: dict[str, ChangedFile] = field(repr=False)
+    cut: str | None = None
+    """Why the end of the change was not read; `None` if all of it was."""
 
     @staticmethod
     @functools.lru_cache(maxsize=4)
@@ -170,6 +172,7 @@ class Change:
             files=files,
             skipped=tuple((path, why) for path, why in raw["skipped"]),
             by_path={file.path: file for file in files},
+            cut=raw.get("cut"),
         )
 
 

@@ -38,6 +38,8 @@ class SnapshotFolder:
     _paths: set[str] = field(default_factory=set[str])
     _bytes: int = 0
     _unlisted: int = 0
+    cut: str | None = None
+    """Why the end of the change was not read."""
 
     def __post_init__(self) -> None:
         for side in ("base", "head"):
@@ -109,6 +111,7 @@ class SnapshotFolder:
             "history": ends and ends.history,
             "git_dir": git_dir and str(git_dir),
             "skipped": self._skipped,
+            "cut": self.cut,
             "files": self._rows,
         }
         (self.folder / "change.json").write_text(json.dumps(document), encoding="utf-8")

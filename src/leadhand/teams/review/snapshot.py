@@ -6,6 +6,7 @@ to review, or is over a cap, is listed with the reason; nothing is left out sile
 
 import os
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
@@ -19,7 +20,9 @@ from leadhand.tools.git import (
     Bounds,
     Difference,
     Ends,
+    OutOfTime,
     Repository,
+    bounded,
     compare,
     objects,
     open_repository,
@@ -65,6 +68,7 @@ def write_snapshot(
             ends = worktree_ends(repository)
         else:
             ends = range_ends(repository, revision)
+        ends = _bounded(repository, ends)
         _write_ends(target, repository, ends)
         return target.finish(ends.title, ends, repository.git_dir)
     except OSError as error:
@@ -72,6 +76,14 @@ def write_snapshot(
             f"can't take a snapshot in {folder}: {(error.strerror or str(error)).lower()}; "
             "make room there, or name another folder with TMPDIR"
         ) from error
+
+
+def _bounded(repository: Repository, ends: Ends) -> Ends:
+    """`ends` whose trees git can walk; what they lack is among the skipped."""
+    base, not_before = bounded(repository.git_dir, ends.base)
+    head, not_after = bounded(repository.git_dir, ends.head)
+    skipped = dict((*ends.skipped, *not_before, *not_after))
+    return replace(ends, base=base, head=head, skipped=tuple(skipped.items()))
 
 
 def _write_ends(target: SnapshotFolder, repository: Repository, ends: Ends) -> None:
@@ -82,7 +94,7 @@ def _write_ends(target: SnapshotFolder, repository: Repository, ends: Ends) -> N
 
 
 def _write_patch(target: SnapshotFolder, patch: IO[bytes]) -> None:
-    for item in read_patch(patch, max_piece_bytes=target.caps.file_bytes):
+    for item in _in_time(target, read_patch(patch, max_piece_bytes=target.caps.file_bytes)):
         if isinstance(item, Unread):
             target.skip(item.path, item.why)
             continue
@@ -93,6 +105,21 @@ def _write_patch(target: SnapshotFolder, patch: IO[bytes]) -> None:
             target.add(item)
         else:
             target.skip(item.path, why)
+
+
+def _in_time(
+    target: SnapshotFolder, items: Iterator[ChangedText | Unread]
+) -> Iterator[ChangedText | Unread]:
+    """`items`; if reading takes too long, those that were read, and what is missing."""
+    is_first = True
+    try:
+        for item in items:
+            yield item
+            is_first = False
+    except OutOfTime as error:
+        if is_first:
+            raise
+        target.cut = str(error)
 
 
 def _texts(repository: Repository, ends: Ends, target: SnapshotFolder) -> Iterator[ChangedText]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter
 
-from leadhand.contracts.answer import Source, Synthesis
+from leadhand.contracts.answer import Gap, Source, Synthesis
 from leadhand.contracts.finding import Finding, LensReport, NotAssessed
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import ModelSpec, Tier
@@ -113,8 +113,8 @@ class FindingsSynthesizer:
         for one in results:
             worker = one.task.worker
             if one.result is not None and worker.endswith(SUFFIX):
-                # A partial result of a model may be anything it said.
-                if one.status == "completed":
+                # Of a model that did not complete, or was not sure, it may be anything it said.
+                if one.status == "completed" and one.why is None:
                     reported = _REPORTED.validate_python(one.result.output)
                     yield worker, lens_report(reported, self._change, lens=lens_of(worker))
             elif one.result is not None:
@@ -130,6 +130,7 @@ class FindingsSynthesizer:
         return Synthesis(
             answer=_in_words(review),
             output=review.model_dump(mode="json"),
+            gaps=(Gap(task_id="change", why=self._change.cut),) if self._change.cut else (),
             sources=self._sources(review, results),
         )
 
