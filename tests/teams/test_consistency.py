@@ -33,7 +33,7 @@ def test_two_workers_of_one_name_are_a_problem(tmp_path: Path) -> None:
 def test_a_worker_without_a_function_is_for_a_model_and_no_problem(tmp_path: Path) -> None:
     folder = write_team(tmp_path, solo="---\ndescription: Talks\n---\nTalk.\n")
     assert (problems(folder), warnings(folder)) == ([], [])
-    with pytest.raises(TeamError, match="'solo' has nothing to do its work with"):
+    with pytest.raises(TeamError, match="'solo' needs a model, and there is none"):
         Supervisor(load(folder))
     assert load(folder).workers[0].instructions == "Talk."
 

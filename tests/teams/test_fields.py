@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.team_folders import problems, warnings, worker, write_team
+from leadhand.teams.loader import inspect
+from tests.team_folders import problems, worker, write_team
 
 
 @pytest.mark.parametrize(
@@ -65,14 +66,35 @@ def test_entries_that_need_more_are_told_what(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("team", "meant"),
+    [
+        ("planer: {}", "planner"),
+        ("synthesiser: merge", "synthesizer"),
+        ("planner: {tmplate: []}", "template"),
+        ("ladder: {max_atempts: 2}", "max_attempts"),
+        ("routes: [{worker: solo, word: [a]}]", "words"),
+        ("judge: {setings: {}}", "settings"),
+    ],
+)
+def test_a_misspelt_key_of_the_team_file_is_a_problem(
+    tmp_path: Path, team: str, meant: str
+) -> None:
+    (found,) = problems(write_team(tmp_path, team))
+    assert found.startswith("team.yaml:1: there is no key ")
+    assert found.endswith(f"did you mean `{meant}`?")
+
+
 def test_unknown_keys_are_named_with_what_may_have_been_meant(tmp_path: Path) -> None:
     team = "name: x\nmodles: m\nhooks: []\nlader: {}\nlimits: {timeout: 3}\n"
     folder = write_team(tmp_path, team, solo=worker("color: blue\nskills: lead\nvoice: 3"))
-    assert warnings(folder) == [
-        "team.yaml:2: `modles` has no effect in this version: did you mean `models`?",
+    assert problems(folder) == [
+        "team.yaml:2: there is no key `modles`: did you mean `models`?",
+        "team.yaml:4: there is no key `lader`: did you mean `ladder`?",
+        "team.yaml:5: there is no key `timeout`: did you mean `timeout_s`?",
+    ]
+    assert list(inspect(folder).warnings) == [
         "team.yaml:3: `hooks` has no effect in this version",
-        "team.yaml:4: `lader` has no effect in this version: did you mean `ladder`?",
-        "team.yaml:5: `timeout` has no effect in this version: did you mean `timeout_s`?",
         "workers/solo.md:2: `color` has no effect in this version",
         "workers/solo.md:3: `skills` has no effect in this version",
         "workers/solo.md:4: `voice` has no effect in this version",

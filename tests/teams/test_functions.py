@@ -93,3 +93,23 @@ def test_workers_may_have_functions_of_any_importable_module(tmp_path: Path) -> 
     }
     team = load(write_team(tmp_path / "team", **workers))
     assert [getattr(one.offline, "__name__", None) for one in team.workers] == ["f", "work"]
+
+
+@pytest.mark.parametrize(
+    ("module", "function", "shown"),
+    [
+        ("tests_arity_a", "def f(): ...", "f()"),
+        ("tests_arity_b", "def f(a, b): ...", "f(a, b)"),
+        ("tests_arity_c", "async def f(*, a): ...", "f(*, a)"),
+        ("tests_arity_d", "class f:\n    def __init__(self): ...", "f()"),
+    ],
+)
+def test_a_function_that_cannot_take_a_handoff_is_found_when_the_team_is_checked(
+    tmp_path: Path, module: str, function: str, shown: str
+) -> None:
+    folder = write_team(tmp_path, solo=worker(f"offline: {module}:f"))
+    (folder / f"{module}.py").write_text(f"{function}\n")
+    assert problems(folder) == [
+        f"workers/solo.md:2: '{module}:f' does not take a handoff: {shown} can't be called with "
+        "one argument, the handoff: write `def f(handoff): ...`"
+    ]

@@ -13,7 +13,7 @@ from leadhand.supervisor import Supervisor
 from leadhand.teams.files import read_markdown, read_yaml
 from leadhand.teams.loader import Inspection, inspect, load
 from leadhand.teams.notes import Notes
-from leadhand.teams.scaffold import create
+from leadhand.teams.scaffold import create, module_name
 from leadhand.teams.schema import FILES
 from leadhand.testing import ScriptedServer
 from tests.teams.test_schema import mistakes
@@ -22,7 +22,9 @@ from tests.teams.test_schema import mistakes
 @pytest.fixture(autouse=True)
 def own_modules(monkeypatch: pytest.MonkeyPatch) -> None:
     """The new team's module is imported anew in each test: every folder has its own."""
-    monkeypatch.delitem(sys.modules, "support_desk", raising=False)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    for name in ("desk", "my_team"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
 
 
 def test_a_new_team_has_neither_problems_nor_warnings(tmp_path: Path) -> None:
@@ -32,7 +34,36 @@ def test_a_new_team_has_neither_problems_nor_warnings(tmp_path: Path) -> None:
     assert team is not None
     assert team.name == "my team"
     assert [worker.name for worker in team.workers] == ["handbook", "reply", "triage"]
+    assert (folder / "my_team.py").is_file()
     assert all(len(worker.instructions.splitlines()) > 10 for worker in team.workers)
+
+
+@pytest.mark.parametrize(
+    ("team", "module"),
+    [
+        ("support-desk", "support_desk"),
+        ("calendar", "calendar_team"),
+        ("yaml", "yaml_team"),
+        ("2fa", "team_2fa"),
+        ("class", "team_class"),
+        ("Büro Nord", "buro_nord"),
+        ("客服", "team"),
+        ("leadhand", "leadhand_team"),
+    ],
+)
+def test_the_module_of_a_new_team_is_named_after_it_and_hides_no_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, team: str, module: str
+) -> None:
+    monkeypatch.delitem(sys.modules, module, raising=False)
+    folder = create(tmp_path / team)
+    assert (folder / f"{module}.py").is_file()
+    assert inspect(folder)[1:] == ((), ())
+    assert load(folder).workers[0].offline is sys.modules[module].look_up
+
+
+def test_two_new_teams_work_in_one_process(tmp_path: Path) -> None:
+    teams = [load(create(tmp_path / name)) for name in ("north", "south")]
+    assert [Supervisor(team).run_sync("Charged twice").status for team in teams] == ["complete"] * 2
 
 
 def test_a_new_team_answers_without_a_model(tmp_path: Path) -> None:
@@ -102,7 +133,7 @@ def test_an_empty_folder_is_filled_and_stays_the_same_folder(
     create(Path())
     assert Path.cwd().stat().st_ino == before
     assert sorted(path.name for path in tmp_path.iterdir()) == [
-        "handbook.md", "schemas", "support_desk.py", "team.yaml", "workers",
+        "handbook.md", "schemas", "team.yaml", f"{module_name(tmp_path.name)}.py", "workers",
     ]  # fmt: skip
     assert inspect(Path()) == Inspection(load(tmp_path), (), ())
 

@@ -1,5 +1,6 @@
 """What is checked of a team that is made in Python, where no loader looked at it before."""
 
+from functools import partial, wraps
 from typing import Annotated
 
 import pytest
@@ -25,8 +26,40 @@ def test_template_entries_that_wait_for_each_other_are_a_problem() -> None:
 def test_a_worker_without_a_function_needs_a_model_to_be_at_hand() -> None:
     team = Team("mine", workers=(Worker("solo", "Works"),))
     (problem,) = team_problems(team)
-    assert problem.startswith("worker 'solo' has nothing to do its work with")
+    assert problem.startswith("worker 'solo' needs a model, and there is none")
     assert team_problems(team, model_at_hand=True) == ()
+
+
+def test_a_function_that_cannot_take_a_handoff_is_found_before_a_run() -> None:
+    def two(handoff: object, customer: int) -> str:
+        return f"{handoff}{customer}"
+
+    workers = (
+        Worker("a", "Works", run=two),
+        Worker("b", "Works", offline=lambda: "b"),
+        Worker("c", "Works", run=partial(two, customer=5)),
+        Worker("d", "Works", run=lambda *given, **more: (given, more)),
+        Worker("e", "Works", run=len),
+    )
+    with pytest.raises(TeamError) as refused:
+        Supervisor(Team("mine", workers=workers))
+    first, second = refused.value.problems
+    assert first.startswith("`run` of worker 'a' does not take a handoff: two(handoff, customer)")
+    assert second.startswith("`offline` of worker 'b' does not take a handoff: <lambda>()")
+
+
+def test_of_a_decorated_function_the_signature_that_is_called_counts() -> None:
+    """As of the lenses of the review, which wrap functions of the change."""
+
+    def analyse(*, change: str) -> str:
+        return change
+
+    @wraps(analyse)
+    def work(handoff: object, *, change: str) -> str:
+        return f"{handoff}{analyse(change=change)}"
+
+    worker = Worker("a", "Works", run=partial(work, change="this"))
+    assert team_problems(Team("mine", workers=(worker,))) == ()
 
 
 class Invoice(BaseModel):

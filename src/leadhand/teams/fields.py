@@ -9,6 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, m
 
 from leadhand.contracts.team import Isolation, Rung, Tier
 from leadhand.teams.values import (
+    ExceptionNames,
     FunctionName,
     ModelName,
     ModelNames,
@@ -182,6 +183,8 @@ class EntryFields(Fields):
     """The ids of entries whose results this one needs."""
     for_each: Name | None = None
     """The name of a set of batches; the entry becomes a task for each."""
+    payload: JsonValue = None
+    """The task's data beside its intent, as its worker's `input` declares."""
     done_when: Sentence = ""
     """How to tell that the task is finished."""
     tolerates_missing: bool = False
@@ -270,10 +273,27 @@ class TeamFields(Fields):
     """How a model chooses one worker for what no rule takes; without the key it does not."""
     rates: dict[ModelName, RateFields] = {}
     """How fast models may be asked, by `provider:model`."""
+    contact: Sentence | None = None
+    """What the user is told besides where no worker could answer: whom to ask."""
     max_depth: Annotated[int, Field(ge=0)] | None = None
     """How many levels of teams may be nested in this one; else 3."""
     shared_tools: Names = []
     """Tools that more than one worker may have."""
+
+
+def _as_retry(value: object) -> object:
+    return {} if value is True else {"attempts": 1} if value is False else value
+
+
+class RetryFields(Fields):
+    """`retry` of a worker: which of its failures are retried, and how often; `false` is never."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    on: ExceptionNames | None = None
+    """Exceptions to retry, Python's own or `module:Class`; else all but the permanent ones."""
+    attempts: Positive | None = None
+    """Attempts with the same words in all, the first included; else as many as the team allows."""
 
 
 class WorkerFields(Fields):
@@ -294,14 +314,24 @@ class WorkerFields(Fields):
     """A model as `provider:model`, in place of the tier's; `inherit` is none of its own."""
     settings: SettingsFields = SettingsFields()
     """Settings of its model, such as `temperature`."""
+    input: OutputForm = None
+    """What its tasks have as payload: a JSON Schema, or a class as `module:Class`."""
     output: OutputForm = None
     """What it answers with: a JSON Schema, or a class as `module:Class`; else text."""
     plain: bool = False
     """True: the instructions are the whole prompt and the model answers in plain text."""
     min_confidence: Percent | None = None
-    """An answer that the model is less sure of, 0 to 100, is handed back."""
+    """An answer that is less sure, from 0 to 100, is handed back: of a model, a team or `run`."""
+    max_tool_calls: Positive = 32
+    """Tool calls of one answer of its model that are made; further ones are refused."""
+    max_output_mb: Annotated[float, Field(gt=0, le=10)] = 1.0
+    """Megabytes of its model's answer, and of a tool call's arguments; longer ones are refused."""
     fallback: Name | None = None
     """The worker that takes over where this one fails for good."""
+    retry: Annotated[
+        RetryFields, BeforeValidator(_as_retry, json_schema_input_type=bool | RetryFields)
+    ] = RetryFields()
+    """Which of its failures are retried, and how often; `false`: none."""
     role: Name | None = None
     """What it is one of several for: workers of one role share their tasks by load."""
     max_queue: Annotated[int, Field(ge=0)] | None = None
@@ -316,6 +346,8 @@ class WorkerFields(Fields):
     """`process`: its function runs in a process of its own."""
     offline: FunctionName | None = None
     """The function that does the work where no model is at hand, as `module:function`."""
+    offline_s: Seconds | None = None
+    """Seconds that `offline` takes: kept for it before the deadline. Else as before, or 1."""
     team: Said | None = None
     """A team that does the work: a ready-made one's name, or a folder such as `../legal`."""
     run: FunctionName | None = None
@@ -338,5 +370,6 @@ NESTED: dict[tuple[type[Fields], str], type[Fields]] = {
     (PlannerFields, "settings"): SettingsFields,
     (SynthesizerFields, "settings"): SettingsFields,
     (WorkerFields, "settings"): SettingsFields,
+    (WorkerFields, "retry"): RetryFields,
 }
 """Which fields each nested mapping has."""

@@ -13,6 +13,7 @@ from typing import cast
 
 from leadhand.contracts.team import AgentLike, Isolation, WorkFunction
 from leadhand.errors import InputError
+from leadhand.signatures import handoff_problem
 from leadhand.teams.notes import near
 from leadhand.workers.reference import Reference
 
@@ -43,11 +44,12 @@ def hiding(folder: Path) -> list[str]:
 
 
 def work(
-    name: str, folder: Path, *, isolate: Isolation, agents: bool = False
+    name: str, folder: Path, *, isolate: Isolation, agents: bool = False, own: bool = True
 ) -> WorkFunction | AgentLike | Unusable:
     """The function `module:function` that takes a handoff, or `Unusable`.
 
-    `agents`: a pydantic-ai agent will do as well.
+    `agents`: a pydantic-ai agent will do as well. `own`: a team of the user's; the functions of a
+    ready-made one may take more, which its command binds before a run.
     """
     found = named(name, folder)
     if isinstance(found, Unusable):
@@ -57,6 +59,9 @@ def work(
     if not callable(found):
         kind = type(found).__name__
         return Unusable(f"{name!r} is {kind} and must be a function that takes a handoff")
+    problem = handoff_problem(found) if own else None
+    if problem is not None:
+        return Unusable(f"{name!r} does not take a handoff: {problem}")
     if isolate == "process":
         try:
             Reference.of(found)
@@ -71,16 +76,16 @@ def _without_process(agent: AgentLike, name: str, isolate: Isolation) -> AgentLi
     return agent
 
 
-def named(name: str, folder: Path) -> object:
+def named(name: str, folder: Path | None) -> object:
     """Whatever is called `module:name`, or `Unusable`."""
     path, _, attributes = name.partition(":")
-    module = _module(path, folder)
-    if isinstance(module, Unusable):
-        return module
-    found: object = module
+    imported = module(path, folder)
+    if isinstance(imported, Unusable):
+        return imported
+    found: object = imported
     for attribute in attributes.split("."):
         if not hasattr(found, attribute):
-            guess = near(attribute, [name for name in vars(module) if not name.startswith("_")])
+            guess = near(attribute, [name for name in vars(imported) if not name.startswith("_")])
             hint = f"did you mean {guess!r}?" if guess else "define it there"
             return Unusable(f"module {path!r} has no {attributes!r}: {hint}")
         found = cast("object", getattr(found, attribute))
@@ -95,9 +100,10 @@ def is_of_pydantic_ai(found: object, kind: str) -> bool:
     )
 
 
-def _module(path: str, folder: Path) -> ModuleType | Unusable:
+def module(path: str, folder: Path | None) -> ModuleType | Unusable:
+    """The module, imported, or `Unusable`; `folder` is where one's own modules are, if any."""
     try:
-        module = importlib.import_module(path)
+        found = importlib.import_module(path)
     except ModuleNotFoundError as error:
         if error.name is not None and f"{path}.".startswith(f"{error.name}."):
             where = "" if "." in error.name else f"put {error.name}.py into the team's folder, or "
@@ -113,7 +119,7 @@ def _module(path: str, folder: Path) -> ModuleType | Unusable:
         return Unusable(
             f"module {path!r} can't be imported ({type(error).__name__}: {said}): mend it"
         )
-    return _taken(path, folder) or module
+    return found if folder is None else _taken(path, folder) or found
 
 
 def _taken(path: str, folder: Path) -> Unusable | None:

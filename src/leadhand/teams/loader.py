@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from leadhand.contracts.budget import Rate
+from leadhand.contracts.retry import Retry
 from leadhand.contracts.task import Limits
 from leadhand.contracts.team import (
     MAX_DEPTH,
@@ -29,6 +30,7 @@ from leadhand.teams.fields import RoleFields, TeamFields
 from leadhand.teams.notes import Notes, near
 from leadhand.teams.parts import Parts, imported
 from leadhand.teams.tools import called
+from leadhand.teams.trust import check_owners
 from leadhand.teams.values import elsewhere
 from leadhand.validation import team_problems
 
@@ -58,27 +60,28 @@ def ready_made() -> dict[str, Path]:
     return {file.parent.name: file.parent for file in sorted(home.glob(f"*/{TEAM_FILE}"))}
 
 
-def load(source: str | Path) -> Team:
+def load(source: str | Path, *, trust: bool = False) -> Team:
     """The team of that name, or in that folder.
 
     A plain word is looked for among the ready-made teams first, then as a folder; `./word` and a
     `Path` are always folders. The modules of a folder's functions are imported, and for that the
     folder is put at the front of `sys.path`. Raises `TeamError` with every problem, `InputError`
-    where there is no such team.
+    if there is no such team, or if another user could have written it, unless `trust`.
     """
-    inspection = inspect(source)
+    inspection = inspect(source, trust=trust)
     if inspection.team is None:
         raise TeamError(find(source).resolve().name, inspection.problems)
     return inspection.team
 
 
-def inspect(source: str | Path) -> Inspection:
+def inspect(source: str | Path, *, trust: bool = False, code: bool = True) -> Inspection:
     """The team, unless it has problems; every problem; every warning.
 
     That no model is at hand is none: one may be named when the team is run. Imports the team's
-    functions as `load` does. Raises `InputError` where there is no such team.
+    functions as `load` does, and raises as it does. Without `code` nothing is imported: there is no
+    team then, and no problem that only its functions have.
     """
-    return _inspect(find(source), _Way())
+    return _inspect(find(source), _Way(trust=trust, code=code))
 
 
 class _Way(NamedTuple):
@@ -88,27 +91,35 @@ class _Way(NamedTuple):
     """Of the teams around it, the outermost first."""
     levels_left: int | None = None
     """How many levels of teams those around it leave to it; none: there are none around it."""
+    trust: bool = False
+    """Whether another user's files may be imported."""
+    code: bool = True
+    """Whether anything is imported."""
 
     def into(self, folder: Path, max_depth: int) -> "_Way":
         """The way to the teams within the one in `folder`."""
         left = max_depth if self.levels_left is None else min(max_depth, self.levels_left - 1)
-        return _Way((*self.folders, folder.resolve()), left)
+        return self._replace(folders=(*self.folders, folder.resolve()), levels_left=left)
 
 
 def _inspect(folder: Path, way: _Way) -> Inspection:
     """`inspect`, of a team that may be within others."""
     notes = Notes()
+    own = folder not in ready_made().values()
+    if own and way.code and not way.trust:
+        check_owners(folder)
     draft = read(folder, notes)
     consistency.check(draft, notes)
     way = way.into(folder, _max_depth(draft.team))
     parts = imported(
         draft,
         notes,
-        own=folder not in ready_made().values(),
+        own=own,
+        code=way.code,
         team_of=lambda worker: _nested(worker, folder, way, notes),
     )
     team = None
-    if draft.team is not None and not notes.problems:
+    if draft.team is not None and not notes.problems and way.code:
         team = _team(draft, draft.team, parts)
         # Nothing is left for it to say, unless it learnt of a rule that the files' checks lack.
         for text in team_problems(team, model_at_hand=True):
@@ -210,6 +221,7 @@ def _team(draft: Draft, fields: TeamFields, parts: dict[str, Parts]) -> Team:
         ),
         router=_role(fields.router) if fields.router is not None else None,
         rates={name: Rate(**rate.model_dump()) for name, rate in fields.rates.items()},
+        contact=fields.contact,
         max_depth=_max_depth(fields),
         shared_tools=_shared(draft, fields, parts),
         template=tuple(
@@ -219,6 +231,7 @@ def _team(draft: Draft, fields: TeamFields, parts: dict[str, Parts]) -> Team:
                 entry.intent,
                 depends_on=tuple(entry.depends_on),
                 for_each=entry.for_each,
+                payload=entry.payload,
                 done_when=entry.done_when,
                 tolerates_missing=entry.tolerates_missing,
                 limits=Limits(timeout_s=entry.timeout_s),
@@ -255,16 +268,21 @@ def _worker(draft: WorkerDraft, parts: Parts) -> Worker:
         fields.description,
         run=parts.run,
         offline=parts.offline,
+        offline_s=fields.offline_s,
         team=parts.team,
         instructions=draft.document.body,
         tools=parts.tools,
+        input=parts.input,
         output=parts.output,
         plain=fields.plain,
         tier=fields.tier or tier,
         model=None if tier else fields.model,
         settings=fields.settings.given,
         min_confidence=fields.min_confidence,
+        max_tool_calls=fields.max_tool_calls,
+        max_output_mb=fields.max_output_mb,
         fallback=fields.fallback,
+        retry=True if parts.retry == Retry() else parts.retry,
         role=fields.role,
         max_queue=fields.max_queue,
         isolate=fields.isolate,

@@ -6,16 +6,19 @@ from typing import TypeVar
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from leadhand.teams.fields import NESTED, Fields
+from leadhand.teams.fields import NESTED, Fields, TeamFields
 from leadhand.teams.files import Document, Keys, Value
 from leadhand.teams.notes import Notes, misspelt, near
 
 M = TypeVar("M", bound=Fields)
 
+_LIKENESS = 75
+"""From which likeness, 0 to 100, an unknown key of team.yaml is taken for a misspelt one."""
+
 
 def validated(model: type[M], document: Document, notes: Notes) -> M | None:
     """The file as `model`, or none where `notes` now holds what is wrong with it."""
-    _note_unknown(model, document.values, (), document, notes)
+    _note_unknown(model, document.values, (), document, notes, own=model is TeamFields)
     try:
         return model.model_validate(document.values)
     except ValidationError as error:
@@ -25,17 +28,30 @@ def validated(model: type[M], document: Document, notes: Notes) -> M | None:
 
 
 def _note_unknown(
-    model: type[Fields], values: dict[str, Value], path: Keys, document: Document, notes: Notes
+    model: type[Fields],
+    values: dict[str, Value],
+    path: Keys,
+    document: Document,
+    notes: Notes,
+    *,
+    own: bool,
 ) -> None:
+    """Note keys without effect. In a file of leadhand's `own` format a misspelling is a problem;
+    workers' files are shared with other programs, which have further keys.
+    """
     for key, value in values.items():
         nested = NESTED.get((model, key))
         if key not in model.model_fields:
-            said = _unknown(key, model)
-            if said:
-                notes.warn(document.place(*path, key), said)
+            place = document.place(*path, key)
+            open_ended = model.model_config.get("extra") in ("allow", "forbid")
+            meant = misspelt(key, model.model_fields, likeness=_LIKENESS) if own else None
+            if meant is not None and not open_ended:
+                notes.problem(place, f"there is no key `{key}`: did you mean `{meant}`?")
+            elif said := _unknown(key, model):
+                notes.warn(place, said)
         elif nested is not None:
             for step, inner in _mappings(value):
-                _note_unknown(nested, inner, (*path, key, *step), document, notes)
+                _note_unknown(nested, inner, (*path, key, *step), document, notes, own=own)
 
 
 def _unknown(key: str, model: type[Fields]) -> str | None:

@@ -6,12 +6,15 @@ from leadhand.teams.files import Document
 from leadhand.teams.notes import Notes, misspelt
 from leadhand.teams.values import elsewhere
 
-_IDLE = ("tier", "model", "settings", "plain", "min_confidence", "max_steps", "offline")
+_IDLE = (
+    *("tier", "model", "settings", "plain", "max_steps", "offline"),
+    *("max_tool_calls", "max_output_mb"),
+)
 """Keys of a worker that have no effect where a function always does its work."""
 
 _IDLE_BESIDE_A_TEAM = (
     *("tier", "model", "settings", "plain", "max_steps", "offline", "run"),
-    *("tools", "output", "isolate"),
+    *("tools", "output", "isolate", "max_tool_calls", "max_output_mb"),
 )
 """Keys of a worker that have no effect where a team does its work."""
 

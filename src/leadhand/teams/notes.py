@@ -58,9 +58,12 @@ def near(name: str, known: Iterable[str]) -> str | None:
     return found[0] if found else None
 
 
-def misspelt(name: str, known: Iterable[str]) -> str | None:
-    """The one of `known` from which `name` differs by no more than a slip of the keys, or none."""
-    found = process.extractOne(name, list(known), scorer=fuzz.ratio, score_cutoff=88)
+def misspelt(name: str, known: Iterable[str], *, likeness: int = 88) -> str | None:
+    """The one of `known` that `name` is a misspelling of, or none.
+
+    `likeness` is from 0 to 100; 88 is about one wrong letter in a short word.
+    """
+    found = process.extractOne(name, list(known), scorer=fuzz.ratio, score_cutoff=likeness)
     return found[0] if found and found[0] != name else None
 
 

@@ -1,10 +1,10 @@
-"""What a worker's front matter declares as its output: a JSON Schema, or a class of one's own."""
+"""What a worker's front matter declares as its input and output: a JSON Schema, or a class."""
 
 import inspect
 import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import cast
+from typing import Literal, cast
 
 from pydantic import JsonValue, TypeAdapter
 
@@ -16,22 +16,24 @@ from leadhand.teams.notes import Notes
 _DEFINITIONS = "#/$defs/"
 
 
-def output(worker: WorkerDraft, folder: Path, notes: Notes) -> object:
-    """The worker's output, a type or a schema; none for text, or where `notes` says why not."""
-    declared = worker.fields.output
+def declared_form(
+    worker: WorkerDraft, key: Literal["input", "output"], folder: Path, notes: Notes
+) -> object:
+    """The worker's input or output, a type or a schema; None if there is none to be used."""
+    declared = worker.fields.input if key == "input" else worker.fields.output
     if isinstance(declared, str):
         found = named(declared, folder)
         if not isinstance(found, Unusable | Mapping):
             found = _typed(found, declared)
         if isinstance(found, Unusable):
-            notes.problem(worker.document.place("output"), found.why)
+            notes.problem(worker.document.place(key), found.why)
             return None
         if not isinstance(found, Mapping):
             return found
         declared = cast("Mapping[str, JsonValue]", found)
     if isinstance(declared, Mapping):
         for path, why in _mistakes(cast("Mapping[str, JsonValue]", declared)):
-            notes.problem(worker.document.place("output", *path), why)
+            notes.problem(worker.document.place(key, *path), why)
     return declared
 
 
@@ -47,7 +49,7 @@ def _typed(found: object, name: str) -> object | Unusable:
         # Classes bring hooks of their own into it, which may raise anything.
         said = " ".join(str(error).partition("\n")[0].split())
         return Unusable(
-            f"{name!r} can't be what a model answers with ({type(error).__name__}: {said}): name a "
+            f"{name!r} can't be the form of JSON data ({type(error).__name__}: {said}): name a "
             "pydantic model, a dataclass or a TypedDict"
         )
     return found

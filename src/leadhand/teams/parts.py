@@ -1,14 +1,16 @@
 """What the workers of a folder are made of besides plain data: functions, tools, output types."""
 
+import builtins
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple, cast
 
+from leadhand.contracts.retry import Retry
 from leadhand.contracts.team import AgentLike, Team, WorkFunction
 from leadhand.teams import functions
 from leadhand.teams.draft import Draft, WorkerDraft
 from leadhand.teams.notes import Notes, Place
-from leadhand.teams.outputs import output
+from leadhand.teams.outputs import declared_form
 from leadhand.teams.tools import tools
 
 
@@ -18,50 +20,88 @@ class Parts(NamedTuple):
     run: WorkFunction | AgentLike | None
     offline: WorkFunction | None
     tools: tuple[object, ...]
+    input: object
     output: object
     team: Team | None
+    retry: Retry
 
 
 TeamOf = Callable[[WorkerDraft], Team | None]
 
 
-def imported(draft: Draft, notes: Notes, *, own: bool, team_of: TeamOf) -> dict[str, Parts]:
+def imported(
+    draft: Draft, notes: Notes, *, own: bool, code: bool, team_of: TeamOf
+) -> dict[str, Parts]:
     """The parts of every worker, by its name; what can't be had, `notes` says.
 
     `team_of` loads the team that does a worker's work, where it names one. `own`: the folder's
     modules are made importable, by worker processes too, unless they would hide Python's own.
+    Without `code` nothing is imported, and there are no parts.
     """
     if own:
         hiding = functions.hiding(draft.folder)
         for name in hiding:
             notes.problem(Place(name, 0), "hides Python's own module of that name: rename it")
-        if hiding:
+        if hiding and code:
             return {}
+    if not code:
+        for worker in draft.workers:
+            if worker.fields.team is not None:
+                team_of(worker)
+        return {}
+    if own:
         functions.importable(draft.folder)
-    return {worker.name: _parts(worker, draft.folder, notes, team_of) for worker in draft.workers}
+    return {
+        worker.name: _parts(worker, draft.folder, notes, team_of, own) for worker in draft.workers
+    }
 
 
-def _parts(worker: WorkerDraft, folder: Path, notes: Notes, team_of: TeamOf) -> Parts:
+def _parts(worker: WorkerDraft, folder: Path, notes: Notes, team_of: TeamOf, own: bool) -> Parts:
     fields = worker.fields
+    retry = Retry(on=_exceptions(worker, folder, notes), attempts=fields.retry.attempts)
     if fields.team is not None:
-        return Parts(run=None, offline=None, tools=(), output=None, team=team_of(worker))
+        taken = declared_form(worker, "input", folder, notes)
+        given = team_of(worker)
+        return Parts(None, None, tools=(), input=taken, output=None, team=given, retry=retry)
     return Parts(
-        run=_work(worker, "run", fields.run, folder, notes),
+        run=_work(worker, "run", fields.run, folder, notes, own),
         offline=cast(
-            "WorkFunction | None", _work(worker, "offline", fields.offline, folder, notes)
+            "WorkFunction | None", _work(worker, "offline", fields.offline, folder, notes, own)
         ),
         tools=tools(worker, folder, notes),
-        output=output(worker, folder, notes),
+        input=declared_form(worker, "input", folder, notes),
+        output=declared_form(worker, "output", folder, notes),
         team=None,
+        retry=retry,
     )
 
 
+def _exceptions(
+    worker: WorkerDraft, folder: Path, notes: Notes
+) -> tuple[type[BaseException], ...] | None:
+    """The exceptions that a worker's `retry` names; None where it names none."""
+    names = worker.fields.retry.on
+    if names is None:
+        return None
+    found: list[type[BaseException]] = []
+    for name in names:
+        kind = functions.named(name, folder) if ":" in name else getattr(builtins, name)
+        if isinstance(kind, functions.Unusable):
+            notes.problem(worker.document.place("retry", "on"), kind.why)
+        elif isinstance(kind, type) and issubclass(kind, BaseException):
+            found.append(kind)
+        else:
+            notes.problem(worker.document.place("retry", "on"), f"{name!r} is no exception class")
+    return tuple(found)
+
+
 def _work(
-    worker: WorkerDraft, key: str, name: str | None, folder: Path, notes: Notes
+    worker: WorkerDraft, key: str, name: str | None, folder: Path, notes: Notes, own: bool
 ) -> WorkFunction | AgentLike | None:
     if name is None:
         return None
-    found = functions.work(name, folder, isolate=worker.fields.isolate, agents=key == "run")
+    isolate = worker.fields.isolate
+    found = functions.work(name, folder, isolate=isolate, agents=key == "run", own=own)
     if isinstance(found, functions.Unusable):
         notes.problem(worker.document.place(key), found.why)
         return None

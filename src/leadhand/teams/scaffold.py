@@ -1,8 +1,14 @@
 """`teams new`: a small team that works, in a folder of its own, to be changed into another one."""
 
+import keyword
 import os
+import re
 import shutil
+import sys
+import sysconfig
 import tempfile
+import unicodedata
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 from leadhand.errors import InputError
@@ -10,6 +16,8 @@ from leadhand.teams.draft import TEAM_FILE
 from leadhand.teams.schema import FOLDER as SCHEMAS
 
 _TEMPLATE = Path(__file__).parent / "scaffold" / "support"
+_MODULE = "support_desk"
+"""What the template's module is called; in a new team it has the team's name."""
 
 
 def create(folder: Path) -> Path:
@@ -44,25 +52,48 @@ def _make(place: Path, folder: Path) -> None:
             f"there is no folder {str(folder.parent)!r} to make {place.name!r} in: make it first"
         )
     with tempfile.TemporaryDirectory(dir=place.parent, prefix=".new-team-") as beside:
-        _write(Path(beside) / "team").rename(place)
+        _write(Path(beside) / "team", module_name(place.name)).rename(place)
 
 
 def _fill(place: Path) -> None:
     """Write into a folder that is there: it may be where the user's shell is, so it is kept."""
     with tempfile.TemporaryDirectory(dir=place, prefix=".new-team-") as beside:
-        written = _write(Path(beside) / "team")
+        written = _write(Path(beside) / "team", module_name(place.name))
         # What makes it a team comes last.
         names = sorted(os.listdir(written), key=lambda name: name == TEAM_FILE)
         for name in names:
             (written / name).rename(place / name)
 
 
-def _write(folder: Path) -> Path:
+def _write(folder: Path, module: str) -> Path:
     # File by file: folders of an installed package may be read-only, and these must not be.
-    for source, target in ((_TEMPLATE, folder), (SCHEMAS, folder / SCHEMAS.name)):
-        for file in sorted(source.rglob("*")):
-            if file.is_file() and file.suffix != ".pyc":
-                there = target / file.relative_to(source)
-                there.parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(file, there)
+    for file in sorted(_TEMPLATE.rglob("*")):
+        if file.is_file() and file.suffix != ".pyc":
+            there = folder / str(file.relative_to(_TEMPLATE)).replace(_MODULE, module)
+            there.parent.mkdir(parents=True, exist_ok=True)
+            text = file.read_text(encoding="utf-8").replace(_MODULE, module)
+            there.write_text(text, encoding="utf-8")
+    (folder / SCHEMAS.name).mkdir()
+    for file in sorted(SCHEMAS.glob("*.json")):
+        shutil.copyfile(file, folder / SCHEMAS.name / file.name)
     return folder
+
+
+def module_name(team: str) -> str:
+    """What the Python module of a team of that name is called: an identifier no other module has.
+
+    `my-team` is `my_team`; `calendar` is `calendar_team`, since Python has a `calendar`.
+    """
+    plain = unicodedata.normalize("NFKD", team).encode("ascii", "ignore").decode().lower()
+    name = re.sub(r"[^a-z0-9]+", "_", plain).strip("_")[:60] or "team"
+    if name[0].isdigit() or keyword.iskeyword(name) or keyword.issoftkeyword(name):
+        name = f"team_{name}"
+    return f"{name}_team" if _is_taken(name) else name
+
+
+def _is_taken(name: str) -> bool:
+    """Whether Python or an installed package has a module of that name."""
+    if name in sys.stdlib_module_names or name.startswith("leadhand"):
+        return True
+    installed = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]
+    return PathFinder.find_spec(name, installed) is not None

@@ -4,6 +4,7 @@ Where a value may be written in more than one way (a list as one comma-separated
 models as one name), it is brought into one form here.
 """
 
+import builtins
 import json
 import re
 from typing import Annotated, cast
@@ -76,6 +77,16 @@ def _function(text: str) -> str:
     return text
 
 
+def _exception(text: str) -> str:
+    own = getattr(builtins, text, None)
+    if not is_reference(text) and not (isinstance(own, type) and issubclass(own, BaseException)):
+        raise ValueError(
+            "must name an exception of Python's own, or a class as `module:Class`, for example "
+            "`ConnectionError`"
+        )
+    return text
+
+
 def _pattern(text: str) -> str:
     problem = pattern_problem(text)
     if problem is not None:
@@ -128,6 +139,10 @@ Percent = Annotated[int, Field(ge=0, le=100)]
 Number = Annotated[float, Field(allow_inf_nan=False)]
 Pattern = Annotated[str, Field(min_length=1, max_length=1_000), AfterValidator(_pattern)]
 FunctionName = Annotated[str, AfterValidator(_function)]
+ExceptionNames = Annotated[
+    list[Annotated[str, AfterValidator(_exception)]],
+    BeforeValidator(_split, json_schema_input_type=str | list[str]),
+]
 ModelName = Annotated[str, AfterValidator(_model)]
 ModelNames = Annotated[
     list[ModelName],

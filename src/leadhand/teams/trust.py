@@ -1,0 +1,112 @@
+"""Whose files a team is made of. What another user could have written is not imported unasked.
+
+Checked, before anything is imported: the folder with its links resolved, every folder above it,
+and every entry in it that leadhand reads or Python could import, links and their targets alike.
+All must belong to the user who runs the program or to root. Permissions are not checked, except
+that a folder such as `/tmp`, into which all users may write, is no place to import from.
+"""
+
+import os
+import stat
+import sys
+from collections.abc import Iterator, Mapping
+from importlib.machinery import all_suffixes
+from pathlib import Path
+
+from leadhand.errors import InputError
+
+MAX_ENTRIES = 100_000
+"""Entries of a folder that are looked at; one with more needs the user's word."""
+_DATA = (".md", ".yaml")
+_ADVICE = (
+    "what is imported runs with your permissions; add --trust if you know that it is safe, or copy "
+    "the team into a folder of your own"
+)
+
+
+def trusted_owners(environ: Mapping[str, str]) -> frozenset[int]:
+    """The user ids whose files may be imported: one's own, root's, and under sudo its caller's."""
+    me = os.geteuid() if hasattr(os, "geteuid") else 0
+    behind = environ.get("SUDO_UID", "") if me == 0 else ""
+    return frozenset({me, 0, *([int(behind)] if behind.isdecimal() else [])})
+
+
+def check_owners(
+    folder: Path,
+    *,
+    whole: bool = True,
+    owners: frozenset[int] | None = None,
+    max_entries: int = MAX_ENTRIES,
+) -> None:
+    """Raise `InputError` if another user could have written what is imported from `folder`.
+
+    `whole`: everything in it counts. Else, for a folder that holds the file of a team among other
+    things, what lies directly in it and in its packages. `owners` are the
+    user ids that are trusted; the default is `trusted_owners`.
+    """
+    if sys.platform == "win32":
+        return  # there is no such owner to compare
+    owners = trusted_owners(os.environ) if owners is None else owners
+    place = folder.resolve()
+    try:
+        mode = place.stat().st_mode
+        if mode & stat.S_ISVTX and mode & stat.S_IWOTH:
+            raise InputError(
+                f"all users may write into {place}, and so add modules to import: {_ADVICE}"
+            )
+        for above in (place, *place.parents):
+            _check(above, owners | _unmapped() if above != place else owners)
+        for number, entry in enumerate(_entries(place, whole=whole)):
+            if number == max_entries:
+                raise InputError(
+                    f"{place} has more than {max_entries:,} entries, too many to check whose they "
+                    "are: keep the team in a folder of its own, or add --trust"
+                )
+            _check(entry, owners)
+    except OSError as error:
+        raise InputError(f"can't check whose {place} is: {error.strerror or error}") from error
+
+
+def _entries(folder: Path, *, whole: bool) -> Iterator[Path]:
+    """What leadhand reads or Python could import, and the folders on the way to it."""
+    suffixes = (*all_suffixes(), *_DATA)
+    waiting, seen = [folder], {folder}
+    while waiting:
+        for entry in sorted(waiting.pop().iterdir()):
+            is_folder = entry.is_dir()
+            if not (entry.name.isidentifier() if is_folder else entry.name.endswith(suffixes)):
+                continue
+            yield entry
+            if not is_folder or not (whole or _is_package(entry)):
+                continue
+            if (place := entry.resolve()) not in seen:
+                seen.add(place)  # a link may lead around in a circle
+                waiting.append(entry)
+
+
+def _is_package(folder: Path) -> bool:
+    return folder.name == "__pycache__" or (folder / "__init__.py").exists()
+
+
+def _check(path: Path, owners: frozenset[int]) -> None:
+    """Raise `InputError` if `path`, or what it is a link to, is another user's."""
+    for owner in {path.lstat().st_uid, *([path.stat().st_uid] if path.exists() else [])}:
+        if owner not in owners:
+            raise InputError(f"{path} belongs to {_name(owner)}: {_ADVICE}")
+
+
+def _unmapped() -> frozenset[int]:
+    """The owner that folders from outside a container without root show."""
+    try:
+        return frozenset({int(Path("/proc/sys/kernel/overflowuid").read_text())})
+    except (OSError, ValueError):
+        return frozenset()
+
+
+def _name(owner: int) -> str:
+    import pwd  # not there on Windows
+
+    try:
+        return f"user {pwd.getpwuid(owner).pw_name!r}"
+    except KeyError:
+        return f"another user (id {owner})"
