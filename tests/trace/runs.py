@@ -1,7 +1,7 @@
 """Runs with all sorts of trouble in them, through the real scheduler and the real supervisor."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
 
 from leadhand import Handoff, Supervisor, Team, Worker
 from leadhand.contracts.answer import Answer
@@ -16,6 +16,8 @@ from tests.engine.scheduling import schedule
 from tests.nested_teams import DESK, LEGAL, clause, law, office
 from tests.plans import plan, task
 
+Runs = Callable[[Coroutine[object, object, Answer]], Answer]
+"""What runs a supervisor's coroutine to its end: in real time or in virtual time."""
 SLOW = Failed(kind="timeout", message="too much for one")
 BROKEN = Failed(kind="tool_error", message="no table `sales`")
 UNSURE = Escalated(reason="low_confidence", message="two readings", partial=Result(output="half"))
@@ -64,11 +66,13 @@ def trouble() -> Recorder:
     )
 
 
-def ran(team: Team, the_plan: Plan, **options: object) -> tuple[Answer, Sequence[Event]]:
+def ran(
+    team: Team, the_plan: Plan, *, run: Runs = asyncio.run, **options: object
+) -> tuple[Answer, Sequence[Event]]:
     """A run by the real supervisor: its answer and its events."""
     events: list[Event] = []
     supervisor = Supervisor(team, **options)  # pyright: ignore[reportArgumentType]
-    answer = asyncio.run(supervisor.run(plan=the_plan, run_id="run-1", listener=events.append))
+    answer = run(supervisor.run(plan=the_plan, run_id="run-1", listener=events.append))
     return answer, events
 
 
@@ -86,12 +90,16 @@ def broken(handoff: Handoff) -> Outcome:
 def flow() -> tuple[Answer, Sequence[Event]]:
     """Six tasks of which one fails and one waits for two others."""
 
-    def good(handoff: Handoff) -> Outcome:
+    async def good(handoff: Handoff) -> Outcome:
+        await asyncio.sleep(1.0)
         return Completed(result=Result(output=f"said {handoff.task_id}", confidence=80))
+
+    async def bad(handoff: Handoff) -> Outcome:
+        return broken(handoff)
 
     team = Team(
         "six",
-        workers=(Worker("good", "d", run=good), Worker("bad", "d", run=broken)),
+        workers=(Worker("good", "d", run=good), Worker("bad", "d", run=bad)),
         retry=RetryRules(max_attempts=1),
     )
     tasks: Sequence[Task] = (
@@ -102,4 +110,4 @@ def flow() -> tuple[Answer, Sequence[Event]]:
         task("e", worker="bad"),
         task("f", "e", worker="good"),
     )
-    return ran(team, plan(*tasks))
+    return ran(team, plan(*tasks), run=run_virtual)

@@ -293,8 +293,9 @@ def test_decisions_are_events_of_the_attempts_that_called_for_them() -> None:
     }
     assert decided["fails", 1] == ["task_refined"]
     assert decided["fails", 3] == []
-    assert decided["big", 1] == ["task_split"]
-    (big,) = tree.named("invoke_agent first", task_id="big")
+    assert decided["big", 1] == ["task_retried"]
+    assert decided["big", 2] == ["task_split"]
+    _, big = tree.named("invoke_agent first", task_id="big")
     assert big.error == "timeout"
     assert big.notes[0].attributes["leadhand.parts"] == [*PARTS]
     after = tree.one("invoke_agent second", task_id="after")

@@ -117,7 +117,7 @@ def test_the_page_tells_what_became_of_each_attempt() -> None:
     assert "Attempt 1: failed after" in words
     assert "Look in the table `orders`." in words
     assert "reassigned to second" in words
-    assert len(document.select(".timeline .bar.failed")) == 6
+    assert len(document.select(".timeline .bar.failed")) == 7
     assert "leadhand resume run" in document.get_text()
 
 

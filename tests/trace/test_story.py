@@ -45,7 +45,7 @@ def test_every_attempt_has_who_made_it_how_it_ended_and_what_was_decided() -> No
     assert decisions(story, "fails") == [["refined"], ["reassigned"], []]
     assert decisions(story, "never") == [["refined"], ["reassigned"], ["given up"]]
     assert decisions(story, "unsure") == [["tier raised"], ["second opinion"], ["judged"]]
-    assert decisions(story, "big") == [["split"]]
+    assert decisions(story, "big") == [["retried"], ["split"]]
     assert (story.tasks["lost"].attempts, story.status("lost")) == ([], "skipped")
     assert story.tasks["plain"].eventful is False
     (refined,) = story.tasks["fails"].attempts[0].steps
@@ -64,9 +64,9 @@ def test_parts_follow_the_task_that_they_are_parts_of() -> None:
 def test_the_work_on_a_split_task_counts_as_if_it_had_been_done_one_after_the_other() -> None:
     state = fold(runs.trouble().log())
     for task in (*state.tasks.values(), *state.retired.values()):
-        task.busy_s = 1.0
+        task.worked_s = 1.0
     assert list(state.retired) == ["big"]
-    assert metrics(state, 5.0).sequential_s == state.planned_s + 9.0
+    assert metrics(state, 5.0).sequential_s == state.planning_s + 9.0
 
 
 def test_a_nested_run_is_a_story_within_the_attempt_that_a_team_made() -> None:

@@ -43,3 +43,10 @@ def _message(record: logging.LogRecord) -> str:
         return record.getMessage()
     except Exception:  # arguments that don't fit; logging itself would print them as they are
         return f"{record.msg} {record.args!r}"
+
+
+def redact_logger(logger: logging.Logger, redact: Callable[[str], str]) -> None:
+    """From now on nothing that `redact` takes out gets into what is logged to `logger`."""
+    for old in [one for one in logger.filters if isinstance(one, RedactingFilter)]:
+        logger.removeFilter(old)
+    logger.addFilter(RedactingFilter(redact))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from leadhand.contracts.event import TaskCancelled, TaskCompleted, TaskEscalated, TaskFailed
-from leadhand.contracts.outcome import NO_USAGE, Usage
+from leadhand.contracts.outcome import NO_USAGE, Usage, located
 from leadhand.contracts.people import Verdict
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ What = Literal[
     "accepted",
     "given up",
     "again",
+    "stopped",
     "resumed",
     "critique",
     "breaker",
@@ -64,6 +65,8 @@ class Attempt:
     """The kind of failure or the reason of an escalation."""
     message: str = ""
     """What its worker said where it did not complete, or with what doubt it was accepted."""
+    traceback: str = ""
+    """Of the exception that it ended with, if it did."""
     model: str | None = None
     usage: Usage = NO_USAGE
     tools: Counter[str] = field(default_factory=Counter[str])
@@ -95,7 +98,9 @@ class Attempt:
             case TaskCompleted():
                 self.end, self.message = "completed", event.flag or ""
             case TaskFailed():
-                self.end, self.kind, self.message = "failed", event.kind, event.message
+                self.end, self.kind = "failed", event.kind
+                self.message = located(event.message, event.where)
+                self.traceback = event.raised.traceback if event.raised is not None else ""
             case TaskEscalated():
                 self.end, self.kind, self.message = "escalated", event.reason, event.message
             case TaskCancelled():

@@ -10,6 +10,9 @@ from leadhand.ports import TaskResult
 from leadhand.state import RunState
 
 MAX_WHAT_CHARS = 160
+MAX_MISSING = 50
+"""Gaps that one task's result may add; how many more there are is one gap."""
+MAX_MISSING_CHARS = 500
 _prose = functools.lru_cache(maxsize=256)(prose)
 """A run that is stopped says the same of every task that it had not begun."""
 
@@ -23,16 +26,39 @@ def results_of(state: RunState) -> list[TaskResult]:
 
 
 def gaps_of(state: RunState, team: Team) -> Iterator[Gap]:
-    """What the answer lacks: tasks without a result, and what nested teams' answers lack."""
+    """What the answer lacks: tasks without a sure result, and what results and nested answers lack.
+
+    A result that was accepted with a doubt is there, and the doubt is a gap.
+    """
     for id, task in state.tasks.items():
         worker = team.worker(task.worker)
         if task.status != "completed":
-            yield Gap(task_id=id, why=task.error or task.status, what=_what(task.task.intent))
-        elif worker is not None and worker.team is not None and task.nested is not None:
+            yield Gap(
+                task_id=id,
+                why=task.why or task.status,
+                what=_cut(task.task.intent, MAX_WHAT_CHARS),
+            )
+        elif task.error is not None:
+            yield Gap(task_id=id, why=task.error)
+        nested = worker is not None and worker.team is not None and task.status == "completed"
+        if nested and task.nested is not None:
             inner = task.nested.answer
             for gap in inner.gaps if inner is not None else ():
                 yield gap.model_copy(update={"task_id": f"{id}/{gap.task_id}"})
+        if task.result is not None and task.result.missing:
+            yield from _not_done(id, task.result.missing)
+    for id, why in state.unamended.items():
+        yield Gap(task_id=id, why=_cut(why, MAX_MISSING_CHARS))
     yield from _without_model(state)
+
+
+def _not_done(id: str, missing: tuple[str, ...]) -> Iterator[Gap]:
+    """What a worker says that it did not do."""
+    lines = list(dict.fromkeys(_cut(line, MAX_MISSING_CHARS) for line in missing if line.strip()))
+    for line in lines[:MAX_MISSING]:
+        yield Gap(task_id=id, why=line)
+    if len(lines) > MAX_MISSING:
+        yield Gap(task_id=id, why=f"{len(lines) - MAX_MISSING:,} more that are not listed here")
 
 
 def _without_model(state: RunState) -> Iterator[Gap]:
@@ -47,9 +73,9 @@ def _without_model(state: RunState) -> Iterator[Gap]:
         yield Gap(task_id="model", why=f"{_one_line(why)}; without a model code did {shown}")
 
 
-def _what(intent: str) -> str:
-    line = _one_line(intent)
-    return line if len(line) <= MAX_WHAT_CHARS else f"{line[: MAX_WHAT_CHARS - 1]}…"
+def _cut(text: str, max_chars: int) -> str:
+    line = _one_line(text)
+    return line if len(line) <= max_chars else f"{line[: max_chars - 1]}…"
 
 
 def status_of(state: RunState, gaps: Sequence[Gap], *, cancelled: bool) -> Status:
@@ -102,16 +128,18 @@ def _said(text: str) -> str:
     return _prose(_one_line(text))
 
 
-def with_gaps(text: str, gaps: Sequence[Gap]) -> str:
-    """An answer's text, and before it what is missing: nobody can leave or read past that."""
-    if not gaps:
-        return text
-    missing = missing_part(gaps)
-    return f"{missing}\n\n{FOUND}\n\n{text}" if text.strip() else missing
+def with_gaps(text: str, gaps: Sequence[Gap], *, contact: str | None = None) -> str:
+    """An answer's text, before it what is missing, which no reader can overlook, then `contact`."""
+    if gaps:
+        missing = missing_part(gaps)
+        text = f"{missing}\n\n{FOUND}\n\n{text}" if text.strip() else missing
+    return text if contact is None else f"{text}\n\n{contact}"
 
 
-def without_gaps(text: str, gaps: Sequence[Gap]) -> str:
+def without_gaps(text: str, gaps: Sequence[Gap], *, contact: str | None = None) -> str:
     """The text that `with_gaps` was given, in this version of leadhand or another."""
+    if contact is not None:
+        text = text.removesuffix(f"\n\n{contact}")
     if not gaps or not text.startswith(f"{MISSING}\n\n"):
         return text
     # The list of gaps has no empty line, so the first heading after one is ours.

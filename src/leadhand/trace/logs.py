@@ -27,6 +27,7 @@ from leadhand.contracts.event import (
     RunFinished,
     RunResumed,
     RunStarted,
+    RunStopped,
     SynthesisStarted,
     TaskCancelled,
     TaskCompleted,
@@ -223,6 +224,7 @@ def _decision(
 
 def _run(
     event: RunStarted
+    | RunStopped
     | RunResumed
     | PlanProposed
     | PlanRejected
@@ -241,6 +243,8 @@ def _run(
     match event:
         case RunStarted():
             return f"team {event.team} started, {event.engine}"
+        case RunStopped():
+            return "told to stop"
         case RunResumed():
             return f"resumed, {len(event.goes_on)} tasks go on, {len(event.again)} are done again"
         case PlanProposed():

@@ -4,20 +4,22 @@ from leadhand import graph
 from leadhand.contracts.answer import Metrics, TaskReport
 from leadhand.state import RunState, TaskState
 
+EXACT = 1.05
+"""A speed-up is a range where its upper end is more than so many times the lower one."""
+
 
 def metrics(state: RunState, now_s: float) -> Metrics:
     """The figures of a run that ends, or stands, `now_s` seconds after its start."""
-    started = state.synthesis_started_s
-    synthesis_s = now_s - started if started is not None else 0.0
+    planning_s, synthesis_s = planning(state, now_s), synthesis(state, now_s)
     chain_s, _ = critical_chain(state)
-    worked_s = sum(task.busy_s for task in (*state.tasks.values(), *state.retired.values()))
-    sequential_s = state.planned_s + worked_s + synthesis_s
+    low_s, high_s = sequential(state, now_s)
     usage = state.usage
     return Metrics(
         makespan_s=now_s,
-        sequential_s=sequential_s,
-        critical_path_s=state.planned_s + chain_s + synthesis_s,
-        speedup=sequential_s / now_s if now_s > 0 else 0.0,
+        sequential_s=low_s,
+        critical_path_s=min(planning_s, now_s) + chain_s + min(synthesis_s, now_s),
+        speedup=low_s / now_s if now_s > 0 else 0.0,
+        speedup_high=high_s / now_s if now_s > 0 and high_s > low_s * EXACT else None,
         requests=usage.requests,
         input_tokens=usage.input_tokens,
         output_tokens=usage.output_tokens,
@@ -25,10 +27,40 @@ def metrics(state: RunState, now_s: float) -> Metrics:
     )
 
 
+def sequential(state: RunState, now_s: float) -> tuple[float, float]:
+    """The least and the most that all of a run would take one after the other, in seconds."""
+    rest_s = planning(state, now_s) + synthesis(state, now_s)
+    if state.phase == "working":
+        rest_s += state.calls.took_s
+    low_s, high_s = rest_s + state.worked_s, rest_s + state.worked_high_s
+    for task in (*state.tasks.values(), *state.retired.values()):
+        low_s += task.worked_s
+        high_s += task.worked_high_s
+        if task.status == "running":
+            high_s += max(now_s - task.dispatched_s, 0.0)
+    return low_s, high_s
+
+
+def planning(state: RunState, now_s: float) -> float:
+    """What planning took, without waiting for people or rates."""
+    if state.plan is not None:
+        return state.planning_s
+    asking_s = now_s - state.asked_s if None in state.questions else 0.0
+    return state.calls.worked_s(now_s - state.asking_s - asking_s)
+
+
+def synthesis(state: RunState, now_s: float) -> float:
+    """What the synthesis that was last took, without waiting for rates."""
+    if state.synthesis_started_s is None:
+        return 0.0
+    ended_s = now_s if state.finished_s is None else state.finished_s
+    return state.calls.worked_s(ended_s - state.synthesis_started_s)
+
+
 def critical_chain(state: RunState) -> tuple[float, tuple[str, ...]]:
     """How long the longest chain of dependent tasks worked, in seconds, and the ids on it."""
-    busy = {id: task.busy_s for id, task in state.tasks.items()}
-    return graph.critical_path([task.task for task in state.tasks.values()], busy)
+    path = {id: task.path_s for id, task in state.tasks.items()}
+    return graph.critical_path([task.task for task in state.tasks.values()], path)
 
 
 def task_report(task: TaskState) -> TaskReport:
@@ -47,5 +79,5 @@ def task_report(task: TaskState) -> TaskReport:
         input_tokens=task.usage.input_tokens,
         output_tokens=task.usage.output_tokens,
         cost_usd=task.usage.cost_usd,
-        error=task.error,
+        error=task.why,
     )

@@ -57,7 +57,7 @@ def _task(story: Story, task: TaskStory) -> Document:
         "finished_s": facts.finished_s,
         "busy_s": facts.busy_s,
         **_used(facts.usage),
-        "error": task.dropped or facts.error,
+        "error": task.dropped or facts.why,
         "before": _plain(task.before),
         "attempts": [_attempt(attempt) for attempt in task.attempts],
     }
@@ -73,6 +73,7 @@ def _attempt(attempt: Attempt) -> Document:
         "end": attempt.end,
         "kind": attempt.kind or None,
         "message": attempt.message,
+        "traceback": attempt.traceback or None,
         "model": attempt.model,
         **_used(attempt.usage),
         "tools": dict(attempt.tools),

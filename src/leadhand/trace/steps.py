@@ -14,6 +14,7 @@ from leadhand.contracts.event import (
     PlanProposed,
     PlanRejected,
     RunResumed,
+    RunStopped,
     TaskCancelled,
     TaskCompleted,
     TaskEscalated,
@@ -75,15 +76,19 @@ def step(event: Decided) -> Step:
 
 
 def notice(
-    event: RunResumed | CritiqueGiven | BreakerOpened | BreakerClosed | WorkerStuck,
+    event: RunStopped | RunResumed | CritiqueGiven | BreakerOpened | BreakerClosed | WorkerStuck,
 ) -> Step:
     """What befell the run as a whole."""
     at_s = event.elapsed_s
     match event:
+        case RunStopped():
+            return Step(at_s, "stopped", "told to stop", event.reason)
         case RunResumed():
             went_on = f"going on: {_named(event.goes_on)}" if event.goes_on else ""
             again = f"done again: {_named(event.again)}" if event.again else ""
-            return Step(at_s, "resumed", "resumed", "; ".join(filter(None, [went_on, again])))
+            lost = f"in flight when the process died: {_crashed(event)}" if event.crashes else ""
+            said = "; ".join(filter(None, [went_on, again, lost]))
+            return Step(at_s, "resumed", "resumed", said)
         case CritiqueGiven():
             said = f"critic, draft {event.round}: {event.verdict.replace('_', ' ')}"
             points = "; ".join(f"{point.severity}: {point.point}" for point in event.points)
@@ -113,7 +118,7 @@ def plan_versions(
         case PlanAccepted() if known:
             accepted = replace(known[-1], at_s=at_s, what="accepted", notes=event.warnings)
             return [*known[:-1], accepted]
-        case PlanRejected(task_id=None) if known:
+        case PlanRejected() if known and (event.task_id is None or known[-1].what == "proposed"):
             rejected = replace(known[-1], at_s=at_s, what="rejected", notes=event.problems)
             return [*known[:-1], rejected]
         case PlanAccepted():
@@ -135,6 +140,12 @@ def plan_versions(
             return [*known, one]
         case _:
             assert_never(event)
+
+
+def _crashed(event: RunResumed) -> str:
+    return _named(
+        f"{way} ({count} times)" if count > 1 else way for way, count in event.crashes.items()
+    )
 
 
 def _named(ids: Iterable[str]) -> str:

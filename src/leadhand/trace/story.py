@@ -27,6 +27,7 @@ from leadhand.contracts.event import (
     RunFinished,
     RunResumed,
     RunStarted,
+    RunStopped,
     SynthesisStarted,
     TaskCancelled,
     TaskCompleted,
@@ -50,7 +51,7 @@ from leadhand.trace.metrics import critical_chain, metrics
 from leadhand.trace.spending import Spender, usage_of
 from leadhand.trace.steps import notice, plan_versions, step
 
-Standing = Status | Literal["running", "waiting", "interrupted"]
+Standing = Status | Literal["running", "interrupted"]
 
 
 class Story:
@@ -59,6 +60,8 @@ class Story:
     def __init__(self, state: RunState | None = None) -> None:
         """`state` is that of a nested run, which changes with the run around it."""
         self.state = state or RunState()
+        self.run_id = self.state.run_id
+        """Known from any event; the state has it only from the run's first one."""
         self.tasks: dict[str, TaskStory] = {}
         """Every task that ever was of the plan, by id."""
         self.plans: list[PlanVersion] = []
@@ -83,6 +86,7 @@ class Story:
     def tell(self, event: Event) -> None:
         """Go on by one event of the outermost run."""
         before = self.state.usage
+        self.run_id = event.run_id
         apply(self.state, event)
         used = usage_of(event) if self.state.usage is not before else None
         self._note(event, used)
@@ -170,6 +174,8 @@ class Story:
             case RunStarted():
                 self.started_at = event.at
                 self.started_s = event.elapsed_s
+            case RunStopped():
+                self.notices.append(notice(event))
             case RunResumed():
                 self._resumed(event, before_s)
             case PlanProposed() | PlanRejected() | PlanAccepted() | PlanAmended():

@@ -1,5 +1,6 @@
 """Time spans, prices and usage in words, the same wherever a run is shown. Pure."""
 
+from leadhand.contracts.answer import Metrics
 from leadhand.contracts.outcome import Usage
 
 
@@ -12,6 +13,22 @@ def span(taken_s: float) -> str:
     minutes, seconds = divmod(round(taken_s), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours} h {minutes} min" if hours else f"{minutes} min {seconds} s"
+
+
+def times(metrics: Metrics, sign: str = "x") -> str:
+    """The speed-up: `4.2x`, or `1.9x to 3.0x` where it is not known exactly."""
+    low = f"{metrics.speedup:.1f}{sign}"
+    high = metrics.speedup_high
+    return low if high is None else f"{low} to {high:.1f}{sign}"
+
+
+def faster(metrics: Metrics) -> str:
+    """What working at once has gained, in a few words; empty where that is next to nothing."""
+    if max(metrics.speedup, metrics.speedup_high or 0.0) < 1.05:
+        return ""
+    exact = metrics.speedup_high is None
+    took = f" ({span(metrics.sequential_s)})" if exact else ""
+    return f"{times(metrics)} as fast as one by one{took}"
 
 
 def price(usd: float | None) -> str:

@@ -15,6 +15,7 @@ from opentelemetry.util.types import AttributeValue
 from pydantic import JsonValue
 
 from leadhand.contracts.event import Event, ModelCalled, TaskSplit, ToolCalled
+from leadhand.contracts.outcome import Raised
 
 Attributes = dict[str, AttributeValue]
 
@@ -95,6 +96,14 @@ class Content:
         if key == OUTPUT:
             message["finish_reason"] = "stop"
         return {key: json.dumps([message], ensure_ascii=False)}
+
+    def exception(self, raised: Raised, message: str) -> Attributes:
+        """An exception of a worker, with what it says only where content is shown."""
+        found: Attributes = {"exception.type": raised.type}
+        if self.shown:
+            found["exception.message"] = self.text(message)
+            found["exception.stacktrace"] = self.text(raised.traceback)
+        return found
 
 
 def facts(event: Event, content: Content) -> Attributes:

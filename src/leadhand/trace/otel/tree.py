@@ -161,6 +161,9 @@ class SpanTree:
             team.span.update_name(f"invoke_workflow {answer.team}")
             team.span.set_attribute(names.WORKFLOW, answer.team)
             team.span.set_attribute("leadhand.run.status", answer.status)
+            team.span.set_attribute("leadhand.run.speedup", answer.metrics.speedup)
+            if answer.metrics.speedup_high is not None:
+                team.span.set_attribute("leadhand.run.speedup_high", answer.metrics.speedup_high)
             said = self._content.message(names.OUTPUT, "assistant", answer.answer)
             team.span.set_attributes(said)
         self._end(team.span, error)
@@ -170,6 +173,8 @@ class SpanTree:
         if team is None:
             return
         match event:
+            case PlanProposed() if event.task_id is not None:
+                pass  # an amendment that a person is asked about; what follows is told apart
             case PlanProposed():
                 team.tasks = {task.id: task for task in event.plan.tasks}
                 if team.phase is not None:
@@ -234,6 +239,9 @@ class SpanTree:
                 return
             case TaskFailed():
                 self._fail(span, event.kind, event.message)
+                if event.raised is not None:
+                    known = self._content.exception(event.raised, event.message)
+                    span.add_event("exception", known, self._now_ns)
             case TaskEscalated():
                 self._fail(span, event.reason, event.message)
             case TaskCancelled():

@@ -8,7 +8,7 @@ from leadhand.trace.ending import without_gaps
 from leadhand.trace.page.markup import Html, joined, tag
 from leadhand.trace.page.prose import prose
 from leadhand.trace.story import Story
-from leadhand.trace.words import price, span
+from leadhand.trace.words import price, span, times
 
 
 def head(story: Story, *, held: bool) -> Html:
@@ -20,7 +20,7 @@ def head(story: Story, *, held: bool) -> Html:
     began = f"{story.started_at:%Y-%m-%d %H:%M:%S} UTC" if story.started_at is not None else ""
     tiles = [
         ("time", span(figures.makespan_s)),
-        ("speed-up", f"{figures.speedup:.1f}×" if figures.speedup else "–"),
+        ("speed-up", times(figures, "×") if figures.speedup else "–"),
         ("critical path", span(figures.critical_path_s)),
         ("tasks completed", f"{done:,} of {len(state.tasks):,}"),
     ]
@@ -62,7 +62,8 @@ def answer(given: Answer | None) -> Iterator[Html]:
     yield from _list("What is missing", [(gap.task_id, gap.why) for gap in given.gaps])
     yield tag(
         "article",
-        prose(without_gaps(given.answer, given.gaps)),
+        prose(without_gaps(given.answer, given.gaps, contact=given.contact)),
+        prose(given.contact or ""),
         class_="scroll",
         tabindex="0",
     )

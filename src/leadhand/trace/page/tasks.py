@@ -73,9 +73,18 @@ def _attempt(attempt: Attempt, path: str) -> Html:
             f"{took}{kind}{f': {attempt.message}' if attempt.message else ''} ",
             tag("span", " · ".join(said), class_="quiet"),
         ),
+        _traceback(attempt.traceback),
         *(_step(step) for step in attempt.steps),
         tag("div", tasks(inside, path=path), class_="inside") if inside is not None else Html(),
         class_="attempt",
+    )
+
+
+def _traceback(text: str) -> Html:
+    return (
+        tag("details", tag("summary", "Traceback"), tag("pre", text, tabindex="0"))
+        if text
+        else Html()
     )
 
 
