@@ -1,16 +1,29 @@
 """leadhand: a supervisor for teams of workers. Public names resolve on first use (PEP 562)."""
 
 import importlib
-from typing import TYPE_CHECKING
 
+# Not from `typing`: `python -m leadhand` would take a typing.py from the current folder.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from leadhand.contracts.answer import Answer
     from leadhand.contracts.budget import Budget, Rate
+    from leadhand.contracts.health import Health
     from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
     from leadhand.contracts.people import Question, Reply
+    from leadhand.contracts.retry import Retry
     from leadhand.contracts.task import Limits, Plan, Task
     from leadhand.contracts.team import RetryRules, TaskTemplate, Team, Worker
-    from leadhand.errors import InputError, LeadhandError, PlanRejected, TeamError, ToolError
+    from leadhand.errors import (
+        InputError,
+        JournalError,
+        LeadhandError,
+        ModelError,
+        Permanent,
+        PlanRejected,
+        RunTaken,
+        TeamError,
+        ToolError,
+    )
     from leadhand.supervisor import Supervisor
 
 __all__ = [
@@ -20,17 +33,23 @@ __all__ = [
     "Escalated",
     "Failed",
     "Handoff",
+    "Health",
     "InputError",
+    "JournalError",
     "LeadhandError",
     "Limits",
+    "ModelError",
     "Outcome",
+    "Permanent",
     "Plan",
     "PlanRejected",
     "Question",
     "Rate",
     "Reply",
     "Result",
+    "Retry",
     "RetryRules",
+    "RunTaken",
     "Supervisor",
     "Task",
     "TaskTemplate",
@@ -49,17 +68,23 @@ _MODULES = {
     "Escalated": "contracts.outcome",
     "Failed": "contracts.outcome",
     "Handoff": "contracts.outcome",
+    "Health": "contracts.health",
     "InputError": "errors",
+    "JournalError": "errors",
     "LeadhandError": "errors",
     "Limits": "contracts.task",
+    "ModelError": "errors",
     "Outcome": "contracts.outcome",
+    "Permanent": "errors",
     "Plan": "contracts.task",
     "PlanRejected": "errors",
     "Question": "contracts.people",
     "Rate": "contracts.budget",
     "Reply": "contracts.people",
     "Result": "contracts.outcome",
+    "Retry": "contracts.retry",
     "RetryRules": "contracts.team",
+    "RunTaken": "errors",
     "Supervisor": "supervisor",
     "Task": "contracts.task",
     "TaskTemplate": "contracts.team",

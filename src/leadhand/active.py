@@ -1,7 +1,7 @@
 """A run under way, and what stops it: once told, whichever step it is in comes to its end."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import TypeVar
 
 from leadhand.engine.attempts import Leash
@@ -23,12 +23,17 @@ class ActiveRun:
     def __init__(self) -> None:
         self.reason: str | None = None
         """Why it was told to stop; none while it goes on."""
+        self.on_stop: list[Callable[[str], object]] = []
+        """What is called with the reason, once, before anything is stopped."""
         self._told = asyncio.Event()
         self._scheduler: Scheduler | None = None
 
     def stop(self, reason: str) -> None:
         """End the step that is under way; the first reason stands."""
-        self.reason = self.reason or reason
+        if self.reason is None:
+            self.reason = reason
+            for call in self.on_stop:
+                call(reason)
         self._told.set()
         if self._scheduler is not None:
             self._scheduler.stop(self.reason)

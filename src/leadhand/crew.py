@@ -12,13 +12,14 @@ from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
-from leadhand.contracts.event import PlanProposed, PlanRejected
+from leadhand.contracts.budget import Budget
+from leadhand.contracts.event import ModelCalled, PlanProposed, PlanRejected
 from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import ModelSpec, Team
 from leadhand.fence import Fence
 from leadhand.models.choice import models_of
-from leadhand.models.ledger import Account, account_within
+from leadhand.models.ledger import Account, Amount, Ledger, account_within, nano_usd
 from leadhand.nesting import nested_teams
 from leadhand.planning import TemplatePlanner
 from leadhand.planning.routed import RoutedRemedies
@@ -79,9 +80,10 @@ class Crew:
         self._tools = outer._tools if outer is not None else Toolshed(inputs, os.environ)
         outermost = outer.nonce if outer is not None else ""
         # The same after a restart: what a model was asked before is asked in the same words.
-        self.nonce = recorder.state.nonce or outermost or secrets.token_hex(4)
+        self.nonce = recorder.state.nonce or outermost or secrets.token_hex(8)
         self._fence = Fence(self.nonce)
-        self._need: Need = outer._need if outer is not None else Need()
+        self.need = Need(outer.need if outer is not None else None)
+        """Whether there are models, for the workers that have code in their place."""
         self._inputs: Callable[[], tuple[str, ...]] = (
             outer._inputs if outer is not None else lambda: recorder.state.inputs
         )
@@ -100,14 +102,15 @@ class Crew:
             make_tool=self._tools.make,
             given=given,
             inputs=self._inputs,
-            need=self._need,
+            unread=self._tools.unread,
+            need=self.need,
         )
 
     def do_without_models(self, why: str) -> bool:
         """Have code do all that is still to be done, which says `why`; false where it can't."""
         if not all(callable(one.run) or one.offline is not None for one in self._team.workers):
             return False
-        self._need.why = why
+        self.need.arise_everywhere(why)
         self.synthesizer = Merge(roles_of(self._team))
         self.remedies = self._routed(None)
         return True
@@ -221,6 +224,19 @@ class Crew:
                 PlanProposed(**self._recorder.stamp(), plan=plan, by=self.planner.name)
             )
         self._recorder.record(PlanRejected(**self._recorder.stamp(), problems=tuple(problems)))
+
+
+def account_of(budget: Budget | None, recorder: Recorder) -> Account | None:
+    """What a run may still spend, with what it spent before it was resumed; None: anything."""
+    if budget is None:
+        return None
+    calls = [event for event in recorder.past if isinstance(event, ModelCalled)]
+    spent = Amount(
+        len(calls),
+        sum(call.input_tokens + call.output_tokens for call in calls),
+        sum(nano_usd(call.cost_usd or 0.0) for call in calls),
+    )
+    return Account(Ledger(budget, spent=spent))
 
 
 def _of_agents(team: Team) -> list[ModelSpec]:

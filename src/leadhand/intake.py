@@ -1,6 +1,8 @@
 """The intake: what the supervisor is handed, checked before anything is done with it."""
 
+import logging
 import math
+import os
 import re
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -11,14 +13,18 @@ from leadhand.contracts.budget import Budget
 from leadhand.contracts.people import Occasion, Reply
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError, TeamError
+from leadhand.models.choice import found, is_auto
+from leadhand.nesting import inherited
 from leadhand.people import Ask, checked_reply
 from leadhand.ports import Batch, Journal, Request
 from leadhand.resumption import stopped
 from leadhand.state import RunState
 from leadhand.tools.files.inputs import Inputs
-from leadhand.validation import team_problems
+from leadhand.validation import team_problems, without_model
 
 Batches = Mapping[str, Sequence[Batch]]
+
+_log = logging.getLogger("leadhand")
 
 RUN_ID = re.compile(r"(?!last\Z)[\w:][\w.:-]{0,199}", re.ASCII)
 """What names a run: no option of a command, and not its word for the latest run."""
@@ -45,6 +51,20 @@ def check_options(
         return
     if not isinstance(deadline_s, int | float) or not 0 < deadline_s < math.inf:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InputError(f"deadline_s is {deadline_s!r}; it must be more than 0, or None")
+
+
+async def with_models(team: Team) -> Team:
+    """The team with a model wherever it says `auto`. Raises `InputError`, `TeamError`."""
+    if not is_auto(team):
+        return team
+    choice = await found(team, os.environ)
+    if without_model(choice.team):
+        why = f'`model="auto"` found nothing ({choice.why})'
+        raise TeamError(team.name, (why, *team_problems(choice.team)))
+    # The provider's client looks here for the address of a server on this machine.
+    os.environ.update(choice.environ)
+    _log.info("team %s: %s", team.name, choice.why)
+    return inherited(choice.team)
 
 
 def occasions(approve: Collection[Occasion] | None, person: Ask | None) -> tuple[Occasion, ...]:

@@ -11,20 +11,21 @@ import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
 
 from leadhand.active import ActiveRun, Cancelled, unless
-from leadhand.contracts.event import ApprovalGiven, ApprovalRequested
-from leadhand.contracts.outcome import Escalated, Failed
+from leadhand.contracts.event import ApprovalGiven, ApprovalRequested, RunStopped
+from leadhand.contracts.outcome import Escalated, Failed, located
 from leadhand.contracts.people import Message, Occasion, Question, Reply
 from leadhand.contracts.task import Plan, Task
 from leadhand.errors import InputError, JournalError
+from leadhand.failures import failure_of
+from leadhand.journal.access import asked
+from leadhand.journal.lookout import Lookout, Seen
 from leadhand.ports import Journal
 from leadhand.prompts import joined
 from leadhand.recorder import Recorder
 from leadhand.state import RunState
-from leadhand.workers.output import failure_of
-from leadhand.workers.threads import DaemonThreads
 
-LOOK_S = 0.5
-"""How often the journal is looked at for messages."""
+UNSOUND_PLANS = 3
+"""How many plans with problems a person may give before the question is left open."""
 
 Ask = Callable[[Question], Awaitable[Reply | str | None]]
 """Puts a question to a person who is here. A text is what a worker should know, or why a plan is
@@ -67,7 +68,7 @@ class People:
         What was asked before the run was resumed is not decided without them, whoever resumes it.
         """
         state, asked = recorder.state, set(occasions)
-        if None in state.questions or state.heard is not None:
+        if None in state.questions or state.heard is not None or state.approved:
             asked.add("plan")
         if any(
             id in state.questions or (task.heard is not None and not task.ended)
@@ -112,26 +113,41 @@ class People:
             return joined("Go on: that call is allowed.", reply.text)
         return reply.text if reply.verdict == "answered" else None
 
-    async def approve(self, plan: Plan, *, problems: str = "") -> Reply | None:
-        """What they say to `plan`; none where nobody has said anything yet.
+    def put_plan(self, question: str) -> None:
+        """Write the question down that `agree` asks, unless it has a reply already."""
+        if self._recorder.state.heard is None:
+            self._write(None, question)
 
-        `problems` is what is wrong with the plan that they gave before.
+    async def agree(
+        self,
+        plan: Plan,
+        question: str,
+        *,
+        problems: Callable[[Plan], Sequence[str]],
+        patiently: bool,
+    ) -> Reply | None:
+        """The verdict on `plan`; none if the question stays open.
+
+        A plan that they give instead has none of the `problems`: they are told what is wrong with
+        it and asked again, `UNSOUND_PLANS` times. Without `patiently` a person who is away is not
+        waited for.
         """
-        heard = self._recorder.state.heard
-        if heard is not None and not problems:
-            return heard
-        self._write_about_plan(problems)
-        question = Question(text=self._recorder.state.questions[None], plan=plan)
-        return await self._reply(None, question, patiently=False)
-
-    async def leave_open(self, problems: str) -> None:
-        """Write down that the plan is to be approved, for whoever resumes the run."""
-        self._write_about_plan(problems)
+        state = self._recorder.state
+        self.put_plan(question)
+        for _ in range(UNSOUND_PLANS):
+            reply = state.heard
+            if reply is None:
+                asked = Question(text=state.questions[None], plan=plan)
+                reply = await self._reply(None, asked, patiently=patiently)
+            if reply is None or reply.verdict != "approved" or reply.plan is None:
+                return reply
+            found = problems(reply.plan)
+            if not found:
+                return reply
+            wrong = f"The plan can't be carried out as it was changed: {'; '.join(found)}"
+            self._write(None, f"{wrong}\n{question}")
         await self._recorder.commit()
-
-    def _write_about_plan(self, problems: str) -> None:
-        text = "Is this plan to be carried out?"
-        self._write(None, f"{problems}\n{text}" if problems else text)
+        return None
 
     def _write(self, id: str | None, text: str) -> None:
         """Write a question down, unless it was asked before the run was resumed.
@@ -220,36 +236,54 @@ async def watched(
 ) -> AsyncGenerator[None]:
     """While the block lasts, messages to a run are heard: replies by `people`, and the word to
     stop. That word is not kept for whoever resumes the run."""
-    watching = asyncio.ensure_future(_watch(journal, run_id, active, people))
     try:
-        yield
+        async with Lookout.over(journal, run_id, _hearer(journal, run_id, active, people)):
+            yield
     finally:
-        watching.cancel()
-        await asyncio.wait([watching])
         with contextlib.suppress(JournalError):
-            for message in journal.messages(run_id):
-                if message.reply is None:
-                    journal.drop(message)
+            await asked(journal, lambda _: _drop_words_to_stop(journal, run_id), None, limit_s=1.0)
 
 
-async def _watch(journal: Journal, run_id: str, active: ActiveRun, people: People | None) -> None:
-    # In a thread: a journal that others have locked, or that is far away, must not hold the run.
-    threads, told = DaemonThreads(), ""
-    while True:
-        await asyncio.sleep(LOOK_S)
+def _drop_words_to_stop(journal: Journal, run_id: str) -> None:
+    for message in journal.messages(run_id):
+        if message.reply is None and not message.interrupted:
+            journal.drop(message)
+
+
+async def take_in_interruption(recorder: Recorder, journal: Journal) -> None:
+    """Record that the last process of a run was ended on purpose, where it left word of that."""
+    for message in await asked(journal, journal.messages, recorder.run_id):
+        if message.interrupted:
+            if not recorder.state.stopped:
+                recorder.record(RunStopped(**recorder.stamp(), reason="interrupted, at once"))
+            await asked(journal, journal.drop, message)
+
+
+def _hearer(
+    journal: Journal, run_id: str, active: ActiveRun, people: People | None
+) -> Callable[[Seen], None]:
+    told = ""
+
+    def hear(seen: Seen) -> None:
+        nonlocal told
+        error = seen.error
+        if seen.taken_by is not None:
+            active.stop(f"{seen.taken_by} has taken the run over")
+            return
         try:
-            found = await threads.call(
-                journal.messages, run_id, name="the run's messages", quiet=True
-            )
-            for message in found if people is None else people.look(found):
-                if message.reply is None:
+            messages = seen.messages
+            for message in messages if people is None else people.look(messages):
+                if message.reply is None and not message.interrupted:
                     active.stop(message.reason or "cancelled")
                     journal.drop(message)
-        except JournalError as error:
+        except JournalError as raised:
+            error = raised
+        if error is not None and str(error) != told:
             # Where it matters, the run's own commits say so.
-            if str(error) != told:
-                _log.warning("messages to run %r can't be read: %s", run_id, error)
+            _log.warning("messages to run %r can't be read: %s", run_id, error)
             told = str(error)
+
+    return hear
 
 
 def open_questions(state: RunState) -> tuple[Question, ...]:
@@ -318,5 +352,6 @@ def _wanted_call(outcome: Escalated | Failed | None) -> str | None:
 
 def _question(task: Task, outcome: Escalated | Failed) -> str:
     why = outcome.reason if isinstance(outcome, Escalated) else outcome.kind
-    said = f"{task.worker} ({why.replace('_', ' ')}): {outcome.message}"
+    where = outcome.where if isinstance(outcome, Failed) else None
+    said = f"{task.worker} ({why.replace('_', ' ')}): {located(outcome.message, where)}"
     return f"{said}\nIts task: {task.intent}"

@@ -7,7 +7,10 @@ import asyncio
 import logging
 import os
 import secrets
+import sys
+import threading
 from collections.abc import AsyncGenerator, Collection, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,12 +20,14 @@ from leadhand.active import ActiveRun
 from leadhand.clock import SystemClock
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.budget import Budget
-from leadhand.contracts.event import Event, ModelCalled
+from leadhand.contracts.event import Event
+from leadhand.contracts.health import Health, ModelHealth
 from leadhand.contracts.people import Message, Occasion, Reply
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
-from leadhand.crew import Crew
-from leadhand.errors import InputError, ModelError, PlanRejected
+from leadhand.crew import Crew, account_of
+from leadhand.engine.workforce import Workforce
+from leadhand.errors import InputError, JournalError, ModelError, PlanRejected
 from leadhand.intake import (
     Batches,
     check_keeping,
@@ -34,14 +39,16 @@ from leadhand.intake import (
     occasions,
     planner_request,
     whole_reply,
+    with_models,
 )
 from leadhand.journal import MemoryJournal, open_journal
-from leadhand.models.ledger import Account, Amount, Ledger, nano_usd
+from leadhand.journal.access import asked as asked_of
+from leadhand.journal.access import held
 from leadhand.nesting import inherited
-from leadhand.people import Ask, People, check_reply, watched
+from leadhand.people import Ask, People, check_reply, take_in_interruption, watched
 from leadhand.ports import Clock, Journal, Planner, Remedies, Request, Synthesizer
 from leadhand.recorder import Listener, Recorder
-from leadhand.redaction import RedactingFilter, Redactor
+from leadhand.redaction import Redactor, redact_logger
 from leadhand.resumption import again
 from leadhand.run import Run, Setting
 from leadhand.state import fold
@@ -51,6 +58,9 @@ from leadhand.validation import check
 
 if TYPE_CHECKING:
     from leadhand.crew import PlannerMaker, SynthesizerMaker
+
+STOP_PATIENCE_S = 2.0
+"""How long a run that is to stop waits for its journal."""
 
 _log = logging.getLogger("leadhand")
 
@@ -87,6 +97,9 @@ class Supervisor:
         `approve` says when a person is asked: of the `plan` before it is carried out, of an
         `escalation` where nobody else knows what to do. `person` puts the question; without it the
         run waits for a `reply`, and returns with `Answer.waiting` once nothing else is left to do.
+        A team without a model is deterministic, whatever the environment holds. With
+        `Team(model="auto")` one is looked for at the first request, as the command line does.
+
         Raises `TeamError` naming every problem of the team, `InputError` for the numbers.
         """
         check_options(team, deadline_s, concurrency, budget)
@@ -95,7 +108,7 @@ class Supervisor:
         self.team = inherited(team)
         redact = Redactor.of(os.environ)
         self._logs = Logs(redact=redact)
-        _redact_logs(redact)
+        redact_logger(_log, redact)
         kept = open_journal(home, redact=redact) if home is not None else MemoryJournal()
         self.journal: Journal = journal or kept
         self._person = person
@@ -107,6 +120,7 @@ class Supervisor:
         self._remedies = remedies
         self._clock: Clock = clock or SystemClock()
         self._active: dict[str, ActiveRun] = {}
+        self._workforce = Workforce(self.team, lock=threading.RLock())
 
     async def plan(
         self,
@@ -120,6 +134,7 @@ class Supervisor:
 
         Raises `PlanRejected`, and `ModelError` where no model could be asked for one.
         """
+        self.team = await with_models(self.team)
         paths = input_paths(inputs)
         given = Inputs.of(paths) if paths else None
         listeners = (listener,) if listener else ()
@@ -142,6 +157,7 @@ class Supervisor:
         request: str | None = None,
         *,
         plan: Plan | None = None,
+        amend: bool = False,
         run_id: str | None = None,
         inputs: Sequence[str | Path] = (),
         batches: Batches | None = None,
@@ -150,26 +166,34 @@ class Supervisor:
     ) -> Answer:
         """The answer to `request`, or to the goal of a `plan` of your own; it always comes.
 
+        Your own plan is binding: no task is added, and what a result asks to change is a gap of the
+        answer. With `amend` the plan may be amended. A plan that a person approved is amended only
+        after they approve of that too; all of it holds when the run is resumed.
+
         `inputs` are files and folders that the workers' tools may read. `listener` is called with
         every event as it happens. `origin` is kept with the run, for a program that is to set it up
-        again. Where no model could be asked, and the team has no plan and no code for that, the
-        answer says so. Raises `PlanRejected` where the plan has errors, `InputError` where there is
-        neither request nor plan, an input is not there, or `run_id` is taken, and `JournalError`.
+        again. If neither the planner nor the team's template or offline code gives a sound plan,
+        the answer says so. Raises `PlanRejected` if your own plan has errors, `InputError` if there
+        is neither request nor plan, an input is missing, or `run_id` is taken, and `JournalError`.
         """
         if request is None and plan is None:
             raise InputError("nothing to run: give a request or a plan")
         if plan is not None and not isinstance(plan, Plan):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InputError(f"plan is {type(plan).__name__}; it must be a leadhand.Plan")
+        if amend and plan is None:
+            raise InputError("amend is for a plan of your own: give `plan` as well")
         if run_id is None:
             run_id = f"run-{self._clock.now():%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
         check_run_id(run_id)
+        self.team = await with_models(self.team)
         paths = input_paths(inputs)
         given = Inputs.of(paths) if paths else None
         text = request if request is not None else plan.goal if plan is not None else ""
         asked = planner_request(text, given, paths, batches)
-        setting = Setting(self._budget, tuple(str(path.absolute()) for path in paths), origin or {})
-        with self.journal.hold(run_id):
-            if self.journal.has(run_id):
+        given_paths = tuple(str(path.absolute()) for path in paths)
+        setting = Setting(self._budget, given_paths, origin or {}, plan is None or amend)
+        async with held(self.journal, run_id, limit_s=self._deadline_s):
+            if await asked_of(self.journal, self.journal.has, run_id, limit_s=self._deadline_s):
                 raise InputError(f"run {run_id!r} exists already: give another run_id")
             listeners = self._listeners(listener)
             recorder = Recorder(run_id, self.journal, clock=self._clock, listeners=listeners)
@@ -195,14 +219,18 @@ class Supervisor:
         and `RunTaken` where somebody else works on it.
         """
         check_known_id(run_id)
-        with self.journal.hold(run_id):
-            past = self.journal.events(run_id)
+        self.team = await with_models(self.team)
+        async with held(self.journal, run_id, limit_s=self._deadline_s):
+            past = await asked_of(
+                self.journal, self.journal.events, run_id, limit_s=self._deadline_s
+            )
             if not past:
                 raise InputError(f"there is no run {run_id!r}")
             listeners = self._listeners(listener)
             recorder = Recorder(
                 run_id, self.journal, clock=self._clock, listeners=listeners, past=past
             )
+            await take_in_interruption(recorder, self.journal)
             state = recorder.state
             paths = input_paths(state.inputs)
             given = Inputs.of(paths) if paths else None
@@ -223,7 +251,9 @@ class Supervisor:
         again: tuple[str, ...] = (),
     ) -> Answer:
         run_id = recorder.run_id
-        active = self._active[run_id] = ActiveRun()
+        active = ActiveRun()
+        active.on_stop.append(lambda _: recorder.hurry(STOP_PATIENCE_S))
+        self._active[run_id] = active
         people = People.of(recorder, self.journal, occasions=self._occasions, ask=self._person)
         try:
             async with (
@@ -237,12 +267,31 @@ class Supervisor:
                     active=active,
                     deadline_s=self._deadline_s,
                     concurrency=self._concurrency,
+                    workforce=self._workforce,
                     setting=setting,
                     people=people,
                 )
                 return await run.to_answer(asked, plan, again=again)
         finally:
             del self._active[run_id]
+
+    def health(self) -> Health:
+        """The load, the latency and the breaker of each worker over all runs, and models' rates.
+
+        A run begins with the workers as they are then: it waits its turn for a busy one, and one
+        whose breaker is open gets none of its tasks.
+        """
+        # A process that has asked no model has not loaded what asks them.
+        rates = sys.modules.get("leadhand.models.rates")
+        models: tuple[ModelHealth, ...] = ()
+        if rates is not None:
+            with suppress(RuntimeError):  # outside of an event loop
+                models = rates.health()
+        return Health(
+            runs=tuple(self._active),
+            workers=self._workforce.health(self._clock),
+            models=models,
+        )
 
     def close(self) -> None:
         """Let go of the journal's files and connections; of one that was handed in, too."""
@@ -262,21 +311,28 @@ class Supervisor:
         check_reply(said, fold(past))
         self.journal.post(Message(run_id=run_id, reply=said))
 
-    def run_sync(self, request: str | None = None, *, plan: Plan | None = None) -> Answer:
+    def run_sync(
+        self, request: str | None = None, *, plan: Plan | None = None, amend: bool = False
+    ) -> Answer:
         """`run`, where no event loop is running."""
         try:
             asyncio.get_running_loop()
         except RuntimeError:
-            return asyncio.run(self.run(request, plan=plan))
+            return asyncio.run(self.run(request, plan=plan, amend=amend))
         raise InputError("an event loop is running here: use `await supervisor.run(...)`")
 
     async def stream(
-        self, request: str | None = None, *, plan: Plan | None = None, run_id: str | None = None
+        self,
+        request: str | None = None,
+        *,
+        plan: Plan | None = None,
+        amend: bool = False,
+        run_id: str | None = None,
     ) -> AsyncGenerator[Event, None]:
         """The same run as its events; leaving the loop early cancels the run."""
         queue: asyncio.Queue[Event | None] = asyncio.Queue()
         work = asyncio.ensure_future(
-            self.run(request, plan=plan, run_id=run_id, listener=queue.put_nowait)
+            self.run(request, plan=plan, amend=amend, run_id=run_id, listener=queue.put_nowait)
         )
         work.add_done_callback(lambda _: queue.put_nowait(None))
         try:
@@ -295,6 +351,15 @@ class Supervisor:
                 raise InputError(f"run {id!r} is not under way")
             self._active[id].stop(reason)
 
+    def leave_word(self) -> None:
+        """Leave word in the journal that this process ends now, and no worker is the cause.
+
+        It blocks, and may be called from any thread.
+        """
+        with suppress(JournalError):
+            for id in list(self._active):
+                self.journal.post(Message(run_id=id, interrupted=True))
+
     def _listeners(self, listener: Listener | None) -> tuple[Listener, ...]:
         return (self._logs,) if listener is None else (self._logs, listener)
 
@@ -307,24 +372,5 @@ class Supervisor:
             synthesizer=self._synthesizer,
             remedies=self._remedies,
             inputs=inputs,
-            account=_account(self._budget, recorder),
+            account=account_of(self._budget, recorder),
         )
-
-
-def _account(budget: Budget | None, recorder: Recorder) -> Account | None:
-    if budget is None:
-        return None
-    calls = [event for event in recorder.past if isinstance(event, ModelCalled)]
-    spent = Amount(
-        len(calls),
-        sum(call.input_tokens + call.output_tokens for call in calls),
-        sum(nano_usd(call.cost_usd or 0.0) for call in calls),
-    )
-    return Account(Ledger(budget, spent=spent))
-
-
-def _redact_logs(redact: Redactor) -> None:
-    """From now on no secret of this process's environment gets into leadhand's own log."""
-    for old in [one for one in _log.filters if isinstance(one, RedactingFilter)]:
-        _log.removeFilter(old)
-    _log.addFilter(RedactingFilter(redact))

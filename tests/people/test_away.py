@@ -66,7 +66,7 @@ def test_a_run_in_which_only_people_are_waited_for_returns_and_nothing_is_left_r
     assert (took_s, running) == (0, 1)
     assert [question.task_id for question in answer.waiting] == ["t1"]
     assert "which colour?" in answer.waiting[0].text
-    assert (answer.status, answer.ended_by) == ("partial", None)
+    assert (answer.status, answer.ended_by) == ("waiting", None)
     assert [report.id for report in answer.tasks] == ["t2"]
     assert not any(isinstance(event, RunFinished) for event in log(supervisor))
     assert desk.tasks() == ["t1", "t2"]
@@ -98,7 +98,7 @@ def test_a_plan_waits_for_approval_through_restarts_whoever_resumes_the_run() ->
     journal, desk = MemoryJournal(), Desk()
     first = Supervisor(desk.team(), approve=["plan"], journal=journal)
     answer = run_virtual(first.run(plan=FILE, run_id=RUN))
-    assert (answer.status, [one.plan for one in answer.waiting]) == ("failed", [FILE])
+    assert (answer.status, [one.plan for one in answer.waiting]) == ("waiting", [FILE])
     careless = Supervisor(desk.team(), journal=journal)
     assert run_virtual(careless.resume(RUN)).waiting == answer.waiting
     asked = [event for event in log(first) if isinstance(event, ApprovalRequested)]

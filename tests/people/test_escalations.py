@@ -159,5 +159,6 @@ def test_what_a_nested_team_hands_back_waits_in_the_run_around_it_for_those_who_
     supervisor = Supervisor(house, approve=["escalation"])
     answer = run_virtual(supervisor.run(plan=plan(task("t1", worker="desk")), run_id=RUN))
     assert [question.task_id for question in answer.waiting] == ["t1"]
+    assert answer.status == "waiting"
     supervisor.reply(RUN, answered("white"))
     assert "white" in run_virtual(supervisor.resume(RUN)).answer

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from leadhand import Plan, Task, Team, Worker
 from leadhand.contracts.outcome import Handoff
+from leadhand.tools.scratch import scratch
 from tests.team_folders import worker, write_team
 
 HERE = "tests.resuming.gates"
@@ -24,8 +25,10 @@ async def gated(handoff: Handoff) -> str:
 
 
 async def endless(handoff: Handoff) -> str:
-    """Done as soon as there is a file `end`."""
-    return await _through(handoff, Path("end"))
+    """Done as soon as there is a file `end`. It has a temporary folder until then."""
+    with scratch() as folder:
+        _name(folder)
+        return await _through(handoff, Path("end"))
 
 
 async def _through(handoff: Handoff, gate: Path | None) -> str:
@@ -44,6 +47,10 @@ async def _through(handoff: Handoff, gate: Path | None) -> str:
 
 def _is_open(gate: Path | None) -> bool:
     return gate is None or gate.exists()
+
+
+def _name(folder: Path) -> None:
+    Path("scratch").write_text(str(folder))
 
 
 def _note(handoff: Handoff, what: str) -> None:

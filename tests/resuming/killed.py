@@ -58,7 +58,7 @@ async def told(home: Path, ledger: Path, *, resume: bool) -> Answer:
         )
         if resume:
             return await supervisor.resume(story.RUN)
-        return await supervisor.run(plan=story.plan(), run_id=story.RUN)
+        return await supervisor.run(plan=story.plan(), amend=True, run_id=story.RUN)
 
 
 def tell() -> None:

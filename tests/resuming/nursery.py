@@ -21,6 +21,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self, cast
 
+from leadhand.cli import began
+
 PRELOADED = (
     "leadhand.cli.app",
     "leadhand.cli.run",
@@ -164,8 +166,11 @@ class Nursery:
 
 def main() -> None:
     """Carry out commands until there are no more."""
+    # A shell that starts the tests in the background has SIGINT ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     for name in PRELOADED:
         importlib.import_module(name)
+    began.begin()  # so that a deadline counts from when each child is forked, not from here
     print("ready", flush=True)
     for line in sys.stdin:
         words: dict[str, object] = json.loads(line)

@@ -24,4 +24,5 @@ def office(folder: Path) -> Path:
 
 def _worker(description: str, *tools: str) -> str:
     front = f"description: {description}\ntools: [{', '.join(tools)}]"
-    return f"---\n{front}\n---\n\nYou know all about it.\n"
+    known = "You know all about it. " * 120  # so that a budget is used up before the work is done
+    return f"---\n{front}\n---\n\n{known}\n"

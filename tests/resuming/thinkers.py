@@ -39,8 +39,9 @@ class Deadly(SqliteJournal):
 
     async def commit(self, run_id: str | None = None) -> None:
         """Kill the process where it is time."""
+        enough = self._left is not None and self._left <= 0  # what comes meanwhile is not safe yet
         await super().commit(run_id)
-        if self._left is not None and self._left <= 0:
+        if enough:
             os.kill(os.getpid(), signal.SIGKILL)
 
 

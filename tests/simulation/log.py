@@ -4,7 +4,6 @@ What is here is deliberately not the engine's own fold, frontier or breaker: it 
 event, keeps what it needs in plain dicts, and says which rule the event breaks.
 """
 
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -38,6 +37,8 @@ from leadhand.contracts.team import Team
 from leadhand.engine.attempts import GRACE_S
 from leadhand.engine.handoffs import limits_of
 from leadhand.policies.history import FREE_REPEATS
+from leadhand.policies.retry import JITTER
+from tests.simulation.breakers import Watched
 from tests.simulation.seen import Seen
 
 EPSILON_S = 1e-6
@@ -65,13 +66,12 @@ class Log:
     _dispatched: int = 0
     _followed: int = 0
     _revisions: int = 0
-    _in_a_row: Counter[str] = field(default_factory=Counter[str])
-    _due: set[str] = field(default_factory=set[str])
-    """Workers whose breaker has to open before anything else is given to them."""
-    _open: dict[str, float] = field(default_factory=dict[str, float])
-    """By worker whose breaker is open: until when."""
-    _probes: dict[str, str] = field(default_factory=dict[str, str])
-    """By worker: the task that it was last given to prove itself."""
+    within: tuple[str, ...] = ()
+    """The tasks that the run is within."""
+    way: tuple[str, ...] = ()
+    """The workers that it is within."""
+    breakers: dict[tuple[str, ...], Watched] = field(default_factory=dict[tuple[str, ...], Watched])
+    """By the way to a worker; shared by all the runs within one."""
 
     def read(self, event: Event) -> Iterator[str]:
         """Every rule that the next event breaks."""
@@ -88,11 +88,9 @@ class Log:
             case PlanAmended():
                 yield from self._amended(event)
             case BreakerOpened():
-                yield from self._opened(event)
+                yield from self._breaker(event.worker).opened(event)
             case BreakerClosed():
-                if event.worker not in self._open or self._in_a_row[event.worker]:
-                    yield f"the breaker of {event.worker} closed, and it had no reason to"
-                self._open.pop(event.worker, None)
+                yield from self._breaker(event.worker).closed()
             case RunResumed():
                 yield from self._goes_on(event)
             case RunFinished():
@@ -122,8 +120,8 @@ class Log:
             case TaskReassigned():
                 if self.team.worker(event.worker) is None:
                     yield f"{event.worker} is not in the team"
-                if event.reason == f"the breaker of {seen.worker} is open":
-                    yield from self._rests(seen.worker, event.elapsed_s)
+                if event.reason.startswith("the breaker of "):
+                    yield from self._rests(seen, event)
                 seen.worker, seen.second_opinion = event.worker, event.second_opinion
                 seen.undecided = False
             case TaskSplit():
@@ -141,7 +139,8 @@ class Log:
                 yield from self._attempt_ends(seen, event, failed=False)
             case TaskRetried():
                 seen.undecided = False
-                if event.delay_s not in (*self.team.retry.backoff_s, 0.0):
+                waits = (*self.team.retry.backoff_s, 0.0)
+                if not any(abs(event.delay_s - wait) <= JITTER * wait + 0.001 for wait in waits):
                     yield f"a wait of {event.delay_s} s is not in the team's rules"
             case _:
                 pass
@@ -179,21 +178,18 @@ class Log:
         seen.started, seen.interrupted = True, False
         seen.dispatched_s = event.elapsed_s
 
+    def _breaker(self, worker: str) -> Watched:
+        return self.breakers.setdefault((*self.way, worker), Watched())
+
+    def _key(self, event: TaskEvent) -> tuple[str, ...]:
+        return (*self.within, event.task_id)
+
     def _admitted(self, event: TaskDispatched) -> Iterator[str]:
-        if event.worker in self._due:
-            yield f"{event.worker} failed too often in a row, and its breaker did not open"
-        until_s = self._open.get(event.worker)
-        if until_s is None:
-            return
-        probed = self.tasks.get(self._probes.get(event.worker, ""))
-        if event.elapsed_s >= until_s and not (probed is not None and probed.running):
-            self._probes[event.worker] = event.task_id
-            return
-        # But for its probe a worker gets a task only where nobody could help out.
         worker = self.team.worker(event.worker)
-        helper = worker.fallback if worker is not None else None
-        if helper is not None and helper not in self._open:
-            yield f"the breaker of {event.worker} is open, and that of its fallback is not"
+        if worker is not None:
+            yield from self._breaker(event.worker).given(
+                self._key(event), worker, event.elapsed_s, retry=event.attempt > 1
+            )
 
     # Ending
 
@@ -207,6 +203,8 @@ class Log:
             seen.interrupted = seen.running
         if seen.running:
             yield from self._attempt_ends(seen, event, failed=failed)
+        elif failed and not seen.undecided:
+            yield from self._rests(seen, event)
         match event:
             case TaskCancelled():
                 self._stopped = True
@@ -237,12 +235,15 @@ class Log:
         grace_s = GRACE_S * (2 if self._stopped else 1)
         if timeout_s is not None and took_s > timeout_s + grace_s + EPSILON_S and not judged:
             yield f"the attempt took {took_s:.2f} s of {timeout_s:g} s"
-        if isinstance(event, TaskCancelled):
-            return
-        self._in_a_row[worker.name] = self._in_a_row[worker.name] + 1 if failed else 0
-        too_many = self._in_a_row[worker.name] >= self.team.ladder.breaker_failures
-        if failed and too_many and worker.name not in self._open:
-            self._due.add(worker.name)
+        breaker = self._breaker(worker.name)
+        if isinstance(event, TaskCancelled) or (
+            isinstance(event, TaskFailed) and not event.transient
+        ):
+            breaker.released(self._key(event))
+        elif isinstance(event, TaskFailed):
+            breaker.failed(self._key(event), self.team.ladder)
+        else:
+            breaker.succeeded()
 
     def _skipped(self, seen: Seen, event: TaskSkipped) -> Iterator[str]:
         if seen.attempts or seen.running:
@@ -268,25 +269,12 @@ class Log:
 
     # Breakers
 
-    def _opened(self, event: BreakerOpened) -> Iterator[str]:
-        worker, ladder = event.worker, self.team.ladder
-        self._due.discard(worker)
-        if event.failures != self._in_a_row[worker]:
-            yield f"{worker} failed {self._in_a_row[worker]} times in a row, not {event.failures}"
-        if worker not in self._open and event.failures < ladder.breaker_failures:
-            yield f"its breaker opened after {event.failures} failures"
-        if event.elapsed_s < self._open.get(worker, 0.0):
-            yield "its breaker opened again within its pause"
-        self._open[worker] = event.elapsed_s + event.pause_s
-        self._probes.pop(worker, None)
-
-    def _rests(self, worker: str, now_s: float) -> Iterator[str]:
-        """Its tasks go to another while its breaker is open, and but for its probe."""
-        until_s = self._open.get(worker)
-        probed = self.tasks.get(self._probes.get(worker, ""))
-        proves = probed is not None and probed.running
-        if until_s is None or (now_s >= until_s and not proves):
-            yield f"{worker} could have had it: its breaker is not open, or a probe was due"
+    def _rests(self, seen: Seen, event: TaskEvent) -> Iterator[str]:
+        """A worker's tasks are refused, or go to another, while its breaker is open."""
+        # A retry that could be an early probe goes to the fallback, if there is one.
+        retry = seen.attempts > 0 and isinstance(event, TaskFailed)
+        if self._breaker(seen.worker).admits(event.elapsed_s, retry=retry):
+            yield f"{seen.worker} could have had it: its breaker is not open, or a probe was due"
 
     # Going on
 
@@ -316,7 +304,8 @@ class Log:
         for id in event.again:
             self.tasks[id] = Seen(self.tasks[id].task, self.tasks[id].worker)
         self.finished = self._stopped = False
-        self._probes.clear()
+        if not self.within:
+            self.breakers.clear()  # another process knows nothing of them
 
     def _opens(self, id: str, others: set[str]) -> bool:
         seen = self.tasks[id]

@@ -22,10 +22,11 @@ from leadhand.contracts.event import (
 )
 from leadhand.contracts.team import Worker
 from leadhand.engine.attempts import GRACE_S
+from leadhand.engine.quarantine import SUSPECT_CRASHES
 from leadhand.models.ledger import NOTHING, nano_usd
 from leadhand.nesting import unnested
 from leadhand.run_state import RunState
-from leadhand.state import fold
+from leadhand.state import apply, find, fold
 from tests.simulation.drive import spent
 from tests.simulation.log import ENDINGS, EPSILON_S, Log
 from tests.simulation.recording import Recording
@@ -46,6 +47,7 @@ def broken(recording: Recording) -> list[str]:
         *_order(recording),
         *_rules(recording, logs, dispatched),
         *_slots(recording, dispatched),
+        *_alone(recording, dispatched),
         *_told(recording, logs),
         *_revised(recording),
         *_end(recording),
@@ -120,7 +122,11 @@ def _began(recording: Recording, logs: dict[tuple[str, ...], Log], event: RunSta
         if worker is None or worker.team is None:
             return None
         logs[event.within] = Log(
-            worker.team, attempt_around=(around, around.attempts, around.worker)
+            worker.team,
+            attempt_around=(around, around.attempts, around.worker),
+            within=event.within,
+            way=(*outer.way, around.worker),
+            breakers=outer.breakers,
         )
     else:
         logs[()] = Log(recording.scenario.team)
@@ -176,11 +182,32 @@ def _slots(recording: Recording, dispatched: dict[int, Worker]) -> Iterator[str]
             yield f"event {event.seq}: {len(holding) - teams.total()} tasks at once, of {most}"
         if max(teams.values(), default=0) > most:
             yield f"event {event.seq}: {max(teams.values())} teams at once, of {most}"
-        same = sum(
-            1 for within, one in holding.values() if one is worker and within == event.within
-        )
+        same = sum(1 for _, one in holding.values() if one is worker)
         if worker.concurrency is not None and same > worker.concurrency:
             yield f"event {event.seq}: {worker.name} has {same} tasks of {worker.concurrency}"
+
+
+def _alone(recording: Recording, dispatched: dict[int, Worker]) -> Iterator[str]:
+    """A task that was in flight at two crashes in a row has all workers to itself."""
+    state = RunState()
+    working: dict[tuple[str, int], bool] = {}
+    returned = iter([*recording.returned, (len(recording.events) + 1, "", 0)])
+    seq, way, attempt = next(returned)
+    for event in recording.events:
+        while seq < event.seq:
+            working.pop((way, attempt), None)
+            seq, way, attempt = next(returned)
+        if isinstance(event, (*ENDINGS, WorkerStuck)):
+            working.pop((event.task_id, event.attempt), None)
+        elif isinstance(event, RunResumed) and not event.within:
+            working.clear()
+        elif isinstance(event, TaskDispatched) and dispatched[event.seq].team is None:
+            _, task = find(state, event.task_id)
+            suspect = task is not None and task.crashes >= SUSPECT_CRASHES
+            if working and (suspect or any(working.values())):
+                yield f"event {event.seq}: {event.task_id} was started beside {[*working]}"
+            working[event.task_id, event.attempt] = suspect
+        apply(state, event)
 
 
 def _concurrency(recording: Recording) -> dict[int, int]:
@@ -280,8 +307,14 @@ def _answer(recording: Recording, logs: dict[tuple[str, ...], Log]) -> Iterator[
         yield "the answer's tasks are not those of the log"
     gaps = {gap.task_id for gap in answer.gaps}
     missing = {id for id, seen in tasks.items() if seen.status != "completed"}
-    if missing != {id for id in gaps if "/" not in id and id != "synthesis"}:
-        yield f"the gaps are {sorted(gaps)}, and {sorted(missing)} have no result"
+    doubted = {
+        id
+        for id, task in recording.state.tasks.items()
+        if task.status == "completed" and task.error
+    }
+    if missing | doubted != {id for id in gaps if "/" not in id and id != "synthesis"}:
+        lacking = sorted(missing | doubted)
+        yield f"the gaps are {sorted(gaps)}, and {lacking} have no result or a doubtful one"
     for id in gaps:
         outer, _, inner = id.partition("/")
         if inner and tasks[outer].status != "completed":
@@ -313,6 +346,8 @@ def _waits(recording: Recording) -> Iterator[str]:
         return
     if state.plan is None and not answer.waiting and answer.status not in ("failed", "cancelled"):
         yield f"the answer is {answer.status}, and there is no plan"
+    if (answer.status == "waiting") != bool(answer.waiting):
+        yield f"the answer is {answer.status}, and waits for {answer.waiting}"
     if not answer.waiting:
         if state.answer != answer:
             yield "nobody is waited for, and the answer is not in the log"

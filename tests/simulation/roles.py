@@ -10,7 +10,7 @@ from typing import TypeVar, cast
 
 from leadhand.contracts.answer import Synthesis
 from leadhand.contracts.outcome import Escalated, Failed, PlanImpact, Result
-from leadhand.contracts.people import Question, Reply
+from leadhand.contracts.people import Occasion, Question, Reply
 from leadhand.contracts.task import Limits, Plan, Task
 from leadhand.errors import ModelError
 from leadhand.ports import TaskResult
@@ -121,6 +121,7 @@ class ScriptedPerson:
     """Somebody who answers, or does not."""
 
     away = False
+    occasions: frozenset[Occasion] = frozenset({"escalation"})
 
     def __init__(self, seed: int, *, may_never: bool) -> None:
         """`may_never`: whether the run comes to its end although a person never answers."""
@@ -129,6 +130,20 @@ class ScriptedPerson:
 
     def put(self, task: Task, outcome: Escalated | Failed) -> None:
         """Nothing is written down."""
+
+    def put_plan(self, question: str) -> None:
+        """Nothing is written down."""
+
+    async def agree(
+        self,
+        plan: Plan,
+        question: str,
+        *,
+        problems: Callable[[Plan], Sequence[str]],
+        patiently: bool,
+    ) -> Reply | None:
+        """No plan is put to this person."""
+        raise AssertionError(question)
 
     async def ask(self, task: Task, outcome: Escalated | Failed) -> str | None:
         """A hint, a blank, or nothing."""

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Iterator
 
 from leadhand.active import Cancelled
-from leadhand.contracts.answer import Answer, EndedBy, Gap, Synthesis
+from leadhand.contracts.answer import JOURNAL, Answer, EndedBy, Gap, Synthesis
 from leadhand.contracts.event import ConflictFound, RunFinished, SynthesisStarted
 from leadhand.contracts.people import Question
 from leadhand.contracts.task import Plan
@@ -28,7 +28,8 @@ class AnswerStep:
 
     async def last(self) -> Answer:
         """The answer of a run whose work is over; it ends here."""
-        state = self._state
+        state, term = self._state, self._of.term
+        self._recorder.keep_until(lambda: term.due_s)
         lacking = "its plan was approved" if state.proposed else "there was a plan"
         synthesis = Synthesis(answer=f"The run was cancelled before {lacking}.")
         missing: tuple[Gap, ...] = ()
@@ -45,23 +46,47 @@ class AnswerStep:
         for conflict in synthesis.conflicts:
             if (conflict.task_ids, conflict.about) not in known:
                 self._recorder.record(ConflictFound(**self._recorder.stamp(), conflict=conflict))
-        gaps = (*gaps_of(state, self._of.team), *missing)
+        gaps = (*gaps_of(state, self._of.team), *synthesis.gaps, *missing)
         account = self._of.crew.account
         if account is not None and account.ledger.passed is not None and not gaps:
             _log.warning("everything was done, but %s", account.ledger.passed)
-        answer = self._answer(synthesis, gaps)
+        contact = self._of.team.contact if self._unanswered() else None
+        answer = self._answer(synthesis, gaps, contact)
         self._recorder.record(RunFinished(**self._recorder.stamp(), answer=answer))
         await self._recorder.commit()
+        if self._recorder.unkept is not None and not self._recorder.path:
+            self._of.late = term.deadline_s is not None
+            unkept = self._not_kept(self._recorder.unkept)
+            return self._answer(synthesis, (*gaps, unkept), contact)
         return answer
+
+    def _not_kept(self, why: str) -> Gap:
+        resume = f"leadhand resume {self._recorder.run_id}"
+        return Gap(
+            task_id=JOURNAL,
+            why=f"{why}, so this answer is not kept; `{resume}` continues from what was kept",
+        )
 
     async def waiting(self) -> Answer:
         """How things stand where a person has to say something first; the run has not ended."""
         questions = open_questions(self._state)
         answer = self._answer(Synthesis(answer=""), tuple(_open(questions)))
         await self._recorder.commit()
-        return answer.model_copy(update={"waiting": questions})
+        known = {"status": "waiting", "ended_by": None, "waiting": questions}
+        return answer.model_copy(update=known)
 
-    def _answer(self, synthesis: Synthesis, gaps: tuple[Gap, ...]) -> Answer:
+    def _unanswered(self) -> bool:
+        """Whether there is something that no worker could answer."""
+        if self._of.active.reason is not None:  # stopped by those who asked
+            return False
+        state = self._state
+        return state.plan is None or any(
+            task.status != "completed" for task in state.tasks.values()
+        )
+
+    def _answer(
+        self, synthesis: Synthesis, gaps: tuple[Gap, ...], contact: str | None = None
+    ) -> Answer:
         state = self._state
         return Answer(
             run_id=self._recorder.run_id,
@@ -70,10 +95,11 @@ class AnswerStep:
             engine="model" if state.usage.requests else "deterministic",
             team=self._of.team.name,
             request=state.request,
-            answer=with_gaps(synthesis.answer, gaps),
+            answer=with_gaps(synthesis.answer, gaps, contact=contact),
             output=synthesis.output,
             confidence=confidence_of(synthesis.confidence, state),
             gaps=gaps,
+            contact=contact,
             conflicts=state.conflicts,
             sources=synthesis.sources,
             tasks=tuple(task_report(task) for task in state.tasks.values() if task.ended),

@@ -22,6 +22,8 @@ class Setting:
     """Absolute paths."""
     origin: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     """What the program that began it needs to set it up again."""
+    amend: bool = True
+    """Whether the plan may be amended; false for one that was handed in without `amend`."""
 
 
 @dataclass(slots=True)

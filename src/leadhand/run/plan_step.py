@@ -7,7 +7,15 @@ from leadhand.contracts.event import PlanAccepted, PlanProposed
 from leadhand.contracts.event import PlanRejected as PlanRejectedEvent
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
-from leadhand.errors import BudgetUsedUp, InputError, LeadhandError, ModelError, PlanRejected
+from leadhand.errors import (
+    MAX_SHOWN_PROBLEMS,
+    BudgetUsedUp,
+    InputError,
+    LeadhandError,
+    ModelError,
+    PlanRejected,
+)
+from leadhand.failures import failure_of
 from leadhand.planning import TemplatePlanner
 from leadhand.ports import Request
 from leadhand.run.conditions import Conditions
@@ -15,10 +23,9 @@ from leadhand.validation import Problem, check
 
 _log = logging.getLogger("leadhand")
 
+QUESTION = "Is this plan to be carried out?"
 PLANNING_SHARE = 0.4
 """The share of the time for work that planning may take where a template can stand in for it."""
-UNSOUND_PLANS = 3
-"""How many plans that can't be carried out a person may give before the run waits for a better."""
 
 
 class _Unplanned(Exception):
@@ -38,10 +45,11 @@ class PlanStep:
         There is none where the run was stopped, or a person has to approve of it first. Raises
         what `Supervisor.run` says.
         """
-        proposed = self._recorder.state.proposed or await self._proposed(asked, plan)
+        known = self._recorder.state.proposed
+        proposed = known or await self._proposed(asked, plan)
         if proposed is None:
             return False
-        problems = await self._checked(proposed, asked)
+        problems = await self._checked(proposed, asked, known=known is not None)
         approved = await self._approved(proposed, asked)
         if approved is None:
             return False
@@ -50,7 +58,11 @@ class PlanStep:
             self._recorder.record(PlanProposed(**stamp, plan=approved, by="person"))
             problems = check(approved, self._of.team, request=asked.text)
         warnings = tuple(problem.message for problem in problems)
-        self._recorder.record(PlanAccepted(**self._recorder.stamp(), warnings=warnings))
+        people = self._of.people
+        was_asked = people is not None and "plan" in people.occasions
+        self._recorder.record(
+            PlanAccepted(**self._recorder.stamp(), warnings=warnings, approved=was_asked)
+        )
         await self._recorder.commit()
         return True
 
@@ -61,13 +73,18 @@ class PlanStep:
                 author, plan = await self._plan(asked)
             except Cancelled:
                 return None
+            except PlanRejected as error:
+                # The user can't repair a plan that the planner wrote: the answer says why.
+                self._of.unplanned = f"the planner gave no sound plan: {error}"
+                messages = [problem.message for problem in error.problems[:MAX_SHOWN_PROBLEMS]]
+                self._reject(tuple(messages))
+                return None
             except (_Unplanned, ModelError) as error:
                 self._of.unplanned = str(error)
                 self._reject((str(error),))
                 return None
             except LeadhandError as error:
-                problems = getattr(error, "problems", ())
-                self._reject(tuple(problem.message for problem in problems) or (str(error),))
+                self._reject((str(error),))
                 await self._recorder.commit()
                 raise
         self._recorder.record(PlanProposed(**self._recorder.stamp(), plan=plan, by=author))
@@ -76,13 +93,18 @@ class PlanStep:
     def _reject(self, problems: tuple[str, ...]) -> None:
         self._recorder.record(PlanRejectedEvent(**self._recorder.stamp(), problems=problems))
 
-    async def _checked(self, plan: Plan, asked: Request) -> list[Problem]:
-        """The warnings about a plan. Raises `PlanRejected` where there is more to say."""
+    async def _checked(self, plan: Plan, asked: Request, *, known: bool) -> list[Problem]:
+        """The warnings about a plan. Raises `PlanRejected` if it has errors.
+
+        A plan that was `known` before the run was resumed stays proposed: with the team as it was
+        then, the run can still be resumed.
+        """
         problems = check(plan, self._of.team, request=asked.text)
         errors = [problem for problem in problems if problem.severity == "error"]
         if errors:
-            self._reject(tuple(problem.message for problem in errors))
-            await self._recorder.commit()
+            if not known:
+                self._reject(tuple(problem.message for problem in errors))
+                await self._recorder.commit()
             raise PlanRejected(errors)
         return [*problems]
 
@@ -94,6 +116,10 @@ class PlanStep:
             work = planner.plan(asked, team)
             until_s = term.loop_time(self._until_s())
             plan = await self._of.active.unless_told(work, until_s=until_s)
+            problems = check(plan, team, request=asked.text)
+            errors = [problem for problem in problems if problem.severity == "error"]
+            if errors:
+                raise PlanRejected(errors)
             return planner.name, plan
         except BudgetUsedUp as error:
             failure: Exception = _Unplanned(str(error))
@@ -106,6 +132,12 @@ class PlanStep:
                 f"no plan came in {taken_s:.3g} s, with the run's deadline of {term.deadline_s:g} s"
             )
             failure = _Unplanned(why)
+        except (Cancelled, LeadhandError):
+            raise
+        except Exception as error:
+            # A planner of the user's own may raise anything.
+            _log.warning("the planner failed", exc_info=error)
+            failure = _Unplanned(f"the planner failed: {failure_of(error).message}")
         if not _can_do_without(team):
             raise failure
         try:
@@ -130,36 +162,31 @@ class PlanStep:
     async def _approved(self, plan: Plan, asked: Request) -> Plan | None:
         """The plan that may be carried out: `plan`, or what a person made of it; none: neither.
 
-        What they take to think about it is not taken from the run's time. Whoever goes on giving
-        plans that can't be carried out is not asked for ever: the question is left open.
+        What they take to think about it is not taken from the run's time.
         """
         people = self._of.people
         if people is None or "plan" not in people.occasions:
             return plan
-        problems = ""
-        for _ in range(UNSOUND_PLANS):
-            since_s = self._recorder.elapsed_s()
-            try:
-                reply = await self._of.active.unless_told(people.approve(plan, problems=problems))
-            except Cancelled:
-                return None
-            self._of.term.extend(self._recorder.elapsed_s() - since_s)
-            if reply is None:
-                return None
-            if reply.verdict != "approved":
-                why = f"a person refused the plan: {reply.text.strip()}".rstrip(": ")
-                self._reject((why,))
-                self._of.unplanned = why
-                return None
-            if reply.plan is None:
-                return plan
-            found = check(reply.plan, self._of.team, request=asked.text)
-            errors = [problem.message for problem in found if problem.severity == "error"]
-            if not errors:
-                return reply.plan
-            problems = "The plan can't be carried out as it was changed: " + "; ".join(errors)
-        await people.leave_open(problems)
-        return None
+
+        def problems(given: Plan) -> list[str]:
+            found = check(given, self._of.team, request=asked.text)
+            return [problem.message for problem in found if problem.severity == "error"]
+
+        since_s = self._recorder.elapsed_s()
+        asking = people.agree(plan, QUESTION, problems=problems, patiently=False)
+        try:
+            reply = await self._of.active.unless_told(asking)
+        except Cancelled:
+            return None
+        self._of.term.extend(self._recorder.elapsed_s() - since_s)
+        if reply is None:
+            return None
+        if reply.verdict != "approved":
+            why = f"a person refused the plan: {reply.text.strip()}".rstrip(": ")
+            self._reject((why,))
+            self._of.unplanned = why
+            return None
+        return reply.plan or plan
 
 
 def _can_do_without(team: Team) -> bool:

@@ -7,23 +7,36 @@ from functools import partial
 
 from leadhand.active import ActiveRun
 from leadhand.contracts.answer import Answer
-from leadhand.contracts.event import RunResumed, RunStarted, TaskCancelled, WorkerStuck
+from leadhand.contracts.event import (
+    RunResumed,
+    RunStarted,
+    TaskCancelled,
+    TaskFailed,
+    WorkerStuck,
+)
 from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.task import Plan
+from leadhand.contracts.task_events import did_not_stop
 from leadhand.contracts.team import Team
 from leadhand.crew import Crew
 from leadhand.engine.attempts import Slots
+from leadhand.engine.quarantine import MAX_CRASHES
 from leadhand.engine.scheduler import GRACE_S, Scheduler
+from leadhand.engine.workforce import Way, Workforce
 from leadhand.models.choice import roles
 from leadhand.people import People
 from leadhand.ports import Request
-from leadhand.recorder import Recorder
+from leadhand.recorder import NestedJournal, Recorder
 from leadhand.resumption import is_over, stopped
 from leadhand.run.answer_step import AnswerStep
 from leadhand.run.conditions import Conditions, Setting
 from leadhand.run.plan_step import PlanStep
+from leadhand.run.reserve import Reserve
+from leadhand.run.stopping import Stopping
 from leadhand.run.term import Term
 from leadhand.state import RunState
+from leadhand.stopwatch import aside
+from leadhand.trace.metrics import metrics, sequential
 from leadhand.workers.nested import request_of
 from leadhand.workers.staff import Staff
 from leadhand.workers.watchdog import Watchdog, naming
@@ -52,17 +65,22 @@ class Run:
         setting: Setting | None = None,
         people: People | None = None,
         slots: Slots | None = None,
+        workforce: Workforce | None = None,
+        way: Way = (),
         grace_s: float = GRACE_S,
     ) -> None:
         """`deadline_s` is seconds from when it starts, or goes on; `concurrency` is tasks at once,
-        of which a tree of runs shares the `slots`; `grace_s` is how long what was told to stop may
-        take. Where the recorder has a past, the run goes on from there.
+        of which a tree of runs shares the `slots`; the `workforce` is what all runs share of the
+        workers, and `way` the workers that this run is within; `grace_s` is how long what was told
+        to stop may take. Where the recorder has a past, the run continues from there.
         """
         self._recorder = recorder
         self._deadline_s = deadline_s
         self._concurrency = concurrency
         self._setting = setting or Setting()
         self._slots = slots or Slots(concurrency)
+        self._workforce = workforce or Workforce(team)
+        self._way = way
         self._grace_s = grace_s
         term = Term(recorder, deadline_s, reserve=False)
         self._of = Conditions(team, recorder, crew, active, people, term)
@@ -79,21 +97,41 @@ class Run:
         if state.answer is not None and is_over(state) and not again:
             return state.answer
         self._start(asked, again)
+        if recorder.path:
+            return await self._answered(asked, plan)
+        stopping = Stopping(recorder)
+        self._of.active.on_stop.append(stopping.stop)
+        if self._of.active.reason is not None:
+            stopping.stop(self._of.active.reason)
+        try:
+            return await self._answered(asked, plan)
+        except asyncio.CancelledError:
+            stopping.stop("the run was cancelled by its program")
+            raise
+        finally:
+            await stopping.close()
+
+    async def _answered(self, asked: Request, plan: Plan | None) -> Answer:
+        recorder = self._recorder
+        state = recorder.state
         if plan is None and not recorder.path:
             # While it is planned there is something to go on with, and the journal can be written.
             # A plan of the caller's own is kept together with the run's beginning, or not at all.
             await recorder.commit()
         if state.plan is None and not await PlanStep(self._of).planned(asked, plan):
-            return await self._waiting_or_last()
-        if not all(task.ended for task in state.tasks.values()):
-            await self._work()
-        return await self._waiting_or_last()
+            stopped = self._of.active.reason is not None or self._of.unplanned is not None
+            return await self._end(waits=bool(state.questions) and not stopped)
+        waits = False
+        if state.amendment_open or not all(task.ended for task in state.tasks.values()):
+            waits = await self._work()
+        return await self._end(waits=waits and self._of.active.reason is None)
 
     def _start(self, asked: Request, again: tuple[str, ...]) -> None:
         recorder, team = self._recorder, self._of.team
         recorder.start()
         reserve = self._of.crew.synthesizer.calls_model
-        self._of.term = Term(recorder, self._deadline_s, reserve=reserve)
+        term = self._of.term = Term(recorder, self._deadline_s, reserve=reserve)
+        recorder.keep_until(lambda: term.work_until_s)
         if recorder.state.seq:
             goes_on = tuple(id for id in stopped(recorder.state) if id not in {*again})
             recorder.record(
@@ -103,8 +141,10 @@ class Run:
                     budget=self._setting.budget,
                     goes_on=goes_on,
                     again=again,
+                    crashes=recorder.crashes(team),
                 )
             )
+            self._give_up_crashed()
             return
         recorder.record(
             RunStarted(
@@ -118,21 +158,49 @@ class Run:
                 inputs=self._setting.inputs,
                 nonce=self._of.crew.nonce,
                 origin=self._setting.origin,
+                amend=self._setting.amend,
             )
         )
 
-    async def _waiting_or_last(self) -> Answer:
-        """The answer; as things stand where somebody has to be heard first, else the last one."""
-        state = self._recorder.state
-        told = self._of.active.reason is not None
-        everything = state.plan is not None and all(task.ended for task in state.tasks.values())
-        if state.questions and not (told or everything or self._of.unplanned):
-            return await AnswerStep(self._of).waiting()
-        return await AnswerStep(self._of).last()
+    def _give_up_crashed(self) -> None:
+        """Fail the tasks that were in flight whenever the process died."""
+        recorder = self._recorder
+        for id, task in recorder.state.tasks.items():
+            count = task.crashes
+            if count >= MAX_CRASHES and not task.ended:
+                recorder.record(
+                    TaskFailed(
+                        **recorder.task_stamp(id, task.attempts + count),
+                        kind="crashed",
+                        message=f"the process died {count} times in a row while this task ran",
+                        final=True,
+                        decision=f"given up after {count} crashes",
+                    )
+                )
+
+    async def _end(self, *, waits: bool) -> Answer:
+        """The answer; if the run `waits` for a person, how it stands until they reply."""
+        step = AnswerStep(self._of)
+        return await (step.waiting() if waits else step.last())
 
     async def run_team(self, team: Team, handoff: Handoff) -> RunState:
         """`handoff`'s task done by `team`, as `TeamRunner` says: a run within this one."""
         recorder, journal = self._recorder.nested(handoff.task_id)
+        state = recorder.state
+        # Of a nested run that is resumed, what it did before is counted already.
+        past_low_s, past_high_s = sequential(state, recorder.elapsed_s()) if state.seq else (0, 0)
+        with aside() as block:
+            try:
+                return await self._run_team(team, handoff, recorder, journal)
+            finally:
+                now_s = recorder.elapsed_s()
+                low_s, high_s = sequential(state, now_s)
+                path_s = metrics(state, now_s).critical_path_s
+                block.took_all(low_s - past_low_s, high_s - past_high_s, path_s=path_s)
+
+    async def _run_team(
+        self, team: Team, handoff: Handoff, recorder: Recorder, journal: NestedJournal
+    ) -> RunState:
         asked = request_of(handoff)
         active = ActiveRun()
         people = self._of.people
@@ -147,6 +215,8 @@ class Run:
                     concurrency=self._concurrency,
                     people=people.nested(recorder) if people is not None else None,
                     slots=self._slots,
+                    workforce=self._workforce,
+                    way=(*self._way, handoff.to_agent),
                     grace_s=self._grace_s * NESTED_GRACE,
                 )
                 try:
@@ -170,12 +240,12 @@ class Run:
         slack_s = self._grace_s * NESTED_GRACE + NESTED_SLACK_S
         return round(least_s - min(slack_s, least_s / 2), 3)
 
-    async def _work(self) -> None:
-        crew, people = self._of.crew, self._of.people
-        asks = people is not None and "escalation" in people.occasions
+    async def _work(self) -> bool:
+        """Do the tasks; gives whether all that is left waits for a person."""
+        crew = self._of.crew
         async with self._staff() as staff:
             if staff is None:
-                return
+                return False
             scheduler = Scheduler(
                 self._recorder,
                 self._of.team,
@@ -183,25 +253,30 @@ class Run:
                 concurrency=self._concurrency,
                 slots=self._slots,
                 shared_slots=staff.slots,
+                workforce=self._workforce,
+                way=self._way,
                 remedies=crew.remedies,
-                person=people if asks else None,
+                person=self._of.people,
                 grace_s=self._grace_s,
             )
             self._of.active.works_with(scheduler)
             if crew.account is not None:
                 crew.account.on_used_up = partial(self._without_budget, scheduler)
             # One watches over the whole tree of runs.
-            with nullcontext() if self._recorder.path else Watchdog(naming(self._recorder)):
+            watchdog = nullcontext() if self._recorder.path else Watchdog(naming(self._recorder))
+            with watchdog, Reserve(self._of, self._workforce, self._way):
                 await scheduler.run(deadline_s=self._of.term.work_until_s)
-            for given in staff.abandoned:
+            # Once a task and worker, however many of its attempts have not returned.
+            for given in {(one.task_id, one.to_agent): one for one in staff.abandoned}.values():
                 id, name = given.task_id, given.to_agent
                 self._recorder.record(
                     WorkerStuck(
                         **self._recorder.task_stamp(id, given.attempt),
                         worker=name,
-                        message=f"worker {name!r} goes on with task {id!r} in an abandoned thread",
+                        message=did_not_stop(name, id),
                     )
                 )
+        return scheduler.waits_for_person
 
     def _without_budget(self, scheduler: Scheduler, why: str) -> None:
         """Go on by code where all can do without a model; else let come to its end what runs."""

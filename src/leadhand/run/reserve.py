@@ -1,0 +1,88 @@
+"""The time that is kept before a run's deadline for code that stands in for a model.
+
+A model that does not answer may use up all the time for work. While the code of the tasks that are
+left still fits in, models are asked no more.
+"""
+
+import asyncio
+from types import TracebackType
+
+from leadhand import graph
+from leadhand.contracts.team import Worker
+from leadhand.engine.workforce import Way, Workforce
+from leadhand.run.conditions import Conditions
+from leadhand.workers.in_need import SLACK_S, USUAL_S
+from leadhand.workers.staff import work_of
+
+MAX_SHARE = 0.5
+"""Of the time for work: models have at least the other half."""
+_SOON_S = 0.05
+
+
+class Reserve:
+    """Stops asking models in time, while the block lasts; needs a running event loop."""
+
+    def __init__(self, conditions: Conditions, workforce: Workforce, way: Way) -> None:
+        self._of = conditions
+        self._need = conditions.crew.need
+        self._state = conditions.recorder.state
+        self._workforce = workforce
+        self._way = way
+        self._workers = {worker.name: worker for worker in conditions.team.workers}
+        self._began_s = conditions.recorder.elapsed_s()
+        self._timer: asyncio.TimerHandle | None = None
+
+    def __enter__(self) -> None:
+        if any(self._has_both(worker) for worker in self._workers.values()):
+            self._look()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        for name, took_s in self._need.took_s.items():
+            shared = self._workforce.of(self._way, self._workers[name])
+            shared.code_s = took_s
+
+    def _look(self) -> None:
+        """Stop asking models if it is time, else come back when it will be."""
+        until_s, term = self._of.term.work_until_s, self._of.term
+        if until_s is None or self._need.why is not None:
+            return
+        seconds = {
+            id: 0.0 if task.ended else self._seconds(self._workers[task.worker])
+            for id, task in self._state.tasks.items()
+        }
+        if not any(seconds.values()):
+            return
+        tasks = [task.task for task in self._state.tasks.values()]
+        needed_s = max(graph.remaining_path(tasks, seconds).values()) + SLACK_S
+        kept_s = min(needed_s, MAX_SHARE * (until_s - self._began_s))
+        left_s = until_s - kept_s - self._of.recorder.elapsed_s()
+        if left_s > _SOON_S:
+            loop = asyncio.get_running_loop()
+            self._need.until_s = loop.time() + left_s
+            self._timer = loop.call_later(left_s, self._look)
+            return
+        self._of.late = True
+        self._need.arise(
+            f"no model answered until {kept_s:.2g} s before work had to stop, with the run's "
+            f"deadline of {term.deadline_s:g} s: that time is its code's"
+        )
+
+    def _seconds(self, worker: Worker) -> float:
+        """How long code takes for a task of a worker; 0 where a model does it, or a team."""
+        shared = self._workforce.of(self._way, worker)
+        if not self._has_both(worker):
+            return (shared.latency_s or 0.0) if callable(worker.run) else 0.0
+        known_s = max(self._need.took_s.get(worker.name, 0.0), shared.code_s or 0.0)
+        return worker.offline_s or known_s or USUAL_S
+
+    def _has_both(self, worker: Worker) -> bool:
+        """Whether a model does a worker's work, and code may stand in for it."""
+        by_model = worker.team is None and work_of(worker, self._of.team) is None
+        return by_model and worker.offline is not None
