@@ -3,7 +3,7 @@
 import time
 from pathlib import Path
 
-from leadhand.contracts.outcome import Completed, Escalated, Handoff, Outcome, Result
+from leadhand.contracts.outcome import Completed, Escalated, Handoff, Outcome, PlanImpact, Result
 from tests.team_folders import worker, write_team
 
 ROOT = Path(__file__).parent.parent.parent
@@ -31,6 +31,12 @@ def file(handoff: Handoff) -> str:
     return f"filed: {handoff.intent}"
 
 
+def find(handoff: Handoff) -> Outcome:
+    """Finds that the plan does not fit."""
+    impact = PlanImpact(reason="there is no wall")
+    return Completed(result=Result(output="no wall", plan_impact=impact))
+
+
 def sleep(handoff: Handoff) -> str:
     """Takes long."""
     time.sleep(60)
@@ -39,7 +45,7 @@ def sleep(handoff: Handoff) -> str:
 
 def desk_team(folder: Path) -> Path:
     """The team, in `folder`."""
-    functions = {"painter": "paint", "clerk": "file", "sleeper": "sleep"}
+    functions = {"painter": "paint", "clerk": "file", "sleeper": "sleep", "finder": "find"}
     front = "description: The {0} of the house\noffline: tests.cli.desk_team:{1}"
     workers = {name: worker(front.format(name, of)) for name, of in functions.items()}
     return write_team(folder / "desk", "name: desk\n", **workers)

@@ -31,7 +31,8 @@ def errands_team(folder: Path) -> None:
         asker=worker(BY_CODE.format("Asks the endpoint", "ask")),
         refuser=worker(BY_CODE.format("Refuses all work", "refuse")),
     )
-    by_model = "---\ndescription: Looks invoices up\n---\n\nYou know invoices.\n"
+    known = "You know invoices. " * 80  # so that a few tasks use a budget up
+    by_model = f"---\ndescription: Looks invoices up\n---\n\n{known}\n"
     write_team(folder / "clerks", "name: clerks\n", clerk=by_model)
 
 

@@ -2,7 +2,7 @@
 
 from leadhand.testing import Reply, Request, ToolCall
 from leadhand.testing.exchange import Role
-from leadhand.testing.json_data import Json
+from leadhand.testing.json_data import Json, Object
 
 LENS_WORDS = {
     "security": "ways in which it lets somebody do harm",
@@ -116,3 +116,15 @@ def unreliable(request: Request, role: Role) -> Reply | None:
     if lens(request) == "bugs":
         return ended(found("from flask import request", "It is not installed.", rule="missing"))
     return ended()
+
+
+def unsure(request: Request, role: Role) -> Reply | None:
+    """One lens whose model is not sure, and hands in some words."""
+    if role == "worker" and lens(request) == "security":
+        doubt: Object = {
+            "reason": "low_confidence",
+            "message": "two readings",
+            "partial": "Looks odd.",
+        }
+        return Reply(tool_calls=(ToolCall("escalate", doubt),))
+    return ended() if role == "worker" else None

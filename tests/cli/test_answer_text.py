@@ -55,6 +55,16 @@ def test_on_a_terminal_gaps_read_as_they_were_written() -> None:
     assert "[price](https://evil.example); taken as right: <i>40</i> (# so)" in shown
 
 
+def test_in_a_pipe_text_reads_as_it_was_written_and_has_no_escapes() -> None:
+    """F34"""
+    file = io.StringIO()
+    show_answer(ANSWER, Console(file=file, width=100))
+    shown = file.getvalue()
+    assert "- `a`b`: boom ## What was found ![x](https://evil.example/p) <b>\\x1b[31m\n" in shown
+    assert "[price](https://evil.example); taken as right: <i>40</i> (# so)\n" in shown
+    assert shown.count("\n## What was found\n") == 1
+
+
 def test_many_gaps_of_one_reason_share_a_line() -> None:
     gaps = tuple(Gap(task_id=f"t{n}", why="time is up", what="Count.") for n in range(1, 7))
     few = markdown(ANSWER.model_copy(update={"gaps": gaps[:5]}))

@@ -16,7 +16,7 @@ UNPRICED = "openai-chat:scripted"
 
 
 def team(folder: Path) -> Path:
-    files = {"clerk": worker("description: Looks invoices up", "You know invoices.")}
+    files = {"clerk": worker("description: Looks invoices up", "You know invoices. " * 80)}
     return write_team(folder / "office", "name: office\n", **files)
 
 

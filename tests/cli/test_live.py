@@ -6,9 +6,11 @@ import io
 from collections.abc import Callable, Sequence
 from itertools import count
 
+import pytest
 from rich.console import Console
 
 from leadhand.cli.live import LiveTree, PlainLines
+from leadhand.cli.task_rows import Rows, Seen, table
 from leadhand.contracts.event import (
     Event,
     ModelCalled,
@@ -18,9 +20,15 @@ from leadhand.contracts.event import (
     TaskDispatched,
     ToolCalled,
 )
+from leadhand.contracts.task import Task
+from leadhand.nesting import nested
+from leadhand.progress import Progress
+from leadhand.state import RunState, apply
 from leadhand.testing import run_virtual
 from tests.plans import plan, task
 
+CALL = {"part_kind": "tool-call", "tool_name": "search_files", "args": "{}"}
+SAID = {"parts": [{"part_kind": "text", "content": "hm"}, CALL, CALL]}
 NOW = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
 
 
@@ -39,16 +47,16 @@ def events() -> list[Event]:
         made(PlanProposed, plan=plan(task("a")), by="planner"),
         made(PlanAccepted),
         made(TaskDispatched, worker="worker", **of_task),
-        made(ModelCalled, input_tokens=1_200, output_tokens=80, **model),
+        made(ModelCalled, input_tokens=1_200, output_tokens=80, response=SAID, **model),
         made(ToolCalled, output_chars=1, sha256="0", duration_s=0.1, **tool, **of_task),
         made(ModelCalled, **model, **failed),
         made(ModelCalled, **model, **failed),
     ]
 
 
-def tree_after(number: int, more: Sequence[Event] = ()) -> str:
+def tree_after(number: int, more: Sequence[Event] = (), *, width: int = 100) -> str:
     """The tree as it stands after so many events, and then some more."""
-    console = Console(file=io.StringIO(), width=100, force_terminal=True, color_system=None)
+    console = Console(file=io.StringIO(), width=width, force_terminal=True, color_system=None)
     with LiveTree(console, "team t") as tree:
         for event in [*events()[:number], *more]:
             tree(event)
@@ -57,10 +65,87 @@ def tree_after(number: int, more: Sequence[Event] = ()) -> str:
 
 
 def test_the_tree_shows_what_a_running_task_does_and_has_used() -> None:
-    assert "running: using its tools · 1 request, 1.3k tokens" in tree_after(4)
-    assert "running: called search_files · 1 request, 1.3k tokens" in tree_after(5)
+    assert "running: calls search_files x2 · 1 request, 1.3k tokens" in tree_after(4)
+    assert "running: called search_files, asks its model · 1 request" in tree_after(5)
     assert "asks again in 2.0 s: the model is overloaded" in tree_after(6)
     assert "0/1 tasks · 3 requests, 1.3k tokens" in tree_after(7)
+
+
+def test_a_task_s_intent_follows_or_has_a_column_where_there_is_room() -> None:
+    assert "· work on part a" in tree_after(3)
+    wide = tree_after(3, width=120)
+    assert "worker  work on part a  0.0 s  running" in wide
+    assert " · work on" not in wide
+
+
+def tree_of_tasks(count: int, *, width: int = 100) -> list[str]:
+    """The rows of a plan of so many tasks of which none has begun."""
+    tasks = [task(f"t{number}") for number in range(count)]
+    seen = RunState()
+    for event in (*made_plan(*tasks),):
+        apply(seen, event)
+    console = Console(file=io.StringIO(), width=width)
+    console.print(table(list(Rows(seen, Seen(), 0.0).all()), width))
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue().splitlines()
+
+
+def made_plan(*tasks: Task) -> list[Event]:
+    stamp = {"at": NOW, "elapsed_s": 0.0, "run_id": "r"}
+    proposed = PlanProposed(seq=1, plan=plan(*tasks), by="planner", **stamp)  # pyright: ignore[reportArgumentType]
+    accepted: Event = PlanAccepted(seq=2, **stamp)  # pyright: ignore[reportArgumentType]
+    return [proposed, accepted]
+
+
+@pytest.mark.parametrize("width", [80, 130, 200])
+def test_up_to_forty_tasks_have_a_row_each_that_says_what_it_is_for(width: int) -> None:
+    rows = tree_of_tasks(40, width=width)
+    assert len(rows) == 40
+    assert all(f"work on part t{number}" in row for number, row in enumerate(rows))
+    assert all(len(row) <= width for row in rows)
+    assert len(tree_of_tasks(41, width=width)) == 1
+
+
+def tree_with(*given: Progress | Event) -> str:
+    """What stands at the end of the tree after these."""
+    console = Console(file=io.StringIO(), width=60, force_terminal=True, color_system=None)
+    with LiveTree(console, "team t") as tree:
+        for one in given:
+            if isinstance(one, Progress):
+                tree.progress(one)
+            else:
+                tree(one)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue().rpartition("team t")[2]
+
+
+def test_what_a_planner_writes_is_shown_task_by_task() -> None:
+    text = '{"goal": "g", "tasks": [{"id": "a"}, {"id": "b", "worker": "billing", "inte'
+    assert "planner writes task 2: billing" in tree_with(Progress("planner", "", text))
+    text += 'nt": "Find the inv'
+    assert "legal/planner writes task 2: billing: Find the inv" in tree_with(
+        Progress("planner", "legal/", text)
+    )
+
+
+@pytest.mark.parametrize("start", ["", '{"confidence": 80, "answer": "'])
+def test_the_end_of_what_a_synthesizer_writes_is_shown_safely(start: str) -> None:
+    """F34"""
+    shown = tree_with(Progress("synthesizer", "", start + "word " * 500 + "\x1b[31mred end"))
+    (line,) = [line for line in shown.splitlines() if "synthesizer writes: …" in line]
+    assert line.rstrip().endswith("\\x1b[31mred end")
+    assert len(line) <= 60
+
+
+def test_what_was_written_leaves_the_tree_with_the_call_s_end() -> None:
+    called = ModelCalled(
+        seq=1, at=NOW, elapsed_s=1.0, run_id="r", role="planner", model="m", duration_s=1.0
+    )
+    assert "writes" not in tree_with(Progress("planner", "", "{"), called)
+    begun = [*events()[:3], Progress("planner", "a/", "{")]
+    assert "a/planner writes" in tree_with(*begun)
+    inner = tree_with(*begun, nested(called, "a"))
+    assert "writes" not in inner
 
 
 def test_the_tree_counts_what_is_done_and_tells_the_rest_apart() -> None:

@@ -99,7 +99,9 @@ def tree_of(events: Sequence[Event], *, width: int = 100, past: Sequence[Event] 
         for event in events:
             tree(event)
     shown = CONTROL.sub("", file.getvalue()).rpartition("team t")[2].splitlines()
-    return [shown[0].strip(), *(line.rstrip() for line in shown[1:] if line.strip())]
+    # What each task is for follows how it stands.
+    lines = [line.partition(" · work on part")[0].rstrip() for line in shown[1:] if line.strip()]
+    return [shown[0].strip(), *lines]
 
 
 def until(events: Sequence[Event], kind: type[Event]) -> list[Event]:

@@ -75,7 +75,7 @@ def test_a_run_waits_for_its_plan_to_be_approved_and_for_answers_and_then_goes_o
     parked = house.runs("--approve", "plan,escalation", "--json")
     document = json.loads(parked.out)
     run_id = document["run_id"]
-    assert parked.status == 3
+    assert (parked.status, document["status"]) == (3, "waiting")
     assert [one["text"] for one in document["waiting"]] == ["Is this plan to be carried out?"]
     assert f"it waits for a person: leadhand answer {run_id} --home runs" in parked.err
     assert f"to answer: leadhand answer {run_id} --home runs" in parked.err
@@ -120,6 +120,8 @@ def test_a_plan_is_refused_by_command_and_the_answer_says_why(house: House) -> N
 def test_what_fits_no_question_is_one_clear_line(house: House) -> None:
     house.runs("--approve", "plan,escalation")
     house.write("broken.json", {**PLAN, "tasks": [{"id": "a", "worker": "nobody", "intent": "x"}]})
+    os.mkfifo(house.folder / "pipe")
+    (house.folder / "half.json").write_text('{"goal":')
     for arguments, why in {
         ("blue",): "a plan waits to be approved: give --approve, --refuse or --plan FILE",
         ("blue", "--task", "t1"): "a plan waits to be approved",
@@ -129,6 +131,10 @@ def test_what_fits_no_question_is_one_clear_line(house: House) -> None:
         ("--plan", "broken.json", "why"): "leave it out",
         ("--plan", "none.json"): "can't read the plan none.json",
         ("--plan", "broken.json"): "'nobody'",
+        ("--plan", "pipe"): "can't read the plan pipe: it is a pipe, give a file",
+        ("--plan", "desk"): "can't read the plan desk: Is a directory",
+        ("--plan", "half.json"): "half.json:1:9: the plan is not valid JSON",
+        ("--plan", "/dev/zero"): "can't read the plan /dev/zero: it is a device",
     }.items():
         house.refuses(arguments, why)
     assert house.does("answer", "last", "--approve").status == 3
@@ -163,6 +169,22 @@ def test_a_run_under_way_is_cancelled_from_elsewhere_and_prints_its_answer(house
     assert "`t3`: cancelled by `leadhand cancel`" in out
     assert "filed: file the permit" in out
     assert "go on with: leadhand resume run-" in err
+
+
+def test_f46_a_plan_of_ones_own_is_binding_unless_amend_is_given(house: House) -> None:
+    first = {"id": "t1", "worker": "finder", "intent": "look at the wall"}
+    second = {"id": "t2", "worker": "clerk", "intent": "file the permit", "depends_on": ["t1"]}
+    house.write("plan.json", {"goal": "Have it painted", "tasks": [first, second]})
+    given = ("run", "--team", "desk", "--plan", "plan.json", "--json")
+    ended = house.does(*given)
+    assert ended.status == 3
+    (gap,) = json.loads(ended.out)["gaps"]
+    assert gap["task_id"] == "t1"
+    assert "the plan no longer fits (there is no wall); it was not amended" in gap["why"]
+    assert house.does(*given, "--amend").status == 0
+    alone = house.does("run", "Paint it", "--team", "desk", "--amend")
+    assert (alone.status, alone.out) == (2, "")
+    assert "--amend is for a plan of your own: give --plan FILE as well" in alone.err
 
 
 # At a terminal
@@ -200,6 +222,37 @@ def test_somebody_at_the_terminal_edits_and_approves_the_plan_and_answers(house:
         assert terminal.ended() == 0
     assert "the süd wall: dark blue" in terminal.text
     assert "but not the door" in terminal.text.partition("answered by person")[2]
+
+
+def test_f11_a_plan_edited_to_name_unknown_workers_is_refused_before_it_is_approved(
+    house: House,
+) -> None:
+    editor = house.folder / "editor.py"
+    editor.write_text(
+        "import pathlib, sys\n"
+        "file = pathlib.Path(sys.argv[1])\n"
+        "text = file.read_text()\n"
+        "broken = text.replace('painter', 'nobody').replace('clerk', 'ghost')\n"
+        "mended = text.replace('nobody', 'clerk').replace('ghost', 'clerk')\n"
+        "file.write_text(broken if 'painter' in text else mended)\n"
+    )
+    env = {"VISUAL": f"{sys.executable} {editor}"}
+    run = ("run", "--team", "desk", "--plan", "plan.json", "--approve", "plan")
+    house.runs("--approve", "plan")
+    for command in (("answer", "last"), run):
+        with house.at_terminal(*command, env=env) as terminal:
+            terminal.shows("[a]pprove, [e]dit or [r]efuse? ")
+            terminal.types("e")
+            terminal.shows("This plan can't be carried out:")
+            terminal.shows("- task 't1' is for 'nobody'")
+            terminal.shows("- task 't2' is for 'ghost'")
+            terminal.shows("[a]pprove, [e]dit or [r]efuse? ")
+            terminal.types("e")
+            terminal.shows("2 tasks for 1 worker")
+            terminal.shows("[a]pprove, [e]dit or [r]efuse? ")
+            terminal.types("a")
+            assert terminal.ended() == 0
+        assert "filed: paint the north wall" in terminal.text
 
 
 def test_ctrl_c_at_a_question_leaves_a_run_that_asks_again_when_it_is_resumed(

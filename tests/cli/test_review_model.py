@@ -217,7 +217,7 @@ def test_f14_f15_the_change_reaches_the_models_as_data_and_nowhere_else(
     assert {text(body["role"]) for body in bodies} == {"worker", "scorer"}
     for body in bodies:
         (_, system), (_, user), *_ = messages(body)
-        nonce = re.search(r"<data-([0-9a-f]{8}) from=", user)
+        nonce = re.search(r"<data-([0-9a-f]{16,}) from=", user)
         assert nonce is not None
         fenced = re.compile(rf"<data-{nonce[1]} [^>]*>\n.*?\n</data-{nonce[1]}>", re.DOTALL)
         inside = "".join(fenced.findall(user))
@@ -263,7 +263,7 @@ def test_of_a_patch_alone_models_see_only_the_patch(
         if body["role"] == "worker"
         for tool in items(mapping(body["body"]).get("tools"))
     }
-    assert offered == {"read_file", "show_diff", "read_more", "escalate", "final_answer"}
+    assert offered == {"read_file", "show_diff", "escalate", "final_answer"}
     assert "bugs/model-argument-not-used" in rules(output(ended), "findings")
 
 
@@ -281,3 +281,16 @@ def test_a_model_that_fails_is_a_gap_and_an_unscored_finding_is_not_shown(
     assert text(missing["why"]).startswith("not scored: the model refused the request")
     notes = [text(mapping(one).get("why")) for one in items(made.get("not_assessed"))]
     assert any("bugs/model-missing: not scored" in note for note in notes)
+
+
+def test_a_model_that_is_not_sure_is_a_gap_and_does_not_cost_the_review(
+    repo: Repo, server: ScriptedServer
+) -> None:
+    """Its words are no findings, whatever type its answer has."""
+    server.reset(script="tests.cli.review_script:unsure")
+    ended = review(server, "--model", MODEL, "--json", folder=repo.folder)
+    document, made = json.loads(ended.out), output(ended)
+    assert (ended.status, document["status"]) == (3, "partial")
+    assert [gap["task_id"] for gap in document["gaps"]] == ["security-model"]
+    assert document["gaps"][0]["why"] == "accepted at low confidence: two readings"
+    assert "bugs/undefined-name" in rules(made, "findings")

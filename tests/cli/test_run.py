@@ -1,12 +1,14 @@
 """`leadhand run` as a person types it: models told first, the answer on stdout, the exit status."""
 
 import json
+import math
 import os
 import pty
 import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -175,21 +177,26 @@ def test_a_gap_is_shown_as_such_and_makes_the_exit_status_3(tmp_path: Path) -> N
     team = support_team(tmp_path, "find", "fail")
     ended = run(REQUEST, "--team", str(team), folder=tmp_path)
     assert ended.status == 3
-    said = "## What is missing\n\n- `fail`: ValueError: no paper left. It was to: "
-    assert ended.out.count(said) == 1
+    place = re.escape(f"{ROOT / 'tests' / 'cli' / 'support_team.py'}")
+    said = rf"## What is missing\n\n- `fail`: ValueError: no paper left \(at {place}:\d+\)\. It was"
+    assert len(re.findall(said, ended.out)) == 1
     assert ended.out.splitlines()[-1].startswith("partial · ")
     assert " · 1 of 2 tasks · " in ended.out
 
 
 def test_a_deadline_keeps_what_is_done_and_makes_the_exit_status_4(tmp_path: Path) -> None:
+    quick = support_team(tmp_path / "quick", "find")
+    began_s = time.monotonic()
+    assert run(REQUEST, "--team", str(quick), folder=tmp_path).status == 0
+    deadline_s = math.ceil(1 + 4 * (time.monotonic() - began_s))  # enough on this machine
     team = support_team(tmp_path, "find", "slow")
-    ended = run(REQUEST, "--team", str(team), "--deadline", "4s", folder=tmp_path)
+    ended = run(REQUEST, "--team", str(team), "--deadline", f"{deadline_s}s", folder=tmp_path)
     assert ended.status == 4
     assert f"Found: {REQUEST}" in ended.out
     why = r"`slow`: the run's deadline of ([\d.]+) s was reached\. It was to: "
     found = re.search(why, ended.out)
     assert found is not None
-    assert float(found[1]) < 4, "it counts from the start of the program"
+    assert float(found[1]) < deadline_s, "it counts from the start of the program"
 
 
 def test_f37_ctrl_c_once_stops_the_run_and_prints_what_is_done(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from tests.cli.program import Ended
 from tests.cli.program import leadhand as program
 from tests.teams.research import samples
 
+UNREAD = "logo.bin: neither a text nor a table that is read here"
 QUESTION = "How did revenue develop in the North, and why?"
 
 
@@ -116,10 +117,13 @@ def modelled(folder: Path, server: ScriptedServer) -> tuple[Ended, Stats]:
 
 def test_without_a_model_there_is_one_report_that_says_so(told: Ended) -> None:
     lines = told.out.splitlines()
-    assert told.status == 0, told.err
-    assert lines[0] == f"# {QUESTION}"
-    assert lines[2].startswith("*No model was used: ")
+    assert told.status == 3, told.err
+    assert lines[:3] == ["## What is missing", "", f"- `sources`: {UNREAD}"]
+    assert lines[6] == f"# {QUESTION}"
+    assert lines[8].startswith("*No model was used: ")
     assert [line for line in lines if line.startswith("## ")] == [
+        "## What is missing",
+        "## What was found",
         "## What the sources say",
         "## What the tables show",
         "## What was not found or not read",
@@ -127,7 +131,6 @@ def test_without_a_model_there_is_one_report_that_says_so(told: Ended) -> None:
     ]
     assert "> The North region lost its largest reseller, Brandt & Co., in July 2023." in told.out
     assert "+34.3 % on the 12 months before (562,037)" in told.out
-    assert "- logo.bin: neither a text nor a table that is read here" in lines
     assert "engine: deterministic, no model was used · 3 tasks" in lines[-1]
 
 
@@ -136,17 +139,19 @@ def test_without_a_model_the_document_has_the_same_report_and_every_place(
 ) -> None:
     ended = research("--input", str(folder), "--json", "-q", folder=folder)
     answer = Answer.model_validate_json(ended.out)
-    assert (answer.status, answer.engine, answer.gaps) == ("complete", "deterministic", ())
+    assert (ended.status, answer.status, answer.engine) == (3, "partial", "deterministic")
+    assert [(gap.task_id, gap.why) for gap in answer.gaps] == [("sources", UNREAD)]
     assert told.out.startswith(answer.answer)
-    assert answer.output == answer.answer
+    assert isinstance(answer.output, str)
+    assert answer.answer.endswith(answer.output)
     assert {one.task_id for one in answer.sources} == {"sources", "tables"}
     assert {"[notes/regions.md:5]", "[revenue.csv: sum(revenue) by month and region]"} <= {
         one.ref for one in answer.sources
     }
     assert all(one.ref in answer.answer for one in answer.sources)
     assert [(task.id, task.depends_on) for task in answer.tasks] == [
-        ("sources", ()),
         ("tables", ()),
+        ("sources", ("tables",)),
         ("report", ("sources", "tables")),
     ]
 
@@ -169,7 +174,8 @@ def test_with_a_model_it_plans_works_at_once_and_says_what_it_took(
     modelled: tuple[Ended, Stats],
 ) -> None:
     ended, stats = modelled
-    assert ended.status == 0, ended.err
+    assert ended.status == 3, ended.err
+    assert f"`: {UNREAD}\n" in ended.out
     assert stats.by_role["planner"] == stats.by_role["synthesizer"] == 1
     assert stats.max_concurrency > 1
     assert ended.err.startswith("models: openai-chat:scripted for every role")
@@ -201,7 +207,8 @@ def test_the_web_is_searched_where_an_endpoint_is_named(
     env = with_model(server, LEADHAND_SEARCH_URL=address)
     ended = research("--input", str(folder), "--json", "-q", folder=folder, env=env)
     answer, stats = Answer.model_validate_json(ended.out), server.stats()
-    assert (answer.status, answer.engine) == ("complete", "model")
+    assert (answer.status, answer.engine) == ("partial", "model")
+    assert [gap.why for gap in answer.gaps] == [UNREAD]
     assert {task.worker for task in answer.tasks} == {"researcher", "analyst", "writer"}
     assert all(task.input_tokens > 0 for task in answer.tasks)
     assert answer.metrics.requests == stats.requests

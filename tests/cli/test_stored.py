@@ -4,8 +4,10 @@ import asyncio
 import datetime as dt
 import json
 import os
+import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,11 +17,13 @@ import pytest
 from leadhand import Team, Worker
 from leadhand.cli.duration import parse_duration
 from leadhand.cli.stored import found, list_runs, prune_runs, show_run, trace_run
+from leadhand.cli.story_text import story_lines
 from leadhand.contracts.event import ApprovalRequested, Event, RunStarted, parse
 from leadhand.errors import InputError
 from leadhand.journal import open_journal
 from leadhand.ports import Journal
 from leadhand.state import fold
+from leadhand.trace.story import Story
 from tests.cli.program import leadhand
 from tests.cli.terminal import Terminal
 from tests.plans import nothing, plan, task
@@ -203,7 +207,8 @@ def test_a_run_is_shown_with_every_attempt_in_80_columns(
     assert text.index("┄ big split") < text.index("    ✓ big.1 completed")
     assert "- lost skipped · second needs 'never', which gave no result" in words
     assert "critical path" in lines
-    assert "go on with: leadhand resume run-1" in lines
+    # A program began it, and the command line has to be told its team.
+    assert "go on with: leadhand resume run-1 --team TEAM" in lines
 
 
 def test_nested_teams_stand_within_the_task_that_they_do(
@@ -232,6 +237,14 @@ def test_what_a_run_waits_for_is_told_with_the_command_to_answer(
     assert "  e: Which archive?\n  go on with: leadhand answer run-1 --home /h\n" in text
 
 
+def test_a_run_without_its_first_event_is_named_in_the_command_too(flow: Sequence[Event]) -> None:
+    """F44"""
+    lines = story_lines(Story.of(flow[1:4]), held=False, options=" --home /h")
+    text = "\n".join(line.plain for _, line in lines)
+    assert text.startswith(f"{flow[0].run_id}  ")
+    assert f"leadhand resume {flow[0].run_id} --home /h" in text
+
+
 def test_many_quiet_tasks_are_counted_and_what_went_wrong_is_not(
     journal: Journal, home: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -242,6 +255,26 @@ def test_many_quiet_tasks_are_counted_and_what_went_wrong_is_not(
     text = shown(journal, home, capsys)
     assert "✓ 20 more tasks completed at the first attempt (w 20)" in text
     assert "✗ late failed" in text
+
+
+def test_an_interrupted_run_of_thousands_of_tasks_is_shown_on_a_few_screens() -> None:
+    """F47: one of 20,000 tasks took 5,950 lines. What runs or failed comes before all others."""
+    team = Team("t", workers=(Worker("w", "d", run=nothing), Worker("bad", "d", run=runs.broken)))
+    tasks = [
+        task(f"t{number}", worker="bad" if number % 10 == 9 else "w") for number in range(1500)
+    ]
+    late = [task(f"late{number}", "t0", worker="w") for number in range(500)]
+    _, events = runs.ran(team, plan(*tasks, *late))
+    done = [n for n, event in enumerate(events) if event.type == "task_failed"][139]
+    story = Story.of(events[: done + 1])
+    lines = [line.plain for _, line in story_lines(story, held=False)]
+    assert len(lines) < 500
+    status = Counter(one.status for one in story.state.tasks.values())
+    text = "\n".join(lines)
+    assert f" {status['pending'] - 40:,} more pending (" in text
+    assert " more tasks completed at the first attempt (w " in text
+    assert sum(line.startswith("✗ ") for line in lines) <= 101
+    assert re.search(r"^✗ \d+ more failed \(bad \d+\)$", text, re.MULTILINE)
 
 
 def test_a_run_is_shown_as_data_too(

@@ -110,7 +110,7 @@ rules
              out of scope: reassign, fallback, ask a person, give up
              ambiguous input: refine, ask a person, give up
              low confidence: stronger tier, second opinion, accept, give up
-             timeout: split, stronger tier, fallback, give up
+             timeout: retry, split, stronger tier, fallback, give up
              breaker of a worker: open for 10 s after 5 failures in a row
   synthesis  merge
 """
@@ -139,7 +139,8 @@ def test_a_team_as_json_has_the_names_that_its_files_use(tmp_path: Path) -> None
     shown = json.loads(screen.text)
     assert list(shown) == [
         "name", "description", "models", "workers", "planner", "synthesizer", "judge", "critic",
-        "limits", "ladder", "rates", "max_depth", "routes", "router", "shared_tools",
+        "limits", "ladder", "rates", "contact", "max_depth", "routes", "router",
+        "shared_tools",
     ]  # fmt: skip
     assert shown["workers"][1] == {
         "name": "technical",
@@ -148,14 +149,19 @@ def test_a_team_as_json_has_the_names_that_its_files_use(tmp_path: Path) -> None
         "tier": None,
         "model": None,
         "settings": {},
+        "input": None,
         "output": None,
         "plain": False,
         "min_confidence": None,
+        "max_tool_calls": 32,
+        "max_output_mb": 1.0,
         "fallback": "billing",
+        "retry": True,
         "isolate": "process",
         "concurrency": 2,
         "limits": {"max_steps": 7},
         "offline": WORK,
+        "offline_s": None,
         "run": None,
         "role": None,
         "max_queue": None,
@@ -170,7 +176,7 @@ def test_a_team_as_json_has_the_names_that_its_files_use(tmp_path: Path) -> None
         "out_of_scope": ["reassign", "fallback", "ask_person"],
         "ambiguous_input": ["refine", "ask_person"],
         "low_confidence": ["stronger_tier", "second_opinion", "accept"],
-        "timeout": ["split", "stronger_tier", "fallback"],
+        "timeout": ["retry", "split", "stronger_tier", "fallback"],
         "breaker_failures": 5,
         "breaker_pause_s": 10.0,
     }
@@ -262,9 +268,9 @@ def test_a_team_is_shown_with_the_models_that_it_names(tmp_path: Path) -> None:
         """\
   adder   Adds up
           tools: calculate, tests.teams.test_tools:find_invoice · tier fast · max_tokens: 90 ·
-          output: tests.teams.test_outputs:Reply · confidence of 70 or more
+          output: tests.teams.test_outputs:Reply {text: string} · confidence of 70 or more
   clerk   Files
-          no tools · model e:own · output: JSON Schema
+          no tools · model e:own · output: object
   poet    Rhymes
           no tools · plain
   teller  Counts

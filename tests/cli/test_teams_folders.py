@@ -24,7 +24,7 @@ def test_a_new_team_is_made_and_the_next_steps_are_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delitem(sys.modules, "support_desk", raising=False)
+    monkeypatch.delitem(sys.modules, "desk", raising=False)
     screen = Screen(width=20)
     new_team(Path("my desk"), screen.console)
     assert screen.text == (

@@ -1,6 +1,68 @@
-"""The command line. `main` is what the `leadhand` program runs."""
+"""The command line. `program` is the `leadhand` program; `main` is for a process that continues.
+
+This module imports next to nothing, so that Ctrl-C during the imports of all others is quiet.
+"""
+
+import os
+import signal
+import sys
+import threading
 
 from leadhand.cli import began as began  # first of all: it looks at the clock
-from leadhand.cli.app import main
 
-__all__ = ["main"]
+_INTERRUPTED = 130
+
+
+def main() -> None:
+    """Run the command that was typed. Ends in `SystemExit`."""
+    from leadhand.cli.app import main as run_app
+
+    run_app()
+
+
+def program() -> None:
+    """Run the command that was typed, and end the process."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        # Nothing is under way yet that would have to be cleaned up.
+        signal.signal(signal.SIGINT, _quit)
+    try:
+        import leadhand.cli.app  # noqa: F401  # pyright: ignore[reportUnusedImport]
+
+        if signal.getsignal(signal.SIGINT) is _quit:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        main()
+    except KeyboardInterrupt:
+        _leave(_INTERRUPTED)
+    except SystemExit as end:
+        if end.code is not None and not isinstance(end.code, int):
+            raise
+        _leave(end.code or 0)
+
+
+def _quit(number: int, frame: object) -> None:
+    os._exit(_INTERRUPTED)
+
+
+def _leave(status: int) -> None:
+    """End the process now, after what is registered for its end has been run.
+
+    The interpreter would first take apart every module and object, which takes longer than many
+    runs. A thread that is no daemon is waited for as usual: it may be writing something.
+    """
+    import atexit
+    import contextlib
+
+    def stop(number: int, frame: object) -> None:
+        os._exit(status)
+
+    if any(not thread.daemon for thread in threading.enumerate()[1:]):
+        sys.exit(status)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, stop)
+    # Nothing public runs them before `os._exit`.
+    atexit._run_exitfuncs()  # pyright: ignore[reportPrivateUsage]
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):  # whoever read it has left
+            stream.flush()
+    os._exit(status)

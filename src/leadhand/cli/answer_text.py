@@ -1,6 +1,7 @@
 """An answer as a person reads it: what is missing, the text, what contradicts, what it took.
 
-Laid out where stdout is a terminal, plain Markdown elsewhere. Nothing in it is obeyed.
+Laid out on a terminal, plain text elsewhere; as Markdown where that is asked for, and only then
+with Markdown's escapes. Nothing in it is obeyed.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -18,6 +19,7 @@ from leadhand.cli.words import counted
 from leadhand.contracts.answer import FOUND, Answer, Conflict, Gap, Metrics
 from leadhand.markdown import prose
 from leadhand.trace.ending import reason, without_gaps
+from leadhand.trace.words import faster
 
 MAX_WIDTH = 100
 """Wider terminals don't get longer lines."""
@@ -41,20 +43,30 @@ _STATUS_STYLES = {
 
 
 def show_answer(answer: Answer, console: Console) -> None:
-    """Print `answer` on a terminal, else as Markdown."""
-    text = _laid_out(answer, console) if console.is_terminal else markdown(answer)
+    """Print `answer`: laid out on a terminal, else as plain text."""
+    text = _laid_out(answer, console) if console.is_terminal else _plain(answer)
     console.file.write(encodable(text, console.encoding))
 
 
 def markdown(answer: Answer) -> str:
     """The answer as Markdown: its gaps, its text, then conflicts, sources and the footer."""
-    gaps = _gaps(answer, code, _prose)
-    body = safe_block(without_gaps(answer.answer, answer.gaps))
+    return _document(answer, name=code, said=_prose, ref=code)
+
+
+def _plain(answer: Answer) -> str:
+    """The same for reading: what others wrote stands there as they wrote it."""
+    return _document(answer, name=_quoted, said=sentence, ref=str)
+
+
+def _document(answer: Answer, *, name: _Shown, said: _Shown, ref: _Shown) -> str:
+    gaps = _gaps(answer, name, said)
+    body = safe_block(without_gaps(answer.answer, answer.gaps, contact=answer.contact))
     parts = [
         _section("What is missing", gaps),
         f"{FOUND}\n\n{body}" if gaps and body.strip() else body,
-        _section("Contradictions", [_conflict(one, code, _prose) for one in answer.conflicts]),
-        _section("Sources", _sources(answer, code)),
+        safe_block(answer.contact or ""),
+        _section("Contradictions", [_conflict(one, name, said) for one in answer.conflicts]),
+        _section("Sources", _sources(answer, ref)),
         f"---\n\n{' · '.join(footer(answer))}",
     ]
     return "\n\n".join(part.strip("\n") for part in parts if part.strip()) + "\n"
@@ -71,15 +83,13 @@ def footer(answer: Answer) -> list[str]:
     tasks = counted(total, "task") if done == total else f"{done:,} of {counted(total, 'task')}"
     modelled = answer.engine == "model"
     engine = "engine: model" if modelled else "engine: deterministic, no model was used"
-    # One that waits has not failed.
-    status = "waiting" if answer.waiting else answer.status
-    return [status, engine, tasks, *_time(answer.metrics), *_use(answer.metrics, modelled)]
+    return [answer.status, engine, tasks, *_time(answer.metrics), *_use(answer.metrics, modelled)]
 
 
 def _time(metrics: Metrics) -> Iterator[str]:
     yield seconds(metrics.makespan_s)
-    if metrics.speedup >= 1.05:
-        yield f"{metrics.speedup:.1f}x as fast as one by one ({seconds(metrics.sequential_s)})"
+    if gained := faster(metrics):
+        yield gained
 
 
 def _use(metrics: Metrics, modelled: bool) -> Iterator[str]:
@@ -150,9 +160,10 @@ def _sources(answer: Answer, shown: _Shown) -> list[str]:
 
 
 def _laid_out(answer: Answer, console: Console) -> str:
-    body = without_gaps(answer.answer, answer.gaps)
+    body = without_gaps(answer.answer, answer.gaps, contact=answer.contact)
     parts = _titled("missing", "yellow", _gaps(answer, _quoted, sentence))
     parts += [SafeMarkdown(body), Text()] if body.strip() else []
+    parts += [SafeMarkdown(answer.contact), Text()] if answer.contact else []
     conflicts = [_conflict(one, _quoted, sentence) for one in answer.conflicts]
     parts += _titled("contradictions", "yellow", conflicts)
     parts += _titled("sources", "dim", _sources(answer, str))

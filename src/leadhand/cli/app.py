@@ -10,14 +10,16 @@ from typing import Annotated
 
 import typer
 
-from leadhand.cli import began, resume_commands, stored_commands
+from leadhand.cli import began, resume_commands, stored_commands, teams_commands
 from leadhand.cli.options import (
+    TEAM_HELP,
     AnswerFormat,
     Approve,
     BudgetTokens,
     BudgetUsd,
     Concurrency,
     Deadline,
+    Debug,
     Events,
     FailOn,
     Format,
@@ -29,6 +31,8 @@ from leadhand.cli.options import (
     NoModel,
     Quiet,
     TeamName,
+    Trust,
+    is_debugging,
 )
 
 app = typer.Typer(
@@ -38,8 +42,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-teams_app = typer.Typer(help="Teams: list the ready-made ones, show one, check or begin your own.")
-app.add_typer(teams_app, name="teams", no_args_is_help=True)
 
 
 @app.command()
@@ -95,6 +97,7 @@ def review(
     events: Events = None,
     quiet: Quiet = False,
     home: Home = None,
+    debug: Debug = False,
 ) -> None:
     """Review a change of any git repository; by a model too, where one is named.
 
@@ -144,6 +147,9 @@ def run(
         Path | None,
         typer.Option(help="Run this plan, as `leadhand plan --json` prints it.", metavar="FILE"),
     ] = None,
+    amend: Annotated[
+        bool, typer.Option("--amend", help="Let results amend the plan of --plan.")
+    ] = False,
     model: Model = None,
     no_model: NoModel = False,
     deadline: Deadline = None,
@@ -159,6 +165,8 @@ def run(
     no_input: NoInput = False,
     approve: Approve = None,
     home: Home = None,
+    trust: Trust = False,
+    debug: Debug = False,
 ) -> None:
     """Have a team answer a request: plan it, do all that can be done at once, answer.
 
@@ -171,6 +179,7 @@ def run(
     options = RunOptions(
         setup=TeamSetup(
             team=team,
+            trust=trust,
             model=model,
             no_model=no_model,
             deadline=deadline,
@@ -182,6 +191,7 @@ def run(
         request=request,
         inputs=tuple(inputs or ()),
         plan=plan,
+        amend=amend,
         home=home,
         showing=Showing(
             format="json" if json else format.value, events=events, quiet=quiet, no_input=no_input
@@ -210,13 +220,19 @@ def show_plan(
     ] = None,
     quiet: Quiet = False,
     no_input: NoInput = False,
+    trust: Trust = False,
+    debug: Debug = False,
 ) -> None:
-    """Show the plan of a request: its graph, the models, what it may cost. No work is done."""
+    """Show the plan of a request: its graph, the models, what it may cost. No work is done.
+
+    The team's Python is imported, unless it is a ready-made team.
+    """
     from leadhand.cli.plan_command import PlanOptions, plan_command
 
     options = PlanOptions(
         request=request,
         team=team,
+        trust=trust,
         inputs=tuple(inputs or ()),
         model=model,
         no_model=no_model,
@@ -234,11 +250,13 @@ def show_plan(
 def doctor(
     team: Annotated[
         str | None,
-        typer.Option(help="A ready-made team, or a folder.", metavar="NAME|DIR"),
+        typer.Option(help=TEAM_HELP, metavar="TEAM"),
     ] = None,
     model: Model = None,
     no_model: NoModel = False,
     json: Annotated[bool, typer.Option("--json", help="The findings as JSON on stdout.")] = False,
+    trust: Trust = False,
+    debug: Debug = False,
 ) -> None:
     """Tell what there is to work with, which model each role would use, and whether it works.
 
@@ -246,54 +264,14 @@ def doctor(
     """
     from leadhand.cli.doctor import doctor_command
 
-    raise typer.Exit(doctor_command(team=team, model=model, no_model=no_model, as_json=json))
+    raise typer.Exit(
+        doctor_command(team=team, trust=trust, model=model, no_model=no_model, as_json=json)
+    )
 
 
 stored_commands.add_to(app)
 resume_commands.add_to(app)
-
-
-@teams_app.command("list")
-def teams_list() -> None:
-    """List the ready-made teams."""
-    from leadhand.cli.console import Output
-    from leadhand.cli.teams import list_teams
-
-    list_teams(Output())
-
-
-@teams_app.command("show")
-def teams_show(
-    name: Annotated[str, typer.Argument(help="A ready-made team, or a folder.")],
-    json: Json = False,
-) -> None:
-    """Show a team: its workers, its plan template and its rules."""
-    from leadhand.cli.console import Output
-    from leadhand.cli.teams import show_team
-
-    show_team(name, Output(), as_json=json)
-
-
-@teams_app.command("check")
-def teams_check(
-    folder: Annotated[Path, typer.Argument(help="A folder that holds team.yaml.")],
-) -> None:
-    """Check a team folder: every problem with its file and line."""
-    from leadhand.cli.console import Output
-    from leadhand.cli.teams import check_team
-
-    raise typer.Exit(0 if check_team(folder, Output()) else 2)
-
-
-@teams_app.command("new")
-def teams_new(
-    folder: Annotated[Path, typer.Argument(help="The folder to make.", metavar="DIR")],
-) -> None:
-    """Make a team of your own: a folder to start from."""
-    from leadhand.cli.console import Output
-    from leadhand.cli.teams import new_team
-
-    new_team(folder, Output())
+teams_commands.add_to(app)
 
 
 def _version(asked: bool) -> None:
@@ -310,6 +288,7 @@ def options(
         bool,
         typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
     ] = False,
+    debug: Debug = False,
 ) -> None:
     """A supervisor for teams of workers: plans, runs in parallel, answers, shows its work."""
 
@@ -330,6 +309,10 @@ def main() -> None:
         from leadhand.cli.terminal import sentence
         from leadhand.redaction import Redactor
 
+        if is_debugging():
+            from leadhand.cli.debugging import show_error
+
+            show_error(error)
         line = sentence(Redactor.of(os.environ)(str(error)))
         sys.stderr.write(f"leadhand: {line}\n")
         sys.exit(2 if isinstance(error, InputError) else 3)

@@ -2,8 +2,9 @@
 
 import time
 
-LEAST_S = 0.1
-"""What a run gets however late it is: it says then what is missing."""
+LEAST_S = 1.0
+"""What a run gets however late it is, if its deadline is no shorter: time for code that stands in
+for a model, and for the journal."""
 _loaded_s = time.monotonic()
 _began_s: float | None = None
 
@@ -18,4 +19,5 @@ def left_of(deadline_s: float) -> float:
     """Seconds that are left of a deadline; all of them where this is not the program."""
     if _began_s is None:
         return deadline_s
-    return max(round(deadline_s - (time.monotonic() - _began_s), 1), LEAST_S)
+    left_s = round(deadline_s - (time.monotonic() - _began_s), 1)
+    return max(left_s, min(LEAST_S, deadline_s))

@@ -28,7 +28,7 @@ from leadhand.contracts.team import Team
 from leadhand.errors import InputError
 from leadhand.models.choice import models_of, roles, shown
 from leadhand.models.defaults import PROVIDERS
-from leadhand.teams.loader import load
+from leadhand.teams.sources import team_of
 
 EXTRAS = (
     # What other providers and tools need, and what it is imported from.
@@ -72,9 +72,11 @@ class Report:
         return all(check.passed for check in (*self.checks, *tried))
 
 
-def doctor_command(*, team: str | None, model: str | None, no_model: bool, as_json: bool) -> int:
+def doctor_command(
+    *, team: str | None, trust: bool, model: str | None, no_model: bool, as_json: bool
+) -> int:
     """Look, try, print the report, and give the exit status: 0, or 3 where something failed."""
-    subject = load(team) if team is not None else Team("any", workers=())
+    subject = team_of(team, trust=trust) if team is not None else Team("any", workers=())
     report = _examine(subject, model=model, no_model=no_model)
     with written():
         if as_json:

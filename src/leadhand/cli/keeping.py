@@ -15,8 +15,8 @@ from leadhand.redaction import Redactor
 class Keeping:
     """The journal of a command, and what it needs beside it."""
 
-    def __init__(self, home: str | None) -> None:
-        """`home` is what `--home` says.
+    def __init__(self, home: str | None, *, options: str = "") -> None:
+        """`home` is what `--home` says; `options` are those that later commands need besides.
 
         Where nobody named a place and the usual one can't be written, the run stays in memory and
         `lost` says so: a review in a read-only container is a review all the same. Of a place that
@@ -24,6 +24,7 @@ class Keeping:
         that can't be read or a database that is away.
         """
         self.named = home
+        self._options = options
         where = home_of(home, os.environ)
         self.shown = shown_home(where)
         self._folder = where if isinstance(where, Path) else state_folder(os.environ)
@@ -56,7 +57,7 @@ class Keeping:
         """What to type to do something with a run: `leadhand resume RUN`."""
         from leadhand.cli.stored import home_options
 
-        return f"leadhand {verb} {run_id}{home_options(self.named)}"
+        return f"leadhand {verb} {run_id}{home_options(self.named)}{self._options}"
 
 
 def _writable(folder: Path) -> None:

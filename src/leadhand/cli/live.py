@@ -18,6 +18,7 @@ from leadhand.cli.notices import Notices
 from leadhand.cli.task_rows import Rows, Seen, table, used_by
 from leadhand.cli.terminal import safe, sentence
 from leadhand.cli.words import counted
+from leadhand.cli.writing import written
 from leadhand.contracts.event import (
     ApprovalRequested,
     Event,
@@ -33,12 +34,15 @@ from leadhand.contracts.event import (
     TaskSplit,
     ToolCalled,
 )
+from leadhand.progress import Progress
 from leadhand.state import RunState, apply, find, fold
 
 _LAST = 4
 """How many of the latest notices about the run stand below the tree."""
 QUIET_S = 30.0
 """After so long without a line there is one to say that the run goes on."""
+_ENDS = ("final_answer", "escalate")
+"""The tools by which a worker ends."""
 _WITHOUT = ("failed", "timed_out", "escalated", "skipped", "cancelled")
 """How a task may have ended without a result."""
 
@@ -60,6 +64,7 @@ class LiveTree:
         self._title = title
         self._seen = Seen()
         self._notices = Notices()
+        self._writing: dict[tuple[str, str], Progress] = {}
         self._latest: deque[str] = deque(maxlen=_LAST)
         self._console = console
         self._clock = console.get_time
@@ -111,13 +116,19 @@ class LiveTree:
                 self._seen.doing.pop(event.task_id, None)
             case ToolCalled():
                 failed = " failed" if event.error else ""
-                self._seen.doing[event.task_id] = f"called {event.tool}{failed}"
-            case ModelCalled() if event.task_id is not None:
-                self._seen.doing[event.task_id] = _waits(event) or "using its tools"
+                self._seen.doing[event.task_id] = f"called {event.tool}{failed}, asks its model"
+            case ModelCalled():
+                self._writing.pop((event.role, "/".join(event.within)), None)
+                if event.task_id is not None:
+                    self._seen.doing[event.task_id] = _waits(event) or _calling(event)
             case TaskSplit():
                 self._seen.parts[event.task_id] = tuple(part.id for part in event.parts)
             case _:
                 pass
+
+    def progress(self, progress: Progress) -> None:
+        """Take note of what a role is writing; the next redraw shows it."""
+        self._writing[progress.role, progress.path.rstrip("/")] = progress
 
     def _page(self) -> Group:
         """What the run is at, what a person is asked, the tasks, and what happened to the run.
@@ -134,6 +145,8 @@ class LiveTree:
             hint = _answering(state, self._how_to_answer)
             parts.append(Text(hint, "yellow"))
         parts.append(table(list(Rows(state, self._seen, now_s).all()), self._console.width))
+        width = self._console.width
+        parts += [_one_line(written(one, width), "cyan") for one in self._writing.values()]
         parts += [_one_line(sentence(text), "dim") for text in self._latest]
         # The cursor waits in a line of its own. Behind a full one the terminal's `^C` would take a
         # new line, and the next redraw begin a line too low.
@@ -229,9 +242,10 @@ class PlainLines:
         _, task = find(self._state, id)
         if task is None:
             return
-        why = f": {task.error}" if task.error else ""
+        why = f": {task.why}" if task.why else ""
         took = f" in {task.busy_s:.1f} s" if task.attempts else ""
         took += f", {task.attempts} attempts" if task.attempts > 1 else ""
+        took += f", {used_by(task.usage)}" if task.usage.requests else ""
         yield f"{id}: {task.status.replace('_', ' ')}{took}{why}"
 
 
@@ -240,6 +254,22 @@ def _run_of(state: RunState, within: Sequence[str]) -> RunState:
     for id in within:
         state = state.tasks[id].nested or RunState()
     return state
+
+
+def _calling(event: ModelCalled) -> str:
+    """Which tools a worker's model has just called; which role of a nested team has answered."""
+    if event.role != "worker":
+        return f"its {event.role} has answered"
+    response = event.response
+    parts = response.get("parts") if isinstance(response, dict) else None
+    rows = [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
+    called = Counter(
+        str(part["tool_name"]) for part in rows if part.get("part_kind") == "tool-call"
+    )
+    tools = [name if n == 1 else f"{name} x{n}" for name, n in called.items() if name not in _ENDS]
+    if tools:
+        return f"calls {', '.join(tools)}"
+    return "has its answer" if response is not None else "has asked its model"
 
 
 def _waits(call: ModelCalled) -> str | None:

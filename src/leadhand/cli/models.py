@@ -10,7 +10,9 @@ from rich.text import Text
 
 from leadhand.cli.terminal import encodable, safe, sentence
 from leadhand.contracts.team import Team
+from leadhand.errors import InputError
 from leadhand.models.choice import Choice, choose, models_of, roles
+from leadhand.validation import without_model
 
 
 def chosen(team: Team, *, model: str | None, no_model: bool) -> Choice:
@@ -18,6 +20,14 @@ def chosen(team: Team, *, model: str | None, no_model: bool) -> Choice:
     choice = asyncio.run(choose(team, model=model, no_model=no_model, environ=os.environ))
     # A server found on this machine: the provider's client looks for its address here.
     os.environ.update(choice.environ)
+    lacking = without_model(choice.team)
+    if lacking:
+        who = f"worker {lacking[0]!r}" + (f" and {len(lacking) - 1} more" if lacking[1:] else "")
+        raise InputError(
+            f"{who} of team {choice.team.name!r} can't work without a model ({choice.why}): name "
+            "one with --model PROVIDER:NAME or LEADHAND_MODEL, set a provider's key, or give the "
+            "worker code with `offline`"
+        )
     specs = models_of(choice.team)
     if specs:
         # For weight alone: a run without a model never loads what knows models.

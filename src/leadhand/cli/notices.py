@@ -29,6 +29,7 @@ from leadhand.contracts.event import (
     TierRaised,
     WorkerStuck,
 )
+from leadhand.contracts.outcome import located
 
 _SHOWN = 5
 """Names that are listed one by one."""
@@ -53,12 +54,14 @@ class Notices:
     def __init__(self) -> None:
         self._why: dict[str, str] = {}
         """By task whose attempt has ended without success: why, until something is decided."""
+        self._stuck: set[str] = set()
+        """What was said of workers that don't stop: once, however many attempts they had."""
 
     def of_task(self, event: Event) -> Notice | None:
         """What was decided about a task whose attempt did not complete."""
         match event:
             case TaskFailed():
-                self._why[event.task_id] = event.message
+                self._why[event.task_id] = located(event.message, event.where)
                 return None
             case TaskEscalated():
                 reason = event.reason.replace("_", " ")
@@ -89,6 +92,10 @@ class Notices:
 
     def of_run(self, event: Event) -> Notice | None:
         """What happened to the run as a whole, or to a nested one, whose name goes before it."""
+        if isinstance(event, WorkerStuck):
+            if event.message in self._stuck:
+                return None
+            self._stuck.add(event.message)
         notice = _of_run(event)
         if notice is None or not event.within:
             return notice

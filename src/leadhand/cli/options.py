@@ -34,6 +34,27 @@ class FailOn(enum.StrEnum):
     never = "never"
 
 
+_debugging = False
+
+
+def is_debugging() -> bool:
+    """Whether `--debug` was given: tracebacks are shown."""
+    return _debugging
+
+
+def _debug(context: typer.Context, asked: bool) -> None:
+    global _debugging
+    # `leadhand --debug show` means the same as `leadhand show --debug`.
+    _debugging = asked or (_debugging and context.parent is not None)
+
+
+Debug = Annotated[
+    bool,
+    typer.Option(
+        "--debug", help="Show tracebacks.", callback=_debug, is_eager=True, expose_value=False
+    ),
+]
+"""Every command takes it. It is not passed on: `is_debugging` tells."""
 Deadline = Annotated[
     str | None,
     typer.Option(
@@ -54,8 +75,21 @@ Events = Annotated[
     str | None,
     typer.Option(help="Write one JSON event a line, as they happen; - is stdout.", metavar="FILE"),
 ]
-TeamName = Annotated[
-    str, typer.Option("--team", help="A ready-made team, or a folder.", metavar="NAME|DIR")
+TEAM_HELP = (
+    "A ready-made team, a folder, a file.py[:name], or a module:name; the Python of all but "
+    "ready-made ones is imported."
+)
+TeamName = Annotated[str, typer.Option("--team", help=TEAM_HELP, metavar="TEAM")]
+OtherTeam = Annotated[
+    str | None,
+    typer.Option(
+        "--team",
+        help="The team of a run that a program began, or another place of its team.",
+        metavar="TEAM",
+    ),
+]
+Trust = Annotated[
+    bool, typer.Option("--trust", help="Import a team's Python even if it is another user's.")
 ]
 Inputs = Annotated[
     list[Path] | None,

@@ -24,6 +24,8 @@ def written() -> Generator[None]:
     except BrokenPipeError:
         _discard()
     except OSError as error:
+        if error.filename is not None:  # not stdout, but a file or program that the block used
+            raise ToolError(f"can't use {error.filename}: {error.strerror}") from error
         _discard()
         raise ToolError(f"can't write the output: {error.strerror}") from error
 

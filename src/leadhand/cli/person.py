@@ -14,7 +14,7 @@ import signal
 import sys
 import tempfile
 import termios
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 
@@ -28,6 +28,8 @@ from leadhand.contracts.task import Plan
 
 Pause = Callable[[], AbstractContextManager[object]]
 """Takes what is drawn on the terminal off it, as long as the block lasts."""
+Problems = Callable[[Plan], Sequence[str]]
+MAX_PROBLEMS = 20
 MAX_TYPED_BYTES = 1_000_000
 _PASTE_S = 0.05
 """How long the next line of a pasted text may take."""
@@ -41,9 +43,11 @@ def is_here() -> bool:
 class TerminalPerson:
     """Puts questions to whoever sits there, one after the other."""
 
-    def __init__(self, console: Console, pause: Pause) -> None:
+    def __init__(self, console: Console, pause: Pause, problems: Problems) -> None:
+        """`problems` gives what is wrong with a plan that they have edited."""
         self._console = console
         self._pause = pause
+        self._problems = problems
         self._turn = asyncio.Lock()
         self._draft: str | None = None
         """The plan as they wrote it last, be it sound or not."""
@@ -82,21 +86,38 @@ class TerminalPerson:
         return None
 
     async def _edited(self, plan: Plan) -> Plan:
-        """The plan as it was changed in the person's editor; as it is where that makes no plan."""
+        """The plan as it was changed in the person's editor; `plan` if that can't be carried out.
+
+        What they wrote is kept: they edit it from there, and can't approve it as it is.
+        """
         fields = plan.model_dump(mode="json", exclude_defaults=True)
         try:
             text = self._draft or json.dumps(fields, indent=2, ensure_ascii=False) + "\n"
             self._draft = await _in_editor(text)
-            plan = Plan.model_validate_json(self._draft)
+            edited = Plan.model_validate_json(self._draft)
         except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join(map(str, first["loc"])) or "the file"
-            self._say(f"This is no plan: {place}: {first['msg']}. Edit it again to go on from it.")
+            wrong = [
+                f"{'.'.join(map(str, fault['loc'])) or 'the file'}: {fault['msg']}"
+                for fault in error.errors(include_url=False, include_input=False)
+            ]
+            self._refuse("This is no plan", wrong)
         except (OSError, ValueError) as error:
             self._say(f"The plan can't be edited ({error}). EDITOR names the editor to use.")
         else:
-            show_plan(plan, self._console)
+            wrong = [*self._problems(edited)]
+            if not wrong:
+                show_plan(edited, self._console)
+                return edited
+            self._refuse("This plan can't be carried out", wrong)
         return plan
+
+    def _refuse(self, what: str, wrong: Sequence[str]) -> None:
+        """Say everything that is wrong with a plan, up to a screenful."""
+        lines = [f"- {problem}" for problem in wrong[:MAX_PROBLEMS]]
+        more = len(wrong) - len(lines)
+        lines += [f"- and {more:,} more"] if more else []
+        text = "\n".join(lines)
+        self._say(f"{what}:\n{text}\nEdit it again, or approve the plan as it was before.")
 
     def _say(self, text: str) -> None:
         shown = encodable(safe_block(text), self._console.encoding)

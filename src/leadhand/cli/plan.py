@@ -1,6 +1,7 @@
 """A plan as a person reads it before anything is done: its graph, and what each task is for."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterator, Mapping
 
 from rich.console import Console
 from rich.text import Text
@@ -13,6 +14,7 @@ from leadhand.contracts.task import Plan, Task
 
 MAX_WIDTH = 100
 """Wider terminals don't get longer lines."""
+MAX_PAYLOAD_CHARS = 400
 
 
 _ENDS = {
@@ -72,10 +74,23 @@ def _task(task: Task, console: Console, models: Mapping[str, str], *, says_after
         after = f"  after {safe(', '.join(task.depends_on))}"
         text.append_text(_text(console, after, "not bold dim"))
     text.append_text(_text(console, f"\n{sentence(task.intent)}", "not bold"))
+    for said in _beside(task):
+        text.append_text(_text(console, f"\n{said}", "not bold dim"))
     if task.done_when:
         done = f"\nDone when: {sentence(task.done_when)}"
         text.append_text(_text(console, done, "not bold dim"))
     return text
+
+
+def _beside(task: Task) -> Iterator[str]:
+    """What a task is given beside its intent, a line each."""
+    if task.payload is not None:
+        data = json.dumps(task.payload, ensure_ascii=False)
+        cut = "…" if len(data) > MAX_PAYLOAD_CHARS else ""
+        yield f"Payload: {sentence(data[:MAX_PAYLOAD_CHARS])}{cut}"
+    bounds = task.limits.model_dump(exclude_none=True)
+    if bounds:
+        yield "Limits: " + ", ".join(f"{name} {safe(str(one))}" for name, one in bounds.items())
 
 
 def _text(console: Console, content: str, style: str = "") -> Text:

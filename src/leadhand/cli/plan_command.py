@@ -35,6 +35,7 @@ class PlanOptions:
 
     request: str
     team: str
+    trust: bool
     inputs: tuple[Path, ...]
     model: str | None
     no_model: bool
@@ -50,7 +51,8 @@ def plan_command(options: PlanOptions) -> int:
     """Plan what `options` say, print the plan, and give the exit status. No work is done."""
     budget = budget_of(options.budget_usd, options.budget_tokens)
     request = read_request(options.request)
-    choice = chosen(load_team(options.team), model=options.model, no_model=options.no_model)
+    team = load_team(options.team, trust=options.trust)
+    choice = chosen(team, model=options.model, no_model=options.no_model)
     deadline_s = parse_duration(options.deadline) if options.deadline else 600.0
     supervisor = Supervisor(choice.team, deadline_s=deadline_s, budget=budget)
     if not options.quiet:

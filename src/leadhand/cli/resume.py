@@ -18,7 +18,7 @@ from leadhand.cli.plan import show_plan
 from leadhand.cli.run import (
     TeamSetup,
     asks_here,
-    load_team,
+    errors_of,
     person_of,
     read_plan,
     told,
@@ -51,8 +51,8 @@ class Said:
 
 
 def resume_command(options: ResumeOptions) -> int:
-    """Go on with a run, print its answer, and give the exit status."""
-    keeping = Keeping(options.home)
+    """Resume a run, print its answer, and give the exit status."""
+    keeping = Keeping(options.home, options=options.kept)
     try:
         run_id = found(keeping.journal, options.run, keeping.shown)
         return _resumed(options, keeping, run_id)
@@ -62,14 +62,14 @@ def resume_command(options: ResumeOptions) -> int:
 
 def answer_command(options: ResumeOptions, said: Said) -> int:
     """Say something to a run's questions, and go on with it unless somebody else does."""
-    keeping = Keeping(options.home)
+    keeping = Keeping(options.home, options=options.kept)
     try:
         run_id = found(keeping.journal, options.run, keeping.shown)
         state = fold(keeping.journal.events(run_id))
         questions = open_questions(state)
         if not questions:
             raise InputError(f"run {run_id!r} asks nothing: `leadhand show {run_id}` tells why")
-        replies = _replies(said, questions, state, options.showing)
+        replies = _replies(said, questions, state, options)
         if not replies:
             _show_questions(questions, keeping, run_id, options.showing)
             return 0
@@ -79,8 +79,11 @@ def answer_command(options: ResumeOptions, said: Said) -> int:
         if holder is not None:
             _say(f"told {holder}, which works on run {run_id}")
             return 0
-        if "command" not in state.origin:
-            _say(f"kept for the program that began run {run_id}: it hears of it on resuming it")
+        if "command" not in state.origin and options.team is None:
+            _say(
+                f"kept for the program that began run {run_id}: it gets the reply when it resumes "
+                f"the run; or name its team: {keeping.command('resume', run_id)} --team TEAM"
+            )
             return 0
         return _resumed(options, keeping, run_id)
     finally:
@@ -111,14 +114,17 @@ def _resumed(options: ResumeOptions, keeping: Keeping, run_id: str) -> int:
     match state.origin.get("command"):
         case "run":
             return _resume_team(options, keeping, state, past)
+        case None if options.team is not None:
+            return _resume_team(options, keeping, state, past)
         case "review":
             from leadhand.cli.review_resume import resume_review
 
             return resume_review(options, keeping, state, past)
         case _:
             raise InputError(
-                f"run {run_id!r} was begun by a program, not by this command: "
-                "go on with it there, by `Supervisor.resume`"
+                f"run {run_id!r} was begun by a program: resume it there with "
+                f"`Supervisor.resume`, or name its team: {keeping.command('resume', run_id)} "
+                "--team file.py:NAME"
             )
 
 
@@ -127,10 +133,11 @@ def _resume_team(
 ) -> int:
     showing = options.showing
     setup = TeamSetup.of(state.origin, **options.changed)
-    team = load_team(setup.team)
+    team = setup.load()
     choice = chosen(team, model=setup.model, no_model=setup.no_model)
     session = Session(watch_of(keeping, state.run_id, f"team {team.name}", showing, past=past))
-    supervisor = setup.supervisor(choice, keeping, person_of(session, showing))
+    person = person_of(session, showing, team, state.request)
+    supervisor = setup.supervisor(choice, keeping, person)
     if not showing.quiet:
         tell_models(choice, error_console())
         setup.tell_left(error_console())
@@ -147,11 +154,14 @@ def _resume_team(
 
 
 def _replies(
-    said: Said, questions: Sequence[Question], state: RunState, showing: Showing
+    said: Said, questions: Sequence[Question], state: RunState, options: ResumeOptions
 ) -> list[Reply]:
     """What is said to which question. Raises `InputError` where that can't be told."""
     if said == Said():
-        return asyncio.run(_asked_here(questions)) if asks_here(showing) else []
+        if not asks_here(options.showing):
+            return []
+        team = _team_of(state, options) if any(one.plan is not None for one in questions) else None
+        return asyncio.run(_asked_here(questions, team, state.request))
     if said.approve and (said.task_id is not None or all(one.plan is None for one in questions)):
         return [_on_call(said, questions)]
     about_plan = said.approve or said.refuse or said.plan is not None
@@ -163,16 +173,29 @@ def _replies(
     if len(fitting) != 1:
         raise InputError(_which(said, questions))
     if about_plan:
-        return [_on_plan(said, state)]
+        return [_on_plan(said, state, options)]
     if said.text is None:
         raise InputError(f"say what the worker of {fitting[0].task_id} should know: give a TEXT")
     verdict = "answered" if said.text.strip() else "declined"
     return [Reply(task_id=fitting[0].task_id, verdict=verdict, text=said.text)]
 
 
-async def _asked_here(questions: Sequence[Question]) -> list[Reply]:
+def _team_of(state: RunState, options: ResumeOptions) -> Team | None:
+    """The team of a run; None if only the program that began it knows."""
+    if not options.team and state.origin.get("command") != "run":
+        return None
+    return TeamSetup.of(state.origin, **options.changed).load()
+
+
+async def _asked_here(
+    questions: Sequence[Question], team: Team | None, request: str
+) -> list[Reply]:
     """What the person at the terminal says, until they end their input."""
-    person = TerminalPerson(error_console(), contextlib.nullcontext)
+
+    def problems(plan: Plan) -> Sequence[str]:
+        return errors_of(team, request, plan) if team is not None else ()
+
+    person = TerminalPerson(error_console(), contextlib.nullcontext, problems)
     replies: list[Reply] = []
     for question in questions:
         reply = await person(question)
@@ -193,12 +216,13 @@ def _on_call(said: Said, questions: Sequence[Question]) -> Reply:
     raise InputError(f"say which task it is about: --task {' or --task '.join(ids)}")
 
 
-def _on_plan(said: Said, state: RunState) -> Reply:
+def _on_plan(said: Said, state: RunState, options: ResumeOptions) -> Reply:
     if said.refuse:
         return Reply(verdict="refused", text=said.text or "")
     plan = read_plan(said.plan) if said.plan is not None else None
-    if plan is not None and state.origin.get("command") == "run":
-        _check_plan(plan, load_team(TeamSetup.of(state.origin).team), request=state.request)
+    team = _team_of(state, options) if plan is not None else None
+    if plan is not None and team is not None:
+        _check_plan(plan, team, request=state.request)
     return Reply(verdict="approved", plan=plan)
 
 

@@ -10,14 +10,17 @@ from leadhand.cli.options import (
     BudgetTokens,
     BudgetUsd,
     Deadline,
+    Debug,
     Events,
     Home,
     Json,
     Model,
     NoInput,
     NoModel,
+    OtherTeam,
     Quiet,
     RunId,
+    Trust,
 )
 
 if TYPE_CHECKING:
@@ -54,6 +57,9 @@ def resume(
     quiet: Quiet = False,
     no_input: NoInput = False,
     home: Home = None,
+    team: OtherTeam = None,
+    trust: Trust = False,
+    debug: Debug = False,
 ) -> None:
     """Go on with a run that was interrupted, ran out of time or budget, or waits for a person.
 
@@ -73,6 +79,8 @@ def resume(
         deadline=deadline,
         budget_usd=budget_usd,
         budget_tokens=budget_tokens,
+        team=team,
+        trust=trust,
     )
     raise typer.Exit(resume_command(options))
 
@@ -105,6 +113,9 @@ def answer(
     quiet: Quiet = False,
     no_input: NoInput = False,
     home: Home = None,
+    team: OtherTeam = None,
+    trust: Trust = False,
+    debug: Debug = False,
 ) -> None:
     """Answer what a run asks, and go on with it. Without an answer, show what it asks."""
     from leadhand.cli.resume import Said, answer_command
@@ -117,10 +128,11 @@ def answer(
         raise InputError("a TEXT is for a worker, or says why the plan is refused: leave it out")
     showing = _showing(format, json, events, quiet, no_input)
     said = Said(text=text, task_id=task, approve=approve, refuse=refuse, plan=plan)
-    raise typer.Exit(answer_command(ResumeOptions(run=run, home=home, showing=showing), said))
+    options = ResumeOptions(run=run, home=home, showing=showing, team=team, trust=trust)
+    raise typer.Exit(answer_command(options, said))
 
 
-def cancel(run: RunId, home: Home = None) -> None:
+def cancel(run: RunId, home: Home = None, debug: Debug = False) -> None:
     """Stop a run that another process works on; it keeps what it has, and can be resumed."""
     from leadhand.cli.resume import cancel_command
 

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import shutil
 import sys
-import tempfile
+import time
 from collections.abc import Generator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,15 +18,29 @@ from leadhand.cli.review_baseline import load_baseline
 from leadhand.cli.review_models import Reviewers
 from leadhand.cli.review_report import FailOn
 from leadhand.cli.review_show import Format
-from leadhand.cli.reviewing import BASELINE, CHANGE, PAST_REVIEWS, Reviewing, ReviewSetup
+from leadhand.cli.reviewing import (
+    BASELINE,
+    CHANGE,
+    PAST_REVIEWS,
+    Reviewing,
+    ReviewSetup,
+    report_unread,
+)
 from leadhand.cli.run import new_run_id, watch_of
 from leadhand.cli.session import Session
 from leadhand.cli.setup import Showing
+from leadhand.cli.terminal import safe
 from leadhand.errors import InputError, ToolError
 from leadhand.supervisor import Supervisor
 from leadhand.teams.review.change import Change
 from leadhand.teams.review.lenses.past_reviews.export import load_export
 from leadhand.teams.review.snapshot import write_snapshot
+from leadhand.tools.git import reading_until
+from leadhand.tools.patch import open_patch
+from leadhand.tools.scratch import scratch
+
+READING_SHARE = 0.6
+"""The share of the time that reading the change may take: the rest is for looking at it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +72,9 @@ class ReviewOptions:
 def review_command(options: ReviewOptions) -> int:
     """Review what `options` say, print the report, and give the exit status."""
     _one_subject(options)
+    for file in (options.baseline, options.past_reviews):
+        if file is not None and file.is_fifo():  # it would be waited for, and is read twice
+            raise InputError(f"can't read {safe(str(file))}: it is a pipe, give a file")
     if options.baseline is not None:
         load_baseline(options.baseline)
     if options.past_reviews is not None:
@@ -78,7 +95,11 @@ def review_command(options: ReviewOptions) -> int:
     keeping, run_id = Keeping(options.home), new_run_id()
     try:
         with _folder(options, keeping, run_id) as folder:
-            _snapshot(options, folder / CHANGE)
+            try:
+                with reading_until(time.monotonic() + READING_SHARE * setup.time_left_s):
+                    _snapshot(options, folder / CHANGE)
+            except ToolError as error:
+                return report_unread(setup, run_id, options.range, error, format=options.format)
             _keep(options.baseline, folder / BASELINE)
             _keep(options.past_reviews, folder / PAST_REVIEWS)
             return _reviewed(options, replace(setup, folder=str(folder)), keeping, run_id)
@@ -112,8 +133,8 @@ def _reviewed(options: ReviewOptions, setup: ReviewSetup, keeping: Keeping, run_
 def _folder(options: ReviewOptions, keeping: Keeping, run_id: str) -> Generator[Path]:
     """A new folder for what the review needs; it outlives the process where the run does."""
     if options.plan_only or keeping.lost is not None:
-        with tempfile.TemporaryDirectory(prefix="leadhand-", ignore_cleanup_errors=True) as scratch:
-            yield Path(scratch)
+        with scratch() as folder:
+            yield folder
         return
     folder = keeping.folder(run_id)
     try:
@@ -169,7 +190,7 @@ def _patch(name: str) -> Generator[IO[bytes]]:
         yield sys.stdin.buffer
         return
     try:
-        file = Path(name).open("rb")  # noqa: SIM115 - the error of opening alone is told
+        file = open_patch(Path(name))
     except OSError as error:
         raise InputError(f"can't read the patch {name}: {error.strerror}") from error
     with file:

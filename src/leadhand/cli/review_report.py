@@ -13,6 +13,7 @@ from leadhand.contracts.finding import Finding, NotAssessed
 from leadhand.synthesis import SEVERITIES, Review
 from leadhand.teams.review.change import Change
 from leadhand.teams.review.lens import Rule
+from leadhand.trace.words import times
 
 FailOn = Literal["critical", "warning", "info", "never"]
 
@@ -119,6 +120,8 @@ def headline(report: ReviewReport) -> str:
             if counts[kind]
         ]
         return f"{counted(len(findings), 'finding')}: {listed(kinds)}"
+    if not report.answer.tasks and report.answer.status == "failed":
+        return "Nothing was reviewed: see the gaps below."
     if report.answer.status != "complete":
         return f"No findings, but the review is {report.answer.status}: see the gaps below."
     serious = sum(one.severity == "critical" for one in report.review.suppressed)
@@ -139,11 +142,11 @@ def timing(report: ReviewReport) -> list[str]:
     metrics = report.answer.metrics
     parts = [
         f"makespan {seconds(metrics.makespan_s)}",
-        f"sequential {seconds(metrics.sequential_s)}",
+        f"sequential {'at least ' if metrics.speedup_high else ''}{seconds(metrics.sequential_s)}",
         f"critical path {seconds(metrics.critical_path_s)}",
     ]
     if metrics.speedup:
-        parts.append(f"speed-up {metrics.speedup:.1f}×")
+        parts.append(f"speed-up {times(metrics, '×')}")
     parts.append(f"engine: {report.answer.engine}")
     return parts
 

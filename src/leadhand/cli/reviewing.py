@@ -19,7 +19,8 @@ from leadhand.cli.review_show import Format, show
 from leadhand.cli.run import follow_up
 from leadhand.cli.session import INTERRUPTED, Session, error_console
 from leadhand.cli.setup import Setup
-from leadhand.contracts.answer import Answer
+from leadhand.contracts.answer import Answer, Gap
+from leadhand.errors import ToolError
 from leadhand.planning import TemplatePlanner
 from leadhand.recorder import Listener
 from leadhand.supervisor import Supervisor
@@ -28,6 +29,8 @@ from leadhand.teams.review.change import Change
 from leadhand.teams.review.synthesizer import FindingsSynthesizer
 from leadhand.teams.review.team import review_team, rules
 from leadhand.teams.review.with_model import lens_of
+from leadhand.tools.git import GitTimeout, OutOfTime
+from leadhand.trace.ending import with_gaps
 
 CHANGE = "change"
 BASELINE = "baseline.json"
@@ -106,6 +109,8 @@ class Reviewing:
             self.crew.tell(error_console())
             self._setup.tell_left(error_console())
         answer = session.follow(supervisor, lambda listener: work(supervisor, listener))
+        if self.change.cut is not None and answer.status == "partial":
+            answer = answer.model_copy(update={"ended_by": answer.ended_by or "deadline"})
         review = Review.model_validate(answer.output)
         report = ReviewReport(
             review=review,
@@ -121,6 +126,34 @@ class Reviewing:
             shutil.rmtree(self._folder, ignore_errors=True)
         follow_up(answer, self._keeping)
         return _status(answer, review, self._setup.fail_on)
+
+
+def report_unread(
+    setup: ReviewSetup, run_id: str, asked: str | None, error: ToolError, *, format: Format
+) -> int:
+    """Print the report of a review whose change could not be read, and give the exit status."""
+    title = asked or "the change"
+    late = isinstance(error, OutOfTime) or (isinstance(error, GitTimeout) and error.time_up)
+    gaps = (Gap(task_id="change", why=str(error), what="Read the change that is to be reviewed"),)
+    review = Review()
+    answer = Answer(
+        run_id=run_id,
+        status="failed",
+        ended_by="deadline" if late else None,
+        engine="deterministic",
+        team="review",
+        request=f"Review {title}",
+        answer=with_gaps("", gaps),
+        output=review.model_dump(mode="json"),
+        gaps=gaps,
+    )
+    subject = Subject(title=title, base=None, head=None, files=0, added=0, removed=0)
+    report = ReviewReport(
+        review=review, answer=answer, subject=subject, threshold=setup.threshold, rules=rules()
+    )
+    with written():
+        show(report, format)
+    return _status(answer, review, setup.fail_on)
 
 
 def _status(answer: Answer, review: Review, fail_on: FailOn) -> int:

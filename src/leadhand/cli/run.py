@@ -3,13 +3,16 @@
 import codecs
 import datetime as dt
 import json
+import os
 import secrets
 import shlex
 import stat
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import BinaryIO
 
 from pydantic import JsonValue, ValidationError
 
@@ -21,20 +24,22 @@ from leadhand.cli.output import written
 from leadhand.cli.person import TerminalPerson, is_here
 from leadhand.cli.session import INTERRUPTED, Session, Watch, error_console
 from leadhand.cli.setup import Format, Setup, Showing
-from leadhand.contracts.answer import Answer
+from leadhand.contracts.answer import JOURNAL, Answer
 from leadhand.contracts.event import Event
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
-from leadhand.errors import InputError, ModelError, PlanRejected
+from leadhand.errors import MAX_SHOWN_PROBLEMS, InputError
 from leadhand.models.choice import Choice
 from leadhand.people import Ask
 from leadhand.resumption import is_over, lost_for_good
 from leadhand.state import RunState, fold
 from leadhand.supervisor import Supervisor
-from leadhand.teams.loader import load
+from leadhand.teams.sources import absolute, team_of
+from leadhand.validation import check
 
 MAX_PLAN_BYTES = 200_000_000
 """A plan of 100,000 tasks, the most there may be, has about a third of it."""
+_OPEN_ALREADY = ("/dev/fd/", "/proc/self/fd/", "/dev/stdin")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,12 +47,22 @@ class TeamSetup(Setup):
     """What has to be known of a run by a team that has a name or a folder."""
 
     team: str
+    trust: bool = False
+    """Whether another user's files may be imported. Never kept with a run: who resumes it decides
+    anew."""
+    folder: str = ""
+    """Where a team that is a module is looked for; empty: the current folder."""
+
+    def load(self) -> Team:
+        """The team. Raises `InputError`."""
+        return load_team(self.team, trust=self.trust, folder=self.folder)
 
     def origin(self, command: str) -> dict[str, JsonValue]:
-        """What is kept with the run; a folder by its whole path."""
-        here = Path(self.team)
-        team = str(here.absolute()) if here.is_dir() else self.team
-        return {**Setup.origin(self, command), "team": team}
+        """What is kept with the run: the team as it is found from any folder."""
+        origin = Setup.origin(self, command)
+        origin.pop("trust", None)
+        team = absolute(self.team, self.folder)
+        return {**origin, "team": team, "folder": str(Path(self.folder).absolute())}
 
     def supervisor(self, choice: Choice, keeping: Keeping, person: Ask | None) -> Supervisor:
         """The supervisor, with the models of `choice`. Raises `InputError`.
@@ -75,6 +90,7 @@ class RunOptions:
     request: str | None
     inputs: tuple[Path, ...]
     plan: Path | None
+    amend: bool
     home: str | None
     showing: Showing
 
@@ -82,16 +98,18 @@ class RunOptions:
 def run_command(options: RunOptions) -> int:
     """Run what `options` say, print the answer, and give the exit status."""
     setup, showing = options.setup, options.showing
+    if options.amend and options.plan is None:
+        raise InputError("--amend is for a plan of your own: give --plan FILE as well")
     # Everything that can be wrong with them is found before anything is done.
     _ = setup.deadline_s, setup.budget
     plan = read_plan(options.plan) if options.plan is not None else None
     request = read_request(options.request, plan)
-    team = load_team(setup.team)
+    team = setup.load()
     choice = chosen(team, model=setup.model, no_model=setup.no_model)
-    keeping = Keeping(options.home)
+    keeping = Keeping(options.home, options=" --trust" if setup.trust else "")
     run_id = new_run_id()
     session = Session(watch_of(keeping, run_id, f"team {team.name}", showing))
-    supervisor = setup.supervisor(choice, keeping, person_of(session, showing))
+    supervisor = setup.supervisor(choice, keeping, person_of(session, showing, team, request))
     if not showing.quiet:
         tell_models(choice, error_console())
         setup.tell_left(error_console())
@@ -101,18 +119,13 @@ def run_command(options: RunOptions) -> int:
             lambda listener: supervisor.run(
                 request,
                 plan=plan,
+                amend=options.amend,
                 run_id=run_id,
                 inputs=options.inputs,
                 origin=setup.origin("run"),
                 listener=listener,
             ),
         )
-    except PlanRejected as error:
-        if plan is not None:
-            raise
-        # Nobody who typed the command can mend this one.
-        raise ModelError(f"the planner gave no sound plan: {error}", transient=False) from error
-    else:
         return told(answer, keeping, showing)
     finally:
         keeping.journal.close()
@@ -139,9 +152,17 @@ def watch_of(
     )
 
 
-def person_of(session: Session, showing: Showing) -> Ask | None:
-    """Whoever sits at the terminal; none where nobody does, or nobody is to be asked."""
-    return TerminalPerson(error_console(), session.paused) if asks_here(showing) else None
+def person_of(session: Session, showing: Showing, team: Team, request: str) -> Ask | None:
+    """The person at the terminal; None without one, or if nobody is to be asked."""
+    if not asks_here(showing):
+        return None
+    return TerminalPerson(error_console(), session.paused, partial(errors_of, team, request))
+
+
+def errors_of(team: Team, request: str, plan: Plan) -> list[str]:
+    """Everything that keeps `team` from carrying out a plan."""
+    found = check(plan, team, request=request)
+    return [problem.message for problem in found if problem.severity == "error"]
 
 
 def asks_here(showing: Showing) -> bool:
@@ -159,7 +180,8 @@ def told(answer: Answer, keeping: Keeping, showing: Showing) -> int:
 
 def follow_up(answer: Answer, keeping: Keeping) -> None:
     """Say on stderr what to type where a run waits, was stopped, or lacks something."""
-    if keeping.lost is not None or answer.status == "complete":
+    unkept = any(gap.task_id == JOURNAL for gap in answer.gaps)  # that gap says what to type
+    if keeping.lost is not None or answer.status == "complete" or unkept:
         return
     for said in _next_steps(answer, fold(keeping.journal.events(answer.run_id)), keeping):
         error_console().print(f"leadhand: {said}", markup=False, highlight=False, soft_wrap=True)
@@ -184,11 +206,11 @@ def _next_steps(answer: Answer, state: RunState, keeping: Keeping) -> Iterator[s
         yield f"do a task again with: {resume} --from {one}"
 
 
-def load_team(name: str) -> Team:
-    """The team of that name or in that folder. Raises `InputError` for one that can't be run so."""
+def load_team(name: str, *, trust: bool, folder: str = "") -> Team:
+    """The team of that name or at that place. Raises `InputError` for one that can't be run so."""
     if name == "review":
         raise InputError("the team review needs a change to look at: use `leadhand review`")
-    return load(name)
+    return team_of(name, trust=trust, folder=folder)
 
 
 def read_request(given: str | None, plan: Plan | None = None) -> str:
@@ -206,10 +228,7 @@ def read_request(given: str | None, plan: Plan | None = None) -> str:
 def read_plan(file: Path) -> Plan:
     """The plan in a JSON file. Raises `InputError` naming every field that is wrong."""
     try:
-        mode = file.stat().st_mode
-        if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
-            raise InputError(f"can't read the plan {file}: it is a device")
-        with file.open("rb") as stream:
+        with _opened(file) as stream:
             data = stream.read(MAX_PLAN_BYTES + 1)
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
@@ -225,10 +244,31 @@ def read_plan(file: Path) -> Plan:
         raise InputError(f"{place}: the plan is not valid JSON: {error.msg}") from error
     except ValidationError as error:
         faults = [_fault(fault["loc"], fault["msg"]) for fault in error.errors()]
-        more = f"; and {len(faults) - 5:,} more" if len(faults) > 5 else ""
-        raise InputError(f"{file}: {'; '.join(faults[:5])}{more}") from error
+        rest = len(faults) - MAX_SHOWN_PROBLEMS
+        more = f"; and {rest:,} more" if rest > 0 else ""
+        raise InputError(f"{file}: {'; '.join(faults[:MAX_SHOWN_PROBLEMS])}{more}") from error
     except (ValueError, RecursionError) as error:
         raise InputError(f"{file}: the plan is not JSON that can be read: {error}") from error
+
+
+def _opened(file: Path) -> BinaryIO:
+    """The file, open for reading; a named pipe, which may never say anything, is not waited for.
+
+    A pipe that the shell has opened already, as in `--plan <(leadhand plan ...)`, is read.
+    """
+    number = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    mode = os.fstat(number).st_mode
+    piped = stat.S_ISFIFO(mode) and str(file).startswith(_OPEN_ALREADY)
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or piped):
+        os.close(number)
+        kind = "a pipe" if stat.S_ISFIFO(mode) else "a device"
+        raise InputError(f"can't read the plan {file}: it is {kind}, give a file")
+    os.set_blocking(number, True)
+    try:
+        return open(number, "rb")
+    except OSError:
+        os.close(number)
+        raise
 
 
 def _fault(place: tuple[int | str, ...], message: str) -> str:

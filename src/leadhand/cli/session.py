@@ -15,18 +15,24 @@ from typing import IO, TextIO, cast
 
 from rich.console import Console
 
+from leadhand.cli.debugging import show_failure
 from leadhand.cli.live import LiveTree, PlainLines
+from leadhand.cli.options import is_debugging
 from leadhand.cli.terminal import sentence
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.event import Event, dump, parse
 from leadhand.errors import InputError
+from leadhand.progress import watching
 from leadhand.recorder import Listener
 from leadhand.redaction import Redactor
 from leadhand.supervisor import Supervisor
+from leadhand.tools.scratch import remove_all
 from leadhand.trace.otel import spans_from_environment
 
 INTERRUPTED = 130
 """The exit status after Ctrl-C."""
+LEAVING_S = 0.3
+"""How long a second signal may take to leave word in the journal and delete temporary folders."""
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -71,6 +77,8 @@ class Session:
             spans = stack.enter_context(spans_from_environment(warn=_warn, redact=redact))
             if spans is not None:
                 listeners.append(spans)
+            if is_debugging():
+                listeners.append(show_failure)
             if not watch.quiet:
                 listeners.append(stack.enter_context(self._progress()))
 
@@ -101,12 +109,14 @@ class Session:
     @contextlib.contextmanager
     def _progress(self) -> Generator[Listener]:
         console, watch = error_console(), self._watch
-        if console.is_terminal and not console.is_dumb_terminal:
+        # Tracebacks would be printed into a live tree.
+        if console.is_terminal and not console.is_dumb_terminal and not is_debugging():
             with LiveTree(
                 console, watch.title, past=watch.past, how_to_answer=watch.how_to_answer
             ) as tree:
                 self._tree = tree
-                yield tree
+                with watching(tree.progress):
+                    yield tree
         else:
             yield PlainLines(console, past=watch.past, how_to_answer=watch.how_to_answer)
 
@@ -176,6 +186,12 @@ def _event_lines(events: str) -> Generator[Callable[[Event], None]]:
         error_console().print(f"leadhand: {why}", markup=False, highlight=False, soft_wrap=True)
 
 
+def _leave(supervisor: Supervisor) -> None:
+    """What is left to do of a process that ends at once."""
+    supervisor.leave_word()
+    remove_all()
+
+
 @contextlib.contextmanager
 def _signals(supervisor: Supervisor, how_to_resume: str | None) -> Generator[None]:
     """While the block runs: the first signal cancels, the second exits.
@@ -189,6 +205,10 @@ def _signals(supervisor: Supervisor, how_to_resume: str | None) -> Generator[Non
     def interrupted(number: int, frame: FrameType | None) -> None:
         nonlocal told
         if told:
+            # In a thread: what is interrupted here may hold a lock of the journal.
+            leaving = threading.Thread(target=_leave, args=(supervisor,), daemon=True)
+            leaving.start()
+            leaving.join(LEAVING_S)
             if how_to_resume is not None:
                 os.write(2, f"\nleadhand: go on with: {how_to_resume}\n".encode())
             os._exit(INTERRUPTED)

@@ -2,6 +2,8 @@
 
 import dataclasses
 import importlib
+import os
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, Self, cast
@@ -55,13 +57,18 @@ class Setup:
         if models_of(team):
             for name in _OF_MODELS:
                 importlib.import_module(name)
+        return self.time_left_s
+
+    @property
+    def time_left_s(self) -> float:
+        """Seconds to the answer from now on, if no library has to be imported first."""
         return left_of(self.deadline_s) if self.deadline else self.deadline_s
 
     def tell_left(self, console: Console) -> None:
         """Say what is left of the deadline, where the start took a good part of it."""
         left_s = left_of(self.deadline_s)
         if self.deadline and left_s < 0.9 * self.deadline_s:
-            said = f"{left_s:.1f} s are left of --deadline {self.deadline}: starting took the rest"
+            said = f"after the start, the run has {left_s:.1f} s of --deadline {self.deadline}"
             console.print(f"leadhand: {said}", markup=False, highlight=False, soft_wrap=True)
 
     @property
@@ -78,6 +85,7 @@ class Setup:
     def of(cls, origin: Mapping[str, JsonValue], **changed: object) -> Self:
         """The setup that a run was begun with, but for what is `changed` and not none or false."""
         given: dict[str, object] = {**origin, **{k: v for k, v in changed.items() if v}}
+        given["trust"] = bool(changed.get("trust"))  # never what a journal says
         if changed.get("model"):
             given["no_model"] = False
         elif changed.get("no_model"):
@@ -111,12 +119,22 @@ class ResumeOptions:
     deadline: str | None = None
     budget_usd: float | None = None
     budget_tokens: int | None = None
+    team: str | None = None
+    trust: bool = False
 
     @property
     def changed(self) -> dict[str, object]:
         """What is to be other than it was when the run was begun."""
-        names = ("model", "no_model", "deadline", "budget_usd", "budget_tokens")
-        return {name: getattr(self, name) for name in names}
+        names = ("model", "no_model", "deadline", "budget_usd", "budget_tokens", "team", "trust")
+        changed: dict[str, object] = {name: getattr(self, name) for name in names}
+        # A team that is named now is looked for in the folder of now.
+        return {**changed, "folder": os.getcwd()} if self.team else changed
+
+    @property
+    def kept(self) -> str:
+        """What is to be typed with later commands as well."""
+        team = f" --team {shlex.quote(self.team)}" if self.team else ""
+        return f"{team}{' --trust' if self.trust else ''}"
 
 
 def occasions(given: str | None) -> tuple[Occasion, ...]:

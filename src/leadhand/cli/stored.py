@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Literal
 
 from leadhand.cli.home import shown_home
 from leadhand.cli.output import written
+from leadhand.cli.runs_check import told
 from leadhand.cli.terminal import encodable, safe, sentence
 from leadhand.cli.words import counted
-from leadhand.errors import InputError
+from leadhand.errors import InputError, JournalError
 
 if TYPE_CHECKING:
-    from leadhand.contracts.event import Event
+    from leadhand.contracts.inspection import Inspection
     from leadhand.contracts.summary import RunSummary
     from leadhand.ports import Journal
 
@@ -61,8 +62,8 @@ def list_runs(journal: "Journal | None", home: str, *, limit: int | None, as_jso
     runs = journal.runs(limit=more) if journal is not None else ()
     listed = runs[:limit]
     if as_json:
-        told = [run.model_dump(mode="json") for run in listed]
-        sys.stdout.write(json.dumps(told, indent=2) + "\n")
+        rows = [run.model_dump(mode="json") for run in listed]
+        sys.stdout.write(json.dumps(rows, indent=2) + "\n")
     elif listed:
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
         _write("".join(f"{_fitting(line, width)}\n" for line in _rows(listed, width)))
@@ -71,6 +72,8 @@ def list_runs(journal: "Journal | None", home: str, *, limit: int | None, as_jso
     if len(runs) > len(listed):
         which = f"these are the last {len(listed):,}" if len(listed) > 1 else "this is the last one"
         sys.stderr.write(f"{which}; --limit shows more\n")
+    if any(run.status == "damaged" for run in listed):
+        sys.stderr.write("some runs are damaged: `leadhand runs check` tells where\n")
 
 
 def prune_runs(
@@ -105,9 +108,13 @@ def show_run(
     as_json: bool,
     answer: bool = False,
     options: str = "",
-) -> None:
-    """Print what became of a run; with `answer`, the answer that it gave instead."""
-    run_id, events, held = _run(journal, given, home)
+) -> int:
+    """Print what became of a run; with `answer`, the answer that it gave instead.
+
+    Gives the exit status: 3 where the run is damaged, and only what is sound of it is printed.
+    """
+    inspection, held = _run(journal, given, home)
+    run_id, events = inspection.run_id, inspection.events
     from leadhand.trace.story import Story
 
     story = Story.of(events)
@@ -124,9 +131,12 @@ def show_run(
         sys.stdout.write(json.dumps(overview(story, held=held), indent=2) + "\n")
     else:
         from leadhand.cli.console import Output
-        from leadhand.cli.story_text import print_lines, story_lines
+        from leadhand.cli.options import is_debugging
+        from leadhand.cli.story_text import print_lines, story_lines, tracebacks
 
-        print_lines(story_lines(story, held=held, options=options), Output())
+        lines = story_lines(story, held=held, options=options)
+        print_lines([*lines, *(tracebacks(story) if is_debugging() else ())], Output())
+    return told(inspection)
 
 
 def trace_run(
@@ -136,9 +146,13 @@ def trace_run(
     *,
     format: Literal["json", "html"],
     out: Path | None,
-) -> None:
-    """Write the whole of a run, as data or as a page, to stdout or to the file `out`."""
-    _, events, held = _run(journal, given, home)
+) -> int:
+    """Write the whole of a run, as data or as a page, to stdout or to the file `out`.
+
+    Gives the exit status, as `show_run` does.
+    """
+    inspection, held = _run(journal, given, home)
+    events = inspection.events
     if format == "json":
         from leadhand.trace.document import document
 
@@ -153,12 +167,13 @@ def trace_run(
             for piece in pieces:
                 sys.stdout.buffer.write(piece.encode())
             sys.stdout.buffer.flush()
-        return
+        return told(inspection)
     try:
         with out.open("w", encoding="utf-8", newline="\n") as file:
             file.writelines(pieces)
     except OSError as error:
         raise InputError(f"can't write the trace to {out}: {error.strerror}") from error
+    return told(inspection)
 
 
 def home_options(home: str | None) -> str:
@@ -174,11 +189,15 @@ def _may_be_an_id(text: str) -> bool:
         return False
 
 
-def _run(journal: "Journal | None", given: str, home: str) -> "tuple[str, Sequence[Event], bool]":
+def _run(journal: "Journal | None", given: str, home: str) -> "tuple[Inspection, bool]":
+    """A run as far as it is sound, and whether a process works on it."""
     run_id = found(journal, given, home)
     if journal is None:
         raise InputError(f"no runs are kept in {home}")
-    return run_id, journal.events(run_id), journal.holder(run_id) is not None
+    inspection = journal.inspect(run_id)
+    if not inspection.events:
+        raise JournalError(inspection.unread or f"run {run_id!r} is damaged: {inspection.damage}")
+    return inspection, journal.holder(run_id) is not None
 
 
 def _prunable(journal: "Journal", run: "RunSummary", before: dt.datetime) -> bool:

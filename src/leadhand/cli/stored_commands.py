@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from leadhand.cli.options import Home, RunId
+from leadhand.cli.options import Debug, Home, RunId
 
 Json = Annotated[bool, typer.Option("--json", help="As JSON on stdout.")]
 
@@ -33,6 +33,7 @@ def runs(
     limit: Annotated[int, typer.Option(help="At most so many.", min=1)] = 20,
     home: Home = None,
     json: Json = False,
+    debug: Debug = False,
 ) -> None:
     """List the runs that are kept, the one begun last first. Exit status 0, also without any."""
     context.obj = home
@@ -56,6 +57,7 @@ def prune(
     ] = False,
     home: Home = None,
     json: Json = False,
+    debug: Debug = False,
 ) -> None:
     """Delete runs on which nothing happened for so long, and say which. Nothing else ever does."""
     import datetime as dt
@@ -75,6 +77,22 @@ def prune(
             kept.forget(id)
 
 
+@runs_app.command()
+def check(
+    context: typer.Context, home: Home = None, json: Json = False, debug: Debug = False
+) -> None:
+    """Check that each run is what was written. Exit status 3 where one is damaged.
+
+    A damaged run is shown up to where the damage is by `leadhand show` and `leadhand trace`. What
+    leadhand 0.1 wrote has no checksums: it is read, and not verifiable.
+    """
+    from leadhand.cli.runs_check import check_runs
+
+    with _Runs(home or context.obj) as kept:
+        status = check_runs(kept.journal, kept.home, as_json=json)
+    raise typer.Exit(status)
+
+
 def show(
     run: RunId,
     answer: Annotated[
@@ -82,13 +100,17 @@ def show(
     ] = False,
     home: Home = None,
     json: Json = False,
+    debug: Debug = False,
 ) -> None:
     """Show a run: its tasks and every attempt, its plan, its costs, and what it waits for."""
     from leadhand.cli.stored import home_options, show_run
 
     with _Runs(home) as kept:
         options = home_options(home)
-        show_run(kept.journal, run, kept.home, as_json=json, answer=answer, options=options)
+        status = show_run(
+            kept.journal, run, kept.home, as_json=json, answer=answer, options=options
+        )
+    raise typer.Exit(status)
 
 
 def trace(
@@ -100,12 +122,14 @@ def trace(
         Path | None, typer.Option(help="Write it to this file, not to stdout.", metavar="FILE")
     ] = None,
     home: Home = None,
+    debug: Debug = False,
 ) -> None:
     """Write the whole of a run: plan, every event, every call, figures. Or a page to look at."""
     from leadhand.cli.stored import trace_run
 
     with _Runs(home) as kept:
-        trace_run(kept.journal, run, kept.home, format=format.value, out=out)
+        status = trace_run(kept.journal, run, kept.home, format=format.value, out=out)
+    raise typer.Exit(status)
 
 
 class _Runs:

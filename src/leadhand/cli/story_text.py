@@ -4,26 +4,36 @@ Plain lines that fit the width, with colours where the terminal has them. Nothin
 """
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from rich.console import Console
 from rich.text import Text
 
 from leadhand.cli.marks import ASCII, MARKS, drawable
-from leadhand.cli.terminal import encodable, safe, sentence
+from leadhand.cli.terminal import encodable, safe, safe_block, sentence
 from leadhand.cli.words import counted
 from leadhand.contracts.outcome import Usage
 from leadhand.resumption import is_over, lost_for_good
 from leadhand.run_state import TaskState
 from leadhand.trace.chapters import Asked, Attempt, Step, TaskStory
 from leadhand.trace.ending import reason
+from leadhand.trace.metrics import planning, synthesis
 from leadhand.trace.story import Story
-from leadhand.trace.words import span, used
+from leadhand.trace.words import faster, span, used
 
 MAX_WIDTH = 100
 """Wider terminals don't get longer lines."""
 MAX_QUIET_TASKS = 40
-"""Tasks without anything to tell that are listed one by one; beyond, they are counted."""
+"""Tasks without anything to tell that are listed one by one; beyond, they are counted. So are tasks
+that were not started."""
+MAX_EVENTFUL_TASKS = 100
+"""Tasks that are listed with their story: those that run or gave no result before all others."""
+NESTED_SHARE = 4
+"""The tasks of a nested team have that part of these places."""
+MAX_ITEMS = 40
+"""Of anything else that is listed."""
+MAX_STOPS = 30
+"""Tasks of the critical path that are named."""
 _RETIRED = ("┄", "dim")
 _ENDED_BY = {
     "person": "it was stopped",
@@ -56,27 +66,58 @@ def story_lines(story: Story, *, held: bool, options: str = "") -> list[Line]:
     return [
         *_head(story, held=held),
         *_next_step(story, held=held, options=options),
-        *_section("plan", list(_plan(story))),
+        *_section("plan", _first(_plan(story))),
         *_section("tasks", list(_tasks(story, 2))),
-        *_section("people", list(_people(story))),
-        *_section("notices", [(2, Text(_notice(step))) for step in story.notices]),
-        *_section("missing", list(_gaps(story))),
-        *_section("contradictions", list(_conflicts(story))),
+        *_section("people", _first(_people(story))),
+        *_section("notices", _first((2, Text(_notice(step))) for step in story.notices)),
+        *_section("missing", _first(_gaps(story))),
+        *_section("contradictions", _first(_conflicts(story))),
         *_section("critical path", list(_critical_path(story))),
-        *_section("used by role", list(_used_by(story.spent_by("role")))),
-        *_section("used by worker", list(_used_by(story.spent_by("worker")))),
+        *_section("used by role", _first(_used_by(story.spent_by("role")))),
+        *_section("used by worker", _first(_used_by(story.spent_by("worker")))),
     ]
 
 
+def tracebacks(story: Story) -> list[Line]:
+    """The tracebacks of all attempts that have one, those of nested teams too."""
+    return _section("tracebacks", list(_tracebacks(story, "")))
+
+
+def _tracebacks(story: Story, path: str) -> Iterator[Line]:
+    for task in story.in_order():
+        for attempt in task.attempts:
+            if attempt.traceback:
+                yield 2, Text(f"{safe(path + task.id)}, attempt {attempt.number}", style="bold")
+                for line in safe_block(attempt.traceback.rstrip("\n")).split("\n"):
+                    yield 4, Text(line)
+            if attempt.inside is not None:
+                yield from _tracebacks(attempt.inside, f"{path}{task.id}/")
+
+
 def _section(title: str, lines: Sequence[Line]) -> list[Line]:
-    return [(0, Text()), (0, Text(title, style="bold")), *lines] if lines else []
+    if not lines:
+        return []
+    return [(0, Text()), (0, Text(title, style="bold")), *lines]
+
+
+def _first(lines: Iterable[Line]) -> list[Line]:
+    """As many items as are listed, each with the lines that stand deeper, and how many are not."""
+    listed: list[Line] = []
+    items = 0
+    for line in lines:
+        items += line[0] <= 2
+        if items <= MAX_ITEMS:
+            listed.append(line)
+    if items > MAX_ITEMS:
+        listed.append((2, Text(f"and {items - MAX_ITEMS:,} more: --json has them all")))
+    return listed
 
 
 def _head(story: Story, *, held: bool) -> Iterator[Line]:
     state, figures = story.state, story.metrics
     standing = story.standing(held=held)
     style = {"complete": "green", "failed": "red", "running": "cyan"}.get(standing, "yellow")
-    yield 0, Text.assemble((safe(state.run_id), "bold"), "  ", (standing, f"bold {style}"))
+    yield 0, Text.assemble((safe(story.run_id), "bold"), "  ", (standing, f"bold {style}"))
     yield 0, Text(sentence(state.request))
     yield 0, Text()
     engine = state.answer.engine if state.answer is not None else state.engine
@@ -85,8 +126,7 @@ def _head(story: Story, *, held: bool) -> Iterator[Line]:
     counts = Counter(task.status for task in state.tasks.values())
     kinds = ", ".join(f"{n:,} {status.replace('_', ' ')}" for status, n in counts.items())
     yield 0, Text(f"{counted(len(state.tasks), 'task')}{': ' if kinds else ''}{kinds}")
-    faster = f", {figures.speedup:.1f}x as fast as one by one ({span(figures.sequential_s)})"
-    yield 0, Text(f"{span(figures.makespan_s)}{faster if figures.speedup >= 1.05 else ''}")
+    yield 0, Text(", ".join(filter(None, (span(figures.makespan_s), faster(figures)))))
     if figures.requests:
         yield 0, Text(f"{used(state.usage)} in all")
     if state.answer is not None and state.answer.confidence is not None:
@@ -103,13 +143,15 @@ def _next_step(story: Story, *, held: bool, options: str) -> list[Line]:
     elif answer is not None and answer.ended_by is not None:
         title, command = _ENDED_BY[answer.ended_by], "resume"
     elif answer is not None and not is_over(story.state):
-        title, command = "some of it may well be done now", "resume"
+        title, command = "some of it may succeed now", "resume"
     elif lost_for_good(story.state):
         title, command = "it has done all that it could", "resume"
     else:
         return []
     lines = [(2, Text(_question(asked))) for asked in questions]
-    typed = f"leadhand {command} {safe(story.state.run_id)}{options}"
+    by_a_program = "command" not in story.state.origin
+    team = " --team TEAM" if by_a_program and command == "resume" else ""
+    typed = f"leadhand {command} {safe(story.run_id)}{options}{team}"
     again = command == "resume" and answer is not None and is_over(story.state)
     says, typed = (
         ("do a task again with: ", f"{typed} --from TASK") if again else ("go on with: ", typed)
@@ -133,18 +175,52 @@ def _plan(story: Story) -> Iterator[Line]:
             yield 4, Text(f"- {sentence(note)}")
 
 
-def _tasks(story: Story, indent: int) -> Iterator[Line]:
-    """The tree: each task, its attempts, and within them the tasks of nested teams."""
-    quiet = [task for task in story.in_order() if not task.eventful]
-    hidden = {task.id for task in quiet[MAX_QUIET_TASKS:] if _completed(story, task.id)}
-    for task in story.in_order():
-        if task.id not in hidden:
-            yield from _task(story, task, indent + 2 * _depth(story, task))
-    if hidden:
-        by_worker = Counter(story.state.tasks[id].worker for id in hidden)
-        workers = ", ".join(f"{safe(name)} {n:,}" for name, n in by_worker.most_common())
-        more = f"{len(hidden):,} more tasks completed at the first attempt ({workers})"
+def _tasks(story: Story, indent: int, share: int = 1) -> Iterator[Line]:
+    """The tree: each task, its attempts, and within them the tasks of nested teams.
+
+    Only so many of each kind are listed, those first that matter most; the others are counted.
+    """
+    tasks = [*story.in_order()]
+    kinds = {
+        "not started": [task for task in tasks if not task.attempts and not task.before],
+        "quiet": [task for task in tasks if not task.eventful],
+    }
+    listed = {task.id for kind in kinds.values() for task in kind[: MAX_QUIET_TASKS // share]}
+    others = {task.id for kind in kinds.values() for task in kind}
+    eventful = sorted(
+        (task for task in tasks if task.id not in others),
+        key=lambda task: story.status(task.id) in ("completed", "cancelled"),
+    )
+    listed |= {task.id for task in eventful[: MAX_EVENTFUL_TASKS // share]}
+    for task in tasks:
+        if task.id in listed:
+            yield from _task(story, task, indent + 2 * _depth(story, task), share)
+    yield from _more(story, [task for task in tasks if task.id not in listed], indent)
+
+
+def _more(story: Story, tasks: Sequence[TaskStory], indent: int) -> Iterator[Line]:
+    """How many tasks of each kind are not listed."""
+    quiet = [task for task in tasks if not task.eventful and _completed(story, task.id)]
+    quiet_ids = {task.id for task in quiet}
+    if quiet:
+        more = (
+            f"{len(quiet):,} more tasks completed at the first attempt ({_by_worker(story, quiet)})"
+        )
         yield indent, Text.assemble(("✓ ", "green"), more)
+    left: dict[str, list[TaskStory]] = {}
+    for task in tasks:
+        if task.id not in quiet_ids:
+            left.setdefault(story.status(task.id), []).append(task)
+    for status, some in left.items():
+        mark, style = MARKS.get(status, _RETIRED)
+        said = f"{len(some):,} more {status.replace('_', ' ')} ({_by_worker(story, some)})"
+        yield indent, Text.assemble((f"{mark} ", style), said)
+
+
+def _by_worker(story: Story, tasks: Sequence[TaskStory]) -> str:
+    counts = Counter(story.facts(task.id).worker for task in tasks).most_common()
+    more = f", and {len(counts) - 10:,} more workers" if len(counts) > 10 else ""
+    return ", ".join(f"{safe(name)} {n:,}" for name, n in counts[:10]) + more
 
 
 def _completed(story: Story, id: str) -> bool:
@@ -160,7 +236,7 @@ def _depth(story: Story, task: TaskStory) -> int:
     return depth
 
 
-def _task(story: Story, task: TaskStory, indent: int) -> Iterator[Line]:
+def _task(story: Story, task: TaskStory, indent: int, share: int) -> Iterator[Line]:
     state, status = story.facts(task.id), story.status(task.id)
     mark, style = MARKS.get(status, _RETIRED)
     end = (status.replace("_", " "), style)
@@ -173,7 +249,7 @@ def _task(story: Story, task: TaskStory, indent: int) -> Iterator[Line]:
     if not task.eventful:
         return
     for attempt in task.attempts:
-        yield from _attempt(attempt, indent + 2, alone=len(task.attempts) == 1)
+        yield from _attempt(attempt, indent + 2, share, alone=len(task.attempts) == 1)
 
 
 def _task_head(state: TaskState, mark: Text, end: tuple[str, str]) -> Text:
@@ -184,7 +260,7 @@ def _task_head(state: TaskState, mark: Text, end: tuple[str, str]) -> Text:
     return mark + Text.assemble((safe(state.task.id), "bold"), " ", end, (rest, "dim"))
 
 
-def _attempt(attempt: Attempt, indent: int, *, alone: bool) -> Iterator[Line]:
+def _attempt(attempt: Attempt, indent: int, share: int, *, alone: bool) -> Iterator[Line]:
     after = "" if attempt.ended_s is None else f" after {span(attempt.took_s)}"
     kind = f" ({attempt.kind.replace('_', ' ')})" if attempt.kind else ""
     message = f": {sentence(attempt.message)}" if attempt.message else ""
@@ -196,7 +272,7 @@ def _attempt(attempt: Attempt, indent: int, *, alone: bool) -> Iterator[Line]:
     for step in attempt.steps:
         yield from _step(step, indent + 2)
     if attempt.inside is not None:
-        yield from _tasks(attempt.inside, indent if quiet else indent + 2)
+        yield from _tasks(attempt.inside, indent if quiet else indent + 2, share * NESTED_SHARE)
 
 
 def _step(step: Step, indent: int) -> Iterator[Line]:
@@ -239,11 +315,14 @@ def _critical_path(story: Story) -> Iterator[Line]:
     figures, state = story.metrics, story.state
     if not state.dispatched:
         return
-    stops = [("planning", state.planned_s)]
-    stops += [(safe(id), state.tasks[id].busy_s) for id in story.critical_path]
+    stops = [("planning", min(planning(state, figures.makespan_s), figures.makespan_s))]
+    stops += [(safe(id), state.tasks[id].path_s) for id in story.critical_path]
     if state.synthesis_started_s is not None:
-        stops.append(("synthesis", figures.makespan_s - state.synthesis_started_s))
-    way = " → ".join(f"{name} {span(taken_s)}" for name, taken_s in stops)
+        stops.append(("synthesis", synthesis(state, figures.makespan_s)))
+    named = [f"{name} {span(taken_s)}" for name, taken_s in stops]
+    if len(named) > MAX_STOPS:
+        named[MAX_STOPS // 2 : -MAX_STOPS // 2] = [f"{len(named) - MAX_STOPS:,} more"]
+    way = " → ".join(named)
     yield 2, Text(way)
     share = f"{figures.critical_path_s / figures.makespan_s:.0%}" if figures.makespan_s else "0%"
     yield 2, Text(f"{span(figures.critical_path_s)}, {share} of the whole run")

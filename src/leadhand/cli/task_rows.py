@@ -14,12 +14,14 @@ from leadhand.cli.words import counted
 from leadhand.contracts.outcome import Usage
 from leadhand.state import RunState, TaskState
 
-MAX_ROWS = 20
+MAX_ROWS = 40
 """Tasks shown one by one; of a larger plan there is a row for each worker."""
+WIDE = 110
+"""Columns from which a task's intent has a column of its own; else it follows how it stands."""
 _GAP = 2
 
-Row = tuple[Text, Text, Text, Text]
-"""What it is about, who works on it, how long, and how it stands."""
+Row = tuple[Text, Text, Text, Text, Text]
+"""What it is about, who works on it, how long, how it stands, and what it is for."""
 
 _MARKS = {
     **MARKS,
@@ -88,7 +90,7 @@ class Rows:
         id = f"{self.way}{task.task.id}"
         decided = self.seen.decided.get(id)
         notes: list[str] = [f"attempt {task.attempts}"] if task.attempts > 1 else []
-        kind, word, said = task.status, task.status.replace("_", " "), task.error or ""
+        kind, word, said = task.status, task.status.replace("_", " "), task.why or ""
         if task.task.id in self.state.questions:
             kind, word, said = "waiting", "waits for a person", ""
         elif task.status in ("pending", "running"):
@@ -109,6 +111,7 @@ class Rows:
                 (sentence(status), style), (f": {sentence(said)}" if said else "", style),
                 (used, "dim"),
             ),
+            Text(sentence(task.task.intent), style="dim"),
         )  # fmt: skip
 
     def _took(self, task: TaskState) -> str:
@@ -128,19 +131,35 @@ class Rows:
             Text(sentence(task.worker) if task.worker != task.task.id else "", style="dim"),
             Text(self._took(task), justify="right"),
             Text(sentence(said), style="dim"),
+            Text(sentence(task.task.intent), style="dim"),
         )
 
 
 def table(rows: Sequence[Row], width: int) -> Table:
-    """The rows below each other, a line each; how a task stands gets what the names leave."""
-    widths = [max((row[n].cell_len for row in rows), default=0) for n in range(3)]
+    """The rows below each other, a line each; what the names leave is for how a task stands and
+    what it is for. Columns in which nothing stands take no room."""
+    if width < WIDE:
+        rows = [(*row[:3], _joined(row[3], row[4]), Text()) for row in rows]
+    widths = [max((row[n].cell_len for row in rows), default=0) for n in range(5)]
     widths[0], widths[1] = min(widths[0], width // 3), min(widths[1], width // 5)
-    laid_out = Table.grid(padding=(0, _GAP))
-    for taken in (*widths, max(width - sum(widths) - 3 * _GAP, 1)):
-        laid_out.add_column(width=taken, no_wrap=True, overflow="ellipsis")
+    left = max(width - sum(widths[:3]) - _GAP * sum(taken > 0 for taken in widths[:3]), 1)
+    widths[4] = min(widths[4], left * 2 // 5)
+    widths[3] = max(left - widths[4] - (_GAP if widths[4] else 0), 1)
+    # How a task stands comes last: it changes, and nothing else is to move with it.
+    shown = [n for n in (0, 1, 4, 2, 3) if widths[n]]
+    laid_out = Table.grid(padding=(0, _GAP, 0, 0))
+    for n in shown:
+        laid_out.add_column(width=widths[n], no_wrap=True, overflow="ellipsis")
     for row in rows:
-        laid_out.add_row(*row)
+        laid_out.add_row(*(row[n] for n in shown))
     return laid_out
+
+
+def _joined(standing: Text, intent: Text) -> Text:
+    """How a task stands, and what it is for as far as there is room."""
+    if not intent:
+        return standing
+    return Text.assemble(standing, (" · ", "dim"), intent)
 
 
 def few(state: RunState) -> bool:
@@ -173,4 +192,5 @@ def _workers(tasks: Iterable[TaskState]) -> Iterator[Row]:
             Text(""),
             Text(f"{done}/{total}", justify="right"),
             Text(rest, style="dim"),
+            Text(),
         )

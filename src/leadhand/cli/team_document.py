@@ -2,11 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from typing import cast
 
-from pydantic import TypeAdapter
-
+from leadhand.contracts.retry import Retry
 from leadhand.contracts.team import ModelSpec, Role, Team, Worker, tool_name
+from leadhand.payloads import PayloadForm, outline
 
 
 def document(team: Team) -> dict[str, object]:
@@ -27,6 +26,7 @@ def document(team: Team) -> dict[str, object]:
                     "intent": entry.intent,
                     "depends_on": entry.depends_on,
                     "for_each": entry.for_each,
+                    "payload": entry.payload,
                     "done_when": entry.done_when,
                     "tolerates_missing": entry.tolerates_missing,
                     "limits": entry.limits.model_dump(exclude_none=True),
@@ -48,6 +48,7 @@ def document(team: Team) -> dict[str, object]:
             **asdict(team.ladder),
         },
         "rates": {name: asdict(rate) for name, rate in team.rates.items()},
+        "contact": team.contact,
         "max_depth": team.max_depth,
         "routes": [
             {
@@ -79,11 +80,14 @@ def name_of(thing: object) -> str:
     return tool_name(thing) or type(thing).__qualname__
 
 
-def output_name(output: object) -> str:
-    """What a worker answers with, in a word or two."""
-    if isinstance(output, Mapping):
-        return "JSON Schema"
-    return name_of(output) if isinstance(output, type) else str(output)
+def contract(declared: object) -> str:
+    """What a worker takes or answers with, in a few words: `Order {id: integer}`."""
+    schema = PayloadForm(declared).schema
+    fields = outline(schema)
+    if isinstance(declared, Mapping):
+        return fields
+    name = name_of(declared) if isinstance(declared, type) else str(declared)
+    return f"{name} {fields}" if "properties" in schema or "$ref" in schema else name
 
 
 def _worker(worker: Worker) -> dict[str, object]:
@@ -94,20 +98,32 @@ def _worker(worker: Worker) -> dict[str, object]:
         "tier": worker.tier,
         "model": None if worker.model is None else model_name(worker.model),
         "settings": dict(worker.settings),
+        "input": _schema(worker.input),
         "output": _schema(worker.output),
         "plain": worker.plain,
         "min_confidence": worker.min_confidence,
+        "max_tool_calls": worker.max_tool_calls,
+        "max_output_mb": worker.max_output_mb,
         "fallback": worker.fallback,
+        "retry": _retry(worker.retry),
         "isolate": worker.isolate,
         "concurrency": worker.concurrency,
         "limits": worker.limits.model_dump(exclude_none=True),
         "offline": None if worker.offline is None else name_of(worker.offline),
+        "offline_s": worker.offline_s,
         "run": None if worker.run is None else name_of(worker.run),
         "role": worker.role,
         "max_queue": worker.max_queue,
         "team": None if worker.team is None else document(worker.team),
         "instructions": worker.instructions,
     }
+
+
+def _retry(retry: bool | Retry) -> object:
+    if isinstance(retry, bool):
+        return retry
+    names = None if retry.on is None else [kind.__qualname__ for kind in retry.on]
+    return {"on": names, "attempts": retry.attempts}
 
 
 def _role(role: Role) -> dict[str, object]:
@@ -120,7 +136,5 @@ def _role(role: Role) -> dict[str, object]:
 
 
 def _schema(output: object) -> object:
-    """The form of a worker's output as a JSON Schema; none for text."""
-    if output is None or isinstance(output, Mapping):
-        return cast("object", output)
-    return TypeAdapter(cast("type[object]", output)).json_schema()
+    """The form of a worker's input or output as a JSON Schema; None for text or anything."""
+    return None if output is None else PayloadForm(output).schema

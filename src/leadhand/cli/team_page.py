@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from leadhand import graph
-from leadhand.cli.team_document import model_name, name_of, output_name
+from leadhand.cli.team_document import contract, model_name, name_of
 from leadhand.cli.terminal import encodable, safe, sentence
 from leadhand.cli.words import counted
 from leadhand.contracts.budget import Rate
@@ -76,8 +76,10 @@ class Page:
         if worker.team is not None:
             names = ", ".join(inner.name for inner in worker.team.workers)
             facts = [f"a team of {counted(len(worker.team.workers), 'worker')}: {names}"]
+        if worker.input is not None:
+            facts.append(f"input: {contract(worker.input)}")
         if worker.output is not None:
-            facts.append(f"output: {output_name(worker.output)}")
+            facts.append(f"output: {contract(worker.output)}")
         if worker.min_confidence is not None:
             facts.append(f"confidence of {worker.min_confidence} or more")
         if worker.run is not None:
@@ -135,6 +137,7 @@ def _rules(team: Team) -> list[tuple[str, list[str]]]:
         ("limits", [f"{own} a task" if own else "none but the run's own"]),
         ("ladder", list(_ladder(team.retry, team.ladder))),
         ("synthesis", [team.synthesis]),
+        ("contact", [team.contact] if team.contact else []),
     ]
     return [(name, lines) for name, lines in rows if lines]
 

@@ -15,9 +15,12 @@ from leadhand.cli.team_document import document
 from leadhand.cli.team_page import MAX_WIDTH, Page, text_for
 from leadhand.cli.terminal import safe, sentence
 from leadhand.cli.words import counted
+from leadhand.errors import InputError
 from leadhand.nesting import nested_teams
-from leadhand.teams.loader import inspect, load, ready_made, summary
+from leadhand.teams.loader import Inspection, inspect, ready_made, summary
 from leadhand.teams.scaffold import create
+from leadhand.teams.sources import python_team, team_of
+from leadhand.validation import misfits, team_problems
 
 _REQUEST = "I was charged twice and the app crashes"
 """Something that the team of `teams new` can answer."""
@@ -39,27 +42,34 @@ def list_teams(console: Console) -> None:
     _print(console, table)
 
 
-def show_team(name: str, console: Console, as_json: bool = False) -> None:
-    """Print the ready-made team `name`, or the team in the folder `name`.
+def show_team(name: str, console: Console, as_json: bool = False, *, trust: bool = False) -> None:
+    """Print the team `name`: a ready-made one, a folder's or a Python one.
 
-    Raises `InputError` where there is no such team, `TeamError` where it has problems.
+    Raises `InputError` if there is no such team, `TeamError` if it has problems.
     """
-    team = load(name)
+    team = team_of(name, trust=trust)
     if as_json:
         console.out(json.dumps(document(team), indent=2), highlight=False)
     else:
         _print(console, Page(team, console).group())
 
 
-def check_team(folder: Path, console: Console) -> bool:
-    """Print every problem and warning of the team in `folder`, one a line; true: it can be used.
+def check_team(
+    source: str | Path, console: Console, *, trust: bool = False, code: bool = True
+) -> bool:
+    """Print every problem and warning of a team, one a line; true: it can be used.
 
-    Raises `InputError` where there is no such folder.
+    `source` is its folder, or names a Python team. Without `code` nothing is imported. Raises
+    `InputError` if there is no such team.
     """
-    team, problems, warnings = inspect(folder)
+    team, problems, warnings = _inspected(source, trust=trust, code=code)
     for label, style, lines in (("problem", "red", problems), ("warning", "yellow", warnings)):
         for line in lines:
             _line(console, Text.assemble((label, style), "  ", text_for(console, sentence(line))))
+    if team is None and not (problems or code):
+        told = f"no problem found in {safe(str(source))!r}; its functions were not looked at"
+        _line(console, text_for(console, told, "bold"))
+        return True
     if team is None:
         found = counted(len(problems), "problem")
         more = f", {counted(len(warnings), 'warning')}" if warnings else ""
@@ -76,6 +86,16 @@ def check_team(folder: Path, console: Console) -> bool:
     told = f"team {safe(team.name)!r} can be used{how}: {size}{end}"
     _line(console, text_for(console, told, "bold"))
     return True
+
+
+def _inspected(source: str | Path, *, trust: bool, code: bool) -> Inspection:
+    if isinstance(source, Path) or python_team(source) is None:
+        return inspect(Path(source), trust=trust, code=code)
+    if not code:
+        raise InputError(f"{source!r} is Python: without its code there is nothing to check")
+    team = team_of(source, trust=trust)
+    problems = (*team_problems(team, model_at_hand=True), *misfits(team))
+    return Inspection(None if problems else team, problems, ())
 
 
 def new_team(folder: Path, console: Console) -> None:
