@@ -1,0 +1,73 @@
+"""The how-to pages work as they stand: files, programs with what they print, and commands.
+
+A block `python file=NAME` is saved; any other `python` block is run, and prints what the `text`
+block right after it says. Commands in `sh` blocks are run, all in one folder, in the page's order.
+"""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+DOCS = Path(__file__).parent.parent / "docs"
+PAGES = sorted(DOCS.glob("*.md"))
+_BLOCK = re.compile(
+    r"^```(?P<language>\w+)(?: file=(?P<file>\S+))?\n(?P<text>.*?)^```$"
+    r"(?:\n+```text\n(?P<out>.*?)^```$)?",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+class Block(NamedTuple):
+    """A piece of code on a page."""
+
+    language: str
+    file: str | None
+    text: str
+    out: str | None
+
+
+def blocks(page: Path) -> list[Block]:
+    text = page.read_text(encoding="utf-8")
+    return [Block(*one.group("language", "file", "text", "out")) for one in _BLOCK.finditer(text)]
+
+
+def _run(command: list[str], folder: Path) -> "subprocess.CompletedProcess[str]":
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    home = {"PATH": path, "NO_COLOR": "1", "LEADHAND_HOME": str(folder / ".home")}
+    return subprocess.run(
+        command,
+        cwd=folder,
+        env={**os.environ, **home},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=600,  # only a hang takes as long
+    )
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_every_example_of_a_page_works(page: Path, tmp_path: Path) -> None:
+    for block in blocks(page):
+        if block.file is not None:
+            (tmp_path / block.file).write_text(block.text, encoding="utf-8")
+        elif block.language == "python":
+            done = _run([sys.executable, "-W", "error", "-c", block.text], tmp_path)
+            assert done.returncode == 0, done.stderr
+            assert done.stdout == (block.out or ""), block.text
+        elif block.language == "sh":
+            for command in block.text.splitlines():
+                done = _run(["sh", "-ec", command], tmp_path)
+                assert done.returncode == 0, f"{command}: {done.stderr}"
+                assert done.stdout, command
+
+
+def test_each_page_with_examples_is_linked_from_the_readme() -> None:
+    readme = (DOCS.parent / "README.md").read_text(encoding="utf-8")
+    pages = [page.name for page in PAGES if blocks(page)]
+    assert "teams.md" in pages
+    assert [name for name in pages if f"(docs/{name}" not in readme] == []
