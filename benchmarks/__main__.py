@@ -4,7 +4,16 @@ import subprocess
 import sys
 from pathlib import Path
 
-ALONE = ("engine", "startup", "review_speed", "endpoint", "journal", "peers")
+ALONE = (
+    "engine",
+    "startup",
+    "review_speed",
+    "endpoint",
+    "journal",
+    "speedup",
+    "prompts",
+    "peers",
+)
 WITH_WORKLOADS = ("workflows", "insecure")
 
 

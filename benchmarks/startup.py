@@ -1,15 +1,22 @@
-"""What starting costs: `import leadhand` beside `import pydantic`, `--help` beside a tiny one.
+"""What starting and ending cost: imports beside `import pydantic`, `--help` beside a tiny one, and
+the time from the last byte of an answer to the end of the program.
 
     python -m benchmarks.startup
 
 Whole processes, in turn, wall time, medians of pairs in one run.
 """
 
+import os
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
+from pathlib import Path
+
+from leadhand.teams.scaffold import create
+from leadhand.testing import ScriptedServer
 
 TINY = """
 import typer
@@ -36,6 +43,38 @@ def pairs(a: Sequence[str], b: Sequence[str], count: int = 21) -> list[tuple[flo
     return [(seconds(a), seconds(b)) for _ in range(count)]
 
 
+def ending_s(arguments: Sequence[str], folder: Path, env: dict[str, str]) -> float:
+    """Seconds from the last byte on stdout to the end of `leadhand ARGUMENTS`."""
+    command = [sys.executable, "-m", "leadhand", *arguments]
+    process = subprocess.Popen(
+        command,
+        cwd=folder,
+        env={**os.environ, **env, "LEADHAND_HOME": str(folder / "home")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    assert process.stdout is not None
+    last_s = time.perf_counter()
+    while os.read(process.stdout.fileno(), 65_536):
+        last_s = time.perf_counter()
+    process.wait()
+    process.stdout.close()
+    return time.perf_counter() - last_s
+
+
+def endings() -> None:
+    """Measure and print how long programs take to end after their answers."""
+    run = ("run", "I was charged twice", "--team", "desk", "--quiet")
+    with tempfile.TemporaryDirectory() as name, ScriptedServer() as server:
+        folder = Path(name)
+        create(folder / "desk")
+        model = {**server.env(), "LEADHAND_MODEL": "openai-chat:scripted"}
+        for shown, env in (("by code", {"LEADHAND_MODEL": "none"}), ("with a model", model)):
+            taken = [ending_s(run, folder, env) for _ in range(11)]
+            median, slowest = statistics.median(taken), max(taken)
+            print(f"{'answer to end, ' + shown:42} {median:.3f} s, at most {slowest:.3f} s")
+
+
 def main() -> None:
     """Measure and print."""
     python = sys.executable
@@ -53,6 +92,7 @@ def main() -> None:
         print(f"{name:42} {statistics.median(a - b for a, b in rows):+.3f} s")
     ratio = statistics.median(a / b for a, b in helps)
     print(f"{'leadhand --help / two-command typer --help':42} {ratio:.2f} times")
+    endings()
 
 
 if __name__ == "__main__":
