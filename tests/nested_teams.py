@@ -1,18 +1,23 @@
 """Teams within teams that tests share, and runs of them that keep their events."""
 
 import asyncio
-import time
 from collections.abc import Callable
 
 from leadhand import Answer, Handoff, Plan, Supervisor, Task, Team, Worker
 from leadhand.contracts.event import Event, TaskDispatched
 from leadhand.contracts.team import RetryRules
+from leadhand.testing import VirtualClock, run_virtual
 
 ONCE = RetryRules(max_attempts=1)
 
 
 def clause(handoff: Handoff) -> str:
     return f"clause found by {handoff.to_agent}"
+
+
+async def found(handoff: Handoff) -> str:
+    """As `clause`, in the event loop: for virtual time, which waits for no thread."""
+    return clause(handoff)
 
 
 async def hang(handoff: Handoff) -> str:
@@ -33,10 +38,10 @@ def law(*more: Worker, **work: Callable[..., object]) -> Team:
     return Team("law", workers=(*workers(**work), *more), retry=ONCE)
 
 
-def office(inner: Team, **fields: object) -> Team:
+def office(inner: Team, *, desk: Callable[..., object] = clause, **fields: object) -> Team:
     """A team with that team as its worker `legal`, and `desk` beside it."""
     legal = Worker("legal", "Contract questions", team=inner, **fields)  # pyright: ignore[reportArgumentType]
-    return Team("office", workers=(legal, *workers(desk=clause)), retry=ONCE)
+    return Team("office", workers=(legal, *workers(desk=desk)), retry=ONCE)
 
 
 def plan(*tasks: Task) -> Plan:
@@ -50,13 +55,22 @@ DESK = Task(id="t2", worker="desk", intent="Find the date of signature.")
 class Ran:
     """A run that has ended, with its events."""
 
-    def __init__(self, team: Team, the_plan: Plan | None = None, **options: object) -> None:
+    def __init__(
+        self, team: Team, the_plan: Plan | None = None, *, virtual: bool = False, **options: object
+    ) -> None:
+        """With `virtual` in virtual time, for workers that need no thread."""
         self.events: list[Event] = []
+        if virtual:
+            options["clock"] = VirtualClock()
         self.supervisor = Supervisor(team, **options)  # pyright: ignore[reportArgumentType]
-        started = time.monotonic()
-        work = self.supervisor.run(plan=the_plan or plan(LEGAL), listener=self.events.append)
-        self.answer: Answer = asyncio.run(work)
-        self.took_s = time.monotonic() - started
+        self._work = self.supervisor.run(plan=the_plan or plan(LEGAL), listener=self.events.append)
+        self.answer, self.took_s = (run_virtual if virtual else asyncio.run)(self._timed())
+
+    async def _timed(self) -> tuple[Answer, float]:
+        """The answer, and the seconds until it came."""
+        loop = asyncio.get_running_loop()
+        started_s = loop.time()
+        return await self._work, loop.time() - started_s
 
     @property
     def gaps(self) -> dict[str, str]:

@@ -41,7 +41,9 @@ def run(
 
 def test_twenty_tasks_at_once_stay_within_a_budget_of_tokens(model_server: ScriptedServer) -> None:
     """What fits is done and put together by the model; the rest is named, with the reason."""
-    answer, events = run(Budget(tokens=15_000), tasks(20))
+    worker = Worker("billing", "Invoices", instructions="You know invoices of any kind. " * 80)
+    the_team = Team("support", model=MODEL, workers=(worker,))
+    answer, events = run(Budget(tokens=15_000), tasks(20), the_team=the_team)
     stats = model_server.stats()
     used = stats.prompt_tokens + stats.completion_tokens
     done = [task for task in answer.tasks if task.status == "completed"]

@@ -23,8 +23,10 @@ from leadhand import (
     Team,
     Worker,
 )
+from leadhand.cli.run import exit_status
 from leadhand.contracts.answer import Synthesis
 from leadhand.contracts.event import RunFinished, dump, parse
+from leadhand.contracts.task_events import did_not_stop
 from leadhand.ports import TaskResult
 from leadhand.state import fold
 from leadhand.testing import VirtualClock, run_virtual
@@ -106,6 +108,46 @@ def test_a_plan_with_problems_is_rejected_before_anything_runs() -> None:
     with pytest.raises(PlanRejected, match="wait for each other"):
         Supervisor(team).run_sync(plan=bad)
     assert ran == []
+
+
+def unread(handoff: Handoff) -> Completed:
+    return Completed(
+        result=Result(
+            output="3 of 4 files", missing=("`d.bin` was not read:\nno text", "b.csv was cut")
+        )
+    )
+
+
+def test_what_a_worker_did_not_do_is_a_gap_of_an_answer_that_is_partial() -> None:
+    """The task is completed; the answer is not complete, and the command line ends with 3."""
+    team = Team("t", workers=(*TEAM.workers, Worker("reader", "d", run=unread)))
+    answer = Supervisor(team).run_sync(plan=plan(task("a", worker="reader")))
+    assert (answer.status, answer.ended_by, exit_status(answer)) == ("partial", None, 3)
+    assert [one.status for one in answer.tasks] == ["completed"]
+    assert [(gap.task_id, gap.why, gap.what) for gap in answer.gaps] == [
+        ("a", "`d.bin` was not read: no text", ""),
+        ("a", "b.csv was cut", ""),
+    ]
+    assert answer.answer.startswith("## What is missing")
+    assert "3 of 4 files" in answer.answer
+
+
+def test_so_is_what_a_worker_of_a_nested_team_did_not_do() -> None:
+    inner = Team("inner", workers=(Worker("reader", "d", run=unread),))
+    team = Team("t", workers=(Worker("readers", "d", team=inner),))
+    answer = Supervisor(team).run_sync(plan=plan(task("a", worker="readers")))
+    assert answer.status == "partial"
+    assert [gap.task_id for gap in answer.gaps] == ["a/reader", "a/reader"]
+
+
+def test_a_task_adds_fifty_gaps_at_most_and_says_how_many_more_there_are() -> None:
+    def hasty(handoff: Handoff) -> Result:
+        return Result(output="no file", missing=tuple(f"{n}.txt " * 200 for n in range(1_000)))
+
+    team = Team("t", workers=(Worker("hasty", "d", run=hasty),))
+    gaps = Supervisor(team).run_sync("read").gaps
+    assert (len(gaps), gaps[-1].why) == (51, "950 more that are not listed here")
+    assert {len(gap.why) for gap in gaps[:-1]} == {500}
 
 
 def test_failed_work_is_named_as_a_gap_and_the_rest_is_answered() -> None:
@@ -328,7 +370,7 @@ def test_a_sync_worker_that_never_returns_is_abandoned_and_named() -> None:
     state = fold(supervisor.journal.events("r"))
     assert [one.status for one in answer.tasks] == ["timed_out", "completed"]
     assert answer.gaps[0].why == "no answer within 0.05 s"
-    assert state.stuck == ("worker 'stuck' goes on with task 'a' in an abandoned thread",)
+    assert {*state.stuck} == {did_not_stop("stuck", "a")}
 
 
 def test_an_async_worker_that_blocks_the_loop_is_named() -> None:

@@ -98,7 +98,8 @@ FINAL = tool(
         "summary": TEXT,
         "confidence": {"type": "integer", "minimum": 0, "maximum": 100},
         "evidence": {"type": "array", "items": TEXT},
-        "plan_impact": {"anyOf": [TEXT, {"type": "null"}]},
+        "plan_impact": {"type": "string", "enum": ["none", "blocks", "adds"]},
+        "impact_reason": TEXT,
     },
 )
 ESCALATE = tool(

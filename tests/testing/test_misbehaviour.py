@@ -208,7 +208,7 @@ def test_latency_holds_an_answer_back(server: ScriptedServer) -> None:
     started = time.monotonic()
     with posted(server):
         pass
-    assert 0.14 < time.monotonic() - started < 2
+    assert 0.14 < time.monotonic() - started < 30
 
 
 def test_every_misbehaviour_leaves_a_server_that_goes_on(server: ScriptedServer) -> None:

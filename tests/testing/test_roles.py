@@ -74,7 +74,7 @@ def test_a_worker_answers_from_the_question_with_its_form_filled_in(
     given = arguments(response, "final_answer")
     jsonschema.validate(given, FINAL.parameters_json_schema)
     assert "Borealis" in str(given["answer"])
-    assert given["plan_impact"] is None
+    assert given["plan_impact"] == "none"
     assert server.stats().by_role == {"worker": 1}
 
 
