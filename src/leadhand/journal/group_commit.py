@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from leadhand.contracts.event import Event
 from leadhand.errors import JournalError
+from leadhand.workers.threads import awaiting_outside_work
 
 Batch = Mapping[str, Sequence[Event]]
 """Events by run, each run's in order."""
@@ -77,7 +78,8 @@ class GroupCommit:
                 self._thread = threading.Thread(target=self._work, name=self._name, daemon=True)
                 self._thread.start()
             self._changed.notify_all()
-        await future
+        with awaiting_outside_work():
+            await future
 
     def is_waited_for(self) -> bool:
         """Whether a commit waits for what is being written."""

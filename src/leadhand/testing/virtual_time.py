@@ -1,7 +1,7 @@
 """Virtual time: an event loop on which hours of waiting take no time at all.
 
 Nothing here patches anything: every sleep, timeout and deadline on that loop takes exactly as
-long as it says, and no real time.
+long as it says, and no real time. The clock stands still while a worker's thread or process works.
 """
 
 import asyncio
@@ -10,13 +10,20 @@ import selectors
 from collections.abc import Coroutine
 from typing import TypeVar
 
+from leadhand.workers.threads import outside_work_awaited
+
 T = TypeVar("T")
+STUCK_S = 60.0
+"""Real seconds after which a thread counts as stuck: the clock no longer waits for it."""
 
 
 class VirtualTimeLoop(asyncio.SelectorEventLoop):
     """An event loop whose clock stands still while work is done, and jumps when all is waiting."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, stuck_s: float = STUCK_S) -> None:
+        """`stuck_s`: real seconds that the clock stands still for a thread; 0 if the threads are
+        known to be stuck."""
+        self.stuck_s = stuck_s
         self._virtual_s = 0.0
         super().__init__(_JumpingSelector(self))
 
@@ -42,6 +49,10 @@ class _JumpingSelector(selectors.DefaultSelector):
             # Nothing is scheduled: only something outside the loop, a thread say, can go on.
             return super().select(None)
         ready = super().select(0)
+        if not ready and timeout > 0 and self._loop.stuck_s and outside_work_awaited(self._loop):
+            ready = super().select(self._loop.stuck_s)
+            if not ready:
+                self._loop.stuck_s = 0.0
         if not ready and timeout > 0:
             self._loop.jump(timeout)
         return ready
@@ -60,7 +71,7 @@ class VirtualClock:
         return asyncio.get_running_loop().time()
 
 
-def run_virtual(work: Coroutine[object, object, T]) -> T:
-    """What `work` returns, run to its end in virtual time."""
-    with asyncio.Runner(loop_factory=VirtualTimeLoop) as runner:
+def run_virtual(work: Coroutine[object, object, T], *, stuck_s: float = STUCK_S) -> T:
+    """What `work` returns, run to its end in virtual time; `stuck_s` as in `VirtualTimeLoop`."""
+    with asyncio.Runner(loop_factory=lambda: VirtualTimeLoop(stuck_s=stuck_s)) as runner:
         return runner.run(work)

@@ -27,6 +27,7 @@ from leadhand.workers import reference
 from leadhand.workers.child import HEADER, Call
 from leadhand.workers.output import outcome_of
 from leadhand.workers.reference import Reference, name_there
+from leadhand.workers.threads import awaiting_outside_work
 
 MAX_OUTPUT_BYTES = 64 * 1024 * 1024
 
@@ -144,7 +145,8 @@ class ProcessPool:
             process = self._take() or self._start()
             sent_s = time.monotonic()
             try:
-                answer = await process.exchange(request, self._max_output_bytes)
+                with awaiting_outside_work():
+                    answer = await process.exchange(request, self._max_output_bytes)
                 outcome = _OUTCOME.validate_json(answer)
             except ConnectionError:
                 return await self._crashed(process)

@@ -11,7 +11,8 @@ import logging
 import queue
 import threading
 import time
-from collections.abc import Callable
+import weakref
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from typing import TypeVar, cast
 
@@ -22,6 +23,23 @@ A = TypeVar("A")
 R = TypeVar("R")
 
 _log = logging.getLogger("leadhand")
+_awaited = weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, int]()
+
+
+@contextlib.contextmanager
+def awaiting_outside_work() -> Generator[None]:
+    """A block in which the running loop waits for a thread or a process of ours."""
+    loop = asyncio.get_running_loop()
+    _awaited[loop] = _awaited.get(loop, 0) + 1
+    try:
+        yield
+    finally:
+        _awaited[loop] -= 1
+
+
+def outside_work_awaited(loop: asyncio.AbstractEventLoop) -> bool:
+    """Whether anything on `loop` waits like that: a virtual clock must not run ahead of it."""
+    return _awaited.get(loop, 0) > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +107,8 @@ class DaemonThreads:
         with aside() as block:
             self._hand_over(call)
             try:
-                value, error = await call.future
+                with awaiting_outside_work():
+                    value, error = await call.future
             except BaseException:
                 self._abandon(call, quiet=quiet)
                 raise
