@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Iterator
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from leadhand.testing import ScriptedServer
 
@@ -21,6 +22,10 @@ os.environ["LEADHAND_HOME"] = _home
 for _name in [*os.environ]:
     if _name.endswith(("_API_KEY", "_API_TOKEN", "_BASE_URL")):
         del os.environ[_name]
+
+# How fast the machine is decides nothing: not how long an example takes, nor how long finding it.
+settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("tests")
 
 
 @pytest.fixture(scope="session")

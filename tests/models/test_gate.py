@@ -337,7 +337,7 @@ VISITS = st.builds(
 
 
 @given(st.lists(VISITS, min_size=1, max_size=25), st.integers(0, 2**16))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_never_do_more_go_in_after_a_pause_than_were_answered_and_nobody_waits_for_ever(
     visits: list[Visit], seed: int
 ) -> None:

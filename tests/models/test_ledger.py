@@ -329,7 +329,7 @@ BUDGETS = st.builds(
 
 
 @given(BUDGETS, st.lists(CALLS, min_size=1, max_size=25), st.booleans())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_the_cap_is_never_passed_and_nobody_waits_for_ever(
     budget: Budget, calls: list[Call], overshoots: bool
 ) -> None:

@@ -82,7 +82,7 @@ RATES = st.builds(
 
 
 @given(RATES, st.lists(VISITS, min_size=1, max_size=20))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_no_minute_has_more_than_was_allowed_and_everyone_gets_in(
     rate: Rate, visits: list[Visit]
 ) -> None:

@@ -1,21 +1,10 @@
-"""A scripted model server that stands in for the providers."""
-
-from collections.abc import Iterator
+"""The scripted model server under a short name."""
 
 import pytest
 
 from leadhand.testing import ScriptedServer
 
 
-@pytest.fixture(scope="module")
-def process() -> Iterator[ScriptedServer]:
-    with ScriptedServer() as server:
-        yield server
-
-
 @pytest.fixture
-def server(process: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> ScriptedServer:
-    process.reset(script=None)
-    for name, value in process.env().items():
-        monkeypatch.setenv(name, value)
-    return process
+def server(model_server: ScriptedServer) -> ScriptedServer:
+    return model_server

@@ -8,23 +8,23 @@ from leadhand.contracts.answer import Answer
 from leadhand.contracts.event import Event, PlanAmended, TaskReassigned, TaskRefined, TaskSplit
 from leadhand.contracts.task import Limits
 from leadhand.contracts.team import Ladder
-from leadhand.testing import ScriptedServer
+from leadhand.testing import ScriptedServer, VirtualClock, run_virtual
 from leadhand.testing.json_data import Json, Object, compact, mapping
-from tests.planning.planners import proposal, said, task
+from tests.models.in_process import InProcess
+from tests.planning.planners import MODEL, proposal, said, task
 
 REQUEST = "What moved the price of zinc in 2021, and by how much?"
 
 
-def team(**more: object) -> Team:
+def team(model: object = MODEL) -> Team:
     """Two workers by model."""
     return Team(
         "metals",
-        model="openai-chat:scripted",
+        model=model,
         workers=(
             Worker("search", "Finds passages in the reports"),
             Worker("count", "Computes figures from the price table"),
         ),
-        **more,  # pyright: ignore[reportArgumentType]
     )
 
 
@@ -104,17 +104,19 @@ def test_a_task_out_of_scope_goes_to_the_worker_that_the_model_names(
     assert moved.worker == "count"
 
 
-def test_a_task_that_takes_too_long_is_split_by_the_model(server: ScriptedServer) -> None:
+def test_a_task_that_takes_too_long_is_split_by_the_model() -> None:
     parts = proposal(task("a"), task("b", "count", "a"))
-    slow = ONE.model_copy(update={"limits": Limits(timeout_s=1.0)})
-    answer, events = run(
-        server,
-        [
+    slow = ONE.model_copy(update={"limits": Limits(timeout_s=100.0)})
+    model = InProcess(
+        script=[
             rule({"json": parts}, system="Split it into two to eight"),
-            rule({"misbehave": {"latency_ms": 30_000}}, contains=ONE.intent, role="worker"),
-        ],
-        slow,
+            rule({"misbehave": {"latency_ms": 3_600_000}}, contains=ONE.intent, role="worker"),
+        ]
     )
+    events: list[Event] = []
+    supervisor = Supervisor(team(model.model), deadline_s=None, clock=VirtualClock())
+    plan = Plan(goal=REQUEST, tasks=(slow,))
+    answer = run_virtual(supervisor.run(REQUEST, plan=plan, amend=True, listener=events.append))
     (split,) = [event for event in events if isinstance(event, TaskSplit)]
     assert [part.id for part in split.parts] == ["t1.1", "t1.2"]
     assert [(one.id, one.status) for one in answer.tasks] == [

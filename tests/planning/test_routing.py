@@ -3,7 +3,7 @@
 import asyncio
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leadhand import Answer, Escalated, Handoff, Supervisor, Task, Team, TeamError, Worker
@@ -79,6 +79,7 @@ def test_no_pattern_takes_longer_than_the_text_is_long() -> None:
 
 
 @given(st.text(max_size=200))
+@settings(max_examples=50)
 def test_any_text_at_all_is_someones(text: str) -> None:
     route = route_of(RULES, text)
     assert route in RULES
@@ -125,11 +126,6 @@ def test_a_task_that_was_handed_back_goes_to_who_comes_next_and_never_back() -> 
 
 
 # By a model, through real HTTP
-
-
-@pytest.fixture(name="server")
-def _server(model_server: ScriptedServer) -> ScriptedServer:
-    return model_server
 
 
 def by_model(*routes: Route) -> Team:

@@ -11,8 +11,9 @@ from leadhand.contracts.answer import Answer
 from leadhand.contracts.event import Event, ModelCalled
 from leadhand.contracts.outcome import Completed, Handoff, Result
 from leadhand.contracts.task import Task
-from leadhand.testing import ScriptedServer, Stats
+from leadhand.testing import ScriptedServer, Stats, VirtualClock, run_virtual
 from leadhand.testing.json_data import Json, items, mapping, text
+from tests.models.in_process import InProcess
 
 REQUEST = "What did the firm earn?"
 
@@ -38,17 +39,22 @@ class Outcome:
 
 
 def ran(
-    server: ScriptedServer,
+    server: ScriptedServer | InProcess,
     gives: Mapping[str, JsonValue],
     *,
     synthesis: str = "merge",
-    deadline_s: float | None = 30.0,
+    deadline_s: float | None = None,
     evidence: str = "",
     **roles: object,
 ) -> Outcome:
-    """A run in which the worker of each name gives that; one that gives an exception fails."""
+    """A run in which the worker of each name gives that; one that gives nothing fails.
 
-    def works(handoff: Handoff) -> Completed:
+    It takes virtual time where the model is in this process.
+    """
+    is_virtual = isinstance(server, InProcess)
+    model = server.model if is_virtual else "openai-chat:scripted"
+
+    async def works(handoff: Handoff) -> Completed:
         given = gives[handoff.to_agent]
         if given is None:
             raise ValueError("there is no such book")
@@ -58,17 +64,19 @@ def ran(
     team = Team(
         "firm",
         workers=tuple(Worker(name, f"reads the {name}", run=works) for name in gives),
-        **{"model": "openai-chat:scripted", **roles},  # pyright: ignore[reportArgumentType]
+        **{"model": model, **roles},  # pyright: ignore[reportArgumentType]
     )
     tasks = tuple(
         Task(id=f"t{number}", worker=name, intent=f"look it up, {number}")
         for number, name in enumerate(gives, start=1)
     )
     events: list[Event] = []
-    run = Supervisor(team, deadline_s=deadline_s).run(
+    clock = VirtualClock() if is_virtual else None
+    run = Supervisor(team, deadline_s=deadline_s, clock=clock).run(
         REQUEST, plan=Plan(goal=REQUEST, tasks=tasks, synthesis=synthesis), listener=events.append
     )
-    return Outcome(asyncio.run(run), events, server.stats())
+    answer = run_virtual(run) if is_virtual else asyncio.run(run)
+    return Outcome(answer, events, server.stats())
 
 
 def rule(role: str, *, times: int | None = None, **reply: Json) -> dict[str, Json]:
@@ -77,6 +85,6 @@ def rule(role: str, *, times: int | None = None, **reply: Json) -> dict[str, Jso
     return made if times is None else {**made, "times": times}
 
 
-def script(server: ScriptedServer, *rules: dict[str, Json]) -> None:
+def script(server: ScriptedServer | InProcess, *rules: dict[str, Json]) -> None:
     """Have the server follow these rules."""
     server.configure(script=list(rules))

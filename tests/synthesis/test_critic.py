@@ -6,6 +6,7 @@ from leadhand.contracts.event import CritiqueGiven, ModelCalled
 from leadhand.contracts.team import Role
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Json
+from tests.models.in_process import InProcess
 from tests.synthesis.deliberation import REQUEST, Outcome, ran, rule, script
 
 TEXTS: dict[str, Json] = {"ledger": "It earned forty.", "press": "It earned forty in March."}
@@ -139,12 +140,11 @@ def test_a_critic_that_gives_no_critique_is_passed_over_and_that_is_said(
     assert critiques(run)[0].why
 
 
-def test_where_the_time_is_short_the_critic_is_not_asked_and_that_is_said(
-    model_server: ScriptedServer,
-) -> None:
-    """Of 3 s the draft takes 1.2 s: too little is left for a critique and a revision."""
-    script(model_server, rule("synthesizer", json=DRAFT, misbehave={"latency_ms": 1_200}))
-    run = ran(model_server, TEXTS, critic=Role(), deadline_s=3.0)
+def test_where_the_time_is_short_the_critic_is_not_asked_and_that_is_said() -> None:
+    """Of 30 s the draft takes 12 s: too little is left for a critique and a revision."""
+    model = InProcess()
+    script(model, rule("synthesizer", json=DRAFT, misbehave={"latency_ms": 12_000}))
+    run = ran(model, TEXTS, critic=Role(), deadline_s=30.0)
     assert gap(run).startswith("the critic did not read the answer: ")
     assert run.answer.status == "partial"
     assert run.answer.answer.endswith("\n\nIt earned 40 [t1].")
@@ -154,18 +154,19 @@ def test_where_the_time_is_short_the_critic_is_not_asked_and_that_is_said(
     ]
 
 
-def test_a_critic_that_hangs_does_not_cost_the_answer(model_server: ScriptedServer) -> None:
+def test_a_critic_that_hangs_does_not_cost_the_answer() -> None:
+    model = InProcess()
     script(
-        model_server,
+        model,
         rule("synthesizer", json=DRAFT),
-        rule("critic", misbehave={"latency_ms": 60_000}),
+        rule("critic", misbehave={"latency_ms": 3_600_000}),
     )
-    run = ran(model_server, TEXTS, critic=Role(), deadline_s=2.0)
+    run = ran(model, TEXTS, critic=Role(), deadline_s=20.0)
     assert gap(run).startswith("the critic did not read the answer: ")
     assert run.answer.status == "partial"
     assert run.answer.answer.endswith("\n\nIt earned 40 [t1].")
     assert verdicts(run) == ["skipped"]
-    assert run.answer.metrics.makespan_s < 2.5
+    assert run.answer.metrics.makespan_s <= 20.0
 
 
 def test_a_single_text_is_criticised_as_well_and_written_again_where_it_must(

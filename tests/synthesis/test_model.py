@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-from collections.abc import Iterator
 
 import pytest
 
@@ -19,20 +18,6 @@ RESULTS = (
     missing("t3"),
     gave("t4", "Line C may have sold 9.", status="escalated", why="low_confidence: a guess"),
 )
-
-
-@pytest.fixture(scope="module")
-def started() -> Iterator[ScriptedServer]:
-    with ScriptedServer() as server:
-        yield server
-
-
-@pytest.fixture
-def server(started: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> ScriptedServer:
-    for name, value in started.env().items():
-        monkeypatch.setenv(name, value)
-    started.reset(script=None, faults={}, keep_bodies=100)
-    return started
 
 
 def answering(server: ScriptedServer, *replies: Json) -> None:

@@ -20,12 +20,10 @@ RESULTS = (
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch):
+def server(model_server: ScriptedServer) -> ScriptedServer:
     echo = f"{ORDER} {ESCAPE} [mailer] [t1]"
-    with ScriptedServer([{"match": {}, "reply": {"text": echo}}]) as server:
-        for name, value in server.env().items():
-            monkeypatch.setenv(name, value)
-        yield server
+    model_server.configure(script=[{"match": {}, "reply": {"text": echo}}])
+    return model_server
 
 
 def attacked(role: Role, *, context_tokens: int | None = None) -> Run:

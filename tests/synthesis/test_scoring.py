@@ -1,20 +1,21 @@
 """What a model found stands only if an independent look at the code does not refute it."""
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
 
 import pytest
 
 from leadhand.clock import SystemClock
 from leadhand.contracts.finding import Finding
-from leadhand.contracts.team import Tier
+from leadhand.contracts.team import ModelSpec, Tier
 from leadhand.fence import Fence
 from leadhand.journal import MemoryJournal
 from leadhand.models import Caller, Connections
 from leadhand.recorder import Recorder
 from leadhand.synthesis import UNSCORED, Scorer
-from leadhand.testing import ScriptedServer
+from leadhand.testing import ScriptedServer, run_virtual
 from leadhand.testing.json_data import Json, mapping, text
+from tests.models.in_process import InProcess
 from tests.synthesis.results import NONCE, said
 
 TIERS: dict[Tier, tuple[str, ...]] = {
@@ -52,19 +53,13 @@ def first_and_second(first: Json, second: Json) -> list[dict[str, Json]]:
     ]
 
 
-@pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
-    with ScriptedServer() as running:
-        for name, value in running.env().items():
-            monkeypatch.setenv(name, value)
-        yield running
-
-
-async def score(*findings: Finding) -> dict[str, Finding]:
+async def score(
+    *findings: Finding, tiers: Mapping[Tier, Sequence[ModelSpec]] = TIERS
+) -> dict[str, Finding]:
     into: dict[str, Finding] = {}
     async with Connections(seed=1) as connections:
         caller = Caller(connections, Recorder("run", MemoryJournal(), clock=SystemClock()))
-        scorer = Scorer(caller, TIERS, Fence(NONCE), surroundings=Code())
+        scorer = Scorer(caller, tiers, Fence(NONCE), surroundings=Code())
         await scorer.score(findings, into)
     return into
 
@@ -138,24 +133,9 @@ def test_a_second_look_that_fails_leaves_the_finding_without_confidence(
     assert all(finding.why.startswith(UNSCORED) for finding in one.values())
 
 
-def test_sixteen_findings_are_looked_at_at_once(server: ScriptedServer) -> None:
-    """No answer comes, so that all that are asked for at once are under way."""
-    server.reset(latency_ms=3_600_000)
-
-    async def under_way() -> None:
-        scoring = asyncio.create_task(score(*(found(f"f{n}") for n in range(40))))
-        async with asyncio.timeout(60):
-            while server.stats().max_concurrency < 16:  # noqa: ASYNC110 - it is another process
-                await asyncio.sleep(0.01)
-        scoring.cancel()
-
-    asyncio.run(under_way())
+def test_sixteen_findings_are_looked_at_at_once_and_no_more() -> None:
+    server = InProcess(script=[{"match": {}, "reply": {"json": verdict(95)}}], latency_ms=1_000)
+    findings = [found(f"f{n}") for n in range(40)]
+    many = run_virtual(score(*findings, tiers=dict.fromkeys(TIERS, (server.model,))))
+    assert len(many) == server.stats().requests == 40
     assert server.stats().max_concurrency == 16
-
-
-def test_at_most_sixteen_findings_are_looked_at_at_once(server: ScriptedServer) -> None:
-    server.reset(script=[{"match": {}, "reply": {"json": verdict(95)}}], latency_ms=100)
-    many = scored(*(found(f"f{n}") for n in range(40)))
-    assert len(many) == 40
-    assert server.stats().max_concurrency <= 16
-    assert server.stats().requests == 40
