@@ -1,8 +1,8 @@
 """What this team does without a model, and the tool that it uses with one.
 
-These are plain functions. One named by a worker's `offline` takes a handoff and returns a value, or
-a `Result` where there is more to say of it. A tool takes what the model fills in, so it needs types
-and a docstring; what it returns is what the model reads.
+These are plain functions. A worker's `offline` function takes a handoff and returns a value, or a
+`Result` to add a summary, a confidence or evidence. A tool takes the arguments that the model fills
+in, so it needs types and a docstring; the model reads what it returns.
 """
 
 import re
@@ -24,7 +24,7 @@ class Section:
     heading: str
     text: str
     place: str
-    """Where it stands, as `file:line`."""
+    """Its place, as `file:line`."""
 
     @property
     def passage(self) -> str:
@@ -42,7 +42,7 @@ def search_handbook(words: str) -> str:
 
 
 def triage(handoff: Handoff) -> Result:
-    """The topic and the urgency of a message, by the words in it."""
+    """The topic and the urgency of a message, judged by its words."""
     message = message_of(handoff)
     found = search(message)
     topic = found[0].heading if found else "something that the handbook does not cover"
@@ -106,7 +106,7 @@ def stems(text: str) -> set[str]:
 
 
 def sections() -> list[Section]:
-    """The handbook, cut at its headings."""
+    """The sections of the handbook, one per heading."""
     found: list[Section] = []
     lines = HANDBOOK.read_text(encoding="utf-8").splitlines()
     starts = [number for number, line in enumerate(lines) if line.startswith("## ")]
