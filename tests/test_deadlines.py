@@ -1,24 +1,27 @@
 """Deadlines, through the real scheduler and real HTTP: the answer is there in time, whatever hangs.
 
-The answer has to exist half a second after the deadline, and the process has to end.
+The answer has to exist half a second after the deadline, in virtual time, and the process has to
+end.
 """
 
 import asyncio
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import pytest
 
 from leadhand import Plan, Supervisor, Task, Team, Worker
 from leadhand.contracts.answer import Answer, Synthesis
+from leadhand.contracts.event import Event, TaskCompleted
 from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.team import WorkFunction
 from leadhand.ports import Request, TaskResult
+from leadhand.synthesis.merge import Merge
 from leadhand.testing import ScriptedServer
+from tests.hanging import run_hanging
 
 DEADLINE_S = 1.0
 LATEST_S = DEADLINE_S + 0.5
@@ -55,25 +58,32 @@ PLAN = Plan(
 )
 
 
-def answered(supervisor: Supervisor, plan: Plan | None = PLAN) -> tuple[Answer, float]:
-    """The answer, and the seconds until it came."""
+def answered(
+    team: Team,
+    hangs: Callable[[], object],
+    *,
+    plan: Plan | None = PLAN,
+    beside: str = "quick",
+    threads_hang: bool = False,
+    **roles: object,
+) -> Answer:
+    """The answer, which is there in time. The clock stands still until the run `hangs` and the task
+    `beside` is done, if there is one."""
+    events: list[Event] = []
+    supervisor = Supervisor(team, deadline_s=DEADLINE_S, **roles)  # pyright: ignore[reportArgumentType]
+    work = supervisor.run(None if plan else REQUEST, plan=plan, listener=events.append)
 
-    async def main() -> tuple[Answer, float]:
-        started_s = time.monotonic()
-        answer = await supervisor.run(None if plan else REQUEST, plan=plan)
-        return answer, time.monotonic() - started_s
+    def goes_no_further() -> bool:
+        done = {event.task_id for event in events if isinstance(event, TaskCompleted)}
+        return bool(hangs()) and (not beside or beside in done)
 
-    return asyncio.run(main())
-
-
-def warm(team: Team) -> None:
-    """Import what a first run imports, which is not what is timed here."""
-    asyncio.run(Supervisor(team).run(plan=Plan(goal="x", tasks=PLAN.tasks[1:2])))
-
-
-def check(answer: Answer, took_s: float) -> None:
-    """In time, with what was done, and clear about what was not."""
+    answer, took_s = run_hanging(work, goes_no_further, threads_hang=threads_hang)
     assert took_s < LATEST_S
+    return answer
+
+
+def check(answer: Answer) -> None:
+    """With what was done, and clear about what was not."""
     statuses = {task.id: task.status for task in answer.tasks}
     assert statuses == {"slow": "cancelled", "quick": "completed", "last": "cancelled"}
     assert (answer.status, answer.ended_by) == ("partial", "deadline")
@@ -81,69 +91,72 @@ def check(answer: Answer, took_s: float) -> None:
     assert "the run's deadline of 1 s " in answer.answer
 
 
+async def deaf() -> None:
+    """Goes on whatever it is told."""
+    while True:
+        try:
+            await asyncio.sleep(3600)
+        except asyncio.CancelledError:
+            continue
+
+
 # Workers
 
 
 def test_a_model_that_sends_a_byte_now_and_then(model_server: ScriptedServer) -> None:
     """F04"""
-    warm(model_team())
     model_server.configure(faults={"slow:0.3": 1.0})
-    check(*answered(Supervisor(model_team(), deadline_s=DEADLINE_S)))
+    check(answered(model_team(), lambda: model_server.stats().requests))
 
 
 def test_an_async_tool_that_hangs_and_will_not_be_cancelled(model_server: ScriptedServer) -> None:
     """F38"""
+    called = threading.Event()
 
     async def find_invoices(query: str) -> str:
         """Finds invoices."""
-        while True:
-            try:
-                await asyncio.sleep(3600)
-            except asyncio.CancelledError:
-                continue
+        called.set()
+        await deaf()
+        return "never"
 
-    warm(model_team())
-    check(*answered(Supervisor(model_team(find_invoices), deadline_s=DEADLINE_S)))
+    check(answered(model_team(find_invoices), called.is_set))
 
 
 def test_a_sync_tool_that_never_returns(model_server: ScriptedServer) -> None:
     """F38"""
-    never = threading.Event()
+    called, never = threading.Event(), threading.Event()
 
     def find_invoices(query: str) -> str:
         """Finds invoices."""
+        called.set()
         never.wait()
         return "late"
 
-    warm(model_team())
-    answer, took_s = answered(Supervisor(model_team(find_invoices), deadline_s=DEADLINE_S))
+    check(answered(model_team(find_invoices), called.is_set, threads_hang=True))
     never.set()
-    check(answer, took_s)
 
 
 def test_a_sync_worker_that_never_returns() -> None:
     """F38"""
-    never = threading.Event()
+    called, never = threading.Event(), threading.Event()
 
     def wait(handoff: Handoff) -> None:
+        called.set()
         never.wait()
 
-    answer, took_s = answered(Supervisor(function_team(wait), deadline_s=DEADLINE_S))
+    check(answered(function_team(wait), called.is_set, threads_hang=True))
     never.set()
-    check(answer, took_s)
 
 
 def test_an_async_worker_that_will_not_be_cancelled() -> None:
     """F38"""
+    called = threading.Event()
 
     async def wait(handoff: Handoff) -> None:
-        while True:
-            try:
-                await asyncio.sleep(3600)
-            except asyncio.CancelledError:
-                continue
+        called.set()
+        await deaf()
 
-    check(*answered(Supervisor(function_team(wait), deadline_s=DEADLINE_S)))
+    check(answered(function_team(wait), called.is_set))
 
 
 # Planners and synthesizers
@@ -155,50 +168,48 @@ class Stubborn:
     name = "stubborn"
     calls_model = True
 
+    def __init__(self) -> None:
+        self.called = threading.Event()
+
     async def plan(self, request: Request, team: Team) -> Plan:
-        await self._go_on()
+        self.called.set()
+        await deaf()
         return PLAN
 
     async def synthesize(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
-        await self._go_on()
+        self.called.set()
+        await deaf()
         return self.by_code(plan, results)
 
     def by_code(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
         return Synthesis(answer=f"{len(results)} results.")
 
-    async def _go_on(self) -> None:
-        while True:
-            try:
-                await asyncio.sleep(3600)
-            except asyncio.CancelledError:
-                continue
-
 
 @pytest.mark.parametrize("stubborn", [False, True])
 def test_a_planner_that_hangs(model_server: ScriptedServer, stubborn: bool) -> None:
-    warm(model_team())
-    hanging = {"match": {"role": "planner"}, "reply": {"misbehave": {"latency_ms": 60_000}}}
+    hanging = {"match": {"role": "planner"}, "reply": {"misbehave": {"latency_ms": 600_000}}}
     model_server.configure(script=[hanging])
     planner = Stubborn() if stubborn else None
-    supervisor = Supervisor(model_team(), deadline_s=DEADLINE_S, planner=planner)
-    answer, took_s = answered(supervisor, None)
-    assert took_s < LATEST_S
+    hangs = planner.called.is_set if planner else lambda: model_server.stats().requests
+    answer = answered(model_team(), hangs, plan=None, beside="", planner=planner)
     assert (answer.status, answer.ended_by) == ("failed", "deadline")
     [gap] = answer.gaps
     assert gap.task_id == "plan"
-    assert gap.why.startswith("no plan came in 0.")
-    assert gap.why.endswith("s, with the run's deadline of 1 s")
+    taken_s = 0.9 if stubborn else 0.8  # one that will not stop has a little time to do so
+    assert gap.why == f"no plan came in {taken_s} s, with the run's deadline of 1 s"
 
 
 @pytest.mark.parametrize("stubborn", [False, True])
 def test_a_synthesizer_that_hangs(model_server: ScriptedServer, stubborn: bool) -> None:
-    warm(model_team())
     hanging = {"match": {"role": "synthesizer"}, "reply": {"misbehave": {"slow": 0.3}}}
     model_server.configure(script=[hanging])
     synthesizer = Stubborn() if stubborn else None
-    supervisor = Supervisor(model_team(), deadline_s=DEADLINE_S, synthesizer=synthesizer)
-    answer, took_s = answered(supervisor)
-    assert took_s < LATEST_S
+    hangs = (
+        synthesizer.called.is_set
+        if synthesizer
+        else lambda: model_server.stats().by_role.get("synthesizer")
+    )
+    answer = answered(model_team(), hangs, synthesizer=synthesizer)
     assert {task.status for task in answer.tasks} == {"completed"}
     assert (answer.status, answer.ended_by) == ("partial", "deadline")
     assert [gap.task_id for gap in answer.gaps] == ["synthesis"]
@@ -214,19 +225,21 @@ def test_tools_that_hang_while_they_are_opened_or_closed(
 ) -> None:
     from pydantic_ai.toolsets import FunctionToolset
 
+    called = threading.Event()
+
     class Hanging(FunctionToolset[None]):
         async def __aenter__(self) -> "Hanging":
             if where == "opening":
+                called.set()
                 await asyncio.sleep(3600)
             return self
 
         async def __aexit__(self, *error: object) -> None:
+            called.set()
             await asyncio.sleep(3600)
 
-    warm(model_team())
-    supervisor = Supervisor(model_team(Hanging()), deadline_s=DEADLINE_S)
-    answer, took_s = answered(supervisor)
-    assert took_s < LATEST_S
+    beside = "quick" if where == "closing" else ""
+    answer = answered(model_team(Hanging()), called.is_set, beside=beside, synthesizer=Merge())
     if where == "closing":
         assert [task.status for task in answer.tasks] == ["completed"] * 3
     else:
@@ -239,7 +252,7 @@ def test_tools_that_hang_while_they_are_opened_or_closed(
 
 
 PROGRAM = """
-import asyncio, threading, time
+import asyncio, threading
 from leadhand import Plan, Supervisor, Task, Team, Worker
 
 def blocks(handoff):
@@ -263,11 +276,10 @@ if __name__ == "__main__":
         Worker("burns", "Burns", run=burns, isolate="process"),
     )
     tasks = tuple(Task(id=w.name, worker=w.name, intent="Go on.") for w in workers)
-    started = time.monotonic()
     answer = Supervisor(Team("t", workers=workers), deadline_s=1.0).run_sync(
         plan=Plan(goal="g", tasks=tasks)
     )
-    print(answer.status, answer.ended_by, round(time.monotonic() - started, 2))
+    print(answer.status, answer.ended_by)
 """
 
 
@@ -275,12 +287,8 @@ def test_the_process_ends_with_its_run(tmp_path: Path) -> None:
     """F38: nothing that went on holds it: no thread, no coroutine, no process of its own."""
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
-    started_s = time.monotonic()
     ended = subprocess.run(
-        [sys.executable, str(program)], capture_output=True, text=True, timeout=30
+        [sys.executable, str(program)], capture_output=True, text=True, timeout=120
     )
     assert ended.returncode == 0, ended.stderr
-    status, ended_by, took_s = ended.stdout.split()
-    assert (status, ended_by) == ("failed", "deadline")
-    assert float(took_s) < LATEST_S
-    assert time.monotonic() - started_s < 10
+    assert ended.stdout.split() == ["failed", "deadline"]

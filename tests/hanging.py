@@ -1,0 +1,38 @@
+"""Runs in which something hangs, in virtual time, though a server or a thread is part of them.
+
+The clock stands still until it hangs. From then on deadlines come at once, and after exactly the
+seconds that they say, however slow the machine is.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import TypeVar
+
+from leadhand.testing import run_virtual
+from leadhand.testing.virtual_time import VirtualTimeLoop
+from leadhand.workers.threads import awaiting_outside_work
+from tests.resuming.nursery import until
+
+T = TypeVar("T")
+
+
+def run_hanging(
+    work: Coroutine[object, object, T], hangs: Callable[[], bool], *, threads_hang: bool = False
+) -> tuple[T, float]:
+    """What `work` returns, and the virtual seconds that it took once `hangs` was true.
+
+    `hangs` is called in a thread, again and again. With `threads_hang` the clock waits for no
+    thread after that.
+    """
+
+    async def main() -> tuple[T, float]:
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, VirtualTimeLoop)
+        running = asyncio.ensure_future(work)
+        with awaiting_outside_work():
+            await asyncio.to_thread(until, hangs)
+        if threads_hang:
+            loop.stuck_s = 0.0
+        return await running, loop.time()
+
+    return run_virtual(main())
