@@ -17,12 +17,16 @@ T = TypeVar("T")
 
 
 def run_hanging(
-    work: Coroutine[object, object, T], hangs: Callable[[], bool], *, threads_hang: bool = False
+    work: Coroutine[object, object, T],
+    hangs: Callable[[], bool],
+    *,
+    until_set: asyncio.Event | None = None,
+    threads_hang: bool = False,
 ) -> tuple[T, float]:
     """What `work` returns, and the virtual seconds that it took once `hangs` was true.
 
-    `hangs` is called in a thread, again and again. With `threads_hang` the clock waits for no
-    thread after that.
+    `hangs` is called in a thread, again and again. Time passes `until_set`, or to the end. With
+    `threads_hang` the clock waits for no thread after that.
     """
 
     async def main() -> tuple[T, float]:
@@ -33,6 +37,10 @@ def run_hanging(
             await asyncio.to_thread(until, hangs)
         if threads_hang:
             loop.stuck_s = 0.0
+        if until_set is not None:
+            await until_set.wait()
+            with awaiting_outside_work():
+                return await running, loop.time()
         return await running, loop.time()
 
     return run_virtual(main())

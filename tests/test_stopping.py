@@ -1,10 +1,11 @@
 """Stopping at the worst moments: a run always comes back, whoever is just about to start."""
 
 import asyncio
-import time
 
 from leadhand import Handoff, Plan, Supervisor, Task, Team, Worker
 from leadhand.contracts.event import Event, TaskDispatched
+from leadhand.testing import run_virtual
+from leadhand.testing.virtual_time import VirtualTimeLoop
 
 PLAN = Plan(
     goal="two in a row",
@@ -20,7 +21,10 @@ async def quick(handoff: Handoff) -> str:
 
 
 async def blocking(handoff: Handoff) -> str:
-    time.sleep(0.5)  # noqa: ASYNC251 - a worker that blocks the loop is what this is about
+    """Blocks the loop for half a second: time passes, and nothing else has a turn."""
+    loop = asyncio.get_running_loop()
+    assert isinstance(loop, VirtualTimeLoop)
+    loop.jump(0.5)
     return handoff.task_id
 
 
@@ -38,12 +42,13 @@ def test_a_run_told_to_stop_before_a_task_takes_its_first_step_comes_back() -> N
         answer = await asyncio.wait_for(supervisor.run(plan=PLAN, listener=listen), 5)
         return [answer.status, *(task.status for task in answer.tasks)]
 
-    assert asyncio.run(main()) == ["cancelled", "completed", "cancelled"]
+    assert run_virtual(main()) == ["cancelled", "completed", "cancelled"]
 
 
 def test_a_worker_that_blocks_past_the_deadline_does_not_hold_the_run() -> None:
     """F38: when the loop is free again the deadline is over, and the next task never begins."""
     workers = (Worker("first", "First", run=blocking), Worker("second", "Second", run=quick))
-    answer = Supervisor(Team("pair", workers=workers), deadline_s=0.2).run_sync(plan=PLAN)
+    supervisor = Supervisor(Team("pair", workers=workers), deadline_s=0.2)
+    answer = run_virtual(supervisor.run(plan=PLAN))
     assert answer.status == "partial"
     assert [task.status for task in answer.tasks] == ["completed", "cancelled"]

@@ -1,8 +1,8 @@
 """The supervisor: plan, check, run, answer; whatever happens there is an answer that says so."""
 
 import asyncio
+import logging
 import threading
-import time
 from collections.abc import Sequence
 
 import pytest
@@ -25,7 +25,7 @@ from leadhand import (
 )
 from leadhand.cli.run import exit_status
 from leadhand.contracts.answer import Synthesis
-from leadhand.contracts.event import RunFinished, dump, parse
+from leadhand.contracts.event import Event, RunFinished, WorkerStuck, dump, parse
 from leadhand.contracts.task_events import did_not_stop
 from leadhand.ports import TaskResult
 from leadhand.state import fold
@@ -375,13 +375,29 @@ def test_a_sync_worker_that_never_returns_is_abandoned_and_named() -> None:
 
 def test_an_async_worker_that_blocks_the_loop_is_named() -> None:
     """F38"""
+    logged, named = threading.Event(), asyncio.Event()
+
+    class Watching(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            logged.set()
 
     async def block(handoff: Handoff) -> str:
-        time.sleep(1.5)  # noqa: ASYNC251
+        logged.wait(60)
+        await named.wait()
         return "awake"
+
+    def listen(event: Event) -> None:
+        if isinstance(event, WorkerStuck):
+            named.set()
 
     team = Team("t", workers=(Worker("blocker", "d", run=block),))
     supervisor = Supervisor(team)
-    asyncio.run(supervisor.run(plan=plan(task("a", worker="blocker")), run_id="r"))
+    the_plan = plan(task("a", worker="blocker"))
+    handler = Watching()
+    logging.getLogger("leadhand").addHandler(handler)
+    try:
+        asyncio.run(supervisor.run(plan=the_plan, run_id="r", listener=listen))
+    finally:
+        logging.getLogger("leadhand").removeHandler(handler)
     (message,) = fold(supervisor.journal.events("r")).stuck
     assert "worker 'blocker' blocked the event loop" in message
