@@ -5,11 +5,15 @@ import dataclasses
 from pathlib import Path
 
 import pytest
+from pydantic_ai.exceptions import ModelHTTPError
+from pydantic_ai.messages import ModelMessage, ModelResponse
+from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from leadhand import Answer, Budget, Handoff, Plan, Supervisor, Task, Team, Worker
 from leadhand.contracts.event import Event, PlanProposed, TaskFailed
 from leadhand.contracts.team import RetryRules, TaskTemplate
-from leadhand.testing import ScriptedServer
+from leadhand.testing import ScriptedServer, run_virtual
+from tests.hanging import run_hanging
 
 REQUEST = "What do the notes say?"
 
@@ -71,9 +75,10 @@ def test_so_does_a_budget_that_does_not_reach_for_a_plan(model_server: ScriptedS
 
 
 def test_a_model_too_slow_to_plan_leaves_time_for_code(model_server: ScriptedServer) -> None:
-    run(notes())  # what has to be imported is, and counts no more
     model_server.reset(latency_ms=60_000)
-    answer, _ = run(notes(), deadline_s=1.5)
+    work = Supervisor(notes(), deadline_s=1.5).run(REQUEST)
+    answer, took_s = run_hanging(work, lambda: model_server.stats().requests == 1)
+    assert took_s <= 1.5
     done_by_code(answer)
     assert answer.ended_by == "deadline"
     assert answer.gaps[0].why.startswith("no plan came in ")
@@ -88,11 +93,15 @@ PLAN = Plan(
 )
 
 
-def test_an_endpoint_that_dies_under_way_is_given_one_more_chance(
-    model_server: ScriptedServer,
-) -> None:
-    model_server.reset(faults={"500": 1.0})
-    answer, events = run(notes(), plan=PLAN)
+def test_an_endpoint_that_dies_under_way_is_given_one_more_chance() -> None:
+    """In virtual time: a call waits, and is made again, before its task is."""
+
+    def dead(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        raise ModelHTTPError(500, "dead")
+
+    events: list[Event] = []
+    supervisor = Supervisor(dataclasses.replace(notes(), model=FunctionModel(dead)))
+    answer = run_virtual(supervisor.run(REQUEST, plan=PLAN, listener=events.append))
     assert {task.status for task in answer.tasks} == {"completed"}
     assert {task.attempts for task in answer.tasks} == {2}
     assert [event.transient for event in events if isinstance(event, TaskFailed)] == [True, True]
