@@ -147,7 +147,7 @@ def test_a_live_run_hears_a_reply_within_a_second(place: str, tmp_path: Path) ->
         release.set()
         return await running, heard_s - posted_s
 
-    answer, took_s = asyncio.run(main())
+    answer, took_s = run_virtual(main())
     assert answer.output == {"t1": "blue", "t2": "done"}
     assert took_s < 1
     assert [*other.messages(RUN)] == []
