@@ -3,13 +3,11 @@
 import asyncio
 import json
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from pydantic import BaseModel
 
-from leadhand import Handoff, Plan, PlanRejected, Supervisor, Task, Team, Worker
+from leadhand import Plan, PlanRejected, Supervisor, Task, Team, Worker
 from leadhand.cli import main
 from leadhand.contracts.event import TaskDispatched
 from leadhand.contracts.task import Limits
@@ -18,16 +16,9 @@ from leadhand.payloads import outline
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Json, Object, compact, items, mapping, text
 from leadhand.validation import check, team_problems
+from tests.apart import Order, look
 from tests.planning.planners import MODEL, said
 from tests.team_folders import problems, worker, write_team
-
-
-class Order(BaseModel):
-    """An order to look at."""
-
-    id: int
-    note: str = ""
-
 
 SCHEMA: Object = {
     "type": "object",
@@ -35,12 +26,6 @@ SCHEMA: Object = {
     "required": ["id"],
     "additionalProperties": False,
 }
-
-
-def look(handoff: Handoff) -> str:
-    """Says what it was handed."""
-    payload = handoff.payload
-    return f"{type(payload).__name__} {payload.id if isinstance(payload, Order) else payload}"
 
 
 def team(declared: object, **fields: object) -> Team:
@@ -121,18 +106,9 @@ def test_an_input_that_is_no_form_is_a_problem_of_the_team() -> None:
 # A model plans
 
 
-@pytest.fixture(scope="module")
-def process() -> Iterator[ScriptedServer]:
-    with ScriptedServer() as server:
-        yield server
-
-
-@pytest.fixture
-def server(process: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> ScriptedServer:
-    process.reset(script=None)
-    for name, value in process.env().items():
-        monkeypatch.setenv(name, value)
-    return process
+@pytest.fixture(name="server")
+def _server(model_server: ScriptedServer) -> ScriptedServer:
+    return model_server
 
 
 def planned(*tasks: Object) -> Object:
@@ -221,7 +197,7 @@ def test_a_model_sees_the_payload_as_data_and_works_within_the_limits(
 def test_a_folder_declares_what_its_workers_take_and_teams_show_shows_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    front = f"description: Looks\ninput: {compact(SCHEMA)}\noutput: {__name__}:Order"
+    front = f"description: Looks\ninput: {compact(SCHEMA)}\noutput: tests.apart:Order"
     yaml = "name: mine\nplanner:\n  template:\n    - id: a\n      worker: orders\n"
     yaml += "      intent: look\n      payload: {id: 5}\n"
     folder = write_team(tmp_path / "mine", yaml, orders=worker(front))
@@ -232,7 +208,7 @@ def test_a_folder_declares_what_its_workers_take_and_teams_show_shows_it(
         main()
     shown = " ".join(capsys.readouterr().out.split())
     assert "input: {id: integer, note?: string}" in shown
-    assert f"output: {__name__}:Order {{id: integer, note?: string}}" in shown
+    assert "output: tests.apart:Order {id: integer, note?: string}" in shown
     monkeypatch.setattr(sys, "argv", ["leadhand", "teams", "show", str(folder), "--json"])
     with pytest.raises(SystemExit):
         main()

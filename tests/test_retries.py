@@ -25,6 +25,7 @@ from leadhand import (
 from leadhand.contracts.event import Event, TaskFailed, TaskRetried
 from leadhand.policies.retry import JITTER
 from leadhand.testing import VirtualClock, run_virtual
+from tests.apart import Busy, busy_twice
 from tests.engine.remedies import ScriptedRemedies
 from tests.plans import plan, task
 
@@ -161,19 +162,6 @@ def test_an_agent_whose_tool_raises_is_retried_once_and_then_refined() -> None:
     assert answer.tasks[0].attempts == 3
     assert remedies.asked == ["refine"]
     assert ["elsewhere" in intent for intent in intents] == [False, False, True]
-
-
-class Busy(LookupError):
-    """Permanent, unless a worker says otherwise."""
-
-
-def busy_twice(handoff: Handoff) -> str:
-    """For a process of its own: it counts its attempts in a file."""
-    file = Path(handoff.intent)
-    file.write_text(file.read_text() + "x")
-    if len(file.read_text()) < 3:
-        raise Busy("come back later")
-    return "done"
 
 
 @pytest.mark.parametrize(("retry", "calls"), [(True, 1), (Retry(on=(Busy,)), 3)])

@@ -21,6 +21,7 @@ from leadhand import (
 from leadhand.contracts.answer import Synthesis
 from leadhand.ports import TaskResult
 from leadhand.testing import ScriptedServer
+from tests.apart import half_sure
 from tests.plans import plan, task
 from tests.synthesis.deliberation import rule, script
 
@@ -105,10 +106,6 @@ def test_a_doubtful_nested_answer_that_is_accepted_has_both_doubts() -> None:
     assert answer.status == "partial"
     assert [gap.task_id for gap in answer.gaps] == ["legal", "legal/unsure"]
     assert answer.gaps[0].why.startswith("accepted at low confidence: the team is only 30 % sure")
-
-
-def half_sure(handoff: Handoff) -> Result:
-    return Result(output=41, summary="41, perhaps", confidence=50)
 
 
 @pytest.mark.parametrize("isolate", ["none", "process"])
