@@ -1,5 +1,6 @@
 """Locks of runs: they end with the process, hurt nobody who looks, and leave nothing behind."""
 
+import datetime as dt
 import subprocess
 import sys
 import threading
@@ -8,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from leadhand.errors import JournalError, RunTaken
-from leadhand.journal.locks import Locks
+from leadhand.journal.locks import Locks, holder_words
 
 
 def test_a_lock_that_a_dead_process_left_is_nobodys(tmp_path: Path) -> None:
@@ -111,3 +112,14 @@ def test_where_no_lock_can_be_made_that_is_said(tmp_path: Path) -> None:
         Locks(tmp_path / "locks").hold("r"),
     ):
         pass
+
+
+def test_a_lock_makes_all_the_folders_that_it_needs(tmp_path: Path) -> None:
+    with Locks(tmp_path / "a" / "b" / "locks").hold("r"):
+        assert (tmp_path / "a" / "b" / "locks" / "r.lock").exists()
+
+
+def test_a_holder_is_named_with_the_day_only_where_that_is_another_one() -> None:
+    now, past = dt.datetime.now(dt.UTC), dt.datetime(2026, 3, 1, 12, 30, tzinfo=dt.UTC)
+    assert holder_words(7, "there", past) == "process 7 on there, since 2026-03-01 12:30"
+    assert holder_words(7, "there", now) == f"process 7 on there, since {now:%H:%M}"

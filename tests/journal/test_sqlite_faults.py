@@ -19,7 +19,7 @@ import pytest
 
 from leadhand.contracts.event import Event
 from leadhand.errors import JournalError, RunTaken
-from leadhand.journal.database import APPLICATION_ID, STEPS, explained
+from leadhand.journal.database import APPLICATION_ID, STEPS
 from leadhand.journal.sqlite import FILE, SqliteJournal
 from tests.journal.runs import Story, keep
 
@@ -168,16 +168,6 @@ def test_on_a_full_disk_a_run_stops_and_goes_on_when_there_is_space(home: Path) 
             assert [*journal.events("r")] == events[:3]
             keep(journal, events[3:])
     assert kept(home) == events
-
-
-def test_a_full_disk_is_called_that() -> None:
-    """F31: the error that SQLite itself raises."""
-    with closing(sqlite3.connect(":memory:")) as connection:
-        connection.execute("PRAGMA max_page_count = 3")
-        connection.execute("CREATE TABLE t (x)")
-        with pytest.raises(sqlite3.OperationalError) as full:
-            connection.execute("INSERT INTO t VALUES (zeroblob(100000))")
-    assert explained(full.value) == ("the disk is full", "free some space")
 
 
 def home_is_a_file(home: Path) -> None:

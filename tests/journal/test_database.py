@@ -1,0 +1,49 @@
+"""What goes wrong with a file is told in words, with what to do about it (F31)."""
+
+import sqlite3
+from contextlib import closing
+
+import pytest
+
+from leadhand.journal.database import explained
+
+
+def test_a_full_disk_is_called_that() -> None:
+    """F31: the error that SQLite itself raises."""
+    with closing(sqlite3.connect(":memory:")) as connection:
+        connection.execute("PRAGMA max_page_count = 3")
+        connection.execute("CREATE TABLE t (x)")
+        with pytest.raises(sqlite3.OperationalError) as full:
+            connection.execute("INSERT INTO t VALUES (zeroblob(100000))")
+    assert explained(full.value) == ("the disk is full", "free some space")
+
+
+@pytest.mark.parametrize(
+    ("code", "why", "remedy"),
+    [
+        (sqlite3.SQLITE_IOERR, "the disk refuses (hm)", "see that it has space and works"),
+        (
+            sqlite3.SQLITE_BUSY,
+            "another process keeps it locked",
+            "wait for that process, or end it",
+        ),
+        (sqlite3.SQLITE_CORRUPT, "it is damaged (hm)", "put a copy of it back, or move it away"),
+        (
+            sqlite3.SQLITE_READONLY,
+            "it is not open to us (hm)",
+            "make the file and its folder writable",
+        ),
+        (
+            sqlite3.SQLITE_CONSTRAINT,
+            "another process wrote to the run (hm)",
+            "make sure that one ended",
+        ),
+        (None, "hm", "make sure that the file is in its place and can be written"),
+    ],
+)
+def test_each_trouble_is_told_with_what_to_do(code: int | None, why: str, remedy: str) -> None:
+    """F31: of the extended codes too, which say more in their upper bytes."""
+    error = sqlite3.OperationalError("hm")
+    if code is not None:
+        error.sqlite_errorcode = code | 7 << 8
+    assert explained(error) == (why, remedy)
