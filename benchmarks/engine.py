@@ -31,10 +31,10 @@ from leadhand.contracts.event import PlanAccepted, PlanProposed, RunStarted
 from leadhand.contracts.outcome import Completed, Handoff, Outcome, Result
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team, Worker
+from leadhand.engine.recorder import Recorder
 from leadhand.engine.scheduler import Scheduler
 from leadhand.journal import MemoryJournal
-from leadhand.recorder import Recorder
-from leadhand.validation import check
+from leadhand.plans.checks import check
 
 Floor = Callable[[int], Awaitable[None]]
 

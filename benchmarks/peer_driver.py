@@ -22,10 +22,10 @@ from pydantic import BaseModel, ConfigDict
 from leadhand import Plan, Supervisor, Task, Team, Worker
 from leadhand.contracts.answer import Metrics
 from leadhand.contracts.team import Role
-from leadhand.fence import Fence
 from leadhand.models import Asker, Caller, Request, structured
 from leadhand.ports import Request as Asked
 from leadhand.synthesis import Merge
+from leadhand.untrusted.fence import Fence
 
 Run = Callable[[int], Awaitable[str]]
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from leadhand.contracts.team import Route
-from leadhand.routes import route_of
+from leadhand.plans.routes import route_of
 
 Level = Literal["domain", "intent"]
 SURENESS = (0.9, 0.7, 0.5)

@@ -17,14 +17,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from leadhand import graph
 from leadhand.contracts.event import PlanAccepted, PlanProposed, RunStarted
 from leadhand.contracts.outcome import Completed, Handoff, Outcome, Result
 from leadhand.contracts.task import Limits, Plan, Task
 from leadhand.contracts.team import Team, Worker
+from leadhand.engine.recorder import Recorder
 from leadhand.engine.scheduler import Scheduler
 from leadhand.journal import MemoryJournal
-from leadhand.recorder import Recorder
+from leadhand.plans import graph
 from leadhand.testing import VirtualClock, run_virtual
 
 SLOTS = 8

@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from typing import cast
 
 from leadhand.contracts.event import Event
-from leadhand.nesting import nested
-from leadhand.state import RunState, TaskState, apply
+from leadhand.plans.nesting import nested
+from leadhand.state.fold import RunState, TaskState, apply
 from tests.journal.runs import NOON
 
 Told = Callable[..., Event]

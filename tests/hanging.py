@@ -11,7 +11,7 @@ from typing import TypeVar
 from leadhand.testing import run_virtual
 from leadhand.testing.virtual_time import VirtualTimeLoop
 from leadhand.workers.threads import awaiting_outside_work
-from tests.resuming.nursery import until
+from tests.run.resuming.nursery import until
 
 T = TypeVar("T")
 

@@ -30,9 +30,9 @@ from leadhand.contracts.event import (
 )
 from leadhand.contracts.outcome import PlanImpact, Result
 from leadhand.contracts.people import Reply, Verdict
-from leadhand.state import TaskState
+from leadhand.state.fold import TaskState
 from tests.folding import Run
-from tests.plans import plan, task
+from tests.plans.samples import plan, task
 
 PLAN = plan(task("a"), task("b", "a"), task("c"))
 STARTED = partial(RunStarted, team="t", request="do it", engine="model", deadline_s=60.0)

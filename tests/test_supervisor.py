@@ -23,14 +23,14 @@ from leadhand import (
     Team,
     Worker,
 )
-from leadhand.cli.run import exit_status
+from leadhand.cli.run.command import exit_status
 from leadhand.contracts.answer import Synthesis
 from leadhand.contracts.event import Event, RunFinished, WorkerStuck, dump, parse
 from leadhand.contracts.task_events import did_not_stop
 from leadhand.ports import TaskResult
-from leadhand.state import fold
+from leadhand.state.fold import fold
 from leadhand.testing import VirtualClock, run_virtual
-from tests.plans import plan, task
+from tests.plans.samples import plan, task
 
 
 def count_words(handoff: Handoff) -> int:

@@ -36,10 +36,10 @@ from leadhand.contracts.outcome import (
     Usage,
 )
 from leadhand.contracts.task import Limits
-from leadhand.nesting import nested
-from leadhand.state import TaskState, find
+from leadhand.plans.nesting import nested
+from leadhand.state.fold import TaskState, find
 from tests.folding import Run, Told
-from tests.plans import plan, task
+from tests.plans.samples import plan, task
 
 STARTED = partial(RunStarted, team="t", request="do it", engine="model", deadline_s=60.0)
 PROPOSED = partial(PlanProposed, plan=plan(task("a"), task("b", "a"), task("c")), by="planner")

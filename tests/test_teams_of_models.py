@@ -5,7 +5,7 @@ import asyncio
 from leadhand import Budget, Team, Worker
 from leadhand.contracts.event import ModelCalled
 from leadhand.models.choice import choose, models_of, roles
-from leadhand.state import fold
+from leadhand.state.fold import fold
 from leadhand.synthesis.merge import Merge
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Object

@@ -27,7 +27,7 @@ from leadhand.contracts.event import (
     parse,
 )
 from leadhand.errors import TeamError
-from leadhand.state import find, fold
+from leadhand.state.fold import find, fold
 from leadhand.testing import VirtualClock, run_virtual
 from tests.nested_teams import (
     DESK,

@@ -13,7 +13,7 @@ from leadhand.contracts.outcome import Escalated, Failed, Handoff, Outcome, Plan
 from leadhand.contracts.people import Message, Occasion, Reply
 from leadhand.contracts.summary import RunSummary
 from leadhand.contracts.task import Plan, Task
-from leadhand.state import RunState
+from leadhand.state.fold import RunState
 
 if TYPE_CHECKING:
     from leadhand.contracts.team import Team

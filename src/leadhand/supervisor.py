@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
 
-from leadhand.active import ActiveRun
 from leadhand.clock import SystemClock
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.budget import Budget
@@ -25,10 +24,18 @@ from leadhand.contracts.health import Health, ModelHealth
 from leadhand.contracts.people import Message, Occasion, Reply
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
-from leadhand.crew import Crew, account_of
-from leadhand.engine.workforce import Workforce
+from leadhand.engine.recorder import Listener, Recorder
+from leadhand.engine.shared_workers import Workforce
 from leadhand.errors import InputError, JournalError, ModelError, PlanRejected
-from leadhand.intake import (
+from leadhand.journal import MemoryJournal, open_journal
+from leadhand.journal.unblocked import asked as asked_of
+from leadhand.journal.unblocked import held
+from leadhand.plans.checks import check
+from leadhand.plans.nesting import inherited
+from leadhand.ports import Clock, Journal, Planner, Remedies, Request, Synthesizer
+from leadhand.run import Run, Setting
+from leadhand.run.cancellation import ActiveRun
+from leadhand.run.intake import (
     Batches,
     check_keeping,
     check_known_id,
@@ -41,23 +48,16 @@ from leadhand.intake import (
     whole_reply,
     with_models,
 )
-from leadhand.journal import MemoryJournal, open_journal
-from leadhand.journal.access import asked as asked_of
-from leadhand.journal.access import held
-from leadhand.nesting import inherited
-from leadhand.people import Ask, People, check_reply, take_in_interruption, watched
-from leadhand.ports import Clock, Journal, Planner, Remedies, Request, Synthesizer
-from leadhand.recorder import Listener, Recorder
-from leadhand.redaction import Redactor, redact_logger
-from leadhand.resumption import again
-from leadhand.run import Run, Setting
-from leadhand.state import fold
+from leadhand.run.people import Ask, People, check_reply, take_in_interruption, watched
+from leadhand.run.resumption import again
+from leadhand.run.roles import Crew, account_of
+from leadhand.state.fold import fold
 from leadhand.tools.files.inputs import Inputs
 from leadhand.trace.logs import Logs
-from leadhand.validation import check
+from leadhand.untrusted.redaction import Redactor, redact_logger
 
 if TYPE_CHECKING:
-    from leadhand.crew import PlannerMaker, SynthesizerMaker
+    from leadhand.run.roles import PlannerMaker, SynthesizerMaker
 
 STOP_PATIENCE_S = 2.0
 """How long a run that is to stop waits for its journal."""

@@ -1,6 +1,6 @@
 """Reviews made by hand for tests of what they look like."""
 
-from leadhand.cli.review_report import ReviewReport, Subject
+from leadhand.cli.review.report import ReviewReport, Subject
 from leadhand.contracts.answer import Answer, Gap, Metrics, Status
 from leadhand.contracts.finding import Finding, NotAssessed, Severity
 from leadhand.synthesis import Dropped, Quote, Review

@@ -5,9 +5,9 @@ import io
 from markdown_it import MarkdownIt
 from rich.console import Console
 
-from leadhand.cli.answer_text import markdown, show_answer
+from leadhand.cli.views.answer import markdown, show_answer
 from leadhand.contracts.answer import Answer, Conflict, Gap
-from leadhand.trace.ending import with_gaps
+from leadhand.run.outcome import with_gaps
 
 WHY = "boom\n## What was found\n![x](https://evil.example/p) <b>\x1b[31m"
 GAPS = (Gap(task_id="a`b", why=WHY),)

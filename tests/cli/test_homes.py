@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from leadhand.cli.home import home_of, run_folder, shown_home, stored_runs
-from leadhand.cli.keeping import Keeping
+from leadhand.cli.run.storage import Keeping
 from leadhand.errors import InputError
 from tests.cli.program import leadhand
 

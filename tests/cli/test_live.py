@@ -9,8 +9,8 @@ from itertools import count
 import pytest
 from rich.console import Console
 
-from leadhand.cli.live import LiveTree, PlainLines
-from leadhand.cli.task_rows import Rows, Seen, table
+from leadhand.cli.live.task_rows import Rows, Seen, table
+from leadhand.cli.live.tree import LiveTree, PlainLines
 from leadhand.contracts.event import (
     Event,
     ModelCalled,
@@ -21,11 +21,11 @@ from leadhand.contracts.event import (
     ToolCalled,
 )
 from leadhand.contracts.task import Task
-from leadhand.nesting import nested
-from leadhand.progress import Progress
-from leadhand.state import RunState, apply
+from leadhand.models.progress import Progress
+from leadhand.plans.nesting import nested
+from leadhand.state.fold import RunState, apply
 from leadhand.testing import run_virtual
-from tests.plans import plan, task
+from tests.plans.samples import plan, task
 
 CALL = {"part_kind": "tool-call", "tool_name": "search_files", "args": "{}"}
 SAID = {"parts": [{"part_kind": "text", "content": "hm"}, CALL, CALL]}

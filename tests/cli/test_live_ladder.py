@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 import pytest
 from rich.console import Console
 
-from leadhand.cli.live import LiveTree, PlainLines
+from leadhand.cli.live.tree import LiveTree, PlainLines
 from leadhand.contracts.answer import Conflict, CritiquePoint
 from leadhand.contracts.event import (
     ApprovalGiven,
@@ -38,7 +38,7 @@ from leadhand.contracts.team import RetryRules, Team, Worker
 from tests.engine.remedies import ScriptedRemedies
 from tests.engine.scheduling import schedule
 from tests.nested_teams import Ran, clause, law, office
-from tests.plans import plan, task
+from tests.plans.samples import plan, task
 
 CONTROL = re.compile(r"\x1b\[[?\d;]*[A-Za-z]|\r")
 NOW = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)

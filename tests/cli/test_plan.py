@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from rich.console import Console
 
-from leadhand.cli.graph_drawing import MAX_TASKS, draw
-from leadhand.cli.plan import show_plan
-from leadhand.cli.plan_command import planned
+from leadhand.cli.plan.command import planned
+from leadhand.cli.views.graph_drawing import MAX_TASKS, draw
+from leadhand.cli.views.plan import show_plan
 from leadhand.contracts.task import Limits, Plan, Task
 from leadhand.contracts.team import TaskTemplate, Team, Worker
 from leadhand.errors import ModelError
@@ -22,7 +22,7 @@ from leadhand.supervisor import Supervisor
 from leadhand.testing import ScriptedServer, run_virtual
 from tests.cli.program import Ended, leadhand
 from tests.cli.support_team import support_team
-from tests.plans import nothing, plan, plans, task
+from tests.plans.samples import nothing, plan, plans, task
 
 ROOT = Path(__file__).parent.parent.parent
 REQUEST = "Say why customers are charged twice"

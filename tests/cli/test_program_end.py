@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from leadhand.cli.output import written
+from leadhand.cli.standard_streams import written
 from leadhand.errors import ToolError
 from tests.cli.program import leadhand
 
@@ -78,7 +78,7 @@ def test_a_thread_of_a_worker_that_is_no_daemon_is_waited_for(
 
 LATE = """
 import time
-from leadhand.cli.began import begin, left_of
+from leadhand.cli.start_time import begin, left_of
 
 begin()
 time.sleep(0.2)
@@ -97,7 +97,7 @@ def test_a_run_has_a_second_for_code_and_journal_however_long_the_start_took() -
     [
         "typer",
         "leadhand.cli.app",
-        "leadhand.cli.run",
+        "leadhand.cli.run.command",
         "pydantic",
         "rich.console",
         "yaml",

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from leadhand.contracts.event import parse
-from leadhand.state import fold
+from leadhand.state.fold import fold
 from tests.cli.program import leadhand
 from tests.repositories import Repo
 

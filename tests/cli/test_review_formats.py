@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from rich.console import Console
 
-from leadhand.cli.github import annotate, annotation, inert
-from leadhand.cli.markdown import code, fenced, prose
-from leadhand.cli.review_baseline import MAX_BYTES, load_baseline
-from leadhand.cli.review_markdown import COMMENT_BYTES, MARKER, markdown
-from leadhand.cli.review_report import ReviewReport
-from leadhand.cli.review_show import Format, show
-from leadhand.cli.review_text import show_review
-from leadhand.cli.sarif import sarif, uri
+from leadhand.cli.review.baseline import MAX_BYTES, load_baseline
+from leadhand.cli.review.github import annotate, annotation, inert
+from leadhand.cli.review.markdown import COMMENT_BYTES, MARKER, markdown
+from leadhand.cli.review.output import Format, show
+from leadhand.cli.review.report import ReviewReport
+from leadhand.cli.review.sarif import sarif, uri
+from leadhand.cli.review.text import show_review
+from leadhand.cli.views.markdown_text import code, fenced, prose
 from leadhand.contracts.answer import Gap
 from leadhand.contracts.finding import NotAssessed
 from leadhand.errors import InputError

@@ -16,17 +16,17 @@ import pytest
 
 from leadhand import Team, Worker
 from leadhand.cli.duration import parse_duration
-from leadhand.cli.stored import found, list_runs, prune_runs, show_run, trace_run
-from leadhand.cli.story_text import story_lines
+from leadhand.cli.runs.story_text import story_lines
+from leadhand.cli.runs.views import found, list_runs, prune_runs, show_run, trace_run
 from leadhand.contracts.event import ApprovalRequested, Event, RunStarted, parse
 from leadhand.errors import InputError
 from leadhand.journal import open_journal
 from leadhand.ports import Journal
-from leadhand.state import fold
+from leadhand.state.fold import fold
 from leadhand.trace.story import Story
 from tests.cli.program import leadhand
 from tests.cli.terminal import Terminal
-from tests.plans import nothing, plan, task
+from tests.plans.samples import nothing, plan, task
 from tests.trace import runs
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from leadhand.cli.teams import list_teams, show_team
+from leadhand.cli.teams.actions import list_teams, show_team
 from leadhand.teams.loader import ready_made
 from tests.team_folders import WORK, worker, write_team
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from leadhand.cli.teams import check_team, new_team, show_team
+from leadhand.cli.teams.actions import check_team, new_team, show_team
 from leadhand.errors import InputError, TeamError
 from tests.cli.test_teams import Screen, own_import_path, support, with_models
 from tests.team_folders import worker, write_team

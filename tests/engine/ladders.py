@@ -3,12 +3,12 @@
 from leadhand.contracts.outcome import Failed
 from leadhand.contracts.task import Task
 from leadhand.contracts.team import Team, Worker
-from leadhand.recorder import Recorder
-from leadhand.state import fold
+from leadhand.engine.recorder import Recorder
+from leadhand.state.fold import fold
 from leadhand.testing import run_virtual
 from tests.engine.remedies import ScriptedPerson, ScriptedRemedies
 from tests.engine.scheduling import Script, schedule
-from tests.plans import plan, task
+from tests.plans.samples import plan, task
 
 FAILED = Failed(kind="tool_error", message="no table `sales`")
 

@@ -8,7 +8,7 @@ from leadhand.contracts.outcome import Escalated, Failed, PlanImpact, Result
 from leadhand.contracts.people import Occasion, Reply
 from leadhand.contracts.task import Plan, Task
 from leadhand.errors import ModelError
-from leadhand.state import RunState
+from leadhand.state.fold import RunState
 
 
 @dataclass

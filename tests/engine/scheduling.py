@@ -6,11 +6,11 @@ from leadhand.contracts.outcome import Handoff, Outcome
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.engine.attempts import Slots
+from leadhand.engine.recorder import Recorder
 from leadhand.engine.scheduler import Scheduler
 from leadhand.ports import Person, Remedies
-from leadhand.recorder import Recorder
 from leadhand.testing import ScriptedRunner
-from tests.plans import accepted, team
+from tests.plans.samples import accepted, team
 
 Script = Callable[[Handoff], Awaitable[Outcome] | Outcome]
 

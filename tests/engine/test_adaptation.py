@@ -8,12 +8,12 @@ from leadhand.contracts.event import PlanAmended, PlanRejected
 from leadhand.contracts.outcome import Completed, Handoff, Outcome, PlanImpact, Result
 from leadhand.contracts.task import Task
 from leadhand.engine.adaptation import MAX_REVISIONS
-from leadhand.recorder import Recorder
-from leadhand.state import fold
+from leadhand.engine.recorder import Recorder
+from leadhand.state.fold import fold
 from leadhand.testing import completed, run_virtual
 from tests.engine.remedies import ScriptedRemedies
 from tests.engine.scheduling import schedule
-from tests.plans import plan, task
+from tests.plans.samples import plan, task
 
 IMPACT = PlanImpact(reason="no bug here, this looks like configuration")
 

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from leadhand.contracts.task import Plan, Task
 from leadhand.engine.frontier import Frontier
-from tests.plans import plans, task
+from tests.plans.samples import plans, task
 
 
 @given(plans(), st.data())

@@ -13,7 +13,7 @@ from leadhand.testing import completed
 from tests.engine.ladders import FAILED, crew, types, work
 from tests.engine.remedies import ScriptedPerson, ScriptedRemedies
 from tests.engine.scheduling import Script
-from tests.plans import task
+from tests.plans.samples import task
 
 HALF = Result(output="half", confidence=40)
 UNSURE = Escalated(reason="low_confidence", message="two readings", partial=HALF)

@@ -4,15 +4,15 @@ import asyncio
 
 import pytest
 
-from leadhand.breaker import Breaker
 from leadhand.contracts.event import BreakerClosed, BreakerOpened, TaskDispatched
 from leadhand.contracts.outcome import Escalated, Failed, Handoff, Outcome
 from leadhand.contracts.team import Ladder, RetryRules, Team, Worker
-from leadhand.recorder import Recorder
-from leadhand.state import fold
+from leadhand.engine.recorder import Recorder
+from leadhand.policies.breaker import Breaker
+from leadhand.state.fold import fold
 from leadhand.testing import completed, run_virtual
 from tests.engine.scheduling import schedule
-from tests.plans import nothing, plan, task
+from tests.plans.samples import nothing, plan, task
 
 DOWN = Failed(kind="error", message="down", transient=True)
 WRONG = Failed(kind="error", message="malformed input")

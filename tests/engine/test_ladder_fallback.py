@@ -8,7 +8,7 @@ from leadhand.policies.retry import JITTER
 from leadhand.testing import completed
 from tests.engine.ladders import crew, types, work
 from tests.engine.scheduling import Script
-from tests.plans import task
+from tests.plans.samples import task
 
 
 def by_first(outcome: Outcome) -> Script:

@@ -20,11 +20,11 @@ from leadhand.contracts.outcome import (
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team, Worker
 from leadhand.policies.history import FREE_REPEATS
-from leadhand.state import fold
+from leadhand.state.fold import fold
 from leadhand.testing import run_virtual
 from tests.engine.remedies import ScriptedRemedies
 from tests.engine.scheduling import schedule
-from tests.plans import plans, task
+from tests.plans.samples import plans, task
 
 REASONS: tuple[EscalationReason, ...] = (
     "out_of_scope", "ambiguous_input", "low_confidence", "timeout",

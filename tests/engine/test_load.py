@@ -10,7 +10,7 @@ from leadhand import Handoff, Plan, Supervisor, Task, Team, Worker
 from leadhand.contracts.event import Event, TaskDispatched, TaskReassigned
 from leadhand.contracts.outcome import Failed
 from leadhand.policies.load import Load, latency, taker
-from leadhand.state import fold
+from leadhand.state.fold import fold
 from leadhand.testing import VirtualClock, run_virtual
 
 loads = st.builds(

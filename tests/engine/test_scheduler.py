@@ -6,17 +6,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leadhand import graph
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
 from leadhand.contracts.task import Limits, Plan
 from leadhand.contracts.task_events import did_not_stop
 from leadhand.contracts.team import Team, Worker
 from leadhand.engine.scheduler import GRACE_S, Scheduler, Slots
+from leadhand.plans import graph
 from leadhand.policies.retry import JITTER
-from leadhand.state import RunState
+from leadhand.state.fold import RunState
 from leadhand.testing import ScriptedRunner, completed, run_virtual
 from tests.engine.scheduling import Script, schedule
-from tests.plans import accepted, nothing, plan, plans, task, team
+from tests.plans.samples import accepted, nothing, plan, plans, task, team
 
 
 def taking(seconds: dict[str, float]) -> Script:

@@ -5,10 +5,10 @@ import asyncio
 from leadhand.contracts.event import TaskSkipped, TaskSplit
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
 from leadhand.contracts.team import RetryRules, Team, Worker
-from leadhand.state import fold
+from leadhand.state.fold import fold
 from tests.engine.remedies import ScriptedRemedies
 from tests.engine.scheduling import schedule
-from tests.plans import plan, task
+from tests.plans.samples import plan, task
 
 TEAM = Team("team", workers=(Worker("worker", "does it"),), retry=RetryRules(max_attempts=3))
 

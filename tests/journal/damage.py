@@ -11,7 +11,7 @@ import pytest
 
 from leadhand.errors import DamagedRun, JournalError
 from leadhand.journal.codec import BLOB_CHARS
-from leadhand.journal.soundness import checksum
+from leadhand.journal.integrity import checksum
 from leadhand.ports import Journal
 from tests.journal.runs import Story, keep
 

@@ -13,7 +13,7 @@ from leadhand.contracts.event import (
 )
 from leadhand.contracts.people import Message
 from leadhand.contracts.summary import MAX_REQUEST_CHARS
-from leadhand.nesting import nested
+from leadhand.plans.nesting import nested
 from leadhand.ports import Journal
 from tests.journal.runs import NOON, Story, keep, only_run, task
 

@@ -11,9 +11,9 @@ import pytest
 from leadhand.contracts.people import Message
 from leadhand.errors import JournalError, RunTaken
 from leadhand.journal.codec import encode
+from leadhand.journal.integrity import checksum
 from leadhand.journal.postgres import PostgresJournal
 from leadhand.journal.postgres_database import Database, Session
-from leadhand.journal.soundness import checksum
 from tests.journal.conformance import keep
 from tests.journal.postgres_server import PostgresServer, end_sessions, until_blocked
 from tests.journal.runs import Story

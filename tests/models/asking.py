@@ -11,12 +11,12 @@ from leadhand.clock import SystemClock
 from leadhand.contracts.event import Event, ModelCalled
 from leadhand.contracts.outcome import NO_USAGE, Usage
 from leadhand.contracts.team import ModelSpec
+from leadhand.engine.recorder import Recorder
 from leadhand.errors import ModelError
 from leadhand.journal import MemoryJournal
 from leadhand.models import Asker, Caller, Connections, Request
 from leadhand.models.structured import opening
 from leadhand.ports import Clock
-from leadhand.recorder import Recorder
 from leadhand.testing.json_data import Json, Object, mapping
 
 OPENAI = "openai-chat:scripted"

@@ -8,12 +8,12 @@ from pydantic import JsonValue
 
 from leadhand.clock import SystemClock
 from leadhand.contracts.event import Event, ModelCalled, dump, parse
+from leadhand.engine.recorder import Recorder
 from leadhand.errors import InputError, ModelError
 from leadhand.journal import MemoryJournal
 from leadhand.models import Caller, Connections, Request
 from leadhand.models.calls import MAX_MALFORMED, MAX_TRIES
 from leadhand.models.structured import opening
-from leadhand.recorder import Recorder
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Json, items, mapping
 from tests.models.asking import (

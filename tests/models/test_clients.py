@@ -7,7 +7,7 @@ import zlib
 
 import pytest
 
-from leadhand.cli.doctor import doctor_command
+from leadhand.cli.doctor.command import doctor_command
 from leadhand.errors import InputError
 from leadhand.models.clients import DEFAULT_MAX_BYTES, MAX_REDIRECTS, MAX_RESPONSE, max_bytes
 from leadhand.models.listing import MAX_BYTES, Listed, NoListing, listed

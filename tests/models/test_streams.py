@@ -13,8 +13,8 @@ from leadhand.contracts.outcome import Usage
 from leadhand.errors import ModelError
 from leadhand.models import Asker, Caller, Connections, Request
 from leadhand.models.clients import MAX_RESPONSE
+from leadhand.models.progress import Progress, watching
 from leadhand.models.structured import answer_in, opening
-from leadhand.progress import Progress, watching
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Json, Object
 from tests.models.asking import BOTH, COLOUR, OPENAI, PLAIN, body, misbehaving, recorder, replies

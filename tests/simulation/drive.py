@@ -9,7 +9,6 @@ import asyncio
 from collections.abc import Callable, Sequence
 from random import Random
 
-from leadhand.active import ActiveRun
 from leadhand.contracts.event import (
     Event,
     ModelCalled,
@@ -20,16 +19,17 @@ from leadhand.contracts.event import (
 )
 from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.people import Message
-from leadhand.crew import Crew
+from leadhand.engine.recorder import Recorder
 from leadhand.engine.scheduler import Scheduler
-from leadhand.intake import check_resumable
 from leadhand.models.ledger import NANO, NOTHING, Account, Amount, Ledger, nano_usd
-from leadhand.people import People
 from leadhand.ports import Request
-from leadhand.recorder import Recorder
-from leadhand.resumption import again
 from leadhand.run import Run, Setting
-from leadhand.state import fold
+from leadhand.run.cancellation import ActiveRun
+from leadhand.run.intake import check_resumable
+from leadhand.run.people import People
+from leadhand.run.resumption import again
+from leadhand.run.roles import Crew
+from leadhand.state.fold import fold
 from leadhand.testing import VirtualClock
 from leadhand.workers.function import FunctionWorker
 from tests.simulation.behaviours import Behaviour

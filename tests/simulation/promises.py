@@ -24,9 +24,9 @@ from leadhand.contracts.team import Worker
 from leadhand.engine.attempts import GRACE_S
 from leadhand.engine.quarantine import SUSPECT_CRASHES
 from leadhand.models.ledger import NOTHING, nano_usd
-from leadhand.nesting import unnested
-from leadhand.run_state import RunState
-from leadhand.state import apply, find, fold
+from leadhand.plans.nesting import unnested
+from leadhand.state.fold import apply, find, fold
+from leadhand.state.run_state import RunState
 from tests.simulation.drive import spent
 from tests.simulation.log import ENDINGS, EPSILON_S, Log
 from tests.simulation.recording import Recording

@@ -8,7 +8,7 @@ from leadhand.contracts.answer import Answer
 from leadhand.contracts.event import Event
 from leadhand.contracts.outcome import Handoff
 from leadhand.journal import MemoryJournal
-from leadhand.state import RunState
+from leadhand.state.fold import RunState
 from tests.simulation.processes import Process
 from tests.simulation.scenario import Scenario
 

@@ -14,7 +14,7 @@ from leadhand.contracts.people import Occasion, Question, Reply
 from leadhand.contracts.task import Limits, Plan, Task
 from leadhand.errors import ModelError
 from leadhand.ports import TaskResult
-from leadhand.state import RunState
+from leadhand.state.fold import RunState
 from leadhand.synthesis.merge import merge
 
 T = TypeVar("T")

@@ -24,7 +24,7 @@ from leadhand.contracts.event import (
     dump,
 )
 from leadhand.contracts.people import Question
-from leadhand.recorder import Stamp
+from leadhand.engine.recorder import Stamp
 from tests.simulation.drive import simulate
 from tests.simulation.promises import broken
 from tests.simulation.recording import Recording

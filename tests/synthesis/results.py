@@ -11,15 +11,15 @@ from leadhand.contracts.event import Event, ModelCalled
 from leadhand.contracts.outcome import Result
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Role, Team, Worker
-from leadhand.fence import Fence
+from leadhand.engine.recorder import Recorder
 from leadhand.journal import MemoryJournal
 from leadhand.models import Caller, Connections
 from leadhand.ports import TaskResult
-from leadhand.recorder import Recorder
 from leadhand.synthesis import ModelSynthesizer
 from leadhand.testing import Stats
 from leadhand.testing.json_data import items, mapping, text
-from tests.plans import plan, task
+from leadhand.untrusted.fence import Fence
+from tests.plans.samples import plan, task
 
 NONCE = "k7Qx2mVb"
 REQUEST = "Which of the two lines sells better?"

@@ -8,16 +8,16 @@ from leadhand.clock import SystemClock
 from leadhand.contracts.event import ConflictFound, ConflictJudged, ModelCalled
 from leadhand.contracts.outcome import Result
 from leadhand.contracts.team import Role, Team, Worker
+from leadhand.engine.recorder import Recorder
 from leadhand.errors import ModelError
-from leadhand.fence import Fence
 from leadhand.journal import MemoryJournal
 from leadhand.models import Caller, Connections
 from leadhand.ports import Choice
-from leadhand.recorder import Recorder
-from leadhand.state import fold
+from leadhand.state.fold import fold
 from leadhand.synthesis.judge import Judge
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Json
+from leadhand.untrusted.fence import Fence
 from tests.models.in_process import InProcess
 from tests.synthesis.deliberation import REQUEST, ran, rule, script
 

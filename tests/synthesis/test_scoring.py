@@ -8,13 +8,13 @@ import pytest
 from leadhand.clock import SystemClock
 from leadhand.contracts.finding import Finding
 from leadhand.contracts.team import ModelSpec, Tier
-from leadhand.fence import Fence
+from leadhand.engine.recorder import Recorder
 from leadhand.journal import MemoryJournal
 from leadhand.models import Caller, Connections
-from leadhand.recorder import Recorder
 from leadhand.synthesis import UNSCORED, Scorer
 from leadhand.testing import ScriptedServer, run_virtual
 from leadhand.testing.json_data import Json, mapping, text
+from leadhand.untrusted.fence import Fence
 from tests.models.in_process import InProcess
 from tests.synthesis.results import NONCE, said
 

@@ -8,8 +8,8 @@ from pydantic import BaseModel, Field
 
 from leadhand.contracts.team import TaskTemplate, Team, Worker
 from leadhand.errors import TeamError
+from leadhand.plans.checks import team_problems
 from leadhand.supervisor import Supervisor
-from leadhand.validation import team_problems
 
 
 def test_template_entries_that_wait_for_each_other_are_a_problem() -> None:

@@ -10,8 +10,8 @@ from pydantic_ai.tools import ToolDefinition
 
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team, Worker
+from leadhand.plans.checks import check
 from leadhand.testing import ScriptedServer
-from leadhand.validation import check
 from tests.testing.asking import ESCALATE, FINAL, TEXT, Spoken, asked, obj, plan_schema, tool
 
 BOTH = pytest.mark.parametrize("protocol", ["openai", "anthropic"])

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leadhand.tools.calculate import MAX_CHARS, calculate
-from leadhand.tools.mistake import ToolMistake
+from leadhand.tools.errors import ToolMistake
 
 
 @pytest.mark.parametrize(

@@ -9,12 +9,12 @@ from leadhand.contracts.event import Event
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Outcome, Result, Usage
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import RetryRules
-from leadhand.recorder import Recorder
+from leadhand.engine.recorder import Recorder
 from leadhand.testing import completed, run_virtual
 from tests.engine.remedies import ScriptedPerson, ScriptedRemedies
 from tests.engine.scheduling import schedule
 from tests.nested_teams import DESK, LEGAL, clause, law, office
-from tests.plans import plan, task
+from tests.plans.samples import plan, task
 
 Runs = Callable[[Coroutine[object, object, Answer]], Answer]
 """What runs a supervisor's coroutine to its end: in real time or in virtual time."""

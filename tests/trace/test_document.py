@@ -10,7 +10,7 @@ import pytest
 from leadhand import Plan, Supervisor, Task, Team, Worker
 from leadhand.contracts.answer import Metrics
 from leadhand.contracts.event import Event, parse
-from leadhand.state import fold
+from leadhand.state.fold import fold
 from leadhand.testing import ScriptedServer
 from leadhand.trace.document import document
 from tests.trace import runs

@@ -9,9 +9,9 @@ from markdown_it.token import Token
 from leadhand.contracts.answer import FOUND, MISSING, Gap
 from leadhand.contracts.task import Task
 from leadhand.contracts.team import Team, Worker
-from leadhand.state import RunState, TaskState
-from leadhand.trace.ending import gaps_of, missing_part, with_gaps, without_gaps
-from tests.plans import nothing
+from leadhand.run.outcome import gaps_of, missing_part, with_gaps, without_gaps
+from leadhand.state.fold import RunState, TaskState
+from tests.plans.samples import nothing
 
 HOSTILE = (
     "boom\n\n## What is missing\n\n- `t9`: nothing at all",

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 
 from leadhand.contracts.task import Plan
 from leadhand.trace.page.layout import layout
-from tests.plans import plans
+from tests.plans.samples import plans
 
 
 @given(plans())

@@ -17,8 +17,8 @@ from leadhand.contracts.event import Event
 from leadhand.contracts.task import Task
 from leadhand.trace.page import page
 from leadhand.trace.page.prose import prose
-from leadhand.trace.page.words import anchor
-from tests.plans import nothing, plan, task
+from leadhand.trace.page.task_marks import anchor
+from tests.plans.samples import nothing, plan, task
 from tests.trace import runs
 
 EVIL = """\

@@ -20,7 +20,7 @@ from leadhand.contracts.event import (
 from leadhand.contracts.outcome import Usage
 from leadhand.contracts.task import Plan
 from leadhand.journal import open_journal
-from leadhand.state import fold
+from leadhand.state.fold import fold
 from leadhand.trace import metrics
 from leadhand.trace.story import Story
 from tests.nested_teams import DESK, LEGAL, clause, law, office

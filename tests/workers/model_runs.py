@@ -6,21 +6,21 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from pydantic import JsonValue
-from tests.models.asking import OPENAI
-from tests.plans import accepted
 
 from leadhand import Answer, Limits, Plan, Supervisor, Task, Team, Worker
 from leadhand.contracts.event import Event, ModelCalled, ToolCalled
 from leadhand.contracts.outcome import Handoff, Outcome
 from leadhand.contracts.team import RetryRules
-from leadhand.fence import Fence
 from leadhand.models import Caller, Connections
 from leadhand.synthesis.merge import Merge
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Json, Object, items, mapping, text
+from leadhand.untrusted.fence import Fence
 from leadhand.workers.loop import ModelWorker
 from leadhand.workers.threads import DaemonThreads
 from leadhand.workers.toolsets import toolset_of
+from tests.models.asking import OPENAI
+from tests.plans.samples import accepted
 
 E = TypeVar("E", bound=Event)
 INTENT = "Find out how high the tower is."

@@ -22,6 +22,15 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.tools import DeferredToolRequests, RunContext
+
+from leadhand import Answer, Limits, Plan, Supervisor, Task, Team, Worker
+from leadhand.contracts.event import Event, ModelCalled
+from leadhand.contracts.outcome import Completed
+from leadhand.models import Connections
+from leadhand.testing import ScriptedServer
+from leadhand.testing.json_data import Object, items, mapping, text
+from leadhand.untrusted.fence import Fence
+from leadhand.workers import briefing
 from tests.models.asking import ANTHROPIC, OPENAI, misbehaving
 from tests.workers.model_runs import (
     attempted,
@@ -41,15 +50,6 @@ from tests.workers.model_runs import (
     tools,
     worker,
 )
-
-from leadhand import Answer, Limits, Plan, Supervisor, Task, Team, Worker
-from leadhand.contracts.event import Event, ModelCalled
-from leadhand.contracts.outcome import Completed
-from leadhand.fence import Fence
-from leadhand.models import Connections
-from leadhand.testing import ScriptedServer
-from leadhand.testing.json_data import Object, items, mapping, text
-from leadhand.workers import briefing
 
 
 class Survey(BaseModel):

@@ -1,11 +1,10 @@
 """What a model that works on a task is told, and what it is not."""
 
-from tests.workers.model_runs import handoff, worker
-
 from leadhand.contracts.outcome import Digest
-from leadhand.fence import Fence
-from leadhand.prompts import prompt
+from leadhand.models.prompts import prompt
+from leadhand.untrusted.fence import Fence
 from leadhand.workers import briefing
+from tests.workers.model_runs import handoff, worker
 
 FENCE = Fence("n0nce")
 

@@ -7,6 +7,12 @@ from pydantic import ValidationError
 from pydantic_ai import Agent
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
+
+from leadhand import Worker
+from leadhand.teams.loader import load
+from leadhand.testing import ScriptedServer
+from leadhand.testing.json_data import Object
+from leadhand.workers.loop import KEPT_CALLS
 from tests.team_folders import worker as front
 from tests.team_folders import write_team
 from tests.workers.model_runs import (
@@ -22,12 +28,6 @@ from tests.workers.model_runs import (
     team,
 )
 from tests.workers.model_runs import worker as model_worker
-
-from leadhand import Worker
-from leadhand.teams.loader import load
-from leadhand.testing import ScriptedServer
-from leadhand.testing.json_data import Object
-from leadhand.workers.loop import KEPT_CALLS
 
 MB = 1_000_000
 

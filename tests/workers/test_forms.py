@@ -16,6 +16,12 @@ from pydantic_ai.messages import ToolCallPart
 from pydantic_ai.models.openai import OpenAIChatModel
 from pydantic_ai.profiles import ModelProfile
 from pydantic_ai.providers.openai import OpenAIProvider
+
+from leadhand.contracts.outcome import NO_USAGE, Completed, Escalated, Outcome, PlanImpact
+from leadhand.models.structured import Answer, Unfit
+from leadhand.testing import ScriptedServer
+from leadhand.testing.json_data import Json, Object, mapping
+from leadhand.workers.forms import Form
 from tests.workers.model_runs import (
     attempted,
     bodies,
@@ -32,12 +38,6 @@ from tests.workers.model_runs import (
     tools,
     worker,
 )
-
-from leadhand.contracts.outcome import NO_USAGE, Completed, Escalated, Outcome, PlanImpact
-from leadhand.models.structured import Answer, Unfit
-from leadhand.testing import ScriptedServer
-from leadhand.testing.json_data import Json, Object, mapping
-from leadhand.workers.forms import Form
 
 
 class Kind(enum.Enum):

@@ -6,6 +6,13 @@ import json
 from pathlib import Path
 
 import pytest
+
+from leadhand import Limits
+from leadhand.contracts.event import TaskEscalated, TaskFailed
+from leadhand.contracts.outcome import Completed, Escalated, PlanImpact
+from leadhand.models.prompts import prompt
+from leadhand.testing import ScriptedServer
+from leadhand.testing.json_data import Json, Object
 from tests.models.asking import BOTH
 from tests.workers.model_runs import (
     attempted,
@@ -25,13 +32,6 @@ from tests.workers.model_runs import (
     tools,
     worker,
 )
-
-from leadhand import Limits
-from leadhand.contracts.event import TaskEscalated, TaskFailed
-from leadhand.contracts.outcome import Completed, Escalated, PlanImpact
-from leadhand.prompts import prompt
-from leadhand.testing import ScriptedServer
-from leadhand.testing.json_data import Json, Object
 
 SOURCE = Path(__file__).parents[2] / "src" / "leadhand"
 both = pytest.mark.parametrize("model", BOTH)

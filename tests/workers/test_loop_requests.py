@@ -5,6 +5,10 @@ import json
 from pathlib import Path
 
 import pytest
+
+from leadhand import Plan, Task
+from leadhand.contracts.outcome import Digest
+from leadhand.testing import ScriptedServer
 from tests.models.asking import ANTHROPIC, BOTH
 from tests.workers.model_runs import (
     INTENT,
@@ -20,10 +24,6 @@ from tests.workers.model_runs import (
     team,
     worker,
 )
-
-from leadhand import Plan, Task
-from leadhand.contracts.outcome import Digest
-from leadhand.testing import ScriptedServer
 
 SOURCE = Path(__file__).parents[2] / "src" / "leadhand"
 both = pytest.mark.parametrize("model", BOTH)

@@ -4,6 +4,11 @@ import json
 from pathlib import Path
 
 import pytest
+
+from leadhand import Limits, Plan, Task
+from leadhand.contracts.event import TaskDispatched, dump, parse
+from leadhand.testing import ScriptedServer
+from leadhand.testing.json_data import Json, Object, items, mapping
 from tests.models.asking import ANTHROPIC, BOTH, OPENAI, misbehaving
 from tests.workers.model_runs import (
     bodies,
@@ -17,11 +22,6 @@ from tests.workers.model_runs import (
     team,
     worker,
 )
-
-from leadhand import Limits, Plan, Task
-from leadhand.contracts.event import TaskDispatched, dump, parse
-from leadhand.testing import ScriptedServer
-from leadhand.testing.json_data import Json, Object, items, mapping
 
 SOURCE = Path(__file__).parents[2] / "src" / "leadhand"
 both = pytest.mark.parametrize("model", BOTH)

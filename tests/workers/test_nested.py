@@ -1,13 +1,13 @@
 """What a team in a worker's place is asked, and what its run comes to for the run around it."""
 
 import pytest
-from tests.plans import task
 
 from leadhand.contracts.answer import Answer, EndedBy, Gap, Source, Status
 from leadhand.contracts.outcome import Completed, Digest, Escalated, Failed, Handoff, Result
 from leadhand.ports import Batch
-from leadhand.state import RunState, TaskState
+from leadhand.state.fold import RunState, TaskState
 from leadhand.workers.nested import MAX_SUMMARY, outcome_of, request_of
+from tests.plans.samples import task
 
 HANDOFF = Handoff(
     run_id="run",

@@ -22,7 +22,7 @@ from leadhand.contracts.outcome import (
     Result,
     Usage,
 )
-from leadhand.failures import MAX_MESSAGE
+from leadhand.engine.failures import MAX_MESSAGE
 from leadhand.workers.output import MAX_BYTES, outcome_of
 
 OUTCOME: TypeAdapter[Outcome] = TypeAdapter(Outcome)

@@ -5,12 +5,12 @@ Four characters are a token, as `ScriptedServer` counts.
 
 import pytest
 from pydantic import BaseModel
-from tests.models.asking import OPENAI
-from tests.workers.model_runs import bodies, messages, run, team, worker
 
 from leadhand import Plan, Task
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Json, Object, compact, items, mapping, text
+from tests.models.asking import OPENAI
+from tests.workers.model_runs import bodies, messages, run, team, worker
 
 MAX_TOKENS = 200
 MAX_FENCE_TOKENS = 40

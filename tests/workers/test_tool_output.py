@@ -9,6 +9,12 @@ import pytest
 from pydantic_ai.messages import BinaryContent, ToolReturn
 from pydantic_ai.tools import RunContext
 from pydantic_ai.toolsets import FunctionToolset
+
+from leadhand import Plan, Task
+from leadhand.contracts.outcome import Digest
+from leadhand.testing import ScriptedServer
+from leadhand.testing.json_data import Json, Object
+from leadhand.workers.texts import KEPT_CHARS, SHOWN_CHARS
 from tests.workers.model_runs import (
     Run,
     attempted,
@@ -26,12 +32,6 @@ from tests.workers.model_runs import (
     tools,
     worker,
 )
-
-from leadhand import Plan, Task
-from leadhand.contracts.outcome import Digest
-from leadhand.testing import ScriptedServer
-from leadhand.testing.json_data import Json, Object
-from leadhand.workers.texts import KEPT_CHARS, SHOWN_CHARS
 
 
 def after(server: ScriptedServer, *given: object, made: Object, **fields: object) -> Run:

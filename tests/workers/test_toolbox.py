@@ -7,6 +7,10 @@ import threading
 import pytest
 from pydantic_ai.exceptions import ModelRetry, ToolFailed
 from pydantic_ai.tools import Tool
+
+from leadhand import Limits
+from leadhand.testing import ScriptedServer
+from leadhand.testing.json_data import Object
 from tests.workers.model_runs import (
     Run,
     bodies,
@@ -20,10 +24,6 @@ from tests.workers.model_runs import (
     team,
     worker,
 )
-
-from leadhand import Limits
-from leadhand.testing import ScriptedServer
-from leadhand.testing.json_data import Object
 
 
 def after(server: ScriptedServer, *given: object, made: Object, **fields: object) -> Run:

@@ -11,6 +11,11 @@ from pydantic_ai.exceptions import CallDeferred
 from pydantic_ai.messages import InstructionPart
 from pydantic_ai.tools import RunContext, ToolDefinition
 from pydantic_ai.toolsets import ExternalToolset, FunctionToolset
+
+from leadhand import Plan, Supervisor, Task, Team, Worker
+from leadhand.contracts.outcome import Escalated
+from leadhand.testing import ScriptedServer
+from leadhand.testing.json_data import Json, Object
 from tests.models.asking import OPENAI
 from tests.workers.model_runs import (
     Run,
@@ -27,11 +32,6 @@ from tests.workers.model_runs import (
     tools,
     worker,
 )
-
-from leadhand import Plan, Supervisor, Task, Team, Worker
-from leadhand.contracts.outcome import Escalated
-from leadhand.testing import ScriptedServer
-from leadhand.testing.json_data import Json, Object
 
 
 def after(server: ScriptedServer, *given: object, made: Object, **fields: object) -> Run:

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from leadhand.tools.errors import ToolMistake
+from leadhand.tools.factory import Toolshed
 from leadhand.tools.files import Inputs
-from leadhand.tools.mistake import ToolMistake
-from leadhand.tools.toolshed import Toolshed
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import signal
 import sys
 import threading
 
-from leadhand.cli import began as began  # first of all: it looks at the clock
+from leadhand.cli import start_time as start_time
 
 _INTERRUPTED = 130
 

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from leadhand.cli import began, resume_commands, stored_commands, teams_commands
+from leadhand.cli import start_time
 from leadhand.cli.options import (
     TEAM_HELP,
     AnswerFormat,
@@ -34,6 +34,9 @@ from leadhand.cli.options import (
     Trust,
     is_debugging,
 )
+from leadhand.cli.resume import commands as resume_commands
+from leadhand.cli.runs import commands as stored_commands
+from leadhand.cli.teams import commands as teams_commands
 
 app = typer.Typer(
     name="leadhand",
@@ -104,7 +107,7 @@ def review(
     Every finding quotes the changed code and carries a measured confidence. Nothing of the
     repository is run. Nothing leaves this machine without --model or LEADHAND_MODEL.
     """
-    from leadhand.cli.review import ReviewOptions, review_command
+    from leadhand.cli.review.command import ReviewOptions, review_command
 
     options = ReviewOptions(
         range=range,
@@ -173,8 +176,8 @@ def run(
     Looks for a model: --model, LEADHAND_MODEL, the team's own, a provider's key in the
     environment, a model server on this machine. Without any the work is done by code.
     """
-    from leadhand.cli.run import RunOptions, TeamSetup, run_command
-    from leadhand.cli.setup import Showing, occasions
+    from leadhand.cli.run.command import RunOptions, TeamSetup, run_command
+    from leadhand.cli.run.options import Showing, occasions
 
     options = RunOptions(
         setup=TeamSetup(
@@ -227,7 +230,7 @@ def show_plan(
 
     The team's Python is imported, unless it is a ready-made team.
     """
-    from leadhand.cli.plan_command import PlanOptions, plan_command
+    from leadhand.cli.plan.command import PlanOptions, plan_command
 
     options = PlanOptions(
         request=request,
@@ -262,7 +265,7 @@ def doctor(
 
     With a model, a few short requests are made to it. Exit status 3: something failed.
     """
-    from leadhand.cli.doctor import doctor_command
+    from leadhand.cli.doctor.command import doctor_command
 
     raise typer.Exit(
         doctor_command(team=team, trust=trust, model=model, no_model=no_model, as_json=json)
@@ -295,10 +298,10 @@ def options(
 
 def main() -> None:
     """Run the program. What is wrong with the input is one line on stderr and exit status 2."""
-    from leadhand.cli.output import prepare, written
+    from leadhand.cli.standard_streams import prepare, written
     from leadhand.errors import InputError, LeadhandError
 
-    began.begin()
+    start_time.begin()
     prepare()
     try:
         with written():
@@ -306,8 +309,8 @@ def main() -> None:
     except LeadhandError as error:
         import os
 
-        from leadhand.cli.terminal import sentence
-        from leadhand.redaction import Redactor
+        from leadhand.cli.views.terminal import sentence
+        from leadhand.untrusted.redaction import Redactor
 
         if is_debugging():
             from leadhand.cli.debugging import show_error

@@ -4,9 +4,9 @@ import os
 import sys
 import traceback
 
-from leadhand.cli.terminal import encodable, safe_block
+from leadhand.cli.views.terminal import encodable, safe_block
 from leadhand.contracts.event import Event, TaskFailed
-from leadhand.redaction import Redactor
+from leadhand.untrusted.redaction import Redactor
 
 
 def show_error(error: BaseException) -> None:

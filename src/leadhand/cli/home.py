@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leadhand.errors import InputError
-from leadhand.redaction import Redactor
+from leadhand.untrusted.redaction import Redactor
 
 if TYPE_CHECKING:
     from leadhand.ports import Journal

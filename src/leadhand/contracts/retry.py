@@ -18,6 +18,6 @@ class Retry:
     _: dataclasses.KW_ONLY
     on: tuple[type[BaseException], ...] | None = None
     """Only these exceptions and their subclasses are retried, a `ValueError` too if it is named;
-    None: all but the permanent ones, as `leadhand.failures` lists them."""
+    None: all but the permanent ones, as `leadhand.engine.failures` lists them."""
     attempts: Annotated[int, Field(ge=1)] | None = None
     """Attempts in all, the first included; None, or more than the team allows: as many as that."""

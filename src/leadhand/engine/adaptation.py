@@ -16,8 +16,8 @@ from leadhand.engine.amendments import Amendment, amended, amendment, asks_appro
 from leadhand.engine.approvals import Approvals, Proposal
 from leadhand.engine.board import Board
 from leadhand.engine.consultations import Consultations
+from leadhand.engine.recorder import Recorder
 from leadhand.ports import Remedies
-from leadhand.recorder import Recorder
 
 MAX_REVISIONS = 2
 """How often a run's plan is looked at anew."""

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team
+from leadhand.plans.checks import check
 from leadhand.policies.split import MAX_PARTS
-from leadhand.state import RunState, rewired
-from leadhand.validation import check
+from leadhand.state.fold import RunState, rewired
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from leadhand.contracts.event import PlanProposed
 from leadhand.contracts.people import Reply
 from leadhand.contracts.task import Plan
 from leadhand.engine.consultations import Consultations
+from leadhand.engine.recorder import Recorder
 from leadhand.ports import Person
-from leadhand.recorder import Recorder
 
 REFUSED = "a person refused the amended plan"
 

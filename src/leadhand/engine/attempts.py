@@ -12,20 +12,20 @@ from collections.abc import Coroutine, Generator
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from leadhand.attempt_time import attempt_time
 from leadhand.contracts.event import WorkerStuck
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
 from leadhand.contracts.stamps import Work
 from leadhand.contracts.task import Limits
 from leadhand.contracts.task_events import did_not_stop
 from leadhand.contracts.team import Rung, Worker
+from leadhand.engine.failures import failure_of
 from leadhand.engine.quarantine import Quarantine, inside_worker
-from leadhand.engine.workforce import SharedWorker, Waiter
-from leadhand.failures import failure_of
+from leadhand.engine.recorder import Recorder
+from leadhand.engine.shared_workers import SharedWorker, Waiter
+from leadhand.engine.stopwatch import Stopwatch
+from leadhand.engine.time_left import attempt_time
 from leadhand.ports import Runner
-from leadhand.recorder import Recorder
-from leadhand.state import TaskState
-from leadhand.stopwatch import Stopwatch
+from leadhand.state.fold import TaskState
 
 T_co = TypeVar("T_co", covariant=True)
 

@@ -8,7 +8,6 @@ import math
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from leadhand import graph
 from leadhand.contracts.event import (
     TaskCancelled,
     TaskCompleted,
@@ -18,10 +17,11 @@ from leadhand.contracts.outcome import PlanImpact, Result
 from leadhand.contracts.stamps import NO_WORK, Work
 from leadhand.contracts.task import Task
 from leadhand.engine.frontier import Frontier
-from leadhand.engine.lanes import Lanes
 from leadhand.engine.quarantine import SUSPECT_CRASHES
-from leadhand.recorder import Recorder
-from leadhand.state import RunState
+from leadhand.engine.ready_queues import Lanes
+from leadhand.engine.recorder import Recorder
+from leadhand.plans import graph
+from leadhand.state.fold import RunState
 
 Pairs = Sequence[tuple[Task, Task]]
 """Tasks as they were and as they are from now on."""

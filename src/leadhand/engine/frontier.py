@@ -5,7 +5,7 @@ Kept by counters: ending a task costs its outgoing edges, a change costs the edg
 
 from collections.abc import Collection, Iterable, Sequence
 
-from leadhand.graph import Node, dependants
+from leadhand.plans.graph import Node, dependants
 
 _ENDED = -1
 

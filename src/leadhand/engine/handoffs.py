@@ -6,7 +6,7 @@ from typing import TypeVar
 from leadhand.contracts.outcome import Digest, Handoff, Result
 from leadhand.contracts.task import NO_LIMITS, Limits
 from leadhand.contracts.team import Team, Worker
-from leadhand.state import RunState, TaskState
+from leadhand.state.fold import RunState, TaskState
 
 _Number = TypeVar("_Number", int, float)
 

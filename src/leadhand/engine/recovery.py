@@ -23,6 +23,7 @@ from leadhand.engine.attempts import PastAttempt
 from leadhand.engine.board import Board
 from leadhand.engine.consultations import Consultations
 from leadhand.engine.handoffs import limits_of
+from leadhand.engine.recorder import Recorder
 from leadhand.engine.splits import Splits
 from leadhand.policies import Action, History, Rules, decide
 from leadhand.policies.actions import (
@@ -44,7 +45,6 @@ from leadhand.policies.reassign import candidates
 from leadhand.policies.retry import jitter
 from leadhand.policies.second_opinion import judged, surer
 from leadhand.ports import Person, Remedies
-from leadhand.recorder import Recorder
 
 _NONE: frozenset[Rung] = frozenset()
 _SPLIT: frozenset[Rung] = frozenset({"split"})

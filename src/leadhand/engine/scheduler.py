@@ -33,12 +33,12 @@ from leadhand.engine.attempts import (
 from leadhand.engine.board import Board
 from leadhand.engine.consultations import Consultations
 from leadhand.engine.handoffs import handoff, limits_of
-from leadhand.engine.lanes import Lanes, Turn
 from leadhand.engine.quarantine import Quarantine
+from leadhand.engine.ready_queues import Lanes, Turn
+from leadhand.engine.recorder import Recorder
 from leadhand.engine.recovery import Recovery
-from leadhand.engine.workforce import Waiter, Way, Workforce
+from leadhand.engine.shared_workers import Waiter, Way, Workforce
 from leadhand.ports import Person, Remedies, Runner
-from leadhand.recorder import Recorder
 
 
 class Scheduler:

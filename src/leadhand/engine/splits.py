@@ -8,7 +8,7 @@ from leadhand.engine.amendments import split_up
 from leadhand.engine.approvals import Approvals, Proposal
 from leadhand.engine.attempts import PastAttempt
 from leadhand.engine.board import Board
-from leadhand.recorder import Recorder
+from leadhand.engine.recorder import Recorder
 
 
 class Splits:

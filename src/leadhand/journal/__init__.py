@@ -7,8 +7,8 @@ from pathlib import Path
 
 from leadhand.errors import InputError
 from leadhand.journal.codec import Redact
+from leadhand.journal.location import place_of
 from leadhand.journal.memory import MemoryJournal
-from leadhand.journal.place import place_of
 from leadhand.ports import Journal
 
 __all__ = ["MemoryJournal", "open_journal", "place_of"]

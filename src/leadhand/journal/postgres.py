@@ -13,6 +13,7 @@ from leadhand.contracts.summary import RunSummary
 from leadhand.errors import RunTaken
 from leadhand.journal.codec import Redact, decode_message, encode_message
 from leadhand.journal.group_commit import Batch, GroupCommit
+from leadhand.journal.integrity import Stored, inspected, last_of, read
 from leadhand.journal.locks import holder_words
 from leadhand.journal.postgres_database import (
     LONG_LIMIT_S,
@@ -21,8 +22,7 @@ from leadhand.journal.postgres_database import (
     Row,
     Session,
 )
-from leadhand.journal.postgres_pen import Pen
-from leadhand.journal.soundness import Stored, inspected, last_of, read
+from leadhand.journal.postgres_writer import Pen
 from leadhand.journal.summaries import summary
 
 CLOSING_S: Final = 0.5

@@ -13,7 +13,7 @@ from leadhand.contracts.summary import RunSummary
 from leadhand.errors import JournalError
 from leadhand.journal.codec import BLOB_CHARS, Redact, compressed
 from leadhand.journal.database import is_damaged
-from leadhand.journal.soundness import checksum, inspected, last_of, read
+from leadhand.journal.integrity import checksum, inspected, last_of, read
 from leadhand.journal.summaries import Digest, summary
 
 Row = tuple[Event, str]

@@ -27,6 +27,8 @@ from pydantic_ai.tools import ToolDefinition
 from leadhand.contracts.event import ModelCalled
 from leadhand.contracts.outcome import Usage
 from leadhand.contracts.team import ModelSpec
+from leadhand.engine.recorder import Recorder
+from leadhand.engine.stopwatch import aside
 from leadhand.errors import ModelError
 from leadhand.models.admission import Bill, admitted
 from leadhand.models.connections import Connection, Connections
@@ -34,11 +36,9 @@ from leadhand.models.exchange import CUT_OFF, Watch, exchanged
 from leadhand.models.failures import Failure
 from leadhand.models.gate import pause_s
 from leadhand.models.ledger import Account
+from leadhand.models.progress import Progress, watcher
 from leadhand.models.replay import Replay, request_hash, written
 from leadhand.models.usage import is_known, usage_of
-from leadhand.progress import Progress, watcher
-from leadhand.recorder import Recorder
-from leadhand.stopwatch import aside
 
 MAX_TRIES = 4
 """Calls to one model for one answer, counting the first."""

@@ -13,7 +13,7 @@ from leadhand.contracts.team import TIERS, ModelSpec, Role, Team, Tier, Worker
 from leadhand.errors import InputError
 from leadhand.models.defaults import keyed
 from leadhand.models.detection import LOCAL_SERVERS, LocalServer, local_model
-from leadhand.nesting import inherited
+from leadhand.plans.nesting import inherited
 
 NO_MODEL = "none"
 """What `--model` and `LEADHAND_MODEL` may say in place of a name."""

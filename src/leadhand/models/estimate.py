@@ -12,7 +12,7 @@ from pydantic_ai.usage import RequestUsage
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import TIERS, ModelSpec, Team, Worker
 from leadhand.models.connections import Connections, name_of
-from leadhand.nesting import inherited
+from leadhand.plans.nesting import inherited
 
 CHARS_PER_TOKEN = 4
 MAX_STEPS = 10

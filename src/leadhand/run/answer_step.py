@@ -3,17 +3,17 @@
 import logging
 from collections.abc import Iterator
 
-from leadhand.active import Cancelled
 from leadhand.contracts.answer import JOURNAL, Answer, EndedBy, Gap, Synthesis
 from leadhand.contracts.event import ConflictFound, RunFinished, SynthesisStarted
 from leadhand.contracts.people import Question
 from leadhand.contracts.task import Plan
 from leadhand.errors import ModelError
-from leadhand.people import open_questions
+from leadhand.run.cancellation import Cancelled
 from leadhand.run.conditions import Conditions
+from leadhand.run.metrics import metrics, task_report
+from leadhand.run.outcome import confidence_of, gaps_of, results_of, status_of, with_gaps
+from leadhand.run.people import open_questions
 from leadhand.synthesis.merge import merge
-from leadhand.trace.ending import confidence_of, gaps_of, results_of, status_of, with_gaps
-from leadhand.trace.metrics import metrics, task_report
 
 _log = logging.getLogger("leadhand")
 

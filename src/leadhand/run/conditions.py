@@ -4,12 +4,12 @@ from dataclasses import dataclass, field
 
 from pydantic import JsonValue
 
-from leadhand.active import ActiveRun
 from leadhand.contracts.budget import Budget
 from leadhand.contracts.team import Team
-from leadhand.crew import Crew
-from leadhand.people import People
-from leadhand.recorder import Recorder
+from leadhand.engine.recorder import Recorder
+from leadhand.run.cancellation import ActiveRun
+from leadhand.run.people import People
+from leadhand.run.roles import Crew
 from leadhand.run.term import Term
 
 

@@ -2,11 +2,11 @@
 
 import logging
 
-from leadhand.active import Cancelled
 from leadhand.contracts.event import PlanAccepted, PlanProposed
 from leadhand.contracts.event import PlanRejected as PlanRejectedEvent
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
+from leadhand.engine.failures import failure_of
 from leadhand.errors import (
     MAX_SHOWN_PROBLEMS,
     BudgetUsedUp,
@@ -15,11 +15,11 @@ from leadhand.errors import (
     ModelError,
     PlanRejected,
 )
-from leadhand.failures import failure_of
-from leadhand.planning import TemplatePlanner
+from leadhand.planners import TemplatePlanner
+from leadhand.plans.checks import Problem, check
 from leadhand.ports import Request
+from leadhand.run.cancellation import Cancelled
 from leadhand.run.conditions import Conditions
-from leadhand.validation import Problem, check
 
 _log = logging.getLogger("leadhand")
 

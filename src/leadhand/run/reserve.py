@@ -7,12 +7,12 @@ left still fits in, models are asked no more.
 import asyncio
 from types import TracebackType
 
-from leadhand import graph
 from leadhand.contracts.team import Worker
-from leadhand.engine.workforce import Way, Workforce
+from leadhand.engine.shared_workers import Way, Workforce
+from leadhand.plans import graph
 from leadhand.run.conditions import Conditions
-from leadhand.workers.in_need import SLACK_S, USUAL_S
-from leadhand.workers.staff import work_of
+from leadhand.workers.offline import SLACK_S, USUAL_S
+from leadhand.workers.runners import work_of
 
 MAX_SHARE = 0.5
 """Of the time for work: models have at least the other half."""

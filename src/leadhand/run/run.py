@@ -5,7 +5,6 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, nullcontext, suppress
 from functools import partial
 
-from leadhand.active import ActiveRun
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.event import (
     RunResumed,
@@ -18,27 +17,28 @@ from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.task import Plan
 from leadhand.contracts.task_events import did_not_stop
 from leadhand.contracts.team import Team
-from leadhand.crew import Crew
 from leadhand.engine.attempts import Slots
 from leadhand.engine.quarantine import MAX_CRASHES
+from leadhand.engine.recorder import NestedJournal, Recorder
 from leadhand.engine.scheduler import GRACE_S, Scheduler
-from leadhand.engine.workforce import Way, Workforce
+from leadhand.engine.shared_workers import Way, Workforce
+from leadhand.engine.stopwatch import aside
 from leadhand.models.choice import roles
-from leadhand.people import People
 from leadhand.ports import Request
-from leadhand.recorder import NestedJournal, Recorder
-from leadhand.resumption import is_over, stopped
 from leadhand.run.answer_step import AnswerStep
+from leadhand.run.cancellation import ActiveRun
 from leadhand.run.conditions import Conditions, Setting
+from leadhand.run.metrics import metrics, sequential
+from leadhand.run.people import People
 from leadhand.run.plan_step import PlanStep
 from leadhand.run.reserve import Reserve
+from leadhand.run.resumption import is_over, stopped
+from leadhand.run.roles import Crew
 from leadhand.run.stopping import Stopping
 from leadhand.run.term import Term
-from leadhand.state import RunState
-from leadhand.stopwatch import aside
-from leadhand.trace.metrics import metrics, sequential
+from leadhand.state.fold import RunState
 from leadhand.workers.nested import request_of
-from leadhand.workers.staff import Staff
+from leadhand.workers.runners import Staff
 from leadhand.workers.watchdog import Watchdog, naming
 
 CLOSING_S = 0.1

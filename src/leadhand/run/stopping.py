@@ -7,8 +7,8 @@ import asyncio
 from contextlib import suppress
 
 from leadhand.contracts.event import RunStopped
+from leadhand.engine.recorder import Recorder
 from leadhand.errors import JournalError
-from leadhand.recorder import Recorder
 
 COMMIT_S = 1.0
 """How long a run that is cancelled may take to commit that."""

@@ -1,6 +1,6 @@
 """The term of a run: when its work has to stop, and when its answer is due."""
 
-from leadhand.recorder import Recorder
+from leadhand.engine.recorder import Recorder
 
 RESERVE = 0.2
 """The share of the time that is kept for a synthesis by a model."""

@@ -12,11 +12,11 @@ from leadhand.contracts.answer import CritiquePoint, Gap, Synthesis
 from leadhand.contracts.event import CritiqueGiven, CritiqueVerdict
 from leadhand.contracts.team import Role, Team
 from leadhand.errors import ModelError
-from leadhand.fence import Fence
 from leadhand.models.calls import Asker, Caller, Request
+from leadhand.models.prompts import joined, prompt
 from leadhand.models.structured import ask_for
-from leadhand.prompts import joined, prompt
 from leadhand.synthesis.forms import critique_form, read_critique
+from leadhand.untrusted.fence import Fence
 
 MAX_REVISIONS = 2
 """How often an answer is written again because of its critic."""

@@ -15,11 +15,10 @@ from leadhand.contracts.answer import Conflict
 from leadhand.contracts.outcome import Result
 from leadhand.contracts.task import Task
 from leadhand.contracts.team import Team
-from leadhand.fence import Fence
 from leadhand.models.calls import Asker, Caller, Request
+from leadhand.models.prompts import joined, prompt
 from leadhand.models.structured import Answer, ask_for
 from leadhand.ports import Choice, TaskResult
-from leadhand.prompts import joined, prompt
 from leadhand.synthesis.forms import (
     Chosen,
     Judgement,
@@ -31,6 +30,7 @@ from leadhand.synthesis.forms import (
 )
 from leadhand.synthesis.material import entries
 from leadhand.synthesis.reduction import pieces
+from leadhand.untrusted.fence import Fence
 
 MAX_BYTES = 40_000
 """Of each result in a judgement, in UTF-8; the judge is told of what is cut off."""

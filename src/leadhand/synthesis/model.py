@@ -12,7 +12,6 @@ from leadhand.contracts.answer import Conflict, Gap, Synthesis
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.errors import ModelError
-from leadhand.fence import Fence
 from leadhand.models.calls import Caller
 from leadhand.ports import TaskResult
 from leadhand.synthesis.conflicts import clashes, roles_of
@@ -22,6 +21,7 @@ from leadhand.synthesis.judge import Judge, Verdict
 from leadhand.synthesis.merge import chosen, combine, given_of
 from leadhand.synthesis.settlement import Settlement, differs, repeats, said
 from leadhand.synthesis.writing import Writer
+from leadhand.untrusted.fence import Fence
 
 MARGIN_S = 0.2
 """How long before the run's deadline nothing more is done to a draft."""

@@ -14,11 +14,11 @@ from pydantic_ai.tools import ToolDefinition
 from leadhand.contracts.finding import Finding
 from leadhand.contracts.team import ModelSpec, Tier
 from leadhand.errors import ModelError
-from leadhand.fence import Fence
 from leadhand.models.calls import Asker, Caller, Request
+from leadhand.models.prompts import joined, prompt
 from leadhand.models.structured import Answer, Unfit, ask_for
-from leadhand.prompts import joined, prompt
 from leadhand.synthesis.findings import UNSCORED
+from leadhand.untrusted.fence import Fence
 
 AT_ONCE = 16
 """Findings that are looked at at the same time."""

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 from leadhand.contracts.answer import Conflict
 from leadhand.contracts.event import ConflictFound, ConflictJudged
+from leadhand.engine.recorder import Recorder
 from leadhand.errors import ModelError
 from leadhand.ports import TaskResult
-from leadhand.recorder import Recorder
 from leadhand.synthesis.conflicts import key_of, words
 from leadhand.synthesis.judge import Judge, Verdict
 

@@ -12,16 +12,16 @@ from pydantic_ai.tools import ToolDefinition
 from leadhand.contracts.answer import Synthesis
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
-from leadhand.fence import Fence
 from leadhand.models.calls import Asker, Caller, Request
+from leadhand.models.prompts import joined, prompt
 from leadhand.models.structured import Answer, Unfit, ask_for
 from leadhand.ports import TaskResult
-from leadhand.prompts import joined, prompt
 from leadhand.synthesis.citations import checked
 from leadhand.synthesis.forms import Merged, conflicts, merged_form, percent, read_merged
 from leadhand.synthesis.material import entries
 from leadhand.synthesis.merge import given_of, sources_of
 from leadhand.synthesis.reduction import budget_of, reduced, size
+from leadhand.untrusted.fence import Fence
 
 CONTEXT_TOKENS = 128_000
 """The context of a model that nobody knows better."""

@@ -9,7 +9,7 @@ from itertools import combinations
 
 from rapidfuzz import fuzz, utils
 
-from leadhand import graph
+from leadhand.plans import graph
 from leadhand.teams import models
 from leadhand.teams.draft import TEAM_FILE, Draft, WorkerDraft
 from leadhand.teams.fields import EntryFields

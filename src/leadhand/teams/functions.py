@@ -13,7 +13,7 @@ from typing import cast
 
 from leadhand.contracts.team import AgentLike, Isolation, WorkFunction
 from leadhand.errors import InputError
-from leadhand.signatures import handoff_problem
+from leadhand.plans.signatures import handoff_problem
 from leadhand.teams.notes import near
 from leadhand.workers.reference import Reference
 

@@ -24,6 +24,7 @@ from leadhand.contracts.team import (
     tool_name,
 )
 from leadhand.errors import InputError, TeamError
+from leadhand.plans.checks import team_problems
 from leadhand.teams import consistency
 from leadhand.teams.draft import TEAM_FILE, Draft, WorkerDraft, read
 from leadhand.teams.fields import RoleFields, TeamFields
@@ -32,7 +33,6 @@ from leadhand.teams.parts import Parts, imported
 from leadhand.teams.tools import called
 from leadhand.teams.trust import check_owners
 from leadhand.teams.values import elsewhere
-from leadhand.validation import team_problems
 
 
 class Inspection(NamedTuple):

@@ -12,7 +12,7 @@ from typing import Annotated, cast
 from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, WithJsonSchema
 
 from leadhand.contracts.team import Tier
-from leadhand.routes import pattern_problem
+from leadhand.plans.routes import pattern_problem
 
 _REFERENCE = re.compile(r"[^\W\d][\w.]*:[^\W\d][\w.]*")
 _ELSEWHERE: dict[str, Tier] = {"haiku": "fast", "sonnet": "standard", "opus": "strong"}

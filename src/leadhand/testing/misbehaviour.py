@@ -12,8 +12,8 @@ from dataclasses import replace
 from leadhand.errors import InputError
 from leadhand.testing.exchange import Completion, Request, Response, ToolCall
 from leadhand.testing.json_data import Json, Object, compact, mapping, parse
+from leadhand.testing.phrases import ENDINGS
 from leadhand.testing.schema import fill
-from leadhand.testing.words import ENDINGS
 
 ToAnswer = Callable[[Completion, Request, Json], Completion]
 ToResponse = Callable[[Response, Json], Response]

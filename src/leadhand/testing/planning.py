@@ -5,8 +5,8 @@ a marker `tasks=NNN` in the request asks for.
 import re
 
 from leadhand.testing.json_data import Json, Object, items, mapping, text
+from leadhand.testing.phrases import Words
 from leadhand.testing.schema import fill, properties, resolved
-from leadhand.testing.words import Words
 
 _COUNT = re.compile(r"\btasks=(\d{1,6})\b")
 _WAYS = (

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from leadhand.testing import planning
 from leadhand.testing.exchange import Completion, Reply, Request, Role, Tool, ToolCall
 from leadhand.testing.json_data import Json, Object, compact, items, mapping
+from leadhand.testing.phrases import ENDINGS, Words
 from leadhand.testing.schema import fill, properties
-from leadhand.testing.words import ENDINGS, Words
 
 _LOOKING = re.compile(
     r"search|read|list|quer|find|get|fetch|look|grep|sql|describe|calc|show|open|load|page|count"

@@ -21,7 +21,7 @@ from decimal import (
 from fractions import Fraction
 from typing import Final
 
-from leadhand.tools.mistake import ToolMistake
+from leadhand.tools.errors import ToolMistake
 
 MAX_CHARS: Final = 1_000
 """How long an expression may be."""

@@ -1,5 +1,5 @@
 """What a run looks like from outside: figures and views folded from its state and events."""
 
-from leadhand.trace.metrics import metrics
+from leadhand.run.metrics import metrics
 
 __all__ = ["metrics"]

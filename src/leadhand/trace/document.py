@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 
 from leadhand.contracts.event import Event, PlanAccepted, PlanProposed, dump
 from leadhand.contracts.task import Plan
-from leadhand.state import fold
-from leadhand.trace.metrics import metrics
+from leadhand.run.metrics import metrics
+from leadhand.state.fold import fold
 
 
 def document(events: Sequence[Event]) -> Iterator[str]:

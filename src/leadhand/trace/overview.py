@@ -7,8 +7,8 @@ from typing import cast
 from pydantic import JsonValue
 
 from leadhand.contracts.outcome import Usage
-from leadhand.trace.chapters import Asked, Attempt, PlanVersion, Step, TaskStory
 from leadhand.trace.story import Story
+from leadhand.trace.story_parts import Asked, Attempt, PlanVersion, Step, TaskStory
 
 Document = dict[str, JsonValue]
 

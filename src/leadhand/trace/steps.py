@@ -26,7 +26,7 @@ from leadhand.contracts.event import (
     TierRaised,
     WorkerStuck,
 )
-from leadhand.trace.chapters import PlanVersion, Step
+from leadhand.trace.story_parts import PlanVersion, Step
 
 Decided = (
     TaskCompleted

@@ -44,12 +44,12 @@ from leadhand.contracts.event import (
     WorkerStuck,
 )
 from leadhand.contracts.outcome import NO_USAGE, Usage
-from leadhand.nesting import unnested
-from leadhand.state import RunState, TaskState, apply
-from leadhand.trace.chapters import Asked, Attempt, PlanVersion, Step, TaskStory
-from leadhand.trace.metrics import critical_chain, metrics
+from leadhand.plans.nesting import unnested
+from leadhand.run.metrics import critical_chain, metrics
+from leadhand.state.fold import RunState, TaskState, apply
 from leadhand.trace.spending import Spender, usage_of
 from leadhand.trace.steps import notice, plan_versions, step
+from leadhand.trace.story_parts import Asked, Attempt, PlanVersion, Step, TaskStory
 
 Standing = Status | Literal["running", "interrupted"]
 

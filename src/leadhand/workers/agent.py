@@ -20,11 +20,11 @@ from pydantic_ai.tools import DeferredToolRequests, RunContext
 
 from leadhand.contracts.outcome import Escalated, Failed, Handoff, Outcome
 from leadhand.contracts.team import ModelSpec, Worker
+from leadhand.engine.failures import failure_of
 from leadhand.errors import BudgetUsedUp, InputError, ModelError
-from leadhand.failures import failure_of
-from leadhand.fence import Fence
 from leadhand.models.calls import Asker, Caller
 from leadhand.models.failures import failure_of as model_failure_of
+from leadhand.untrusted.fence import Fence
 from leadhand.workers import briefing
 from leadhand.workers.output import outcome_of
 

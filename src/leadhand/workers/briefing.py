@@ -4,8 +4,8 @@ from pydantic_core import to_json
 
 from leadhand.contracts.outcome import Digest, Handoff
 from leadhand.contracts.team import MaterialFunction, Worker
-from leadhand.fence import Fence
-from leadhand.prompts import joined, prompt
+from leadhand.models.prompts import joined, prompt
+from leadhand.untrusted.fence import Fence
 
 
 def instructions(worker: Worker) -> str:

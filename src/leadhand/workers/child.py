@@ -20,9 +20,9 @@ from typing import cast
 from pydantic import BaseModel, ConfigDict
 from pydantic_core import to_json
 
-from leadhand.child_process import end, end_with_parent, ending_with_parent
 from leadhand.contracts.outcome import Failed, Handoff, Outcome
-from leadhand.failures import failure_of
+from leadhand.engine.failures import failure_of
+from leadhand.tools.child_process import end, end_with_parent, ending_with_parent
 from leadhand.workers.output import outcome_of
 from leadhand.workers.reference import Reference
 

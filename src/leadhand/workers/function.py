@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping
 from typing import cast
 
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome
-from leadhand.failures import failure_of
+from leadhand.engine.failures import failure_of
 from leadhand.workers.output import outcome_of
 from leadhand.workers.returns import outcome_of_nothing
 from leadhand.workers.threads import DaemonThreads

@@ -31,8 +31,8 @@ from leadhand.contracts.outcome import (
 )
 from leadhand.contracts.team import ModelSpec, Tier, Worker
 from leadhand.errors import BudgetUsedUp, ModelError
-from leadhand.fence import Fence
 from leadhand.models.calls import Asker, Caller, Request
+from leadhand.models.prompts import joined, prompt
 from leadhand.models.structured import (
     MAX_REPAIRS,
     Unfit,
@@ -44,7 +44,7 @@ from leadhand.models.structured import (
     reply,
     with_first_calls,
 )
-from leadhand.prompts import joined, prompt
+from leadhand.untrusted.fence import Fence
 from leadhand.workers import briefing
 from leadhand.workers.confidence import completed
 from leadhand.workers.forms import ESCALATE, Form, escalation

@@ -22,9 +22,9 @@ from leadhand.contracts.outcome import (
 from leadhand.contracts.task import Limits
 from leadhand.contracts.team import Team, Worker
 from leadhand.errors import BudgetUsedUp, LeadhandError, ModelError, PlanRejected
+from leadhand.models.prompts import joined
 from leadhand.ports import Batch, Request, Runner, TeamRunner
-from leadhand.prompts import joined
-from leadhand.state import RunState
+from leadhand.state.fold import RunState
 from leadhand.workers.confidence import completed
 
 MAX_SUMMARY = 500

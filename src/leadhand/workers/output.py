@@ -16,7 +16,7 @@ from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError, from_json, to_json, to_jsonable_python
 
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Outcome, Result, Usage
-from leadhand.failures import MAX_MESSAGE, bounded, described, legible
+from leadhand.engine.failures import MAX_MESSAGE, bounded, described, legible
 
 MAX_BYTES = 10_000_000
 """Of a result as JSON. It is kept, sent on and read by others; a file is the place for more."""

@@ -18,11 +18,11 @@ from types import TracebackType
 
 from pydantic import TypeAdapter, ValidationError
 
-from leadhand.child_process import how_it_ended
 from leadhand.contracts.outcome import Completed, Failed, Handoff, Outcome
+from leadhand.engine.failures import failure_of
+from leadhand.engine.stopwatch import aside
 from leadhand.errors import InputError
-from leadhand.failures import failure_of
-from leadhand.stopwatch import aside
+from leadhand.tools.child_process import how_it_ended
 from leadhand.workers import reference
 from leadhand.workers.child import HEADER, Call
 from leadhand.workers.output import outcome_of

@@ -11,8 +11,8 @@ from pydantic import JsonValue
 from pydantic_ai.tools import ToolDefinition
 from pydantic_core import to_json
 
-from leadhand.failures import legible
-from leadhand.fence import Fence
+from leadhand.engine.failures import legible
+from leadhand.untrusted.fence import Fence
 
 SHOWN_CHARS = 16_000
 """Characters of a text that a model is shown at once."""

@@ -16,8 +16,8 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from typing import TypeVar, cast
 
-from leadhand.stopwatch import aside
-from leadhand.thread_time import ThreadTime
+from leadhand.engine.stopwatch import aside
+from leadhand.engine.thread_time import ThreadTime
 
 A = TypeVar("A")
 R = TypeVar("R")

@@ -25,13 +25,13 @@ from rapidfuzz import process
 from leadhand.contracts.event import ToolCalled
 from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.team import Worker
+from leadhand.engine.failures import legible
+from leadhand.engine.recorder import Recorder
 from leadhand.errors import LeadhandError
-from leadhand.failures import legible
-from leadhand.fence import Fence
+from leadhand.models.prompts import joined
 from leadhand.models.structured import MAX_REPAIRS, Unfit, arguments_of, reply
-from leadhand.prompts import joined
-from leadhand.recorder import Recorder
-from leadhand.workers.keys import key, key_of_call
+from leadhand.untrusted.fence import Fence
+from leadhand.workers.idempotency import key, key_of_call
 from leadhand.workers.texts import READ_MORE, Text, Texts, as_text
 from leadhand.workers.toolsets import Toolset
 

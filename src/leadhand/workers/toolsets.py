@@ -8,7 +8,7 @@ from typing import cast
 from pydantic_ai.tools import Tool
 from pydantic_ai.toolsets import AbstractToolset, CombinedToolset, FunctionToolset
 
-from leadhand.workers.keys import asks_for_key, with_key
+from leadhand.workers.idempotency import asks_for_key, with_key
 from leadhand.workers.threads import DaemonThreads
 
 Toolset = CombinedToolset[None]

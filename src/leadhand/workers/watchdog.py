@@ -13,8 +13,8 @@ from collections.abc import Callable
 from types import TracebackType
 
 from leadhand.contracts.event import WorkerStuck
-from leadhand.recorder import Recorder
-from leadhand.state import find
+from leadhand.engine.recorder import Recorder
+from leadhand.state.fold import find
 
 Report = Callable[[str, float], None]
 """Takes the name of the asyncio task and the seconds that it has blocked the loop for."""

@@ -6,7 +6,7 @@ import pytest
 
 from leadhand.teams.research.excerpts import MAX_CHARS, excerpt
 from leadhand.teams.research.figures import change, counted, number, percent, value
-from leadhand.teams.research.words import (
+from leadhand.teams.research.word_forms import (
     asked,
     irregular_forms,
     matched,

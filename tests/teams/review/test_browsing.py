@@ -8,7 +8,7 @@ import pytest
 from leadhand.teams.review.browsing import MAX_BLAMED, MAX_LINES, Browsing
 from leadhand.teams.review.change import Change
 from leadhand.teams.review.snapshot import write_snapshot
-from leadhand.tools.mistake import ToolMistake
+from leadhand.tools.errors import ToolMistake
 from tests.repositories import Repo
 
 LONG = "".join(f"line {n}\n" for n in range(1, 1001))

@@ -13,11 +13,10 @@ from leadhand.contracts.finding import Finding, LensReport
 from leadhand.contracts.outcome import Digest, Handoff, Result
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team
-from leadhand.fence import Fence
+from leadhand.engine.recorder import Recorder
 from leadhand.journal import MemoryJournal
 from leadhand.models import Caller, Connections
 from leadhand.ports import TaskResult
-from leadhand.recorder import Recorder
 from leadhand.synthesis import Review
 from leadhand.teams.review.change import Change
 from leadhand.teams.review.chunks import chunks
@@ -25,6 +24,7 @@ from leadhand.teams.review.synthesizer import FindingsSynthesizer
 from leadhand.teams.review.team import review_team
 from leadhand.teams.review.with_model import LENSES, with_model
 from leadhand.testing import ScriptedServer
+from leadhand.untrusted.fence import Fence
 from leadhand.workers import briefing
 from tests.teams.review.changes import make_change
 

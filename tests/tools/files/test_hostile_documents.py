@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from leadhand.attempt_time import attempt_time
+from leadhand.engine.time_left import attempt_time
 from leadhand.errors import ToolError
 from leadhand.tools.files import Document, Documents, Index, Inputs, Limits, Unreadable
 from tests.tools.files import samples

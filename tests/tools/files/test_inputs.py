@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from leadhand.errors import InputError
+from leadhand.tools.errors import ToolMistake
 from leadhand.tools.files import Bounds, Inputs, Unreadable
-from leadhand.tools.mistake import ToolMistake
 
 
 def write(path: Path, content: str | bytes = "text\n") -> Path:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from leadhand.tools.errors import ToolMistake
 from leadhand.tools.files import FileTools, Inputs
-from leadhand.tools.mistake import ToolMistake
 from tests.tools.files import samples
 
 

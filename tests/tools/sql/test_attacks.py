@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from leadhand.tools.mistake import ToolMistake
+from leadhand.tools.errors import ToolMistake
 from leadhand.tools.sql import SqlTools
 from tests.tools.sql.tables import SALES, tools_over
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from leadhand.tools.mistake import ToolMistake
+from leadhand.tools.errors import ToolMistake
 from leadhand.tools.sql.names import RESERVED, table_names
 from tests.tools.sql.tables import SALES, tools_over, write_parquet
 

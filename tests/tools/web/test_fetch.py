@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from leadhand.tools.mistake import ToolMistake
+from leadhand.tools.errors import ToolMistake
 from leadhand.tools.web.fetch import Fetched, Fetcher, Resolve, look_up
 from leadhand.tools.web.settings import WebSettings
 from tests.tools.web.server import Site, serving

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from leadhand.errors import InputError
-from leadhand.tools.mistake import ToolMistake
+from leadhand.tools.errors import ToolMistake
 from leadhand.tools.web import WebSettings, WebTools
 from tests.tools.web.server import Site, serving
 

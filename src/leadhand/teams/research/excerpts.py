@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from leadhand.teams.research.words import merit
+from leadhand.teams.research.word_forms import merit
 
 MAX_CHARS: Final = 700
 """How long a quotation may be; a single sentence may be longer, and is then cut."""

@@ -12,7 +12,7 @@ from typing import Final
 
 from leadhand.teams.research.figures import change, number
 from leadhand.teams.research.quoting import cited, inline
-from leadhand.teams.research.words import lemma, stem, stems
+from leadhand.teams.research.word_forms import lemma, stem, stems
 from leadhand.tools.sql.growth import Growth
 from leadhand.tools.sql.periods import shown
 from leadhand.tools.text import listed

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from leadhand.teams.research.words import matched, stems
+from leadhand.teams.research.word_forms import matched, stems
 from leadhand.tools.sql.profile import ColumnProfile, TableProfile
 
 MAX_MEASURES: Final = 3

@@ -14,7 +14,7 @@ from leadhand.teams.research.excerpts import paragraphs
 from leadhand.teams.research.fastest import FALLING, GROWING
 from leadhand.teams.research.findings import Findings
 from leadhand.teams.research.quoting import block, cited, inline
-from leadhand.teams.research.words import matched, stems
+from leadhand.teams.research.word_forms import matched, stems
 from leadhand.tools.files import Index, Passage
 from leadhand.tools.files.documents import reference
 from leadhand.tools.text import listed

@@ -12,7 +12,7 @@ from leadhand.teams.research.figures import counted
 from leadhand.teams.research.findings import Findings, Gap, Section
 from leadhand.teams.research.mentions import Note, notes_on, said_of, singled_out
 from leadhand.teams.research.quoting import block, cited, inline
-from leadhand.teams.research.words import asked, irregular_forms, merit, subject, weights
+from leadhand.teams.research.word_forms import asked, irregular_forms, merit, subject, weights
 from leadhand.tools.files import Documents, Index, InputFile, Inputs, Kind, Passage, best
 from leadhand.tools.files.documents import Document, reference
 from leadhand.tools.files.kinds import NOT_READ

@@ -12,7 +12,7 @@ from leadhand.contracts.outcome import Digest, Handoff, Result
 from leadhand.teams.research.figures import counted
 from leadhand.teams.research.findings import Findings
 from leadhand.teams.research.quoting import block, inline
-from leadhand.teams.research.words import asked, asks_for_texts
+from leadhand.teams.research.word_forms import asked, asks_for_texts
 from leadhand.tools.text import by_reason, listed
 
 _NOTE = (

@@ -21,7 +21,7 @@ from leadhand.teams.research.groups import totals
 from leadhand.teams.research.part import Part
 from leadhand.teams.research.quoting import cited, inline
 from leadhand.teams.research.trends import is_register, trends, whole_years
-from leadhand.teams.research.words import asked, matched, subject
+from leadhand.teams.research.word_forms import asked, matched, subject
 from leadhand.tools.files import Inputs
 from leadhand.tools.sql import SqlTools, Table
 from leadhand.tools.sql.database import RequestFailed

@@ -8,7 +8,7 @@ from leadhand.teams.research.figures import change, number
 from leadhand.teams.research.focus import Focus
 from leadhand.teams.research.part import Part
 from leadhand.teams.research.quoting import cited, inline, table
-from leadhand.teams.research.words import stems
+from leadhand.teams.research.word_forms import stems
 from leadhand.tools.sql.growth import Growth, PeriodTotal
 from leadhand.tools.sql.periods import shown
 from leadhand.tools.sql.profile import TableProfile

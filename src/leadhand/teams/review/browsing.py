@@ -9,8 +9,8 @@ from pathlib import Path
 
 from leadhand.teams.review.change import Change
 from leadhand.teams.review.diff_rows import header, numbered, rows
+from leadhand.tools.errors import ToolMistake
 from leadhand.tools.git import GitFailed, blame, grep, log, log_patches, read_blob
-from leadhand.tools.mistake import ToolMistake
 
 MAX_LINES = 400
 """Lines of a file that one call gives."""

@@ -13,7 +13,6 @@ from leadhand.contracts.answer import Gap, Source, Synthesis
 from leadhand.contracts.finding import Finding, LensReport, NotAssessed
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import ModelSpec, Tier
-from leadhand.fence import Fence
 from leadhand.ports import TaskResult
 from leadhand.synthesis import UNSCORED, Gathered, Review, conclude, gather
 from leadhand.teams.review.change import Change
@@ -24,6 +23,7 @@ from leadhand.teams.review.quotes import ChangeQuotes
 from leadhand.teams.review.reported import Reported, lens_report
 from leadhand.teams.review.team import rules
 from leadhand.teams.review.with_model import SUFFIX, lens_of
+from leadhand.untrusted.fence import Fence
 
 if TYPE_CHECKING:
     from leadhand.models import Caller

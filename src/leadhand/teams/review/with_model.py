@@ -11,8 +11,8 @@ from leadhand.contracts.finding import Finding, LensReport
 from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.task import Limits
 from leadhand.contracts.team import TaskTemplate, Team, Worker
+from leadhand.models.prompts import joined, prompt
 from leadhand.ports import Batch
-from leadhand.prompts import joined, prompt
 from leadhand.teams.review.browsing import Browsing
 from leadhand.teams.review.change import Change
 from leadhand.teams.review.chunks import Chunks

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import BinaryIO, Final, TextIO
 
-from leadhand.child_process import end, end_with_parent, ending_with_parent
+from leadhand.tools.child_process import end, end_with_parent, ending_with_parent
 from leadhand.tools.files.extract import Broken, Cut
 
 MAX_CHARS: Final = 8 << 20

@@ -15,7 +15,7 @@ from io import BufferedReader
 from itertools import accumulate
 from typing import Final
 
-from leadhand.attempt_time import time_left_s
+from leadhand.engine.time_left import time_left_s
 from leadhand.tools.files.inputs import InputFile, Inputs, Unreadable
 from leadhand.tools.files.kinds import Kind
 from leadhand.tools.files.legible import cleaned, decoded

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
 
+from leadhand.tools.errors import ToolMistake
 from leadhand.tools.files.kinds import PROBE_BYTES, WORDS, Kind, kind_of_bytes, kind_of_name
 from leadhand.tools.files.listing import Bounds, Found, Skipped, list_files
 from leadhand.tools.files.names import display_name, distinct
 from leadhand.tools.files.opening import Place, Swapped, open_place
-from leadhand.tools.mistake import ToolMistake
 
 _BOUNDS = Bounds()
 

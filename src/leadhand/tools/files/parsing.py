@@ -22,9 +22,9 @@ from multiprocessing.connection import wait
 from types import TracebackType
 from typing import IO, BinaryIO, Final, Self, TypedDict, cast
 
-from leadhand.attempt_time import time_left_s
-from leadhand.child_process import how_it_ended
+from leadhand.engine.time_left import time_left_s
 from leadhand.errors import ToolError
+from leadhand.tools.child_process import how_it_ended
 from leadhand.tools.files.child import DONE, NO_MEMORY, READY
 from leadhand.tools.files.kinds import Kind
 from leadhand.tools.text import size_text

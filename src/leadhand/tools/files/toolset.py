@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
+from leadhand.tools.errors import ToolMistake
 from leadhand.tools.files.documents import Document, Documents, reference
 from leadhand.tools.files.index import Index
 from leadhand.tools.files.inputs import Inputs, Unreadable
@@ -15,7 +16,6 @@ from leadhand.tools.files.kinds import NOT_READ
 from leadhand.tools.files.listing import HIDDEN
 from leadhand.tools.files.passage import Passage
 from leadhand.tools.files.queries import telling_words
-from leadhand.tools.mistake import ToolMistake
 
 PAGE_CHARS: Final = 12_000
 """The most that one page of a file or of the list takes, references and all."""

@@ -22,8 +22,8 @@ from collections.abc import Generator, Sequence
 from pathlib import Path
 from typing import IO, cast
 
-from leadhand.child_process import how_it_ended
 from leadhand.errors import InputError, ToolError
+from leadhand.tools.child_process import how_it_ended
 
 STREAM_BYTES = 1 << 16
 ALLOC_LIMIT = "512m"

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO, Final, Literal, cast
 
-from leadhand.child_process import how_it_ended
+from leadhand.tools.child_process import how_it_ended
 from leadhand.tools.scratch import new_scratch, remove_scratch
 from leadhand.tools.sql.messages import MEMORY_LIMIT_BYTES, Reply, Request, Row
 from leadhand.tools.text import is_binary, size_text

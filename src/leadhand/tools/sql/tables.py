@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Self
 
+from leadhand.tools.errors import ToolMistake
 from leadhand.tools.files.inputs import Inputs, Unreadable
 from leadhand.tools.files.legible import cleaned
-from leadhand.tools.mistake import ToolMistake
 from leadhand.tools.sql.database import Database, RequestFailed
 from leadhand.tools.sql.messages import MAX_CELL_CHARS, MAX_COLUMNS, MAX_ROWS, Reply, Row
 from leadhand.tools.sql.names import quoted, table_names

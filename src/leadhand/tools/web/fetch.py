@@ -14,7 +14,7 @@ from typing import Final
 
 import httpx2
 
-from leadhand.tools.mistake import ToolMistake
+from leadhand.tools.errors import ToolMistake
 from leadhand.tools.text import size_text
 from leadhand.tools.web.addresses import is_public
 from leadhand.tools.web.settings import WebSettings

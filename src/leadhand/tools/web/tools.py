@@ -8,9 +8,9 @@ import tempfile
 from typing import TYPE_CHECKING, Final, Literal, cast
 from urllib.parse import urlsplit, urlunsplit
 
+from leadhand.tools.errors import ToolMistake
 from leadhand.tools.files.legible import cleaned, decoded
 from leadhand.tools.files.parsing import Limits, parsed
-from leadhand.tools.mistake import ToolMistake
 from leadhand.tools.text import is_binary
 from leadhand.tools.web.settings import WebSettings
 

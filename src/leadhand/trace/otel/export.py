@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from leadhand.recorder import Listener
+from leadhand.engine.recorder import Listener
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider

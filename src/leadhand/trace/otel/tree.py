@@ -46,7 +46,7 @@ from leadhand.contracts.event import (
     ToolCalled,
 )
 from leadhand.contracts.task import Task
-from leadhand.state import rewired
+from leadhand.state.fold import rewired
 from leadhand.trace.otel import attributes as names
 from leadhand.trace.otel.attributes import Attributes, Content
 

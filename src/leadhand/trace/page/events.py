@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from leadhand.contracts.event import Event, dump
 from leadhand.trace.page.markup import Html, joined, tag
-from leadhand.trace.words import span
+from leadhand.trace.quantities import span
 
 MAX_EVENTS = 5_000
 MAX_CHARS = 4_000

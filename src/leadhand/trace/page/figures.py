@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.outcome import Usage
-from leadhand.trace.ending import without_gaps
+from leadhand.run.outcome import without_gaps
 from leadhand.trace.page.markup import Html, joined, tag
 from leadhand.trace.page.prose import prose
+from leadhand.trace.quantities import price, span, times
 from leadhand.trace.story import Story
-from leadhand.trace.words import price, span, times
 
 
 def head(story: Story, *, held: bool) -> Html:

@@ -12,9 +12,9 @@ from itertools import pairwise
 
 from leadhand.trace.page.layout import Box, layout
 from leadhand.trace.page.markup import Html, joined, tag
-from leadhand.trace.page.words import MARKS, anchor
+from leadhand.trace.page.task_marks import MARKS, anchor
+from leadhand.trace.quantities import span
 from leadhand.trace.story import Story
-from leadhand.trace.words import span
 
 MAX_FRAMES = 300
 """A graph of more frames is not drawn; nobody could read it."""

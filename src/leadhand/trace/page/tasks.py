@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from pydantic import JsonValue
 
 from leadhand.contracts.outcome import Result
-from leadhand.trace.chapters import Attempt, Step
 from leadhand.trace.page.markup import Html, joined, tag
-from leadhand.trace.page.words import MARKS, anchor
+from leadhand.trace.page.task_marks import MARKS, anchor
+from leadhand.trace.quantities import span, used
 from leadhand.trace.story import Story
-from leadhand.trace.words import span, used
+from leadhand.trace.story_parts import Attempt, Step
 
 MAX_TASKS = 2_000
 """Tasks that are told one by one; of more, those with anything to tell come first."""

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from leadhand.trace.page.markup import Html, joined, tag
-from leadhand.trace.page.words import anchor
+from leadhand.trace.page.task_marks import anchor
+from leadhand.trace.quantities import span
 from leadhand.trace.story import Story
-from leadhand.trace.words import span
 
 MAX_ROWS = 400
 """Beyond, what took longest is shown."""

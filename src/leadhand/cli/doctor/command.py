@@ -1,0 +1,192 @@
+"""`leadhand doctor`: what there is to work with, which models would be used, and whether they work.
+
+Says what failed and how to mend it. Never prints a key, nor a part of one.
+"""
+
+import asyncio
+import importlib.util
+import json
+import os
+import platform
+import shutil
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from leadhand import __version__
+from leadhand.cli.home import state_folder
+from leadhand.cli.run.models import chosen, grouped
+from leadhand.cli.standard_streams import written
+from leadhand.cli.views.data_console import Output
+from leadhand.cli.views.terminal import encodable, sentence
+from leadhand.contracts.team import Team
+from leadhand.errors import InputError
+from leadhand.models.choice import models_of, roles, shown
+from leadhand.models.defaults import PROVIDERS
+from leadhand.teams.sources import team_of
+
+EXTRAS = (
+    # What other providers and tools need, and what it is imported from.
+    ("openai", "openai"),
+    ("anthropic", "anthropic"),
+    ("google", "google.genai"),
+    ("groq", "groq"),
+    ("mistral", "mistralai"),
+    ("xai", "xai_sdk"),
+    ("cohere", "cohere"),
+    ("bedrock", "boto3"),
+    ("mcp", "mcp"),
+)
+WIDTH = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at."""
+
+    name: str
+    passed: bool
+    said: str
+    mend: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """Everything the doctor found."""
+
+    checks: tuple[Check, ...]
+    why: str = ""
+    roles: Mapping[str, str] = field(default_factory=dict[str, str])
+    trials: Mapping[str, tuple[Check, ...]] = field(default_factory=dict[str, tuple[Check, ...]])
+    """By model."""
+
+    @property
+    def healthy(self) -> bool:
+        """Whether nothing failed."""
+        tried = [trial for trials in self.trials.values() for trial in trials]
+        return all(check.passed for check in (*self.checks, *tried))
+
+
+def doctor_command(
+    *, team: str | None, trust: bool, model: str | None, no_model: bool, as_json: bool
+) -> int:
+    """Look, try, print the report, and give the exit status: 0, or 3 where something failed."""
+    subject = team_of(team, trust=trust) if team is not None else Team("any", workers=())
+    report = _examine(subject, model=model, no_model=no_model)
+    with written():
+        if as_json:
+            sys.stdout.write(json.dumps(_document(report), indent=2) + "\n")
+        else:
+            _show(report, Output())
+    return 0 if report.healthy else 3
+
+
+def _examine(team: Team, *, model: str | None, no_model: bool) -> Report:
+    checks = _surroundings()
+    try:
+        choice = chosen(team, model=model, no_model=no_model)
+    except InputError as error:
+        return Report((*checks, Check("models", False, str(error))))
+    specs = models_of(choice.team)
+    if not specs:
+        return Report(checks, choice.why)
+    # For weight alone: without a model there is nothing to try.
+    from leadhand.cli.doctor.trials import tried
+
+    trials = {
+        shown(spec): tuple(
+            Check(trial.name, trial.passed, trial.said, trial.mend)
+            for trial in asyncio.run(tried(spec))
+        )
+        for spec in specs
+    }
+    return Report(checks, choice.why, roles(choice.team), trials)
+
+
+def _surroundings() -> tuple[Check, ...]:
+    git = shutil.which("git")
+    home = state_folder(os.environ)
+    there = [name for name, package in EXTRAS if _installed(package)]
+    lacking = [name for name, package in EXTRAS if not _installed(package)]
+    extras = ", ".join(there) + (f" (not there: {', '.join(lacking)})" if lacking else "")
+    set_keys = list(dict.fromkeys(row.variable for row in PROVIDERS if _is_set(row.variable)))
+    return (
+        Check("leadhand", True, __version__),
+        Check("python", True, f"{platform.python_version()} at {sys.executable}"),
+        Check("extras", True, extras),
+        Check("git", git is not None, git or "not found", "install git: reviews need it"),
+        Check("state", *_writable(home)),
+        Check("keys", True, f"{', '.join(set_keys)} (not shown)" if set_keys else "none set"),
+    )
+
+
+def _is_set(variable: str) -> bool:
+    return bool(os.environ.get(variable, "").strip())
+
+
+def _installed(package: str) -> bool:
+    try:
+        return importlib.util.find_spec(package) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def _writable(folder: Path) -> tuple[bool, str, str]:
+    """Whether runs could be kept in `folder`, what to say of it, and what to do. Makes nothing."""
+    nearest = next(place for place in (folder, *folder.parents) if place.exists())
+    if nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK):
+        return True, str(folder) if folder.exists() else f"{folder} (made when it is needed)", ""
+    return False, f"{folder} can't be written", "set LEADHAND_HOME to a folder that can"
+
+
+def _document(report: Report) -> dict[str, object]:
+    return {
+        "healthy": report.healthy,
+        "checks": [asdict(check) for check in report.checks],
+        "models": {"why": report.why, "roles": dict(report.roles)},
+        "trials": {model: [asdict(one) for one in tried] for model, tried in report.trials.items()},
+    }
+
+
+def _show(report: Report, console: Console) -> None:
+    _print(console, report.checks)
+    if report.why:
+        _line(console, f"\nmodels: {report.why}" if report.roles else f"\n{report.why}")
+    by_model = grouped(report.roles)
+    for model, names in by_model.items():
+        _line(console, f"  {model}: {', '.join(names)}", "dim")
+    for model, tried in report.trials.items():
+        _line(console, f"\ntrials of {sentence(model)}")
+        _print(console, tried)
+    failed = [
+        check.name
+        for checks in (report.checks, *report.trials.values())
+        for check in checks
+        if not check.passed
+    ]
+    _line(console, f"\nfailed: {', '.join(failed)}" if failed else "\nall is well", "bold")
+
+
+def _print(console: Console, checks: tuple[Check, ...]) -> None:
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    good, bad = ("✓", "✗") if console.encoding.lower().startswith("utf") else ("ok", "!!")
+    for check in checks:
+        said = Text(encodable(sentence(check.said), console.encoding))
+        if check.mend and not check.passed:
+            said.append(f"\n{encodable(sentence(check.mend), console.encoding)}", "yellow")
+        mark = Text(good, "green") if check.passed else Text(bad, "red")
+        table.add_row(mark, check.name, said)
+    console.print(table, width=min(console.width, WIDTH), highlight=False, markup=False)
+
+
+def _line(console: Console, content: str, style: str = "") -> None:
+    text = Text(encodable(content, console.encoding), style)
+    console.print(text, width=min(console.width, WIDTH), highlight=False, markup=False)

@@ -1,0 +1,29 @@
+"""Puts together what a trial of a model needs. Loads what calls models; nothing else here does."""
+
+import os
+
+from leadhand.clock import SystemClock
+from leadhand.contracts.team import ModelSpec
+from leadhand.engine.recorder import Recorder
+from leadhand.journal import MemoryJournal
+from leadhand.models.calls import Caller
+from leadhand.models.choice import shown
+from leadhand.models.connections import Connections
+from leadhand.models.defaults import PROVIDERS
+from leadhand.models.trial import Trial, trials
+
+
+async def tried(spec: ModelSpec) -> list[Trial]:
+    """The trials of one model, as a run would call it. Raises `InputError` for a bad name."""
+    async with Connections() as connections:
+        connection = connections.to(spec)
+        recorder = Recorder("doctor", MemoryJournal(), clock=SystemClock())
+        caller = Caller(connections, recorder)
+        return await trials(caller, spec, connection, key=_key(shown(spec)))
+
+
+def _key(spec: str) -> str | None:
+    """The key that goes with a model, which its endpoint wants for its list of models too."""
+    provider = spec.partition(":")[0].removesuffix("-chat").removesuffix("-responses")
+    keys = (os.environ.get(row.variable) for row in PROVIDERS if row.provider == provider)
+    return next((key for key in keys if key), None)

@@ -1,0 +1,183 @@
+"""What is said of an event while a run goes on: who, what and why, in the words of the ladder.
+
+The texts are as they came; whoever prints them makes them safe.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from leadhand.cli.views.plurals import counted
+from leadhand.contracts.answer import Conflict
+from leadhand.contracts.event import (
+    ApprovalGiven,
+    BreakerClosed,
+    BreakerOpened,
+    ConflictFound,
+    ConflictJudged,
+    CritiqueGiven,
+    Event,
+    OpinionJudged,
+    PlanAmended,
+    PlanRejected,
+    RunResumed,
+    TaskEscalated,
+    TaskFailed,
+    TaskReassigned,
+    TaskRefined,
+    TaskRetried,
+    TaskSplit,
+    TierRaised,
+    WorkerStuck,
+)
+from leadhand.contracts.outcome import located
+
+_SHOWN = 5
+"""Names that are listed one by one."""
+
+
+class Notice(NamedTuple):
+    """Something that happened, in a line."""
+
+    about: str
+    """A task by its whole way, a worker, the plan, ...; nothing where `said` has it."""
+    said: str
+    """What happened, in a few words."""
+    why: str = ""
+
+    def __str__(self) -> str:
+        return ": ".join(part for part in self if part)
+
+
+class Notices:
+    """Says what is to be said of one event after another of a run."""
+
+    def __init__(self) -> None:
+        self._why: dict[str, str] = {}
+        """By task whose attempt has ended without success: why, until something is decided."""
+        self._stuck: set[str] = set()
+        """What was said of workers that don't stop: once, however many attempts they had."""
+
+    def of_task(self, event: Event) -> Notice | None:
+        """What was decided about a task whose attempt did not complete."""
+        match event:
+            case TaskFailed():
+                self._why[event.task_id] = located(event.message, event.where)
+                return None
+            case TaskEscalated():
+                reason = event.reason.replace("_", " ")
+                self._why[event.task_id] = f"{reason}: {event.message}"
+                return None
+            case TaskRetried():
+                said = f"again in {event.delay_s:g} s"
+            case TaskRefined():
+                said = "refined"
+            case TierRaised():
+                said = f"stronger tier, {event.new_tier}"
+            case TaskReassigned() if event.second_opinion:
+                said = f"second opinion by {event.worker}"
+            case TaskReassigned():
+                said = f"to {event.worker}"
+            case TaskSplit():
+                said = f"split into {_listed([part.id for part in event.parts])}"
+            case OpinionJudged():
+                taken, other = event.workers[:: 1 if event.taken == "first" else -1]
+                self._why.pop(event.task_id, None)
+                return Notice(
+                    event.task_id, f"{taken}'s result is taken, not {other}'s", event.reason
+                )
+            case _:
+                return None
+        why = self._why.pop(event.task_id, event.reason)
+        return Notice(event.task_id, said, why)
+
+    def of_run(self, event: Event) -> Notice | None:
+        """What happened to the run as a whole, or to a nested one, whose name goes before it."""
+        if isinstance(event, WorkerStuck):
+            if event.message in self._stuck:
+                return None
+            self._stuck.add(event.message)
+        notice = _of_run(event)
+        if notice is None or not event.within:
+            return notice
+        return notice._replace(about="/".join((*event.within, notice.about)))
+
+
+def _of_run(event: Event) -> Notice | None:
+    match event:
+        case RunResumed():
+            said = [f"goes on with {_listed(event.goes_on)}"] if event.goes_on else []
+            said += [f"does {_listed(event.again)} again"] if event.again else []
+            return Notice("run", "resumed", "; ".join(said))
+        case PlanRejected() if event.problems:
+            return Notice("plan", "sent back", _first(event.problems))
+        case PlanAmended():
+            return Notice(
+                "plan", f"revision {event.revision} after {event.task_id}", _amended(event)
+            )
+        case ApprovalGiven():
+            about = event.task_id or "plan"
+            return Notice(about, f"{event.verdict} by {event.by}", event.text)
+        case BreakerOpened():
+            said = f"breaker open for {event.pause_s:g} s"
+            return Notice(event.worker, said, f"{event.failures} failures in a row")
+        case BreakerClosed():
+            return Notice(event.worker, "breaker closed", "it works again")
+        case ConflictFound():
+            if event.conflict.resolution is not None:
+                return _judged(event.conflict)
+            return Notice(_between(event.conflict), "contradiction", event.conflict.about)
+        case ConflictJudged():
+            if event.holds:
+                return _judged(event.conflict)
+            return Notice(_between(event.conflict), "no contradiction", event.conflict.why)
+        case CritiqueGiven():
+            return _critique(event)
+        case WorkerStuck():
+            return Notice("", event.message)
+        case _:
+            return None
+
+
+def _amended(event: PlanAmended) -> str:
+    changes = {
+        "added": [task.id for task in event.added],
+        "changed": [task.id for task in event.changed],
+        "dropped": event.dropped,
+    }
+    said = [f"{_listed(ids)} {what}" for what, ids in changes.items() if ids]
+    return f"{event.reason} ({'; '.join(said) or 'nothing changed'})"
+
+
+def _judged(conflict: Conflict) -> Notice:
+    if conflict.resolution is None:
+        return Notice(_between(conflict), "contradiction left open", conflict.why)
+    return Notice(_between(conflict), f"taken as right: {conflict.resolution}", conflict.why)
+
+
+def _critique(event: CritiqueGiven) -> Notice:
+    points = [point.point for point in event.points]
+    match event.verdict:
+        case "approved":
+            said = f"draft {event.round} is approved"
+        case "sent_back":
+            said = f"draft {event.round} is sent back"
+        case "objected":
+            said = "the answer is given as it is, with objections"
+        case "skipped":
+            said = "was not heard"
+    return Notice("critic", said, _first(points) if points else event.why or "")
+
+
+def _between(conflict: Conflict) -> str:
+    return ", ".join(conflict.task_ids)
+
+
+def _first(texts: Sequence[str]) -> str:
+    more = len(texts) - 1
+    return texts[0] + (f" (and {more} more)" if more else "")
+
+
+def _listed(ids: Sequence[str]) -> str:
+    if len(ids) > _SHOWN:
+        return counted(len(ids), "task")
+    return ", ".join(ids)

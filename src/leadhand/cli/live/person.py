@@ -1,0 +1,176 @@
+"""The person at the terminal: shown what is asked, and asked for a word.
+
+They are waited for in the event loop, not in a thread: the run's other work goes on, and whatever
+ends the run ends the wait.
+"""
+
+import asyncio
+import contextlib
+import json
+import os
+import select
+import shlex
+import signal
+import sys
+import tempfile
+import termios
+from collections.abc import Callable, Generator, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+from pydantic import ValidationError
+from rich.console import Console
+
+from leadhand.cli.views.plan import show_plan
+from leadhand.cli.views.terminal import encodable, safe_block
+from leadhand.contracts.people import Question, Reply
+from leadhand.contracts.task import Plan
+
+Pause = Callable[[], AbstractContextManager[object]]
+"""Takes what is drawn on the terminal off it, as long as the block lasts."""
+Problems = Callable[[Plan], Sequence[str]]
+MAX_PROBLEMS = 20
+MAX_TYPED_BYTES = 1_000_000
+_PASTE_S = 0.05
+"""How long the next line of a pasted text may take."""
+
+
+def is_here() -> bool:
+    """Whether somebody sits at a terminal, to read on stderr and type on stdin."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+class TerminalPerson:
+    """Puts questions to whoever sits there, one after the other."""
+
+    def __init__(self, console: Console, pause: Pause, problems: Problems) -> None:
+        """`problems` gives what is wrong with a plan that they have edited."""
+        self._console = console
+        self._pause = pause
+        self._problems = problems
+        self._turn = asyncio.Lock()
+        self._draft: str | None = None
+        """The plan as they wrote it last, be it sound or not."""
+
+    async def __call__(self, question: Question) -> Reply | None:
+        """What they say; none where they end their input (Ctrl-D) instead of saying something."""
+        async with self._turn:
+            with self._pause():
+                if question.plan is not None:
+                    return await self._on_plan(question, question.plan)
+                self._say(question.text)
+                allow = "y: allow it; else w" if question.call else "W"
+                asked = f"{allow}hat should the worker know? (empty: go on without) "
+                text = (await self._line(asked) or "").strip()
+                verdict = "answered" if text else "declined"
+                if question.call and text.lower() in ("y", "yes"):
+                    return Reply(task_id=question.task_id, verdict="approved")
+                return Reply(task_id=question.task_id, verdict=verdict, text=text)
+
+    async def _on_plan(self, question: Question, shown: Plan) -> Reply | None:
+        plan = shown
+        show_plan(plan, self._console)
+        self._say(question.text)
+        while (said := await self._line("[a]pprove, [e]dit or [r]efuse? ")) is not None:
+            match said.strip().lower():
+                case "a" | "approve" | "y" | "yes":
+                    changed = plan if plan != shown else None
+                    return Reply(verdict="approved", plan=changed)
+                case "r" | "refuse" | "n" | "no":
+                    why = await self._line("Why? (empty: no reason) ")
+                    return Reply(verdict="refused", text=(why or "").strip())
+                case "e" | "edit":
+                    plan = await self._edited(plan)
+                case _:
+                    pass  # asked again
+        return None
+
+    async def _edited(self, plan: Plan) -> Plan:
+        """The plan as it was changed in the person's editor; `plan` if that can't be carried out.
+
+        What they wrote is kept: they edit it from there, and can't approve it as it is.
+        """
+        fields = plan.model_dump(mode="json", exclude_defaults=True)
+        try:
+            text = self._draft or json.dumps(fields, indent=2, ensure_ascii=False) + "\n"
+            self._draft = await _in_editor(text)
+            edited = Plan.model_validate_json(self._draft)
+        except ValidationError as error:
+            wrong = [
+                f"{'.'.join(map(str, fault['loc'])) or 'the file'}: {fault['msg']}"
+                for fault in error.errors(include_url=False, include_input=False)
+            ]
+            self._refuse("This is no plan", wrong)
+        except (OSError, ValueError) as error:
+            self._say(f"The plan can't be edited ({error}). EDITOR names the editor to use.")
+        else:
+            wrong = [*self._problems(edited)]
+            if not wrong:
+                show_plan(edited, self._console)
+                return edited
+            self._refuse("This plan can't be carried out", wrong)
+        return plan
+
+    def _refuse(self, what: str, wrong: Sequence[str]) -> None:
+        """Say everything that is wrong with a plan, up to a screenful."""
+        lines = [f"- {problem}" for problem in wrong[:MAX_PROBLEMS]]
+        more = len(wrong) - len(lines)
+        lines += [f"- and {more:,} more"] if more else []
+        text = "\n".join(lines)
+        self._say(f"{what}:\n{text}\nEdit it again, or approve the plan as it was before.")
+
+    def _say(self, text: str) -> None:
+        shown = encodable(safe_block(text), self._console.encoding)
+        self._console.print(shown, markup=False, highlight=False, soft_wrap=True)
+
+    async def _line(self, prompt: str) -> str | None:
+        """What they type or paste, to the end of the line; none at the end of their input."""
+        file = sys.stdin.fileno()
+        # A key that was pressed while nothing was asked is no answer.
+        termios.tcflush(file, termios.TCIFLUSH)
+        self._console.print(prompt, end="", markup=False, highlight=False)
+        typed = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        loop.add_reader(file, typed.set)
+        try:
+            await typed.wait()
+        finally:
+            loop.remove_reader(file)
+        # Not through `sys.stdin`, which would hold on to what nobody asked for yet.
+        said = os.read(file, MAX_TYPED_BYTES)
+        while said and select.select([file], [], [], _PASTE_S)[0]:
+            more = os.read(file, MAX_TYPED_BYTES)
+            if not more:
+                break
+            said += more
+        return said.decode("utf-8", "replace") if said else None
+
+
+async def _in_editor(text: str) -> str:
+    """`text` as it is after the person's editor has closed.
+
+    Raises `OSError` and `ValueError` where there is no editor, it fails, or leaves no text.
+    """
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+    with tempfile.TemporaryDirectory(prefix="leadhand-") as folder, _undisturbed():
+        file = Path(folder) / "plan.json"
+        file.write_text(text, encoding="utf-8")
+        process = await asyncio.create_subprocess_exec(*shlex.split(editor), str(file))
+        try:
+            status = await process.wait()
+        except asyncio.CancelledError:
+            process.terminate()
+            raise
+        if status != 0:
+            raise ValueError(f"{editor} ended with status {status}")
+        return file.read_text(encoding="utf-8")
+
+
+@contextlib.contextmanager
+def _undisturbed() -> Generator[None]:
+    """While the block lasts, Ctrl-C is the editor's business alone."""
+    before = signal.signal(signal.SIGINT, lambda number, frame: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -1,0 +1,196 @@
+"""Rows of the live tree: one for each task, or for each worker where there are too many tasks."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from rich.table import Table
+from rich.text import Text
+
+from leadhand.cli.live.notices import Notice
+from leadhand.cli.views.marks import MARKS
+from leadhand.cli.views.plurals import counted
+from leadhand.cli.views.terminal import sentence
+from leadhand.contracts.outcome import Usage
+from leadhand.state.fold import RunState, TaskState
+
+MAX_ROWS = 40
+"""Tasks shown one by one; of a larger plan there is a row for each worker."""
+WIDE = 110
+"""Columns from which a task's intent has a column of its own; else it follows how it stands."""
+_GAP = 2
+
+Row = tuple[Text, Text, Text, Text, Text]
+"""What it is about, who works on it, how long, how it stands, and what it is for."""
+
+_MARKS = {
+    **MARKS,
+    "waiting": ("?", "yellow"),
+    "doubtful": ("✓", "yellow"),
+    "split": ("÷", "cyan"),
+    "dropped": ("-", "dim"),
+}
+
+
+@dataclass(slots=True)
+class Seen:
+    """What is known of tasks, by their whole way, beside their state."""
+
+    doing: dict[str, str] = field(default_factory=dict[str, str])
+    """What each was seen to do last."""
+    decided: dict[str, Notice] = field(default_factory=dict[str, Notice])
+    """What was decided last about each that did not complete."""
+    parts: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
+    """The ids of what took the place of each that was split."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Makes the rows of a run, or of one nested in it, as it stands at `now_s`."""
+
+    state: RunState
+    seen: Seen
+    now_s: float
+    way: str = ""
+    """Goes before the ids of a nested run's tasks."""
+
+    def all(self) -> Iterator[Row]:
+        """A row for each task or each worker, in plan order."""
+        if few(self.state):
+            yield from self._tasks(self._top(), "")
+        else:
+            yield from _workers(self.state.tasks.values())
+
+    def _top(self) -> list[str]:
+        """The plan's tasks in its order, split and dropped ones too, and then what was added."""
+        state = self.state
+        planned = [task.id for task in state.plan.tasks] if state.plan is not None else []
+        parts = {part for id in state.retired for part in self._parts(id)}
+        return [id for id in dict.fromkeys([*planned, *state.tasks]) if id not in parts]
+
+    def _parts(self, id: str) -> tuple[str, ...]:
+        return self.seen.parts.get(f"{self.way}{id}", ())
+
+    def _tasks(self, ids: list[str], stem: str) -> Iterator[Row]:
+        """Below a task that was split its parts, and below one that a team does now the team's."""
+        for position, id in enumerate(ids, 1):
+            last = position == len(ids)
+            branch, below = stem + ("└─ " if last else "├─ "), stem + ("   " if last else "│  ")
+            task = self.state.tasks.get(id)
+            if task is None:
+                yield self._retired(self.state.retired[id], branch)
+                yield from self._tasks([*self._parts(id)], below)
+                continue
+            yield self._task(task, branch)
+            if task.nested is not None and task.status == "running" and few(task.nested):
+                inner = Rows(task.nested, self.seen, self.now_s, f"{self.way}{id}/")
+                yield from inner._tasks(inner._top(), below)
+
+    def _task(self, task: TaskState, branch: str) -> Row:
+        id = f"{self.way}{task.task.id}"
+        decided = self.seen.decided.get(id)
+        notes: list[str] = [f"attempt {task.attempts}"] if task.attempts > 1 else []
+        kind, word, said = task.status, task.status.replace("_", " "), task.why or ""
+        if task.task.id in self.state.questions:
+            kind, word, said = "waiting", "waits for a person", ""
+        elif task.status in ("pending", "running"):
+            notes += [decided.said] if decided is not None else []
+            said = decided.why if decided is not None else ""
+            if task.status == "running":
+                said = self.seen.doing.get(id, "")
+        elif task.status == "completed" and task.error:
+            kind = "doubtful"
+        mark, style = _MARKS[kind]
+        status = f"{word} ({', '.join(notes)})" if notes else word
+        used = f" · {used_by(task.usage)}" if task.usage.requests else ""
+        return (
+            Text.assemble((branch, "dim"), (mark, style), " ", sentence(task.task.id)),
+            Text(sentence(task.worker) if task.worker != task.task.id else "", style="dim"),
+            Text(self._took(task), justify="right"),
+            Text.assemble(
+                (sentence(status), style), (f": {sentence(said)}" if said else "", style),
+                (used, "dim"),
+            ),
+            Text(sentence(task.task.intent), style="dim"),
+        )  # fmt: skip
+
+    def _took(self, task: TaskState) -> str:
+        if task.status == "running":
+            return f"{self.now_s - task.dispatched_s:.1f} s"
+        return f"{task.busy_s:.1f} s" if task.attempts else ""
+
+    def _retired(self, task: TaskState, branch: str) -> Row:
+        decided = self.seen.decided.get(f"{self.way}{task.task.id}")
+        split = bool(self._parts(task.task.id))
+        mark, style = _MARKS["split" if split else "dropped"]
+        said = "dropped: the plan was revised"
+        if split:
+            said = f"split: {decided.why}" if decided is not None else "split"
+        return (
+            Text.assemble((branch, "dim"), (mark, style), " ", sentence(task.task.id)),
+            Text(sentence(task.worker) if task.worker != task.task.id else "", style="dim"),
+            Text(self._took(task), justify="right"),
+            Text(sentence(said), style="dim"),
+            Text(sentence(task.task.intent), style="dim"),
+        )
+
+
+def table(rows: Sequence[Row], width: int) -> Table:
+    """The rows below each other, a line each; what the names leave is for how a task stands and
+    what it is for. Columns in which nothing stands take no room."""
+    if width < WIDE:
+        rows = [(*row[:3], _joined(row[3], row[4]), Text()) for row in rows]
+    widths = [max((row[n].cell_len for row in rows), default=0) for n in range(5)]
+    widths[0], widths[1] = min(widths[0], width // 3), min(widths[1], width // 5)
+    left = max(width - sum(widths[:3]) - _GAP * sum(taken > 0 for taken in widths[:3]), 1)
+    widths[4] = min(widths[4], left * 2 // 5)
+    widths[3] = max(left - widths[4] - (_GAP if widths[4] else 0), 1)
+    # How a task stands comes last: it changes, and nothing else is to move with it.
+    shown = [n for n in (0, 1, 4, 2, 3) if widths[n]]
+    laid_out = Table.grid(padding=(0, _GAP, 0, 0))
+    for n in shown:
+        laid_out.add_column(width=widths[n], no_wrap=True, overflow="ellipsis")
+    for row in rows:
+        laid_out.add_row(*(row[n] for n in shown))
+    return laid_out
+
+
+def _joined(standing: Text, intent: Text) -> Text:
+    """How a task stands, and what it is for as far as there is room."""
+    if not intent:
+        return standing
+    return Text.assemble(standing, (" · ", "dim"), intent)
+
+
+def few(state: RunState) -> bool:
+    """Whether the tasks of a run are few enough to be shown one by one."""
+    return len(state.tasks) + len(state.retired) <= MAX_ROWS
+
+
+def used_by(usage: Usage) -> str:
+    """The calls and tokens of a task or run, in a few words."""
+    tokens = usage.input_tokens + usage.output_tokens
+    shown = f"{tokens / 1000:.1f}k" if tokens >= 1_000 else str(tokens)
+    return f"{counted(usage.requests, 'request')}, {shown} tokens"
+
+
+def _workers(tasks: Iterable[TaskState]) -> Iterator[Row]:
+    by_worker: dict[str, Counter[str]] = {}
+    for task in tasks:
+        by_worker.setdefault(task.worker, Counter())[task.status] += 1
+    for position, (worker, counts) in enumerate(by_worker.items(), 1):
+        total = counts.total()
+        done, ended = counts["completed"], total - counts["pending"] - counts["running"]
+        branch = "└─ " if position == len(by_worker) else "├─ "
+        kind = "completed" if done == total else "failed" if ended == total else "running"
+        mark, style = _MARKS[kind]
+        rest = ", ".join(
+            f"{n} {status.replace('_', ' ')}" for status, n in counts.items() if status != "pending"
+        )
+        yield (
+            Text.assemble((branch, "dim"), (mark, style), " ", sentence(worker)),
+            Text(""),
+            Text(f"{done}/{total}", justify="right"),
+            Text(rest, style="dim"),
+            Text(),
+        )

@@ -1,0 +1,302 @@
+"""What a person watches while a run goes on: a live tree on a terminal, plain lines elsewhere.
+
+Both are folds of the run's events and are written to stderr; neither can change the run.
+"""
+
+import asyncio
+import contextlib
+import shlex
+from collections import Counter, deque
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from types import TracebackType
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.text import Text
+
+from leadhand.cli.live.notices import Notices
+from leadhand.cli.live.streamed_text import written
+from leadhand.cli.live.task_rows import Rows, Seen, table, used_by
+from leadhand.cli.views.plurals import counted
+from leadhand.cli.views.terminal import safe, sentence
+from leadhand.contracts.event import (
+    ApprovalRequested,
+    Event,
+    ModelCalled,
+    PlanAccepted,
+    RunResumed,
+    TaskCancelled,
+    TaskCompleted,
+    TaskDispatched,
+    TaskEscalated,
+    TaskFailed,
+    TaskSkipped,
+    TaskSplit,
+    ToolCalled,
+)
+from leadhand.models.progress import Progress
+from leadhand.state.fold import RunState, apply, find, fold
+
+_LAST = 4
+"""How many of the latest notices about the run stand below the tree."""
+QUIET_S = 30.0
+"""After so long without a line there is one to say that the run goes on."""
+_ENDS = ("final_answer", "escalate")
+"""The tools by which a worker ends."""
+_WITHOUT = ("failed", "timed_out", "escalated", "skipped", "cancelled")
+"""How a task may have ended without a result."""
+
+
+class LiveTree:
+    """A tree of the run on a terminal that redraws itself; the last state stays on the screen."""
+
+    def __init__(
+        self,
+        console: Console,
+        title: str,
+        *,
+        past: Iterable[Event] = (),
+        how_to_answer: str | None = None,
+    ) -> None:
+        """`past` is what happened to a resumed run before; `how_to_answer` what to type."""
+        self._how_to_answer = how_to_answer
+        self._state = RunState()
+        self._title = title
+        self._seen = Seen()
+        self._notices = Notices()
+        self._writing: dict[tuple[str, str], Progress] = {}
+        self._latest: deque[str] = deque(maxlen=_LAST)
+        self._console = console
+        self._clock = console.get_time
+        self._zero = self._clock()
+        for event in past:
+            self(event)
+        self._latest.clear()
+        self._live = self._new_live()
+
+    def _new_live(self) -> Live:
+        return Live(console=self._console, get_renderable=self._page, refresh_per_second=8)
+
+    def __enter__(self) -> "LiveTree":
+        self._live.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._live.stop()
+
+    @contextlib.contextmanager
+    def paused(self) -> Generator[None]:
+        """The tree is off the terminal, as long as the block lasts, and drawn anew after it."""
+        self._live.transient = True
+        self._live.stop()
+        try:
+            yield
+        finally:
+            # A new one: the old one would go up to where it was, and draw over what was said.
+            self._live = self._new_live()
+            self._live.start()
+
+    def __call__(self, event: Event) -> None:
+        """Take note of an event; the next redraw shows it."""
+        apply(self._state, event)
+        self._zero = self._clock() - event.elapsed_s
+        decided = self._notices.of_task(event)
+        if decided is not None:
+            self._seen.decided[decided.about] = decided
+        notice = self._notices.of_run(event)
+        if notice is not None:
+            self._latest.append(str(notice))
+        match event:
+            case TaskDispatched():
+                self._seen.doing.pop(event.task_id, None)
+            case ToolCalled():
+                failed = " failed" if event.error else ""
+                self._seen.doing[event.task_id] = f"called {event.tool}{failed}, asks its model"
+            case ModelCalled():
+                self._writing.pop((event.role, "/".join(event.within)), None)
+                if event.task_id is not None:
+                    self._seen.doing[event.task_id] = _waits(event) or _calling(event)
+            case TaskSplit():
+                self._seen.parts[event.task_id] = tuple(part.id for part in event.parts)
+            case _:
+                pass
+
+    def progress(self, progress: Progress) -> None:
+        """Take note of what a role is writing; the next redraw shows it."""
+        self._writing[progress.role, progress.path.rstrip("/")] = progress
+
+    def _page(self) -> Group:
+        """What the run is at, what a person is asked, the tasks, and what happened to the run.
+
+        In this order: a small screen cuts off the end.
+        """
+        state, now_s = self._state, self._clock() - self._zero
+        parts: list[RenderableType] = [self._head()]
+        questions = list(_questions(state))
+        for who, question in questions:
+            asked = Text.assemble(("? ", "bold yellow"), (f"{sentence(who)}: ", "bold"))
+            parts.append(asked.append(sentence(question)))
+        if questions:
+            hint = _answering(state, self._how_to_answer)
+            parts.append(Text(hint, "yellow"))
+        parts.append(table(list(Rows(state, self._seen, now_s).all()), self._console.width))
+        width = self._console.width
+        parts += [_one_line(written(one, width), "cyan") for one in self._writing.values()]
+        parts += [_one_line(sentence(text), "dim") for text in self._latest]
+        # The cursor waits in a line of its own. Behind a full one the terminal's `^C` would take a
+        # new line, and the next redraw begin a line too low.
+        return Group(*parts, Text())
+
+    def _head(self) -> Text:
+        state = self._state
+        counts = Counter(task.status for task in state.tasks.values())
+        parts = [f"{counts['completed']}/{len(state.tasks)} tasks"] if state.tasks else []
+        parts += [f"{counts[one]} {one.replace('_', ' ')}" for one in _WITHOUT if counts[one]]
+        parts += [] if state.phase in ("working", "finished") else [state.phase]
+        parts += [used_by(state.usage)] if state.usage.requests else []
+        return Text.assemble((safe(self._title), "bold"), "  ", (" · ".join(parts), "dim"))
+
+
+class PlainLines:
+    """A line on stderr for whatever a person should know of: for logs and pipes."""
+
+    def __init__(
+        self, console: Console, *, past: Iterable[Event] = (), how_to_answer: str | None = None
+    ) -> None:
+        """`past` is what happened to a resumed run before; `how_to_answer` what to type."""
+        self._how_to_answer = how_to_answer
+        self._console = console
+        self._state = fold(past)
+        self._notices = Notices()
+        self._told: set[str] = set()
+        """What was said of calls that failed: in an outage all of them say the same."""
+        self._clock: asyncio.AbstractEventLoop | None = None
+        self._zero = self._said_s = 0.0
+
+    def __call__(self, event: Event) -> None:
+        """Print what there is to say of an event."""
+        apply(self._state, event)
+        if self._clock is None:
+            with contextlib.suppress(RuntimeError):  # no loop: the run is told afterwards
+                self._clock = asyncio.get_running_loop()
+                self._said_s = self._clock.time()
+                self._zero = self._said_s - event.elapsed_s
+                self._clock.call_later(QUIET_S, self._remind, self._clock)
+        for line in self._lines(event):
+            self._print(line)
+
+    def _print(self, line: str) -> None:
+        self._console.print(Text(safe(line)), soft_wrap=True)
+        self._said_s = self._clock.time() if self._clock is not None else 0.0
+
+    def _remind(self, clock: asyncio.AbstractEventLoop) -> None:
+        """Say that the run goes on where nothing else was said, and look again later.
+
+        The timer is the run's loop's, and ends with it.
+        """
+        state = self._state
+        if state.phase == "finished":
+            return
+        quiet_s = clock.time() - self._said_s
+        if quiet_s >= QUIET_S:
+            running = sum(task.status == "running" for task in state.tasks.values())
+            doing = f"{counted(running, 'task')} running" if running else state.phase
+            if running or not state.questions:
+                self._print(f"still at work: {doing}, {clock.time() - self._zero:.0f} s")
+            quiet_s = 0.0
+        clock.call_later(QUIET_S - quiet_s, self._remind, clock)
+
+    def _lines(self, event: Event) -> Iterator[str]:
+        notice = self._notices.of_task(event) or self._notices.of_run(event)
+        if notice is not None:
+            yield str(notice)
+        match event:
+            case PlanAccepted():
+                planned = _run_of(self._state, event.within).tasks.values()
+                workers = counted(len({task.worker for task in planned}), "worker")
+                who = "/".join([*event.within, "plan"])
+                yield f"{who}: {counted(len(planned), 'task')} for {workers}"
+            case TaskFailed() | TaskEscalated() if event.final:
+                yield from self._ended(event.task_id)
+            case TaskCompleted() | TaskSkipped() | TaskCancelled():
+                yield from self._ended(event.task_id)
+            case ApprovalRequested():
+                yield f"? {_asked_of(event.task_id)}: {sentence(event.question)}"
+                yield _answering(self._state, self._how_to_answer)
+            case RunResumed() if self._state.questions:
+                for who, question in _questions(self._state):
+                    yield f"? {who}: {sentence(question)}"
+                yield _answering(self._state, self._how_to_answer)
+            case ModelCalled() if event.error is not None and event.error not in self._told:
+                self._told.add(event.error)
+                yield f"{event.model}: {_waits(event)}"
+            case _:
+                pass
+
+    def _ended(self, id: str) -> Iterator[str]:
+        _, task = find(self._state, id)
+        if task is None:
+            return
+        why = f": {task.why}" if task.why else ""
+        took = f" in {task.busy_s:.1f} s" if task.attempts else ""
+        took += f", {task.attempts} attempts" if task.attempts > 1 else ""
+        took += f", {used_by(task.usage)}" if task.usage.requests else ""
+        yield f"{id}: {task.status.replace('_', ' ')}{took}{why}"
+
+
+def _run_of(state: RunState, within: Sequence[str]) -> RunState:
+    """The nested run that does the last of these tasks, each within the one before."""
+    for id in within:
+        state = state.tasks[id].nested or RunState()
+    return state
+
+
+def _calling(event: ModelCalled) -> str:
+    """Which tools a worker's model has just called; which role of a nested team has answered."""
+    if event.role != "worker":
+        return f"its {event.role} has answered"
+    response = event.response
+    parts = response.get("parts") if isinstance(response, dict) else None
+    rows = [part for part in parts if isinstance(part, dict)] if isinstance(parts, list) else []
+    called = Counter(
+        str(part["tool_name"]) for part in rows if part.get("part_kind") == "tool-call"
+    )
+    tools = [name if n == 1 else f"{name} x{n}" for name, n in called.items() if name not in _ENDS]
+    if tools:
+        return f"calls {', '.join(tools)}"
+    return "has its answer" if response is not None else "has asked its model"
+
+
+def _waits(call: ModelCalled) -> str | None:
+    """Why a model is asked again and when; none where it answered."""
+    if call.error is None:
+        return None
+    if call.retry_in_s is None:
+        return f"no answer: {call.error}"
+    return f"asks again in {call.retry_in_s:.1f} s: {call.error}"
+
+
+def _questions(state: RunState, way: str = "") -> Iterator[tuple[str, str]]:
+    """Who asks what, in the run and those nested in it, and has no answer yet."""
+    for id, question in state.questions.items():
+        yield _asked_of(f"{way}{id}" if id is not None else way.rstrip("/") or None), question
+    for id, task in state.tasks.items():
+        if task.nested is not None:
+            yield from _questions(task.nested, f"{way}{id}/")
+
+
+def _asked_of(id: str | None) -> str:
+    return f"{id} waits for a person" if id is not None else "the plan waits for your approval"
+
+
+def _answering(state: RunState, command: str | None) -> str:
+    return f"  to answer: {command or f'leadhand answer {shlex.quote(state.run_id)}'}"
+
+
+def _one_line(text: str, style: str) -> Text:
+    return Text(text, style, no_wrap=True, overflow="ellipsis")

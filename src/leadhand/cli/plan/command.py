@@ -1,0 +1,139 @@
+"""`leadhand plan`: the plan of a request, what each task would use, and what it may cost."""
+
+import asyncio
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.text import Text
+
+from leadhand.cli.duration import parse_duration
+from leadhand.cli.run.budget import beside, budget_of
+from leadhand.cli.run.command import load_team, read_request
+from leadhand.cli.run.execution import error_console
+from leadhand.cli.run.models import chosen, tell_models
+from leadhand.cli.standard_streams import written
+from leadhand.cli.views.answer import cost
+from leadhand.cli.views.data_console import Output
+from leadhand.cli.views.plan import show_plan
+from leadhand.cli.views.plurals import counted
+from leadhand.cli.views.terminal import encodable, safe, sentence
+from leadhand.contracts.budget import Budget
+from leadhand.contracts.task import Plan
+from leadhand.contracts.team import Team
+from leadhand.errors import InputError, ModelError, PlanRejected, ToolError
+from leadhand.models.choice import roles
+from leadhand.planners import TemplatePlanner
+from leadhand.supervisor import Supervisor
+
+
+@dataclass(frozen=True, slots=True)
+class PlanOptions:
+    """What was asked for on the command line; see `leadhand plan --help`."""
+
+    request: str
+    team: str
+    trust: bool
+    inputs: tuple[Path, ...]
+    model: str | None
+    no_model: bool
+    deadline: str | None
+    budget_usd: float | None
+    budget_tokens: int | None
+    json: bool
+    out: Path | None
+    quiet: bool
+
+
+def plan_command(options: PlanOptions) -> int:
+    """Plan what `options` say, print the plan, and give the exit status. No work is done."""
+    budget = budget_of(options.budget_usd, options.budget_tokens)
+    request = read_request(options.request)
+    team = load_team(options.team, trust=options.trust)
+    choice = chosen(team, model=options.model, no_model=options.no_model)
+    deadline_s = parse_duration(options.deadline) if options.deadline else 600.0
+    supervisor = Supervisor(choice.team, deadline_s=deadline_s, budget=budget)
+    if not options.quiet:
+        tell_models(choice, error_console())
+    if options.out is not None:
+        _check_writable(options.out)
+    plan = asyncio.run(planned(supervisor, request, options.inputs))
+    document = plan.model_dump_json(indent=2) + "\n"
+    with written():
+        if options.json:
+            sys.stdout.write(document)
+        else:
+            console = Output()
+            used = roles(choice.team)
+            show_plan(plan, console, models=used)
+            line = encodable(safe(_cost_line(plan, choice.team, used, budget)), console.encoding)
+            console.print(Text(line), soft_wrap=True)
+    if options.out is not None:
+        _write(options.out, document)
+    return 0
+
+
+async def planned(supervisor: Supervisor, request: str, inputs: Sequence[Path]) -> Plan:
+    """The plan that a run would have: by the team's template where no model gives one in time."""
+    try:
+        return await supervisor.plan(request, inputs=inputs)
+    except PlanRejected as error:
+        # Nobody who typed the command can mend it.
+        why = f"the planner gave no sound plan: {error}"
+        failure = ModelError(why, transient=False)
+    except ModelError as error:
+        late = isinstance(error.__cause__, TimeoutError)
+        more = "; give it more time with --deadline, or plan without one by --no-model"
+        failure = ModelError(f"{error}{more}", transient=error.transient) if late else error
+    if not supervisor.team.template:
+        raise failure
+    by_template = Supervisor(supervisor.team, planner=TemplatePlanner())
+    try:
+        plan = await by_template.plan(request, inputs=inputs)
+    except InputError:
+        raise failure from None
+    said = f"planned by the team's template, because {sentence(str(failure))}"
+    error_console().print(f"leadhand: {said}", markup=False, highlight=False, soft_wrap=True)
+    return plan
+
+
+def _check_writable(file: Path) -> None:
+    """Raises `InputError` before anything is spent on a plan that would have no place."""
+    folder = file.parent
+    if file.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
+        raise InputError(f"can't write the plan to {file}: there is no folder that can be written")
+
+
+def _write(file: Path, document: str) -> None:
+    """Whole or not at all: an older plan stays until the new one is there."""
+    beside = file.with_name(f".{file.name}.new")
+    try:
+        if file.exists() and not file.is_file():  # a device or a pipe: nothing is replaced there
+            file.write_text(document, encoding="utf-8")
+            return
+        beside.write_text(document, encoding="utf-8")
+        beside.replace(file)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise ToolError(f"can't write the plan to {file}: {error.strerror}") from error
+
+
+def _cost_line(plan: Plan, team: Team, used: dict[str, str], budget: Budget | None) -> str:
+    if not used:
+        return "costs nothing: no model is used"
+    # For weight alone: without a model there is no price to look up.
+    from leadhand.models.estimate import estimate
+
+    expected = asyncio.run(estimate(plan, team))
+    if expected.calls.high == 0:
+        return "costs nothing: no task of it uses a model"
+    low_calls = f"{expected.calls.low:,} to " if expected.calls.low < expected.calls.high else ""
+    calls = f"{low_calls}{counted(expected.calls.high, 'call')}"
+    beyond = beside(budget, expected.cost_usd)
+    if expected.cost_usd is None:
+        unpriced = ", ".join(expected.unpriced)
+        return f"cost unknown: no price is known of {unpriced}; {calls}{beyond}"
+    low, high = expected.cost_usd
+    return f"about {cost(low)} to {cost(high)} in {calls} ({expected.assumption}){beyond}"

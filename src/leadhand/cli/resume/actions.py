@@ -1,0 +1,273 @@
+"""`leadhand resume`, `answer` and `cancel`: what can be done with a run that was begun before."""
+
+import asyncio
+import contextlib
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rich.console import Console
+
+from leadhand.cli.live.person import TerminalPerson
+from leadhand.cli.run.command import (
+    TeamSetup,
+    asks_here,
+    errors_of,
+    person_of,
+    read_plan,
+    told,
+    watch_of,
+)
+from leadhand.cli.run.execution import Session, error_console
+from leadhand.cli.run.models import chosen, tell_models
+from leadhand.cli.run.options import ResumeOptions, Showing
+from leadhand.cli.run.storage import Keeping
+from leadhand.cli.runs.views import found
+from leadhand.cli.views.data_console import Output
+from leadhand.cli.views.plan import show_plan
+from leadhand.cli.views.terminal import encodable, safe_block
+from leadhand.contracts.event import Event
+from leadhand.contracts.people import Message, Question, Reply
+from leadhand.contracts.task import Plan
+from leadhand.contracts.team import Team
+from leadhand.errors import InputError, PlanRejected
+from leadhand.plans.checks import check
+from leadhand.run.people import open_questions
+from leadhand.run.resumption import is_over
+from leadhand.state.fold import RunState, fold
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What `leadhand answer` was given; nothing: the person at the terminal is asked."""
+
+    text: str | None = None
+    task_id: str | None = None
+    approve: bool = False
+    refuse: bool = False
+    plan: Path | None = None
+
+
+def resume_command(options: ResumeOptions) -> int:
+    """Resume a run, print its answer, and give the exit status."""
+    keeping = Keeping(options.home, options=options.kept)
+    try:
+        run_id = found(keeping.journal, options.run, keeping.shown)
+        return _resumed(options, keeping, run_id)
+    finally:
+        keeping.journal.close()
+
+
+def answer_command(options: ResumeOptions, said: Said) -> int:
+    """Say something to a run's questions, and go on with it unless somebody else does."""
+    keeping = Keeping(options.home, options=options.kept)
+    try:
+        run_id = found(keeping.journal, options.run, keeping.shown)
+        state = fold(keeping.journal.events(run_id))
+        questions = open_questions(state)
+        if not questions:
+            raise InputError(f"run {run_id!r} asks nothing: `leadhand show {run_id}` tells why")
+        replies = _replies(said, questions, state, options)
+        if not replies:
+            _show_questions(questions, keeping, run_id, options.showing)
+            return 0
+        for reply in replies:
+            keeping.journal.post(Message(run_id=run_id, reply=reply))
+        holder = keeping.journal.holder(run_id)
+        if holder is not None:
+            _say(f"told {holder}, which works on run {run_id}")
+            return 0
+        if "command" not in state.origin and options.team is None:
+            _say(
+                f"kept for the program that began run {run_id}: it gets the reply when it resumes "
+                f"the run; or name its team: {keeping.command('resume', run_id)} --team TEAM"
+            )
+            return 0
+        return _resumed(options, keeping, run_id)
+    finally:
+        keeping.journal.close()
+
+
+def cancel_command(run: str, home: str | None) -> int:
+    """Have a run stopped that another process works on."""
+    keeping = Keeping(home)
+    try:
+        run_id = found(keeping.journal, run, keeping.shown)
+        holder = keeping.journal.holder(run_id)
+        if holder is None:
+            raise InputError(f"run {run_id!r} is not under way: there is nothing to cancel")
+        keeping.journal.post(Message(run_id=run_id, reason="cancelled by `leadhand cancel`"))
+        _say(f"told {holder} to stop run {run_id}")
+        return 0
+    finally:
+        keeping.journal.close()
+
+
+def _resumed(options: ResumeOptions, keeping: Keeping, run_id: str) -> int:
+    past = keeping.journal.events(run_id)
+    state = fold(past)
+    incomplete = state.answer is not None and state.answer.status != "complete"
+    if incomplete and options.from_task is None and is_over(state):
+        _say(f"nothing was left to go on with: run {run_id} has done all that it could")
+    match state.origin.get("command"):
+        case "run":
+            return _resume_team(options, keeping, state, past)
+        case None if options.team is not None:
+            return _resume_team(options, keeping, state, past)
+        case "review":
+            from leadhand.cli.review.resume import resume_review
+
+            return resume_review(options, keeping, state, past)
+        case _:
+            raise InputError(
+                f"run {run_id!r} was begun by a program: resume it there with "
+                f"`Supervisor.resume`, or name its team: {keeping.command('resume', run_id)} "
+                "--team file.py:NAME"
+            )
+
+
+def _resume_team(
+    options: ResumeOptions, keeping: Keeping, state: RunState, past: Sequence[Event]
+) -> int:
+    showing = options.showing
+    setup = TeamSetup.of(state.origin, **options.changed)
+    team = setup.load()
+    choice = chosen(team, model=setup.model, no_model=setup.no_model)
+    session = Session(watch_of(keeping, state.run_id, f"team {team.name}", showing, past=past))
+    person = person_of(session, showing, team, state.request)
+    supervisor = setup.supervisor(choice, keeping, person)
+    if not showing.quiet:
+        tell_models(choice, error_console())
+        setup.tell_left(error_console())
+    answer = session.follow(
+        supervisor,
+        lambda listener: supervisor.resume(
+            state.run_id, from_task=options.from_task, listener=listener
+        ),
+    )
+    return told(answer, keeping, showing)
+
+
+# What people say
+
+
+def _replies(
+    said: Said, questions: Sequence[Question], state: RunState, options: ResumeOptions
+) -> list[Reply]:
+    """What is said to which question. Raises `InputError` where that can't be told."""
+    if said == Said():
+        if not asks_here(options.showing):
+            return []
+        team = _team_of(state, options) if any(one.plan is not None for one in questions) else None
+        return asyncio.run(_asked_here(questions, team, state.request))
+    if said.approve and (said.task_id is not None or all(one.plan is None for one in questions)):
+        return [_on_call(said, questions)]
+    about_plan = said.approve or said.refuse or said.plan is not None
+    if about_plan and said.task_id is not None:
+        raise InputError("--task is for what a worker asks, not for the plan: leave it out")
+    fitting = [one for one in questions if (one.plan is not None) == about_plan]
+    if said.task_id is not None:
+        fitting = [one for one in fitting if one.task_id == said.task_id]
+    if len(fitting) != 1:
+        raise InputError(_which(said, questions))
+    if about_plan:
+        return [_on_plan(said, state, options)]
+    if said.text is None:
+        raise InputError(f"say what the worker of {fitting[0].task_id} should know: give a TEXT")
+    verdict = "answered" if said.text.strip() else "declined"
+    return [Reply(task_id=fitting[0].task_id, verdict=verdict, text=said.text)]
+
+
+def _team_of(state: RunState, options: ResumeOptions) -> Team | None:
+    """The team of a run; None if only the program that began it knows."""
+    if not options.team and state.origin.get("command") != "run":
+        return None
+    return TeamSetup.of(state.origin, **options.changed).load()
+
+
+async def _asked_here(
+    questions: Sequence[Question], team: Team | None, request: str
+) -> list[Reply]:
+    """What the person at the terminal says, until they end their input."""
+
+    def problems(plan: Plan) -> Sequence[str]:
+        return errors_of(team, request, plan) if team is not None else ()
+
+    person = TerminalPerson(error_console(), contextlib.nullcontext, problems)
+    replies: list[Reply] = []
+    for question in questions:
+        reply = await person(question)
+        if reply is None:
+            break
+        replies.append(reply)
+    return replies
+
+
+def _on_call(said: Said, questions: Sequence[Question]) -> Reply:
+    """The word that a tool call is allowed."""
+    calls = [one for one in questions if one.call and said.task_id in (None, one.task_id)]
+    if len(calls) == 1:
+        return Reply(task_id=calls[0].task_id, verdict="approved")
+    if not calls:
+        raise InputError(_which(said, questions))
+    ids = [call.task_id or "" for call in calls]
+    raise InputError(f"say which task it is about: --task {' or --task '.join(ids)}")
+
+
+def _on_plan(said: Said, state: RunState, options: ResumeOptions) -> Reply:
+    if said.refuse:
+        return Reply(verdict="refused", text=said.text or "")
+    plan = read_plan(said.plan) if said.plan is not None else None
+    team = _team_of(state, options) if plan is not None else None
+    if plan is not None and team is not None:
+        _check_plan(plan, team, request=state.request)
+    return Reply(verdict="approved", plan=plan)
+
+
+def _which(said: Said, questions: Sequence[Question]) -> str:
+    """Why it can't be told what a reply is to."""
+    tasks = [question.task_id for question in questions if question.task_id is not None]
+    if said.approve or said.refuse or said.plan is not None:
+        told = f"; a word is asked on {', '.join(tasks)}" if tasks else ""
+        return f"nothing waits to be approved that this is about{told}"
+    if not tasks:
+        return "a plan waits to be approved: give --approve, --refuse or --plan FILE"
+    return f"say which task it is about: --task {' or --task '.join(tasks)}"
+
+
+def _check_plan(plan: Plan, team: Team, *, request: str) -> None:
+    errors = [p for p in check(plan, team, request=request) if p.severity == "error"]
+    if errors:
+        raise PlanRejected(errors)
+
+
+def _show_questions(
+    questions: Sequence[Question], keeping: Keeping, run_id: str, showing: Showing
+) -> None:
+    """Print what is asked, and how to answer."""
+    if showing.format == "json":
+        asked = [question.model_dump(mode="json") for question in questions]
+        sys.stdout.write(json.dumps(asked, indent=2) + "\n")
+        return
+    console = Output()
+    answer = keeping.command("answer", run_id)
+    for question in questions:
+        if question.plan is not None:
+            show_plan(question.plan, console)
+        _write(question.text, console)
+        if question.plan is not None:
+            _write(f"  {answer} --approve | --refuse [WHY] | --plan FILE\n", console)
+        else:
+            allow = "--approve | " if question.call else ""
+            _write(f"  {answer} --task {question.task_id} {allow}TEXT\n", console)
+
+
+def _write(text: str, console: Console) -> None:
+    shown = encodable(safe_block(text), console.encoding)
+    console.print(shown, markup=False, highlight=False, soft_wrap=True)
+
+
+def _say(text: str) -> None:
+    error_console().print(f"leadhand: {text}", markup=False, highlight=False, soft_wrap=True)

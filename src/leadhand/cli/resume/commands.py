@@ -1,0 +1,149 @@
+"""The commands that go on with runs, as `leadhand.cli.app` adds them. Imports typer alone."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from leadhand.cli.options import (
+    AnswerFormat,
+    BudgetTokens,
+    BudgetUsd,
+    Deadline,
+    Debug,
+    Events,
+    Home,
+    Json,
+    Model,
+    NoInput,
+    NoModel,
+    OtherTeam,
+    Quiet,
+    RunId,
+    Trust,
+)
+
+if TYPE_CHECKING:
+    from leadhand.cli.run.options import Showing
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add `resume`, `answer` and `cancel` to `app`."""
+    app.command()(resume)
+    app.command()(answer)
+    app.command()(cancel)
+
+
+def resume(
+    run: RunId,
+    from_task: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            help="Do this task again, and all that depends on it; the rest is kept.",
+            metavar="TASK",
+        ),
+    ] = None,
+    model: Model = None,
+    no_model: NoModel = False,
+    deadline: Deadline = None,
+    budget_usd: BudgetUsd = None,
+    budget_tokens: BudgetTokens = None,
+    format: Annotated[
+        AnswerFormat, typer.Option(help="How to print the answer.")
+    ] = AnswerFormat.text,
+    json: Json = False,
+    events: Events = None,
+    quiet: Quiet = False,
+    no_input: NoInput = False,
+    home: Home = None,
+    team: OtherTeam = None,
+    trust: Trust = False,
+    debug: Debug = False,
+) -> None:
+    """Go on with a run that was interrupted, ran out of time or budget, or waits for a person.
+
+    What was done is not done again, and no model is asked twice. The deadline counts from now; a
+    budget is that of the whole run.
+    """
+    from leadhand.cli.resume.actions import resume_command
+    from leadhand.cli.run.options import ResumeOptions
+
+    options = ResumeOptions(
+        run=run,
+        home=home,
+        showing=_showing(format, json, events, quiet, no_input),
+        from_task=from_task,
+        model=model,
+        no_model=no_model,
+        deadline=deadline,
+        budget_usd=budget_usd,
+        budget_tokens=budget_tokens,
+        team=team,
+        trust=trust,
+    )
+    raise typer.Exit(resume_command(options))
+
+
+def answer(
+    run: RunId,
+    text: Annotated[
+        str | None,
+        typer.Argument(
+            help="What the worker should know, or why the plan is refused.",
+            metavar="TEXT",
+            show_default=False,
+        ),
+    ] = None,
+    task: Annotated[
+        str | None, typer.Option(help="The task that it is about.", metavar="TASK")
+    ] = None,
+    approve: Annotated[
+        bool, typer.Option("--approve", help="Carry out the plan, or allow a tool call.")
+    ] = False,
+    refuse: Annotated[bool, typer.Option("--refuse", help="Don't carry out the plan.")] = False,
+    plan: Annotated[
+        Path | None, typer.Option(help="Carry out this plan instead.", metavar="FILE")
+    ] = None,
+    format: Annotated[
+        AnswerFormat, typer.Option(help="How to print the answer.")
+    ] = AnswerFormat.text,
+    json: Json = False,
+    events: Events = None,
+    quiet: Quiet = False,
+    no_input: NoInput = False,
+    home: Home = None,
+    team: OtherTeam = None,
+    trust: Trust = False,
+    debug: Debug = False,
+) -> None:
+    """Answer what a run asks, and go on with it. Without an answer, show what it asks."""
+    from leadhand.cli.resume.actions import Said, answer_command
+    from leadhand.cli.run.options import ResumeOptions
+    from leadhand.errors import InputError
+
+    if sum((approve, refuse, plan is not None)) > 1:
+        raise InputError("give one of --approve, --refuse and --plan")
+    if (approve or plan is not None) and text is not None:
+        raise InputError("a TEXT is for a worker, or says why the plan is refused: leave it out")
+    showing = _showing(format, json, events, quiet, no_input)
+    said = Said(text=text, task_id=task, approve=approve, refuse=refuse, plan=plan)
+    options = ResumeOptions(run=run, home=home, showing=showing, team=team, trust=trust)
+    raise typer.Exit(answer_command(options, said))
+
+
+def cancel(run: RunId, home: Home = None, debug: Debug = False) -> None:
+    """Stop a run that another process works on; it keeps what it has, and can be resumed."""
+    from leadhand.cli.resume.actions import cancel_command
+
+    raise typer.Exit(cancel_command(run, home))
+
+
+def _showing(
+    format: AnswerFormat, json: bool, events: str | None, quiet: bool, no_input: bool
+) -> "Showing":
+    from leadhand.cli.run.options import Showing
+
+    return Showing(
+        format="json" if json else format.value, events=events, quiet=quiet, no_input=no_input
+    )

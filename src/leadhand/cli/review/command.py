@@ -1,0 +1,211 @@
+"""`leadhand review`: from the options to the report and the exit status."""
+
+import asyncio
+import contextlib
+import shutil
+import sys
+import time
+from collections.abc import Generator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import IO
+
+from leadhand.cli.review.baseline import load_baseline
+from leadhand.cli.review.models import Reviewers
+from leadhand.cli.review.output import Format
+from leadhand.cli.review.report import FailOn
+from leadhand.cli.review.under_way import (
+    BASELINE,
+    CHANGE,
+    PAST_REVIEWS,
+    Reviewing,
+    ReviewSetup,
+    report_unread,
+)
+from leadhand.cli.run.command import new_run_id, watch_of
+from leadhand.cli.run.execution import Session
+from leadhand.cli.run.options import Showing
+from leadhand.cli.run.storage import Keeping
+from leadhand.cli.standard_streams import written
+from leadhand.cli.views.data_console import Output
+from leadhand.cli.views.plan import show_plan
+from leadhand.cli.views.terminal import safe
+from leadhand.errors import InputError, ToolError
+from leadhand.supervisor import Supervisor
+from leadhand.teams.review.change import Change
+from leadhand.teams.review.lenses.past_reviews.export import load_export
+from leadhand.teams.review.snapshot import write_snapshot
+from leadhand.tools.git import reading_until
+from leadhand.tools.patch import open_patch
+from leadhand.tools.scratch import scratch
+
+READING_SHARE = 0.6
+"""The share of the time that reading the change may take: the rest is for looking at it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewOptions:
+    """What was asked for on the command line; see `leadhand review --help`."""
+
+    range: str | None
+    repo: Path
+    diff: str | None
+    staged: bool
+    worktree: bool
+    format: Format
+    threshold: int
+    fail_on: FailOn
+    baseline: Path | None
+    past_reviews: Path | None
+    model: str | None
+    no_model: bool
+    plan_only: bool
+    deadline: str | None
+    budget_usd: float | None
+    budget_tokens: int | None
+    concurrency: int
+    events: str | None
+    quiet: bool
+    home: str | None
+
+
+def review_command(options: ReviewOptions) -> int:
+    """Review what `options` say, print the report, and give the exit status."""
+    _one_subject(options)
+    for file in (options.baseline, options.past_reviews):
+        if file is not None and file.is_fifo():  # it would be waited for, and is read twice
+            raise InputError(f"can't read {safe(str(file))}: it is a pipe, give a file")
+    if options.baseline is not None:
+        load_baseline(options.baseline)
+    if options.past_reviews is not None:
+        load_export(options.past_reviews)
+    setup = ReviewSetup(
+        folder="",
+        threshold=options.threshold,
+        fail_on=options.fail_on,
+        model=options.model,
+        no_model=options.no_model,
+        deadline=options.deadline,
+        budget_usd=options.budget_usd,
+        budget_tokens=options.budget_tokens,
+        concurrency=options.concurrency,
+    )
+    # Everything that can be wrong with them is found before anything is done.
+    _ = setup.deadline_s, setup.budget
+    keeping, run_id = Keeping(options.home), new_run_id()
+    try:
+        with _folder(options, keeping, run_id) as folder:
+            try:
+                with reading_until(time.monotonic() + READING_SHARE * setup.time_left_s):
+                    _snapshot(options, folder / CHANGE)
+            except ToolError as error:
+                return report_unread(setup, run_id, options.range, error, format=options.format)
+            _keep(options.baseline, folder / BASELINE)
+            _keep(options.past_reviews, folder / PAST_REVIEWS)
+            return _reviewed(options, replace(setup, folder=str(folder)), keeping, run_id)
+    finally:
+        keeping.journal.close()
+
+
+def _reviewed(options: ReviewOptions, setup: ReviewSetup, keeping: Keeping, run_id: str) -> int:
+    reviewing = Reviewing(setup, keeping)
+    request = f"Review {reviewing.change.title}"
+    if options.plan_only:
+        return _show_plan(reviewing.supervisor(), request, reviewing.crew, options)
+    showing = Showing(events=options.events, quiet=options.quiet, no_input=True)
+    title = f"review of {reviewing.change.title}"
+    session = Session(watch_of(keeping, run_id, title, showing))
+    return reviewing.to_status(
+        session,
+        lambda supervisor, listener: supervisor.run(
+            request,
+            run_id=run_id,
+            batches=reviewing.crew.cuts,
+            origin=setup.origin("review"),
+            listener=listener,
+        ),
+        format=options.format,
+        quiet=options.quiet,
+    )
+
+
+@contextlib.contextmanager
+def _folder(options: ReviewOptions, keeping: Keeping, run_id: str) -> Generator[Path]:
+    """A new folder for what the review needs; it outlives the process where the run does."""
+    if options.plan_only or keeping.lost is not None:
+        with scratch() as folder:
+            yield folder
+        return
+    folder = keeping.folder(run_id)
+    try:
+        folder.mkdir(mode=0o700, parents=True)
+    except OSError as error:
+        raise ToolError(f"can't make the folder {folder}: {error.strerror}") from error
+    try:
+        yield folder
+    except BaseException:
+        if not keeping.journal.has(run_id):  # it never began: nothing can go on with it
+            keeping.forget(run_id)
+        raise
+    if options.plan_only:
+        keeping.forget(run_id)
+
+
+def _keep(file: Path | None, copy: Path) -> None:
+    if file is not None:
+        shutil.copyfile(file, copy)
+
+
+def _one_subject(options: ReviewOptions) -> None:
+    given = {
+        "RANGE": options.range is not None,
+        "--diff": options.diff is not None,
+        "--staged": options.staged,
+        "--worktree": options.worktree,
+    }
+    if options.range == "":
+        raise InputError("the range is empty: give A..B or a commit, or leave it out")
+    named = [name for name, there in given.items() if there]
+    if len(named) > 1:
+        raise InputError(f"{' and '.join(named)} exclude each other: give one of them")
+
+
+def _snapshot(options: ReviewOptions, folder: Path) -> Change:
+    if options.diff is None:
+        return write_snapshot(
+            folder,
+            repo=options.repo,
+            revision=options.range,
+            staged=options.staged,
+            worktree=options.worktree,
+        )
+    with _patch(options.diff) as patch:
+        name = "the patch on stdin" if options.diff == "-" else Path(options.diff).name
+        return write_snapshot(folder, patch=patch, patch_name=name)
+
+
+@contextlib.contextmanager
+def _patch(name: str) -> Generator[IO[bytes]]:
+    if name == "-":
+        yield sys.stdin.buffer
+        return
+    try:
+        file = open_patch(Path(name))
+    except OSError as error:
+        raise InputError(f"can't read the patch {name}: {error.strerror}") from error
+    with file:
+        yield file
+
+
+def _show_plan(
+    supervisor: Supervisor, request: str, crew: Reviewers, options: ReviewOptions
+) -> int:
+    plan = asyncio.run(supervisor.plan(request, batches=crew.cuts))
+    with written():
+        if options.format == "json":
+            sys.stdout.write(plan.model_dump_json(indent=2) + "\n")
+        else:
+            console = Output()
+            show_plan(plan, console, models=crew.asked)
+            crew.tell_calls(plan, console)
+    return 0

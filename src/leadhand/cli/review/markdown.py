@@ -1,0 +1,185 @@
+"""A review as one comment on a pull request, or as the summary of a job.
+
+Short enough for GitHub to take, whatever was found: what does not fit is counted. Everything from
+the repository goes through `markdown`; there are no links and no pictures at all.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from leadhand.cli.review.report import (
+    ReviewReport,
+    counted,
+    extent,
+    facts,
+    headline,
+    place,
+    timing,
+    unseen,
+)
+from leadhand.cli.review.text import quoted_lines
+from leadhand.cli.views.markdown_text import clip, code, fenced, prose
+from leadhand.contracts.finding import Finding, Severity
+from leadhand.synthesis import Quote
+from leadhand.teams.review.languages import language
+
+COMMENT_BYTES = 65_000
+"""Just under the 65,536 characters that GitHub takes for a comment; bytes are at least as many."""
+MARKER = "<!-- leadhand review -->"
+"""The first line, by which a program finds the comment again in order to replace it."""
+_TAIL_BYTES = 12_000
+"""Kept free for what follows the findings."""
+_LAST_BYTES = 2_000
+"""Kept free for the frames of empty lists and for the timing."""
+_QUOTE_LINES = 8
+_QUOTE_WIDTH = 160
+_TEXT = 800
+"""Characters of a message, a suggestion or a reason."""
+_NAME = 200
+_PATHS = 3
+
+_MARKS: dict[Severity, str] = {"critical": "🔴", "warning": "🟡", "info": "🔵"}
+
+
+def markdown(report: ReviewReport, *, max_bytes: int = COMMENT_BYTES, note: str = "") -> str:
+    """The review as Markdown of at most `max_bytes` bytes of UTF-8, ending in a line end.
+
+    `note` is a sentence of the caller's own that stands below the headline.
+    """
+    page = _Page(max_bytes)
+    page.add("\n\n".join(_head(report, note)))
+    findings = report.review.findings
+    page.fill((_finding(one, report.review.quotes.get(one.id)) for one in findings), len(findings))
+    closed = list(_details(report))
+    for behind, (title, rows, total) in zip(range(len(closed), 0, -1), closed, strict=True):
+        page.details(title, rows, total, share=behind)
+    if report.review.hidden_by_baseline:
+        number = counted(len(report.review.hidden_by_baseline), "finding")
+        page.add(f"Left out: {number} that the baseline had already.")
+    page.add(f"<sub>{prose(' · '.join(timing(report)))}</sub>")
+    return page.text()
+
+
+class _Page:
+    """Blocks with an empty line between them, as many as there is room for."""
+
+    def __init__(self, max_bytes: int) -> None:
+        self._blocks: list[str] = []
+        self._left = max_bytes - _LAST_BYTES
+
+    def add(self, block: str) -> None:
+        """Add a block that is known to be small."""
+        self._blocks.append(block)
+        self._left -= _size(block) + 2
+
+    def fill(self, findings: Iterable[str], total: int) -> None:
+        """Add findings until only the room for what follows is left; the rest is counted."""
+        for added, block in enumerate(findings):
+            if _size(block) + 2 > self._left - _TAIL_BYTES:
+                rest = counted(total - added, "more finding")
+                self.add(f"*{rest} did not fit here; `--format json` lists all.*")
+                return
+            self.add(block)
+
+    def details(self, title: str, rows: Iterable[str], total: int, *, share: int) -> None:
+        """Add a list that opens on a click, in its part of the room that `share` lists have."""
+        kept: list[str] = []
+        room = self._left // share - _size(title) - 150
+        for row in rows:
+            room -= _size(row) + 3
+            if room < 0:
+                kept.append(f"- *{total - len(kept):,} more; `--format json` lists all*")
+                break
+            kept.append(f"- {row}")
+        opening = f"<details><summary>{title}</summary>\n"
+        self.add("\n".join([opening, *kept, "\n</details>"]))
+
+    def text(self) -> str:
+        return "\n\n".join(self._blocks) + "\n"
+
+
+def _head(report: ReviewReport, note: str) -> Iterator[str]:
+    yield MARKER
+    yield f"### {prose(headline(report))}"
+    parts = " · ".join(code(part) if ".." in part else prose(part) for part in extent(report))
+    yield f"**{prose(clip(report.subject.title, _NAME))}** · {parts}"
+    if note:
+        yield note
+    gaps = report.answer.gaps
+    if gaps:
+        shown = [f"> {code(clip(g.task_id, _NAME))}: {prose(clip(g.why, _TEXT))}" for g in gaps[:5]]
+        more = [f"> {counted(len(gaps) - 5, 'more gap')}"] if len(gaps) > 5 else []
+        title = f"> **The review is {report.answer.status}: some of it was not done.**"
+        yield "  \n".join([title, *shown, *more])
+
+
+def _finding(finding: Finding, quote: Quote | None) -> str:
+    known = [code(clip(finding.rule, _NAME)), *facts(finding)]
+    if len(finding.lenses) > 1:
+        known.append(f"seen by {prose(clip(', '.join(finding.lenses), _NAME))}")
+    where = code(_tail(place(finding)))
+    blocks = [
+        f"{_MARKS[finding.severity]} **{finding.severity}** {where} · {' · '.join(known)}",
+        _quoted(finding, quote),
+        prose(clip(finding.message, _TEXT)),
+    ]
+    if finding.suggestion:
+        blocks.append(f"→ {prose(clip(finding.suggestion, _TEXT))}")
+    if finding.why:
+        blocks.append(f"<sub>Scorer: {prose(clip(finding.why, _TEXT))}</sub>")
+    return "\n\n".join(["---", *filter(None, blocks)])
+
+
+def _quoted(finding: Finding, quote: Quote | None) -> str:
+    lines = quoted_lines(finding.evidence)
+    shown = [clip(line, _QUOTE_WIDTH) for line in lines[:_QUOTE_LINES]]
+    if len(lines) > _QUOTE_LINES:
+        shown.append(f"… {counted(len(lines) - _QUOTE_LINES, 'more line')}")
+    if quote is not None and quote.side == "removed":
+        return fenced("\n".join(f"-{line}" for line in shown), "diff")
+    known = language(finding.path, "")
+    return fenced("\n".join(shown), "" if known == "text" else known)
+
+
+def _details(report: ReviewReport) -> Iterator[tuple[str, Iterator[str], int]]:
+    """Title, rows and their number of each block that is closed at first."""
+    review = report.review
+    if review.suppressed:
+        number = counted(len(review.suppressed), "finding")
+        title = f"Suppressed: {number} below confidence {report.threshold}"
+        yield title, map(_row, review.suppressed), len(review.suppressed)
+    if review.dropped:
+        number = counted(len(review.dropped), "finding")
+        dropped = (
+            f"{code(clip(row.rule, _NAME))} at {code(_tail(f'{row.path}:{row.line}'))}"
+            for row in review.dropped
+        )
+        yield f"Dropped: {number} whose quote is not in the change", dropped, len(review.dropped)
+    if review.not_assessed:
+        groups = unseen(review.not_assessed)
+        title = f"Not assessed: {counted(len(groups), 'reason')}"
+        rows = (_unseen(group.lenses, group.why, group.paths) for group in groups)
+        yield title, rows, len(groups)
+
+
+def _row(finding: Finding) -> str:
+    why = f" *Scorer: {prose(clip(finding.why, _NAME))}*" if finding.why else ""
+    return (
+        f"{finding.severity} {code(_tail(place(finding)))} {code(clip(finding.rule, _NAME))} "
+        f"({finding.confidence}): {prose(clip(finding.message, _NAME))}{why}"
+    )
+
+
+def _unseen(lenses: Iterable[str], why: str, paths: tuple[str, ...]) -> str:
+    named = ", ".join(code(clip(path, _NAME)) for path in paths[:_PATHS])
+    more = f" and {len(paths) - _PATHS:,} more" if len(paths) > _PATHS else ""
+    who = prose(clip(", ".join(lenses), _NAME))
+    return f"{who}: {prose(clip(why, _TEXT))}" + (f" · {named}{more}" if paths else "")
+
+
+def _tail(path: str) -> str:
+    """The end of a path that is too long: it says more than the beginning."""
+    return path if len(path) <= _NAME else "…" + path[-_NAME:]
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8"))

@@ -1,0 +1,45 @@
+"""Prints a review in the format that was asked for: data on stdout, nothing else."""
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Literal
+
+from leadhand.cli.review.github import annotate
+from leadhand.cli.review.markdown import markdown
+from leadhand.cli.review.report import ReviewReport
+from leadhand.cli.review.sarif import sarif
+from leadhand.cli.review.text import show_review
+from leadhand.cli.views.data_console import Output
+
+Format = Literal["text", "json", "markdown", "sarif", "github"]
+
+
+def show(report: ReviewReport, format: Format) -> None:
+    """Print `report` on stdout; `github` also appends to the file that the runner names."""
+    match format:
+        case "text":
+            show_review(report, Output())
+        case "json":
+            _write(_json(report.answer.model_dump(mode="json")))
+        case "markdown":
+            _write(markdown(report))
+        case "sarif":
+            _write(_json(sarif(report)))
+        case "github":
+            summary = os.environ.get("GITHUB_STEP_SUMMARY")
+            _write(annotate(report, Path(summary) if summary else None))
+
+
+def _json(document: object) -> str:
+    # Not pydantic's own: it refuses the lone surrogates that broken encodings leave in text, and
+    # sends control and bidirectional characters to the terminal as they are.
+    return json.dumps(document, indent=2) + "\n"
+
+
+def _write(text: str) -> None:
+    """Write UTF-8, whatever the locale is."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode("utf-8"))
+    sys.stdout.buffer.flush()

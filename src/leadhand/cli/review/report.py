@@ -1,0 +1,192 @@
+"""What every format of a review is made from, and the few words that they share.
+
+Data and wording only: no colours, no markup, no file is read.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from leadhand.contracts.answer import Answer
+from leadhand.contracts.finding import Finding, NotAssessed
+from leadhand.synthesis import SEVERITIES, Review
+from leadhand.teams.review.change import Change
+from leadhand.teams.review.lens import Rule
+from leadhand.trace.quantities import times
+
+FailOn = Literal["critical", "warning", "info", "never"]
+
+_ID_DIGITS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What was reviewed."""
+
+    title: str
+    base: str | None
+    """Commit or tree id before; none where only a patch was handed in."""
+    head: str | None
+    files: int
+    added: int
+    """Lines that the change adds."""
+    removed: int
+
+    @classmethod
+    def of(cls, change: Change) -> "Subject":
+        """The subject of a review of `change`."""
+        hunks = [hunk for file in change.files for hunk in file.hunks]
+        return cls(
+            title=change.title,
+            base=change.base,
+            head=change.head,
+            files=len(change.files) + len(change.skipped),
+            added=sum(hunk.new_count for hunk in hunks),
+            removed=sum(hunk.old_count for hunk in hunks),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewReport:
+    """A review together with what a reader needs to judge it."""
+
+    review: Review
+    answer: Answer
+    """Status, engine, gaps and metrics of the run; its `output` is not looked at."""
+    subject: Subject
+    threshold: int
+    lenses: tuple[str, ...] = ()
+    """The lenses that took part."""
+    rules: tuple[Rule, ...] = field(default=(), repr=False)
+    """What is known of the rules, for formats that describe them."""
+
+
+def exit_status(review: Review, fail_on: FailOn) -> int:
+    """1 where a finding is at or above `fail_on`, else 0. Suppressed findings don't count."""
+    if fail_on == "never":
+        return 0
+    failing = SEVERITIES[: SEVERITIES.index(fail_on) + 1]
+    return int(any(finding.severity in failing for finding in review.findings))
+
+
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """`1 file`, `7 files`, `1,204 files`; `plural` where it is not the noun with an `s`."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def listed(words: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b and c`."""
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def span(subject: Subject) -> str:
+    """`1f0c2ab77d..9e4d01c3aa`, or nothing where there are no ids."""
+    ends = [name[:_ID_DIGITS] for name in (subject.base, subject.head) if name]
+    return "..".join(ends)
+
+
+def extent(report: ReviewReport) -> list[str]:
+    """What was looked at, in parts: the commits, how many files, lines and lenses."""
+    subject = report.subject
+    parts = [span(subject), counted(subject.files, "file")]
+    parts.append(f"+{subject.added:,} −{subject.removed:,}")
+    if report.lenses:
+        parts.append(counted(len(report.lenses), "lens", "lenses"))
+    return [part for part in parts if part]
+
+
+def facts(finding: Finding) -> list[str]:
+    """How sure a finding is, who it is from, in parts; of an analyser's only how sure it is."""
+    sure = f"confidence {finding.confidence}"
+    return [sure, "found by a model"] if finding.source == "model" else [sure]
+
+
+def place(finding: Finding) -> str:
+    """`path:line`, the form that editors and terminals open; not yet made safe."""
+    return f"{finding.path}:{finding.line}"
+
+
+def headline(report: ReviewReport) -> str:
+    """The outcome in one line: how many findings of which severity, or that there are none."""
+    findings = report.review.findings
+    if findings:
+        counts = Counter(finding.severity for finding in findings)
+        kinds = [
+            counted(counts[kind], kind, "warnings" if kind == "warning" else kind)
+            for kind in SEVERITIES
+            if counts[kind]
+        ]
+        return f"{counted(len(findings), 'finding')}: {listed(kinds)}"
+    if not report.answer.tasks and report.answer.status == "failed":
+        return "Nothing was reviewed: see the gaps below."
+    if report.answer.status != "complete":
+        return f"No findings, but the review is {report.answer.status}: see the gaps below."
+    serious = sum(one.severity == "critical" for one in report.review.suppressed)
+    if serious:
+        below = f"{counted(serious, 'critical', 'critical')} below it"
+        return f"Nothing at or above confidence {report.threshold}, but {below}: see suppressed."
+    if report.review.suppressed:
+        return f"Clean: nothing at or above confidence {report.threshold}."
+    if report.review.dropped:
+        return "Nothing to report; what was dropped is counted below."
+    if report.review.hidden_by_baseline:
+        return "Clean: nothing that the baseline did not have already."
+    return "Clean: nothing to report."
+
+
+def timing(report: ReviewReport) -> list[str]:
+    """How long it took, in parts: makespan, sequential time, critical path, speed-up, engine."""
+    metrics = report.answer.metrics
+    parts = [
+        f"makespan {seconds(metrics.makespan_s)}",
+        f"sequential {'at least ' if metrics.speedup_high else ''}{seconds(metrics.sequential_s)}",
+        f"critical path {seconds(metrics.critical_path_s)}",
+    ]
+    if metrics.speedup:
+        parts.append(f"speed-up {times(metrics, '×')}")
+    parts.append(f"engine: {report.answer.engine}")
+    return parts
+
+
+def seconds(duration_s: float) -> str:
+    """`0.04 s`, `1.9 s`, `75 s`, `4 min 10 s`."""
+    if duration_s < 1:
+        return f"{duration_s:.2f} s"
+    if duration_s < 10:
+        return f"{duration_s:.1f} s"
+    if duration_s < 120:
+        return f"{duration_s:.0f} s"
+    minutes, rest = divmod(round(duration_s), 60)
+    return f"{minutes} min {rest} s"
+
+
+def by_rule(findings: Iterable[Finding]) -> list[str]:
+    """`rule ×3`, the most frequent first."""
+    counts = Counter(finding.rule for finding in findings)
+    rows = sorted(counts.items(), key=lambda row: (-row[1], row[0]))
+    return [f"{rule} ×{n}" if n > 1 else rule for rule, n in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class Unseen:
+    """Notes of what was not assessed for one reason."""
+
+    why: str
+    lenses: tuple[str, ...]
+    paths: tuple[str, ...]
+
+
+def unseen(notes: Iterable[NotAssessed]) -> list[Unseen]:
+    """What was not assessed, by reason: the lenses and the files that it holds for."""
+    lenses_of: dict[tuple[str, str | None], list[str]] = {}
+    for note in notes:
+        lenses_of.setdefault((note.why, note.path), []).append(note.lens)
+    groups: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for (why, path), lenses in lenses_of.items():
+        paths = groups.setdefault((why, tuple(dict.fromkeys(lenses))), [])
+        if path is not None:
+            paths.append(path)
+    return [Unseen(why, lenses, tuple(paths)) for (why, lenses), paths in groups.items()]

@@ -1,0 +1,37 @@
+"""Going on with a review: from what was kept of it to the report and the exit status."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from leadhand.cli.review.under_way import CHANGE, Reviewing, ReviewSetup, format_of
+from leadhand.cli.run.command import watch_of
+from leadhand.cli.run.execution import Session
+from leadhand.cli.run.options import ResumeOptions
+from leadhand.cli.run.storage import Keeping
+from leadhand.contracts.event import Event
+from leadhand.errors import InputError
+from leadhand.state.fold import RunState
+
+
+def resume_review(
+    options: ResumeOptions, keeping: Keeping, state: RunState, past: Sequence[Event]
+) -> int:
+    """Go on with a review. Raises `InputError` where the change is not there any more."""
+    setup = ReviewSetup.of(state.origin, **options.changed)
+    run_id, showing = state.run_id, options.showing
+    if not (Path(setup.folder) / CHANGE).is_dir():
+        raise InputError(
+            f"review {run_id!r} is over, and its change was not kept: "
+            f"`leadhand show {run_id}` shows it, and `leadhand review` begins another"
+        )
+    reviewing = Reviewing(setup, keeping)
+    title = f"review of {reviewing.change.title}"
+    session = Session(watch_of(keeping, run_id, title, showing, past=past))
+    return reviewing.to_status(
+        session,
+        lambda supervisor, listener: supervisor.resume(
+            run_id, from_task=options.from_task, batches=reviewing.crew.cuts, listener=listener
+        ),
+        format=format_of(showing.format),
+        quiet=showing.quiet,
+    )

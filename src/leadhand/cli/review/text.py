@@ -1,0 +1,246 @@
+"""A review as a person reads it on a terminal: what was found, what was not looked at, how long.
+
+Quiet on purpose: order, indentation and white space carry the structure, colour only repeats it,
+so that it reads the same in a log. Nothing from the repository is taken as markup or sent raw.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.segment import Segment, Segments
+from rich.style import Style
+from rich.table import Table
+from rich.text import Text
+
+from leadhand.cli.review.report import (
+    ReviewReport,
+    by_rule,
+    counted,
+    extent,
+    facts,
+    headline,
+    listed,
+    place,
+    timing,
+    unseen,
+)
+from leadhand.cli.views.terminal import encodable, safe, safe_block, sentence
+from leadhand.contracts.finding import Finding, Severity
+from leadhand.synthesis import Quote, Review
+
+MAX_WIDTH = 100
+"""Wider terminals don't get longer lines: prose is hard to read beyond this."""
+_QUOTE_LINES = 8
+_QUOTE_WIDTH = 300
+_NAMES = 3
+"""Files, or gaps of one kind, that are named before the rest is counted."""
+_GROUPS = 8
+_RULE = 12
+
+_MARKS: dict[Severity, tuple[str, str]] = {
+    "critical": ("●", "bold red"),
+    "warning": ("▲", "yellow"),
+    "info": ("■", "blue"),
+}
+_ASCII = str.maketrans({
+    "●": "*", "▲": "!", "■": "-", "✓": "+", "·": "-", "→": ">", "…": "...", "×": "x", "−": "-",
+    "│": "|", "─": "-",
+})  # fmt: skip
+
+
+def show_review(report: ReviewReport, console: Console) -> None:
+    """Print the review to `console`; colours are the console's affair (`NO_COLOR`, no terminal)."""
+    page = _Page(console.encoding, report)
+    options = console.options.update(
+        width=min(console.width, MAX_WIDTH), highlight=False, markup=False
+    )
+    # Laid out here and printed as it is: padding would leave blanks at the end of every line.
+    lines = Segment.split_lines(console.render(Group(*page.parts()), options))
+    console.print(Segments(_trimmed(lines)), end="", crop=False, soft_wrap=True)
+
+
+def _trimmed(lines: Iterable[list[Segment]]) -> Iterator[Segment]:
+    """The lines without the blanks at their ends."""
+    for line in lines:
+        while line and not line[-1].text.strip():
+            line.pop()
+        if line:
+            yield from line[:-1]
+            yield Segment(line[-1].text.rstrip(), line[-1].style)
+        yield Segment.line()
+
+
+class _Page:
+    """Lays one report out; every piece of text goes through `text`, so that printing can't fail."""
+
+    def __init__(self, encoding: str, report: ReviewReport) -> None:
+        self._encoding = encoding
+        self._plain = not encoding.lower().replace("-", "").startswith("utf")
+        self._report = report
+
+    def text(self, content: str, style: str | Style = "") -> Text:
+        """Content that was made safe before, as the console's encoding can print it."""
+        if self._plain:
+            content = encodable(content.translate(_ASCII), self._encoding)
+        return Text(content, style)
+
+    def parts(self) -> Iterator[RenderableType]:
+        review = self._report.review
+        yield self.text(sentence(self._report.subject.title), "bold")
+        yield self.text(safe(" · ".join(extent(self._report))), "dim")
+        yield Text()
+        yield self._outcome()
+        for finding in review.findings:
+            yield Text()
+            yield from self._finding(finding, review.quotes.get(finding.id))
+        yield Text()
+        yield self.text("─" * _RULE, "dim")
+        notes = Table.grid(padding=(0, 2))
+        notes.add_column(style="dim", no_wrap=True)
+        notes.add_column(overflow="fold")
+        for label, lines in self._notes(review):
+            notes.add_row(Text(label), Group(*lines))
+        yield notes
+
+    def _outcome(self) -> Text:
+        line = headline(self._report)
+        if self._report.review.findings:
+            return self.text(line)
+        if line.startswith("Clean"):
+            return Text.assemble(self.text("✓ ", "green"), self.text(line, "bold"))
+        return self.text(line, "yellow")
+
+    def _finding(self, finding: Finding, quote: Quote | None) -> Iterator[RenderableType]:
+        mark, colour = _MARKS[finding.severity]
+        yield Text.assemble(
+            self.text(f"{mark} {finding.severity}", colour),
+            "  ",
+            self.text(safe(place(finding)), "bold"),
+            # Never broken: a path in two pieces can't be opened, copied or searched for.
+            no_wrap=True,
+            overflow="ignore",
+        )
+        lenses = listed([safe(lens) for lens in finding.lenses])
+        known = [safe(finding.rule), *facts(finding)]
+        if len(finding.lenses) > 1:
+            known.append(f"seen by {lenses}")
+        elif finding.source == "analyser" and lenses != finding.rule.split("/", 1)[0]:
+            known.append(lenses)
+        yield _indented(self.text(" · ".join(filter(None, known)), "dim"))
+        yield Text()
+        yield Padding(self._quote(finding, quote), (0, 0, 0, 4))
+        yield Text()
+        yield _indented(self._prose(finding.message))
+        if finding.suggestion:
+            advice = Table.grid(padding=(0, 1))
+            advice.add_row(self.text("→", "green"), self._prose(finding.suggestion))
+            yield _indented(advice)
+        if finding.why:
+            yield _indented(self.text(f"Scorer: {sentence(finding.why)}", "dim"))
+
+    def _quote(self, finding: Finding, quote: Quote | None) -> Table:
+        """The quoted code with its line numbers; removed code has a minus, and old numbers."""
+        code = Table.grid(padding=(0, 1))
+        code.add_column(justify="right", style="dim", no_wrap=True)
+        code.add_column(no_wrap=True)
+        code.add_column(overflow="fold")
+        removed = quote is not None and quote.side == "removed"
+        lines = quoted_lines(finding.evidence)
+        numbers = quote.lines if quote is not None else ()
+        for row, line in enumerate(lines[:_QUOTE_LINES]):
+            number = str(numbers[row]) if row < len(numbers) else ""
+            cut = line if len(line) <= _QUOTE_WIDTH else line[:_QUOTE_WIDTH] + " …"
+            code.add_row(
+                self.text(number),
+                Text("-", "red") if removed else self.text("│", "dim"),
+                self.text(cut, "red" if removed else ""),
+            )
+        if len(lines) > _QUOTE_LINES:
+            more = counted(len(lines) - _QUOTE_LINES, "more line")
+            code.add_row("", "", self.text(f"… {more}", "dim"))
+        return code
+
+    def _prose(self, content: str) -> Text:
+        """A paragraph in which what stands between backticks is set off as code."""
+        text = self.text(sentence(content))
+        text.highlight_regex(r"`[^`]+`", "cyan")
+        return text
+
+    def _notes(self, review: Review) -> Iterator[tuple[str, list[RenderableType]]]:
+        report = self._report
+        if review.suppressed:
+            below = f"{len(review.suppressed):,} below confidence {report.threshold}: "
+            serious = [one for one in review.suppressed if one.severity == "critical"]
+            named = [f"critical {safe(place(one))} {safe(one.rule)}" for one in serious]
+            other = by_rule(one for one in review.suppressed if one.severity != "critical")
+            rules = self._some([*named, *(safe(rule) for rule in other)], _GROUPS)
+            how = self.text("--threshold 0 shows them", "dim")
+            scored = [
+                f"{safe(place(one))} {safe(one.rule)} {one.confidence}: {sentence(one.why)}"
+                for one in review.suppressed
+                if one.why
+            ]
+            why = [self.text(line, "dim") for line in _capped(scored, _GROUPS)]
+            yield "suppressed", [self.text(below + rules), *why, how]
+        if review.hidden_by_baseline:
+            number = counted(len(review.hidden_by_baseline), "finding")
+            yield "baseline", [self.text(f"{number} that the baseline already had, not shown")]
+        if review.dropped:
+            number = counted(len(review.dropped), "finding")
+            where = [safe(f"{row.rule} at {row.path}:{row.line}") for row in review.dropped]
+            quote = "whose quote is not in the change"
+            yield "dropped", [self.text(f"{number} {quote}: {self._some(where, _NAMES)}")]
+        if review.not_assessed:
+            yield "not assessed", list(self._unseen(review))
+        if report.answer.gaps:
+            gaps = [f"{safe(gap.task_id)}: {sentence(gap.why)}" for gap in report.answer.gaps]
+            yield "gaps", [self.text(gap, "yellow") for gap in _capped(gaps, _GROUPS)]
+        yield "took", [self.text(" · ".join(timing(report)))]
+
+    def _unseen(self, review: Review) -> Iterator[Text]:
+        groups = unseen(review.not_assessed)
+        for group in groups[:_GROUPS]:
+            lenses = listed([safe(lens) for lens in group.lenses])
+            line = self.text(f"{lenses}: {sentence(group.why)}")
+            if group.paths:
+                paths = self._some([safe(path) for path in group.paths], _NAMES)
+                line.append_text(self.text(f" · {paths}", "dim"))
+            yield line
+        if len(groups) > _GROUPS:
+            more = counted(len(groups) - _GROUPS, "more reason")
+            yield self.text(f"… {more}; --format json lists all", "dim")
+
+    @staticmethod
+    def _some(words: Sequence[str], limit: int) -> str:
+        """The first words, and how many more there are."""
+        if len(words) <= limit:
+            return ", ".join(words)
+        return f"{', '.join(words[:limit])} and {len(words) - limit:,} more"
+
+
+def quoted_lines(evidence: str) -> list[str]:
+    """The lines of a quote, safe to show, without blank ones and without their shared indentation.
+
+    A quote may begin in the middle of a line; what follows is then moved left by the indentation
+    of its closing bracket.
+    """
+    lines = [line.rstrip() for line in safe_block(evidence).split("\n") if line.strip()]
+    indents = [len(line) - len(line.lstrip()) for line in lines]
+    if not lines or min(indents) > 0:
+        return [line[min(indents) :] for line in lines] if lines else []
+    if indents[0] == 0 and lines[-1].lstrip()[0] in ")]}":
+        rest = min(indents[1:], default=0)
+        return [lines[0], *(line[rest:] for line in lines[1:])]
+    return lines
+
+
+def _indented(renderable: RenderableType) -> Padding:
+    return Padding(renderable, (0, 0, 0, 2))
+
+
+def _capped(lines: Iterable[str], limit: int) -> list[str]:
+    rows = list(lines)
+    if len(rows) <= limit:
+        return rows
+    return [*rows[:limit], f"… {len(rows) - limit:,} more; --format json lists all"]

@@ -1,0 +1,169 @@
+"""A review under way: what is kept of it in a folder, and from there to the report.
+
+The folder holds the snapshot of the change and whatever else was handed in, so that a review can be
+gone on with after its process is gone, and nothing of the repository has to be there for that.
+"""
+
+import shutil
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from leadhand.cli.review.baseline import load_baseline
+from leadhand.cli.review.models import Reviewers, reviewers
+from leadhand.cli.review.output import Format, show
+from leadhand.cli.review.report import FailOn, ReviewReport, Subject, exit_status
+from leadhand.cli.run.command import follow_up
+from leadhand.cli.run.execution import INTERRUPTED, Session, error_console
+from leadhand.cli.run.options import Setup
+from leadhand.cli.run.storage import Keeping
+from leadhand.cli.standard_streams import written
+from leadhand.contracts.answer import Answer, Gap
+from leadhand.engine.recorder import Listener
+from leadhand.errors import ToolError
+from leadhand.planners import TemplatePlanner
+from leadhand.run.outcome import with_gaps
+from leadhand.supervisor import Supervisor
+from leadhand.synthesis import Review
+from leadhand.teams.review.change import Change
+from leadhand.teams.review.synthesizer import FindingsSynthesizer
+from leadhand.teams.review.team import review_team, rules
+from leadhand.teams.review.with_model import lens_of
+from leadhand.tools.git import GitTimeout, OutOfTime
+
+CHANGE = "change"
+BASELINE = "baseline.json"
+PAST_REVIEWS = "past_reviews.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReviewSetup(Setup):
+    """What has to be known of a review."""
+
+    folder: str
+    """Where its snapshot is."""
+    threshold: int = 80
+    fail_on: FailOn = "critical"
+
+
+class Reviewing:
+    """One review of the change in a folder."""
+
+    def __init__(self, setup: ReviewSetup, keeping: Keeping) -> None:
+        """Raises `InputError` and `ToolError` where the folder is not as it was left."""
+        self._setup = setup
+        self._keeping = keeping
+        self._folder = Path(setup.folder)
+        self.change = Change.load(str(self._folder / CHANGE))
+        past_reviews = self._folder / PAST_REVIEWS
+        team = review_team(
+            self.change, past_reviews=past_reviews if past_reviews.exists() else None
+        )
+        self.crew: Reviewers = reviewers(
+            team,
+            self.change,
+            model=setup.model,
+            no_model=setup.no_model,
+            threshold=setup.threshold,
+        )
+
+    def supervisor(self) -> Supervisor:
+        """Whoever has it done. Raises `InputError`."""
+        setup, crew = self._setup, self.crew
+        file = self._folder / BASELINE
+        baseline = load_baseline(file) if file.exists() else frozenset[str]()
+        return Supervisor(
+            crew.team,
+            deadline_s=setup.left_s(crew.team),
+            budget=setup.budget,
+            concurrency=setup.concurrency,
+            journal=self._keeping.journal,
+            planner=TemplatePlanner(),
+            synthesizer=lambda caller, fence: FindingsSynthesizer(
+                self.change,
+                threshold=setup.threshold,
+                baseline=baseline,
+                chunks=crew.chunks,
+                caller=caller,
+                tiers=crew.team.tiers,
+                fence=fence,
+            ),
+        )
+
+    def to_status(
+        self,
+        session: Session,
+        work: Callable[[Supervisor, Listener], Coroutine[object, object, Answer]],
+        *,
+        format: Format,
+        quiet: bool,
+    ) -> int:
+        """Have `work` done, print the report, and give the exit status.
+
+        What is in the folder is deleted with a complete answer: any other can be gone on with, or
+        its tasks be done again.
+        """
+        supervisor = self.supervisor()
+        if not quiet:
+            self.crew.tell(error_console())
+            self._setup.tell_left(error_console())
+        answer = session.follow(supervisor, lambda listener: work(supervisor, listener))
+        if self.change.cut is not None and answer.status == "partial":
+            answer = answer.model_copy(update={"ended_by": answer.ended_by or "deadline"})
+        review = Review.model_validate(answer.output)
+        report = ReviewReport(
+            review=review,
+            answer=answer,
+            subject=Subject.of(self.change),
+            threshold=self._setup.threshold,
+            lenses=tuple(sorted({lens_of(task.worker) for task in answer.tasks})),
+            rules=rules(),
+        )
+        with written():
+            show(report, format)
+        if answer.status == "complete":
+            shutil.rmtree(self._folder, ignore_errors=True)
+        follow_up(answer, self._keeping)
+        return _status(answer, review, self._setup.fail_on)
+
+
+def report_unread(
+    setup: ReviewSetup, run_id: str, asked: str | None, error: ToolError, *, format: Format
+) -> int:
+    """Print the report of a review whose change could not be read, and give the exit status."""
+    title = asked or "the change"
+    late = isinstance(error, OutOfTime) or (isinstance(error, GitTimeout) and error.time_up)
+    gaps = (Gap(task_id="change", why=str(error), what="Read the change that is to be reviewed"),)
+    review = Review()
+    answer = Answer(
+        run_id=run_id,
+        status="failed",
+        ended_by="deadline" if late else None,
+        engine="deterministic",
+        team="review",
+        request=f"Review {title}",
+        answer=with_gaps("", gaps),
+        output=review.model_dump(mode="json"),
+        gaps=gaps,
+    )
+    subject = Subject(title=title, base=None, head=None, files=0, added=0, removed=0)
+    report = ReviewReport(
+        review=review, answer=answer, subject=subject, threshold=setup.threshold, rules=rules()
+    )
+    with written():
+        show(report, format)
+    return _status(answer, review, setup.fail_on)
+
+
+def _status(answer: Answer, review: Review, fail_on: FailOn) -> int:
+    if answer.status == "cancelled":
+        return INTERRUPTED
+    if answer.status != "complete":
+        return 4 if answer.ended_by in ("budget", "deadline") else 3
+    return exit_status(review, fail_on)
+
+
+def format_of(given: str) -> Format:
+    """The format of a report that `given` names: an answer's formats are among them."""
+    return cast("Format", given)

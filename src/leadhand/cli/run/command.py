@@ -1,0 +1,298 @@
+"""`leadhand run`: from the options to the answer and the exit status."""
+
+import codecs
+import datetime as dt
+import json
+import os
+import secrets
+import shlex
+import stat
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import BinaryIO
+
+from pydantic import JsonValue, ValidationError
+
+from leadhand.cli.live.person import TerminalPerson, is_here
+from leadhand.cli.run.execution import INTERRUPTED, Session, Watch, error_console
+from leadhand.cli.run.models import chosen, tell_models
+from leadhand.cli.run.options import Format, Setup, Showing
+from leadhand.cli.run.storage import Keeping
+from leadhand.cli.standard_streams import written
+from leadhand.cli.views.answer import markdown, show_answer
+from leadhand.cli.views.data_console import Output
+from leadhand.contracts.answer import JOURNAL, Answer
+from leadhand.contracts.event import Event
+from leadhand.contracts.task import Plan
+from leadhand.contracts.team import Team
+from leadhand.errors import MAX_SHOWN_PROBLEMS, InputError
+from leadhand.models.choice import Choice
+from leadhand.plans.checks import check
+from leadhand.run.people import Ask
+from leadhand.run.resumption import is_over, lost_for_good
+from leadhand.state.fold import RunState, fold
+from leadhand.supervisor import Supervisor
+from leadhand.teams.sources import absolute, team_of
+
+MAX_PLAN_BYTES = 200_000_000
+"""A plan of 100,000 tasks, the most there may be, has about a third of it."""
+_OPEN_ALREADY = ("/dev/fd/", "/proc/self/fd/", "/dev/stdin")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TeamSetup(Setup):
+    """What has to be known of a run by a team that has a name or a folder."""
+
+    team: str
+    trust: bool = False
+    """Whether another user's files may be imported. Never kept with a run: who resumes it decides
+    anew."""
+    folder: str = ""
+    """Where a team that is a module is looked for; empty: the current folder."""
+
+    def load(self) -> Team:
+        """The team. Raises `InputError`."""
+        return load_team(self.team, trust=self.trust, folder=self.folder)
+
+    def origin(self, command: str) -> dict[str, JsonValue]:
+        """What is kept with the run: the team as it is found from any folder."""
+        origin = Setup.origin(self, command)
+        origin.pop("trust", None)
+        team = absolute(self.team, self.folder)
+        return {**origin, "team": team, "folder": str(Path(self.folder).absolute())}
+
+    def supervisor(self, choice: Choice, keeping: Keeping, person: Ask | None) -> Supervisor:
+        """The supervisor, with the models of `choice`. Raises `InputError`.
+
+        A person who is asked here is not hurried by a deadline that they did not name: they see
+        what the run does, and can stop it.
+        """
+        at_leisure = self.deadline is None and person is not None and "escalation" in self.approve
+        return Supervisor(
+            choice.team,
+            deadline_s=None if at_leisure else self.left_s(choice.team),
+            budget=self.budget,
+            concurrency=self.concurrency,
+            approve=self.approve,
+            person=person,
+            journal=keeping.journal,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What was asked for on the command line; see `leadhand run --help`."""
+
+    setup: TeamSetup
+    request: str | None
+    inputs: tuple[Path, ...]
+    plan: Path | None
+    amend: bool
+    home: str | None
+    showing: Showing
+
+
+def run_command(options: RunOptions) -> int:
+    """Run what `options` say, print the answer, and give the exit status."""
+    setup, showing = options.setup, options.showing
+    if options.amend and options.plan is None:
+        raise InputError("--amend is for a plan of your own: give --plan FILE as well")
+    # Everything that can be wrong with them is found before anything is done.
+    _ = setup.deadline_s, setup.budget
+    plan = read_plan(options.plan) if options.plan is not None else None
+    request = read_request(options.request, plan)
+    team = setup.load()
+    choice = chosen(team, model=setup.model, no_model=setup.no_model)
+    keeping = Keeping(options.home, options=" --trust" if setup.trust else "")
+    run_id = new_run_id()
+    session = Session(watch_of(keeping, run_id, f"team {team.name}", showing))
+    supervisor = setup.supervisor(choice, keeping, person_of(session, showing, team, request))
+    if not showing.quiet:
+        tell_models(choice, error_console())
+        setup.tell_left(error_console())
+    try:
+        answer = session.follow(
+            supervisor,
+            lambda listener: supervisor.run(
+                request,
+                plan=plan,
+                amend=options.amend,
+                run_id=run_id,
+                inputs=options.inputs,
+                origin=setup.origin("run"),
+                listener=listener,
+            ),
+        )
+        return told(answer, keeping, showing)
+    finally:
+        keeping.journal.close()
+
+
+def new_run_id() -> str:
+    """An id that no other run has."""
+    return f"run-{dt.datetime.now(dt.UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+
+
+def watch_of(
+    keeping: Keeping, run_id: str, title: str, showing: Showing, *, past: Sequence[Event] = ()
+) -> Watch:
+    """How a run is watched that is kept like this; where it is not, that is said."""
+    if keeping.lost is not None and not showing.quiet:
+        error_console().print(f"leadhand: {keeping.lost}", markup=False, highlight=False)
+    return Watch(
+        title,
+        keeping.command("resume", run_id) if keeping.lost is None else None,
+        how_to_answer=keeping.command("answer", run_id),
+        events=showing.events,
+        quiet=showing.quiet,
+        past=past,
+    )
+
+
+def person_of(session: Session, showing: Showing, team: Team, request: str) -> Ask | None:
+    """The person at the terminal; None without one, or if nobody is to be asked."""
+    if not asks_here(showing):
+        return None
+    return TerminalPerson(error_console(), session.paused, partial(errors_of, team, request))
+
+
+def errors_of(team: Team, request: str, plan: Plan) -> list[str]:
+    """Everything that keeps `team` from carrying out a plan."""
+    found = check(plan, team, request=request)
+    return [problem.message for problem in found if problem.severity == "error"]
+
+
+def asks_here(showing: Showing) -> bool:
+    """Whether somebody at the terminal may be asked."""
+    return is_here() and not showing.no_input
+
+
+def told(answer: Answer, keeping: Keeping, showing: Showing) -> int:
+    """Print an answer, and what a person can do now; gives the exit status."""
+    with written():
+        _show(answer, showing.format)
+    follow_up(answer, keeping)
+    return exit_status(answer)
+
+
+def follow_up(answer: Answer, keeping: Keeping) -> None:
+    """Say on stderr what to type where a run waits, was stopped, or lacks something."""
+    unkept = any(gap.task_id == JOURNAL for gap in answer.gaps)  # that gap says what to type
+    if keeping.lost is not None or answer.status == "complete" or unkept:
+        return
+    for said in _next_steps(answer, fold(keeping.journal.events(answer.run_id)), keeping):
+        error_console().print(f"leadhand: {said}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _next_steps(answer: Answer, state: RunState, keeping: Keeping) -> Iterator[str]:
+    """What can be done with a run that is not complete, each with what to type for it."""
+    if answer.waiting:
+        yield f"it waits for a person: {keeping.command('answer', answer.run_id)}"
+        return
+    resume = keeping.command("resume", answer.run_id)
+    budget = state.budget
+    if answer.ended_by == "budget" and budget is not None:
+        tokens = " --budget-tokens N" if budget.tokens is not None else ""
+        usd = " --budget-usd N" if budget.usd is not None else ""
+        yield f"go on with a larger budget: {resume}{tokens}{usd}"
+    elif not is_over(state):
+        yield f"go on with: {resume}"
+    lost = lost_for_good(state)
+    if lost:
+        one = shlex.quote(lost[0]) if len(lost) == 1 else "TASK"
+        yield f"do a task again with: {resume} --from {one}"
+
+
+def load_team(name: str, *, trust: bool, folder: str = "") -> Team:
+    """The team of that name or at that place. Raises `InputError` for one that can't be run so."""
+    if name == "review":
+        raise InputError("the team review needs a change to look at: use `leadhand review`")
+    return team_of(name, trust=trust, folder=folder)
+
+
+def read_request(given: str | None, plan: Plan | None = None) -> str:
+    """The request: as given, from stdin where it is `-`, else the plan's goal."""
+    if given is None:
+        if plan is None:
+            raise InputError("nothing to run: give a REQUEST, - to read it from stdin, or --plan")
+        return plan.goal
+    text = sys.stdin.buffer.read().decode("utf-8", "replace") if given == "-" else given
+    if not text.strip():
+        raise InputError("the request is empty: say what is to be done")
+    return text.strip()
+
+
+def read_plan(file: Path) -> Plan:
+    """The plan in a JSON file. Raises `InputError` naming every field that is wrong."""
+    try:
+        with _opened(file) as stream:
+            data = stream.read(MAX_PLAN_BYTES + 1)
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else str(error)
+        raise InputError(f"can't read the plan {file}: {why}") from error
+    if len(data) > MAX_PLAN_BYTES:
+        raise InputError(f"plan {file} is too large: over {MAX_PLAN_BYTES:,} bytes")
+    data = data.removeprefix(codecs.BOM_UTF8)
+    try:
+        json.loads(data)
+        return Plan.model_validate_json(data)
+    except json.JSONDecodeError as error:
+        place = f"{file}:{error.lineno}:{error.colno}"
+        raise InputError(f"{place}: the plan is not valid JSON: {error.msg}") from error
+    except ValidationError as error:
+        faults = [_fault(fault["loc"], fault["msg"]) for fault in error.errors()]
+        rest = len(faults) - MAX_SHOWN_PROBLEMS
+        more = f"; and {rest:,} more" if rest > 0 else ""
+        raise InputError(f"{file}: {'; '.join(faults[:MAX_SHOWN_PROBLEMS])}{more}") from error
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"{file}: the plan is not JSON that can be read: {error}") from error
+
+
+def _opened(file: Path) -> BinaryIO:
+    """The file, open for reading; a named pipe, which may never say anything, is not waited for.
+
+    A pipe that the shell has opened already, as in `--plan <(leadhand plan ...)`, is read.
+    """
+    number = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    mode = os.fstat(number).st_mode
+    piped = stat.S_ISFIFO(mode) and str(file).startswith(_OPEN_ALREADY)
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or piped):
+        os.close(number)
+        kind = "a pipe" if stat.S_ISFIFO(mode) else "a device"
+        raise InputError(f"can't read the plan {file}: it is {kind}, give a file")
+    os.set_blocking(number, True)
+    try:
+        return open(number, "rb")
+    except OSError:
+        os.close(number)
+        raise
+
+
+def _fault(place: tuple[int | str, ...], message: str) -> str:
+    path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
+    return f"{path.lstrip('.') or 'the plan'}: {message[:1].lower()}{message[1:]}"
+
+
+def exit_status(answer: Answer) -> int:
+    """The exit status of a run: what ended it, else whether its answer is whole."""
+    if answer.status == "complete":
+        return 0
+    if answer.status == "cancelled":
+        return INTERRUPTED
+    return 4 if answer.ended_by in ("budget", "deadline") else 3
+
+
+def _show(answer: Answer, format: Format) -> None:
+    match format:
+        case "text":
+            show_answer(answer, Output())
+        case "json":
+            # Not pydantic's own: it sends control and bidirectional characters on as they are.
+            sys.stdout.write(json.dumps(answer.model_dump(mode="json"), indent=2) + "\n")
+        case "markdown":
+            sys.stdout.flush()
+            sys.stdout.buffer.write(markdown(answer).encode("utf-8"))
+            sys.stdout.buffer.flush()

@@ -1,0 +1,226 @@
+"""One run on the command line: what is shown while it goes on, and what Ctrl-C does to it."""
+
+import asyncio
+import contextlib
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Coroutine, Generator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from types import FrameType
+from typing import IO, TextIO, cast
+
+from rich.console import Console
+
+from leadhand.cli.debugging import show_failure
+from leadhand.cli.live.tree import LiveTree, PlainLines
+from leadhand.cli.options import is_debugging
+from leadhand.cli.views.terminal import sentence
+from leadhand.contracts.answer import Answer
+from leadhand.contracts.event import Event, dump, parse
+from leadhand.engine.recorder import Listener
+from leadhand.errors import InputError
+from leadhand.models.progress import watching
+from leadhand.supervisor import Supervisor
+from leadhand.tools.scratch import remove_all
+from leadhand.trace.otel import spans_from_environment
+from leadhand.untrusted.redaction import Redactor
+
+INTERRUPTED = 130
+"""The exit status after Ctrl-C."""
+LEAVING_S = 0.3
+"""How long a second signal may take to leave word in the journal and delete temporary folders."""
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+
+Work = Callable[[Listener], Coroutine[object, object, Answer]]
+"""What has a run under way, and tells the listener of its events."""
+
+
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """How a run is watched."""
+
+    title: str
+    how_to_resume: str | None
+    """What to type to go on with it; none where it is not kept."""
+    how_to_answer: str | None = None
+    """What to type to answer what it asks; none: `leadhand answer` and its id."""
+    events: str | None = None
+    """The file that takes every event as a line."""
+    quiet: bool = False
+    past: Sequence[Event] = ()
+    """What happened before, of a run that goes on."""
+
+
+class Session:
+    """One run on the command line."""
+
+    def __init__(self, watch: Watch) -> None:
+        self._watch = watch
+        self._tree: LiveTree | None = None
+
+    def follow(self, supervisor: Supervisor, work: Work) -> Answer:
+        """The answer of `work`, with progress on stderr and events where they are asked for.
+
+        The first SIGINT or SIGTERM stops the work and keeps what is done; the second ends the
+        process.
+        """
+        watch, redact = self._watch, Redactor.of(os.environ)
+        with contextlib.ExitStack() as stack:
+            listeners: list[Listener] = []
+            if watch.events is not None:
+                listeners.append(stack.enter_context(_event_lines(watch.events)))
+            spans = stack.enter_context(spans_from_environment(warn=_warn, redact=redact))
+            if spans is not None:
+                listeners.append(spans)
+            if is_debugging():
+                listeners.append(show_failure)
+            if not watch.quiet:
+                listeners.append(stack.enter_context(self._progress()))
+
+            def tell(event: Event) -> None:
+                line = dump(event)
+                clean = redact(line)
+                shown = event if clean is line else parse(clean)
+                for listener in listeners:
+                    listener(shown)
+
+            async def main() -> Answer:
+                with _signals(supervisor, watch.how_to_resume):
+                    return await work(tell if listeners else _nobody)
+
+            document = asyncio.run(main()).model_dump_json()
+            # Whatever is printed of it is printed from here.
+            return Answer.model_validate_json(redact(document))
+
+    @contextlib.contextmanager
+    def paused(self) -> Generator[None]:
+        """Nothing is drawn on the terminal as long as the block lasts."""
+        if self._tree is None:
+            yield
+            return
+        with self._tree.paused():
+            yield
+
+    @contextlib.contextmanager
+    def _progress(self) -> Generator[Listener]:
+        console, watch = error_console(), self._watch
+        # Tracebacks would be printed into a live tree.
+        if console.is_terminal and not console.is_dumb_terminal and not is_debugging():
+            with LiveTree(
+                console, watch.title, past=watch.past, how_to_answer=watch.how_to_answer
+            ) as tree:
+                self._tree = tree
+                with watching(tree.progress):
+                    yield tree
+        else:
+            yield PlainLines(console, past=watch.past, how_to_answer=watch.how_to_answer)
+
+
+def _nobody(event: Event) -> None:
+    pass
+
+
+def _warn(line: str) -> None:
+    said = sentence(Redactor.of(os.environ)(line))
+    error_console().print(f"leadhand: {said}", markup=False, highlight=False, soft_wrap=True)
+
+
+def error_console() -> Console:
+    """Where progress goes: stderr, so that stdout holds data only. What can't be shown is not."""
+    return Console(file=cast("IO[str]", _Forgiving(sys.stderr)))
+
+
+class _Forgiving:
+    """A stream that may come to nothing: a run doesn't end for want of showing its progress."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        """Write what can be written."""
+        with contextlib.suppress(OSError):
+            return self._stream.write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        """The same."""
+        with contextlib.suppress(OSError):
+            self._stream.flush()
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._stream, name)
+
+
+@contextlib.contextmanager
+def _event_lines(events: str) -> Generator[Callable[[Event], None]]:
+    """What writes each event as a line to the file of that name; `-` is stdout."""
+    try:
+        # Not closed with the block where it is stdout, which others write to as well.
+        file = sys.stdout.buffer if events == "-" else Path(events).open("wb")  # noqa: SIM115
+    except OSError as error:
+        raise InputError(f"can't write events to {events}: {error.strerror}") from error
+    failed: list[OSError] = []
+
+    def write(event: Event) -> None:
+        if not failed:
+            try:
+                # A line at a time and at once: whoever follows the file sees the run as it happens.
+                file.write(dump(event).encode() + b"\n")
+                file.flush()
+            except OSError as error:
+                failed.append(error)
+
+    sys.stdout.flush()
+    yield write
+    if events != "-":
+        with contextlib.suppress(OSError):
+            file.close()
+    # A reader that has left has seen what it wanted. The answer is worth more than its events.
+    if failed and not isinstance(failed[0], BrokenPipeError):
+        why = f"the events in {events} are not complete: {failed[0].strerror}"
+        error_console().print(f"leadhand: {why}", markup=False, highlight=False, soft_wrap=True)
+
+
+def _leave(supervisor: Supervisor) -> None:
+    """What is left to do of a process that ends at once."""
+    supervisor.leave_word()
+    remove_all()
+
+
+@contextlib.contextmanager
+def _signals(supervisor: Supervisor, how_to_resume: str | None) -> Generator[None]:
+    """While the block runs: the first signal cancels, the second exits.
+
+    Handled by the interpreter, not by the loop: a worker that blocks the loop can't keep a person
+    from leaving.
+    """
+    loop = asyncio.get_running_loop()
+    told = False
+
+    def interrupted(number: int, frame: FrameType | None) -> None:
+        nonlocal told
+        if told:
+            # In a thread: what is interrupted here may hold a lock of the journal.
+            leaving = threading.Thread(target=_leave, args=(supervisor,), daemon=True)
+            leaving.start()
+            leaving.join(LEAVING_S)
+            if how_to_resume is not None:
+                os.write(2, f"\nleadhand: go on with: {how_to_resume}\n".encode())
+            os._exit(INTERRUPTED)
+        told = True
+        loop.call_soon_threadsafe(partial(supervisor.cancel, reason="interrupted"))
+
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may handle signals; the program around us does
+        return
+    before = {number: signal.signal(number, interrupted) for number in _SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

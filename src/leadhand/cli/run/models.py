@@ -1,0 +1,69 @@
+"""The models of a command: chosen, checked, and told before anything is spent on them."""
+
+import asyncio
+import os
+from collections.abc import Mapping
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from leadhand.cli.views.terminal import encodable, safe, sentence
+from leadhand.contracts.team import Team
+from leadhand.errors import InputError
+from leadhand.models.choice import Choice, choose, models_of, roles
+from leadhand.plans.checks import without_model
+
+
+def chosen(team: Team, *, model: str | None, no_model: bool) -> Choice:
+    """The team with its models. Raises `InputError` for one that could not be asked."""
+    choice = asyncio.run(choose(team, model=model, no_model=no_model, environ=os.environ))
+    # A server found on this machine: the provider's client looks for its address here.
+    os.environ.update(choice.environ)
+    lacking = without_model(choice.team)
+    if lacking:
+        who = f"worker {lacking[0]!r}" + (f" and {len(lacking) - 1} more" if lacking[1:] else "")
+        raise InputError(
+            f"{who} of team {choice.team.name!r} can't work without a model ({choice.why}): name "
+            "one with --model PROVIDER:NAME or LEADHAND_MODEL, set a provider's key, or give the "
+            "worker code with `offline`"
+        )
+    specs = models_of(choice.team)
+    if specs:
+        # For weight alone: a run without a model never loads what knows models.
+        from leadhand.models.names import check_names
+
+        asyncio.run(check_names(specs))
+    return choice
+
+
+def tell_models(choice: Choice, console: Console) -> None:
+    """Print which model each role uses, and why: a line where all use the same."""
+    used = roles(choice.team)
+    _line(console, f"models: {choice.why}" if used else choice.why)
+    by_model = grouped(used)
+    if len(by_model) < 2:
+        return
+    table = Table.grid(padding=(0, 2))
+    table.add_column(overflow="fold")
+    table.add_column(overflow="fold", style="dim")
+    for model, names in by_model.items():
+        shown = ", ".join(names[:8]) + (f" and {len(names) - 8:,} more" if len(names) > 8 else "")
+        table.add_row(_text(console, f"  {model}"), _text(console, shown))
+    console.print(table, width=min(console.width, 100), highlight=False, markup=False)
+
+
+def grouped(used: Mapping[str, str]) -> dict[str, list[str]]:
+    """The names of roles and workers by the model that they use."""
+    by_model: dict[str, list[str]] = {}
+    for name, model in used.items():
+        by_model.setdefault(safe(model), []).append(safe(name))
+    return by_model
+
+
+def _line(console: Console, content: str) -> None:
+    console.print(_text(console, sentence(content)), soft_wrap=True, highlight=False, markup=False)
+
+
+def _text(console: Console, content: str) -> Text:
+    return Text(encodable(content, console.encoding))

@@ -1,0 +1,147 @@
+"""The setup of a run: what a command has to know to make its supervisor, now and on resume."""
+
+import dataclasses
+import importlib
+import os
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, Self, cast
+
+from pydantic import JsonValue
+from rich.console import Console
+
+from leadhand.cli.duration import parse_duration
+from leadhand.cli.run.budget import budget_of
+from leadhand.cli.start_time import left_of
+from leadhand.contracts.budget import Budget
+from leadhand.contracts.people import Occasion
+from leadhand.contracts.team import Team
+from leadhand.errors import InputError
+from leadhand.models.choice import models_of
+
+Format = Literal["text", "json", "markdown"]
+DEADLINE_S = 600.0
+_OF_MODELS = (
+    "leadhand.models",
+    "leadhand.planners.ahead",
+    "leadhand.synthesis.model",
+    "leadhand.workers.loop",
+)
+"""What a run that uses models imports, and one without them never does."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """What every command that runs a team has to know."""
+
+    model: str | None = None
+    no_model: bool = False
+    deadline: str | None = None
+    budget_usd: float | None = None
+    budget_tokens: int | None = None
+    concurrency: int = 64
+    approve: tuple[Occasion, ...] = ()
+
+    @property
+    def deadline_s(self) -> float:
+        """Seconds to the answer. Raises `InputError`."""
+        return parse_duration(self.deadline) if self.deadline else DEADLINE_S
+
+    def left_s(self, team: Team) -> float:
+        """Seconds to the answer from now on. A deadline that was named counts from the start of the
+        program; the libraries behind the models of `team` weigh seconds, and are imported first.
+
+        Raises `InputError`.
+        """
+        if models_of(team):
+            for name in _OF_MODELS:
+                importlib.import_module(name)
+        return self.time_left_s
+
+    @property
+    def time_left_s(self) -> float:
+        """Seconds to the answer from now on, if no library has to be imported first."""
+        return left_of(self.deadline_s) if self.deadline else self.deadline_s
+
+    def tell_left(self, console: Console) -> None:
+        """Say what is left of the deadline, where the start took a good part of it."""
+        left_s = left_of(self.deadline_s)
+        if self.deadline and left_s < 0.9 * self.deadline_s:
+            said = f"after the start, the run has {left_s:.1f} s of --deadline {self.deadline}"
+            console.print(f"leadhand: {said}", markup=False, highlight=False, soft_wrap=True)
+
+    @property
+    def budget(self) -> Budget | None:
+        """What the run may spend. Raises `InputError`."""
+        return budget_of(self.budget_usd, self.budget_tokens)
+
+    def origin(self, command: str) -> dict[str, JsonValue]:
+        """What is kept with the run, for `of`."""
+        fields = {name: value for name, value in dataclasses.asdict(self).items() if value}
+        return {"command": command, **fields, "approve": [*self.approve]}
+
+    @classmethod
+    def of(cls, origin: Mapping[str, JsonValue], **changed: object) -> Self:
+        """The setup that a run was begun with, but for what is `changed` and not none or false."""
+        given: dict[str, object] = {**origin, **{k: v for k, v in changed.items() if v}}
+        given["trust"] = bool(changed.get("trust"))  # never what a journal says
+        if changed.get("model"):
+            given["no_model"] = False
+        elif changed.get("no_model"):
+            given["model"] = None
+        given["approve"] = tuple(cast("list[str]", given.get("approve") or ()))
+        fields = {field.name for field in dataclasses.fields(cls)}
+        return cls(**{name: value for name, value in given.items() if name in fields})  # pyright: ignore[reportArgumentType]
+
+
+@dataclass(frozen=True, slots=True)
+class Showing:
+    """How a run is shown and its answer printed."""
+
+    format: Format = "text"
+    events: str | None = None
+    quiet: bool = False
+    no_input: bool = False
+    """Nobody at the terminal is asked anything."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeOptions:
+    """What was asked for on the command line; see `leadhand resume --help`."""
+
+    run: str
+    home: str | None
+    showing: Showing
+    from_task: str | None = None
+    model: str | None = None
+    no_model: bool = False
+    deadline: str | None = None
+    budget_usd: float | None = None
+    budget_tokens: int | None = None
+    team: str | None = None
+    trust: bool = False
+
+    @property
+    def changed(self) -> dict[str, object]:
+        """What is to be other than it was when the run was begun."""
+        names = ("model", "no_model", "deadline", "budget_usd", "budget_tokens", "team", "trust")
+        changed: dict[str, object] = {name: getattr(self, name) for name in names}
+        # A team that is named now is looked for in the folder of now.
+        return {**changed, "folder": os.getcwd()} if self.team else changed
+
+    @property
+    def kept(self) -> str:
+        """What is to be typed with later commands as well."""
+        team = f" --team {shlex.quote(self.team)}" if self.team else ""
+        return f"{team}{' --trust' if self.trust else ''}"
+
+
+def occasions(given: str | None) -> tuple[Occasion, ...]:
+    """What `--approve plan,escalation` names. Raises `InputError`."""
+    known: tuple[Occasion, ...] = ("plan", "escalation")
+    names = [name.strip() for name in (given or "").split(",") if name.strip()]
+    for name in names:
+        if name not in known:
+            raise InputError(f"--approve {name}: give {' or '.join(known)}, or both with a comma")
+    return tuple(one for one in known if one in names)

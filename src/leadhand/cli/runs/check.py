@@ -1,0 +1,71 @@
+"""`leadhand runs check`, and what other commands say of a run that is not what was written."""
+
+import json
+import sys
+from typing import TYPE_CHECKING
+
+from leadhand.cli.views.plurals import counted
+from leadhand.cli.views.terminal import encodable, safe, sentence
+
+if TYPE_CHECKING:
+    from leadhand.contracts.inspection import Inspection
+    from leadhand.ports import Journal
+
+DAMAGED = 3
+"""The exit status where a run is damaged."""
+
+
+def check_runs(journal: "Journal | None", home: str, *, as_json: bool) -> int:
+    """Print for each run whether it is what was written; gives the exit status."""
+    found = [journal.inspect(run.run_id) for run in journal.runs()] if journal is not None else []
+    if as_json:
+        told = [
+            {
+                "run_id": one.run_id,
+                "verdict": one.verdict,
+                "damage": one.damage or None,
+                "unread": one.unread or None,
+                "saved": saved(one),
+            }
+            for one in found
+        ]
+        sys.stdout.write(json.dumps(told, indent=2) + "\n")
+    elif found:
+        width = max(len(safe(one.run_id)) for one in found)
+        lines = "".join(f"{safe(one.run_id):<{width}}  {_verdict(one)}\n" for one in found)
+        sys.stdout.write(encodable(lines, sys.stdout.encoding or "utf-8"))
+    else:
+        sys.stdout.write(f"no runs are kept in {safe(home)}\n")
+    return DAMAGED if any(one.damage for one in found) else 0
+
+
+def told(found: "Inspection") -> int:
+    """Say on stderr where a run is damaged, or not readable here; gives the exit status."""
+    if not (found.damage or found.unread):
+        return 0
+    why = f"is damaged: {found.damage}" if found.damage else f"is shown in part: {found.unread}"
+    line = sentence(f"run {found.run_id!r} {why}. What can be saved: {saved(found)}")
+    sys.stderr.write(encodable(f"leadhand: {line}\n", sys.stderr.encoding or "utf-8"))
+    return DAMAGED
+
+
+def saved(found: "Inspection") -> str:
+    """What there is of a run up to where it is damaged."""
+    from leadhand.state.fold import fold
+
+    if not found.events:
+        return "nothing"
+    tasks = fold(found.events).tasks
+    done = sum(task.status == "completed" for task in tasks.values())
+    results = f", with the results of {done:,} of {counted(len(tasks), 'task')}" if tasks else ""
+    return f"{counted(len(found.events), 'event')}{results}"
+
+
+def _verdict(found: "Inspection") -> str:
+    """What the check of a run found, on one line."""
+    said: str = found.verdict
+    if found.damage:
+        said += f": {sentence(found.damage)}. What can be saved: {saved(found)}"
+    elif found.unverified:
+        said += f": leadhand 0.1 wrote {counted(found.unverified, 'event')} without checksums"
+    return f"{said}; {sentence(found.unread)}" if found.unread else said

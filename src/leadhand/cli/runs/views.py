@@ -1,0 +1,254 @@
+"""`leadhand runs`, `runs prune`, `show` and `trace`: what they print of runs that are kept."""
+
+import datetime as dt
+import difflib
+import json
+import shlex
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from leadhand.cli.home import shown_home
+from leadhand.cli.runs.check import told
+from leadhand.cli.standard_streams import written
+from leadhand.cli.views.plurals import counted
+from leadhand.cli.views.terminal import encodable, safe, sentence
+from leadhand.errors import InputError, JournalError
+
+if TYPE_CHECKING:
+    from leadhand.contracts.inspection import Inspection
+    from leadhand.contracts.summary import RunSummary
+    from leadhand.ports import Journal
+
+MAX_REQUEST_CHARS, MIN_REQUEST_CHARS = 60, 20
+"""Of a request in a list; as much as fits into the line on a terminal, but not less."""
+MAX_ID_CHARS = 200
+"""Of a run's id: no run can have a longer one."""
+MAX_NEAREST = 3
+"""Ids that are named where the one that was asked for is not there."""
+
+
+def found(journal: "Journal | None", given: str, home: str) -> str:
+    """The id of the run that `given` means: an id, the beginning of one alone, or `last`.
+
+    Raises `InputError` naming those that come nearest.
+    """
+    if journal is not None and _may_be_an_id(given) and journal.has(given):
+        return given
+    ids = [run.run_id for run in journal.runs()] if journal is not None else []
+    if not ids:
+        raise InputError(f"no runs are kept in {home}")
+    if given == "last":
+        return ids[0]
+    asked = repr(_cut(given, MAX_REQUEST_CHARS))
+    begun = [id for id in ids if given and id.startswith(given)]
+    if len(begun) == 1:
+        return begun[0]
+    if begun:
+        more = f" and {len(begun) - MAX_NEAREST:,} more" if len(begun) > MAX_NEAREST else ""
+        names = ", ".join(begun[:MAX_NEAREST])
+        raise InputError(f"{asked} may be any of {counted(len(begun), 'run')}: {names}{more}")
+    like = given[:MAX_ID_CHARS]
+    near = difflib.get_close_matches(like, ids, n=MAX_NEAREST, cutoff=0.5) or ids[:1]
+    hint = "the nearest: " if near != ids[:1] else "the last one is "
+    raise InputError(f"there is no run {asked}; {hint}{', '.join(near)}")
+
+
+def list_runs(journal: "Journal | None", home: str, *, limit: int | None, as_json: bool) -> None:
+    """Print a line for each run, the one begun last first."""
+    more = min(limit, sys.maxsize - 1) + 1 if limit is not None else None  # a database's most
+    runs = journal.runs(limit=more) if journal is not None else ()
+    listed = runs[:limit]
+    if as_json:
+        rows = [run.model_dump(mode="json") for run in listed]
+        sys.stdout.write(json.dumps(rows, indent=2) + "\n")
+    elif listed:
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
+        _write("".join(f"{_fitting(line, width)}\n" for line in _rows(listed, width)))
+    else:
+        _write(f"no runs are kept in {safe(home)}\n")
+    if len(runs) > len(listed):
+        which = f"these are the last {len(listed):,}" if len(listed) > 1 else "this is the last one"
+        sys.stderr.write(f"{which}; --limit shows more\n")
+    if any(run.status == "damaged" for run in listed):
+        sys.stderr.write("some runs are damaged: `leadhand runs check` tells where\n")
+
+
+def prune_runs(
+    journal: "Journal | None", home: str, *, before: dt.datetime, dry_run: bool, as_json: bool
+) -> Sequence[str]:
+    """Forget the runs whose last event is older than `before`, or name them only; gives their ids.
+
+    A run that somebody works on is kept.
+    """
+    if journal is None:
+        ids: Sequence[str] = ()
+    elif dry_run:
+        ids = [run.run_id for run in journal.runs() if _prunable(journal, run, before)]
+    else:
+        ids = journal.prune(before=before)
+    if as_json:
+        sys.stdout.write(json.dumps({"dry_run": dry_run, "run_ids": list(ids)}, indent=2) + "\n")
+        return ids
+    done = "would be deleted" if dry_run else "deleted"
+    _write("".join(f"{safe(id)}\n" for id in ids))
+    since = f"older than {before:%Y-%m-%d %H:%M} UTC"
+    nothing = f"nothing is {since} in {safe(home)}: nothing {done}"
+    _write(f"{counted(len(ids), 'run')} {since} {done}\n" if ids else f"{nothing}\n")
+    return ids
+
+
+def show_run(
+    journal: "Journal | None",
+    given: str,
+    home: str,
+    *,
+    as_json: bool,
+    answer: bool = False,
+    options: str = "",
+) -> int:
+    """Print what became of a run; with `answer`, the answer that it gave instead.
+
+    Gives the exit status: 3 where the run is damaged, and only what is sound of it is printed.
+    """
+    inspection, held = _run(journal, given, home)
+    run_id, events = inspection.run_id, inspection.events
+    from leadhand.trace.story import Story
+
+    story = Story.of(events)
+    if answer and story.state.answer is None:
+        raise InputError(f"run {run_id!r} has no answer yet: `leadhand show {run_id}` tells why")
+    if answer and story.state.answer is not None:
+        from leadhand.cli.views.answer import show_answer
+        from leadhand.cli.views.data_console import Output
+
+        show_answer(story.state.answer, Output())
+    elif as_json:
+        from leadhand.trace.overview import overview
+
+        sys.stdout.write(json.dumps(overview(story, held=held), indent=2) + "\n")
+    else:
+        from leadhand.cli.options import is_debugging
+        from leadhand.cli.runs.story_text import print_lines, story_lines, tracebacks
+        from leadhand.cli.views.data_console import Output
+
+        lines = story_lines(story, held=held, options=options)
+        print_lines([*lines, *(tracebacks(story) if is_debugging() else ())], Output())
+    return told(inspection)
+
+
+def trace_run(
+    journal: "Journal | None",
+    given: str,
+    home: str,
+    *,
+    format: Literal["json", "html"],
+    out: Path | None,
+) -> int:
+    """Write the whole of a run, as data or as a page, to stdout or to the file `out`.
+
+    Gives the exit status, as `show_run` does.
+    """
+    inspection, held = _run(journal, given, home)
+    events = inspection.events
+    if format == "json":
+        from leadhand.trace.document import document
+
+        pieces = document(events)
+    else:
+        from leadhand.trace.page import page
+
+        pieces = page(events, held=held)
+    if out is None:
+        with written():
+            sys.stdout.flush()
+            for piece in pieces:
+                sys.stdout.buffer.write(piece.encode())
+            sys.stdout.buffer.flush()
+        return told(inspection)
+    try:
+        with out.open("w", encoding="utf-8", newline="\n") as file:
+            file.writelines(pieces)
+    except OSError as error:
+        raise InputError(f"can't write the trace to {out}: {error.strerror}") from error
+    return told(inspection)
+
+
+def home_options(home: str | None) -> str:
+    """What commands need to find the same runs again, to be put after them."""
+    return f" --home {shlex.quote(safe(shown_home(home)))}" if home is not None else ""
+
+
+def _may_be_an_id(text: str) -> bool:
+    """Whether a run can be called that; no database takes every text."""
+    try:
+        return len(text.encode()) <= MAX_ID_CHARS and "\0" not in text
+    except UnicodeEncodeError:  # what was typed was no UTF-8
+        return False
+
+
+def _run(journal: "Journal | None", given: str, home: str) -> "tuple[Inspection, bool]":
+    """A run as far as it is sound, and whether a process works on it."""
+    run_id = found(journal, given, home)
+    if journal is None:
+        raise InputError(f"no runs are kept in {home}")
+    inspection = journal.inspect(run_id)
+    if not inspection.events:
+        raise JournalError(inspection.unread or f"run {run_id!r} is damaged: {inspection.damage}")
+    return inspection, journal.holder(run_id) is not None
+
+
+def _prunable(journal: "Journal", run: "RunSummary", before: dt.datetime) -> bool:
+    return run.updated_at < before and journal.holder(run.run_id) is None
+
+
+def _rows(runs: "Sequence[RunSummary]", columns: int | None) -> Iterator[str]:
+    """A line for each run: id, when, status, tasks, time, cost, team, request.
+
+    Of the request there is as much as `columns` leave.
+    """
+    from leadhand.trace.quantities import price, span
+
+    table = [
+        (
+            safe(run.run_id),
+            f"{run.started_at:%Y-%m-%d %H:%M}",
+            run.status,
+            f"{run.completed:,}/{run.tasks:,}",
+            span(run.makespan_s) if run.makespan_s is not None else "",
+            price(run.cost_usd) if run.cost_usd is not None else "",
+            safe(run.team),
+        )
+        for run in runs
+    ]
+    widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+    room = MAX_REQUEST_CHARS
+    if columns is not None:
+        room = max(columns - sum(widths) - 2 * len(widths), MIN_REQUEST_CHARS)
+    for run, row in zip(runs, table, strict=True):
+        cells = [
+            f"{cell:>{width}}" if place in (3, 4, 5) else f"{cell:<{width}}"
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        yield "  ".join([*cells, _cut(sentence(run.request), room)]).rstrip()
+
+
+def _fitting(line: str, columns: int | None) -> str:
+    """`line` as one line of a terminal of so many columns; in a pipe it stays whole."""
+    if columns is None:
+        return line
+    from rich.text import Text
+
+    text = Text(line)
+    text.truncate(columns, overflow="ellipsis")
+    return text.plain
+
+
+def _cut(text: str, max_chars: int) -> str:
+    return text if len(text) <= max_chars else f"{text[: max_chars - 1]}…"
+
+
+def _write(text: str) -> None:
+    sys.stdout.write(encodable(text, sys.stdout.encoding or "utf-8"))

@@ -1,0 +1,125 @@
+"""`leadhand teams`: lists the ready-made teams, shows one, checks a folder, makes a new one.
+
+Prints and nothing else; what a team is and what is wrong with it is known to the loader.
+"""
+
+import json
+import shlex
+from pathlib import Path
+
+from rich.console import Console, RenderableType
+from rich.table import Table
+from rich.text import Text
+
+from leadhand.cli.teams.document import document
+from leadhand.cli.teams.page import MAX_WIDTH, Page, text_for
+from leadhand.cli.views.plurals import counted
+from leadhand.cli.views.terminal import safe, sentence
+from leadhand.errors import InputError
+from leadhand.plans.checks import misfits, team_problems
+from leadhand.plans.nesting import nested_teams
+from leadhand.teams.loader import Inspection, inspect, ready_made, summary
+from leadhand.teams.scaffold import create
+from leadhand.teams.sources import python_team, team_of
+
+_REQUEST = "I was charged twice and the app crashes"
+"""Something that the team of `teams new` can answer."""
+
+
+def list_teams(console: Console) -> None:
+    """Print the ready-made teams: name, number of workers, description."""
+    table = Table.grid(padding=(0, 2))
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True, style="dim")
+    table.add_column(overflow="fold")
+    for source in ready_made():
+        team = summary(source)
+        table.add_row(
+            text_for(console, safe(team.name), "bold"),
+            text_for(console, counted(team.workers, "worker")),
+            text_for(console, sentence(team.description)),
+        )
+    _print(console, table)
+
+
+def show_team(name: str, console: Console, as_json: bool = False, *, trust: bool = False) -> None:
+    """Print the team `name`: a ready-made one, a folder's or a Python one.
+
+    Raises `InputError` if there is no such team, `TeamError` if it has problems.
+    """
+    team = team_of(name, trust=trust)
+    if as_json:
+        console.out(json.dumps(document(team), indent=2), highlight=False)
+    else:
+        _print(console, Page(team, console).group())
+
+
+def check_team(
+    source: str | Path, console: Console, *, trust: bool = False, code: bool = True
+) -> bool:
+    """Print every problem and warning of a team, one a line; true: it can be used.
+
+    `source` is its folder, or names a Python team. Without `code` nothing is imported. Raises
+    `InputError` if there is no such team.
+    """
+    team, problems, warnings = _inspected(source, trust=trust, code=code)
+    for label, style, lines in (("problem", "red", problems), ("warning", "yellow", warnings)):
+        for line in lines:
+            _line(console, Text.assemble((label, style), "  ", text_for(console, sentence(line))))
+    if team is None and not (problems or code):
+        told = f"no problem found in {safe(str(source))!r}; its functions were not looked at"
+        _line(console, text_for(console, told, "bold"))
+        return True
+    if team is None:
+        found = counted(len(problems), "problem")
+        more = f", {counted(len(warnings), 'warning')}" if warnings else ""
+        _line(console, text_for(console, f"{found}{more}: this team can't be used yet", "bold"))
+        return False
+    end = f", {counted(len(warnings), 'warning')}" if warnings else ""
+    needs_model = any(
+        worker.run is None and worker.offline is None and worker.team is None
+        for one in (team, *(nesting.team for nesting in nested_teams(team)))
+        for worker in one.workers
+    )
+    how = " with a model" if needs_model else ""
+    size = counted(len(team.workers), "worker")
+    told = f"team {safe(team.name)!r} can be used{how}: {size}{end}"
+    _line(console, text_for(console, told, "bold"))
+    return True
+
+
+def _inspected(source: str | Path, *, trust: bool, code: bool) -> Inspection:
+    if isinstance(source, Path) or python_team(source) is None:
+        return inspect(Path(source), trust=trust, code=code)
+    if not code:
+        raise InputError(f"{source!r} is Python: without its code there is nothing to check")
+    team = team_of(source, trust=trust)
+    problems = (*team_problems(team, model_at_hand=True), *misfits(team))
+    return Inspection(None if problems else team, problems, ())
+
+
+def new_team(folder: Path, console: Console) -> None:
+    """Make a small working team in `folder` and print what to do with it.
+
+    Raises `InputError` where there is something already, or nothing can be written.
+    """
+    create(folder)
+    # A ready-made team of that name would be taken before the folder.
+    given = f"./{folder}" if str(folder) in ready_made() else str(folder)
+    shown = shlex.quote(safe(given))
+    _line(console, text_for(console, f"made a team in {safe(given)}", "bold"))
+    for command, what in (
+        (f"leadhand teams check {shown}", "what leadhand makes of it"),
+        (f"leadhand run {shlex.quote(_REQUEST)} --team {shown}", "try it, with a model or without"),
+    ):
+        _line(console, Text.assemble("  ", text_for(console, command, "cyan"), f"  # {what}"))
+
+
+def _print(console: Console, content: RenderableType) -> None:
+    width = min(console.width, MAX_WIDTH)
+    console.print(content, width=width, highlight=False, emoji=False, markup=False)
+
+
+def _line(console: Console, line: Text) -> None:
+    """Print one line that is not broken, so that what reads it can go by lines."""
+    console.print(line, soft_wrap=True, highlight=False, emoji=False, markup=False)

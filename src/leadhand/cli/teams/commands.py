@@ -1,0 +1,72 @@
+"""The commands about teams, as `leadhand.cli.app` adds them. Imports typer alone."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from leadhand.cli.options import TEAM_HELP, Debug, Json, Trust
+
+teams_app = typer.Typer(help="Teams: list the ready-made ones, show one, check or begin your own.")
+
+
+def add_to(app: typer.Typer) -> None:
+    """Add `teams` and its commands to `app`."""
+    app.add_typer(teams_app, name="teams", no_args_is_help=True)
+
+
+@teams_app.command("list")
+def teams_list(debug: Debug = False) -> None:
+    """List the ready-made teams."""
+    from leadhand.cli.teams.actions import list_teams
+    from leadhand.cli.views.data_console import Output
+
+    list_teams(Output())
+
+
+@teams_app.command("show")
+def teams_show(
+    name: Annotated[str, typer.Argument(help=TEAM_HELP, metavar="TEAM")],
+    json: Json = False,
+    trust: Trust = False,
+    debug: Debug = False,
+) -> None:
+    """Show a team: its workers, its plan template and its rules. Imports its Python."""
+    from leadhand.cli.teams.actions import show_team
+    from leadhand.cli.views.data_console import Output
+
+    show_team(name, Output(), as_json=json, trust=trust)
+
+
+@teams_app.command("check")
+def teams_check(
+    folder: Annotated[
+        str, typer.Argument(help="A folder that holds team.yaml, or a Python team.", metavar="DIR")
+    ],
+    no_code: Annotated[
+        bool, typer.Option("--no-code", help="Import nothing; check only what the files say.")
+    ] = False,
+    trust: Trust = False,
+    debug: Debug = False,
+) -> None:
+    """Check a team: every problem; those of a folder with file and line.
+
+    Imports the folder's Python, to check the functions that its files name, unless --no-code.
+    """
+    from leadhand.cli.teams.actions import check_team
+    from leadhand.cli.views.data_console import Output
+
+    sound = check_team(folder, Output(), trust=trust, code=not no_code)
+    raise typer.Exit(0 if sound else 2)
+
+
+@teams_app.command("new")
+def teams_new(
+    folder: Annotated[Path, typer.Argument(help="The folder to make.", metavar="NAME|DIR")],
+    debug: Debug = False,
+) -> None:
+    """Make a team of your own: a folder to start from, and a module named after it."""
+    from leadhand.cli.teams.actions import new_team
+    from leadhand.cli.views.data_console import Output
+
+    new_team(folder, Output())

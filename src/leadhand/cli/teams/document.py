@@ -1,0 +1,140 @@
+"""A team as JSON data, under the names that a team's files use: `leadhand teams show --json`."""
+
+from collections.abc import Mapping
+from dataclasses import asdict
+
+from leadhand.contracts.retry import Retry
+from leadhand.contracts.team import ModelSpec, Role, Team, Worker, tool_name
+from leadhand.plans.payloads import PayloadForm, outline
+
+
+def document(team: Team) -> dict[str, object]:
+    """Everything there is to know of a team before it is run."""
+    return {
+        "name": team.name,
+        "description": team.description,
+        "models": {
+            tier: [model_name(spec) for spec in specs] for tier, specs in team.tiers.items()
+        },
+        "workers": [_worker(worker) for worker in team.workers],
+        "planner": {
+            **_role(team.planner),
+            "template": [
+                {
+                    "id": entry.id,
+                    "worker": entry.worker,
+                    "intent": entry.intent,
+                    "depends_on": entry.depends_on,
+                    "for_each": entry.for_each,
+                    "payload": entry.payload,
+                    "done_when": entry.done_when,
+                    "tolerates_missing": entry.tolerates_missing,
+                    "limits": entry.limits.model_dump(exclude_none=True),
+                }
+                for entry in team.template
+            ],
+        },
+        "synthesizer": {
+            "strategy": team.synthesis,
+            **_role(team.synthesizer),
+            "plain": team.synthesizer.plain,
+        },
+        "judge": _role(team.judge),
+        "critic": None if team.critic is None else _role(team.critic),
+        "limits": team.limits.model_dump(exclude_none=True),
+        "ladder": {
+            "max_attempts": team.retry.max_attempts,
+            "backoff_s": team.retry.backoff_s,
+            **asdict(team.ladder),
+        },
+        "rates": {name: asdict(rate) for name, rate in team.rates.items()},
+        "contact": team.contact,
+        "max_depth": team.max_depth,
+        "routes": [
+            {
+                "worker": route.worker,
+                "words": route.words,
+                "pattern": route.pattern,
+                "labels": route.labels,
+                "secondary": route.secondary,
+            }
+            for route in team.routes
+        ],
+        "router": None if team.router is None else _role(team.router),
+        "shared_tools": team.shared_tools,
+    }
+
+
+def model_name(spec: ModelSpec) -> str:
+    """`provider:model` as it was given; of a pydantic-ai `Model` the name it goes by."""
+    return spec if isinstance(spec, str) else str(getattr(spec, "model_name", spec))
+
+
+def name_of(thing: object) -> str:
+    """`module:name` of a function; of anything else its own name, or its type's."""
+    if isinstance(thing, str):
+        return thing
+    module, name = getattr(thing, "__module__", None), getattr(thing, "__qualname__", None)
+    if isinstance(module, str) and isinstance(name, str):
+        return f"{module}:{name}"
+    return tool_name(thing) or type(thing).__qualname__
+
+
+def contract(declared: object) -> str:
+    """What a worker takes or answers with, in a few words: `Order {id: integer}`."""
+    schema = PayloadForm(declared).schema
+    fields = outline(schema)
+    if isinstance(declared, Mapping):
+        return fields
+    name = name_of(declared) if isinstance(declared, type) else str(declared)
+    return f"{name} {fields}" if "properties" in schema or "$ref" in schema else name
+
+
+def _worker(worker: Worker) -> dict[str, object]:
+    return {
+        "name": worker.name,
+        "description": worker.description,
+        "tools": [name_of(tool) for tool in worker.tools],
+        "tier": worker.tier,
+        "model": None if worker.model is None else model_name(worker.model),
+        "settings": dict(worker.settings),
+        "input": _schema(worker.input),
+        "output": _schema(worker.output),
+        "plain": worker.plain,
+        "min_confidence": worker.min_confidence,
+        "max_tool_calls": worker.max_tool_calls,
+        "max_output_mb": worker.max_output_mb,
+        "fallback": worker.fallback,
+        "retry": _retry(worker.retry),
+        "isolate": worker.isolate,
+        "concurrency": worker.concurrency,
+        "limits": worker.limits.model_dump(exclude_none=True),
+        "offline": None if worker.offline is None else name_of(worker.offline),
+        "offline_s": worker.offline_s,
+        "run": None if worker.run is None else name_of(worker.run),
+        "role": worker.role,
+        "max_queue": worker.max_queue,
+        "team": None if worker.team is None else document(worker.team),
+        "instructions": worker.instructions,
+    }
+
+
+def _retry(retry: bool | Retry) -> object:
+    if isinstance(retry, bool):
+        return retry
+    names = None if retry.on is None else [kind.__qualname__ for kind in retry.on]
+    return {"on": names, "attempts": retry.attempts}
+
+
+def _role(role: Role) -> dict[str, object]:
+    return {
+        "tier": role.tier,
+        "model": None if role.model is None else model_name(role.model),
+        "settings": dict(role.settings),
+        "instructions": role.instructions,
+    }
+
+
+def _schema(output: object) -> object:
+    """The form of a worker's input or output as a JSON Schema; None for text or anything."""
+    return None if output is None else PayloadForm(output).schema

@@ -1,0 +1,192 @@
+"""An answer as a person reads it: what is missing, the text, what contradicts, what it took.
+
+Laid out on a terminal, plain text elsewhere; as Markdown where that is asked for, and only then
+with Markdown's escapes. Nothing in it is obeyed.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from rich.console import Console, Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+from rich.theme import Theme
+
+from leadhand.cli.views.markdown_text import code
+from leadhand.cli.views.markdown_view import SafeMarkdown
+from leadhand.cli.views.plurals import counted
+from leadhand.cli.views.terminal import encodable, safe, safe_block, sentence
+from leadhand.contracts.answer import FOUND, Answer, Conflict, Gap, Metrics
+from leadhand.run.outcome import reason, without_gaps
+from leadhand.trace.quantities import faster
+from leadhand.untrusted.markdown import prose
+
+MAX_WIDTH = 100
+"""Wider terminals don't get longer lines."""
+MAX_SOURCES = 20
+"""Sources shown one by one; `--json` has all."""
+MAX_ALIKE = 5
+"""Gaps of one reason that are shown one by one; of more the first few are named in one line."""
+_NAMED = 3
+
+_Shown = Callable[[str], str]
+"""How a text of strangers is shown: so that nothing in it is obeyed."""
+_THEME = Theme({"markdown.code": "cyan"})
+"""Code without rich's black box, which a light terminal would show as one."""
+_STATUS_STYLES = {
+    "complete": "green",
+    "partial": "yellow",
+    "failed": "red",
+    "cancelled": "yellow",
+    "waiting": "yellow",
+}
+
+
+def show_answer(answer: Answer, console: Console) -> None:
+    """Print `answer`: laid out on a terminal, else as plain text."""
+    text = _laid_out(answer, console) if console.is_terminal else _plain(answer)
+    console.file.write(encodable(text, console.encoding))
+
+
+def markdown(answer: Answer) -> str:
+    """The answer as Markdown: its gaps, its text, then conflicts, sources and the footer."""
+    return _document(answer, name=code, said=_prose, ref=code)
+
+
+def _plain(answer: Answer) -> str:
+    """The same for reading: what others wrote stands there as they wrote it."""
+    return _document(answer, name=_quoted, said=sentence, ref=str)
+
+
+def _document(answer: Answer, *, name: _Shown, said: _Shown, ref: _Shown) -> str:
+    gaps = _gaps(answer, name, said)
+    body = safe_block(without_gaps(answer.answer, answer.gaps, contact=answer.contact))
+    parts = [
+        _section("What is missing", gaps),
+        f"{FOUND}\n\n{body}" if gaps and body.strip() else body,
+        safe_block(answer.contact or ""),
+        _section("Contradictions", [_conflict(one, name, said) for one in answer.conflicts]),
+        _section("Sources", _sources(answer, ref)),
+        f"---\n\n{' · '.join(footer(answer))}",
+    ]
+    return "\n\n".join(part.strip("\n") for part in parts if part.strip()) + "\n"
+
+
+def _section(title: str, lines: Sequence[str]) -> str:
+    return f"## {title}\n\n" + "\n".join(f"- {line}" for line in lines) if lines else ""
+
+
+def footer(answer: Answer) -> list[str]:
+    """Status, engine, tasks, time, and what was used, each in a few words."""
+    done = sum(task.status == "completed" for task in answer.tasks)
+    total = len(answer.tasks)
+    tasks = counted(total, "task") if done == total else f"{done:,} of {counted(total, 'task')}"
+    modelled = answer.engine == "model"
+    engine = "engine: model" if modelled else "engine: deterministic, no model was used"
+    return [answer.status, engine, tasks, *_time(answer.metrics), *_use(answer.metrics, modelled)]
+
+
+def _time(metrics: Metrics) -> Iterator[str]:
+    yield seconds(metrics.makespan_s)
+    if gained := faster(metrics):
+        yield gained
+
+
+def _use(metrics: Metrics, modelled: bool) -> Iterator[str]:
+    if not modelled:
+        return
+    yield counted(metrics.requests, "request")
+    yield f"{metrics.input_tokens:,} tokens in, {metrics.output_tokens:,} out"
+    yield cost(metrics.cost_usd)
+
+
+def cost(usd: float | None) -> str:
+    """A price as people read it. An unknown one is unknown, never nothing."""
+    if usd is None:
+        return "cost unknown"
+    if 0 < usd < 0.0001:
+        return "under $0.0001"
+    return f"${usd:.4f}" if usd < 1 else f"${usd:,.2f}"
+
+
+def seconds(taken_s: float) -> str:
+    """A time span as people read it."""
+    if taken_s < 60:
+        return f"{taken_s:.1f} s"
+    minutes, rest = divmod(round(taken_s), 60)
+    return f"{minutes} min {rest} s"
+
+
+def _gaps(answer: Answer, name: _Shown, said: _Shown) -> list[str]:
+    """A line for each gap; many of one reason share one, and the answer document has them all."""
+    alike: dict[str, list[Gap]] = {}
+    for gap in answer.gaps:
+        alike.setdefault(gap.why, []).append(gap)
+    lines: list[str] = []
+    for why, gaps in alike.items():
+        if len(gaps) <= MAX_ALIKE:
+            lines += [f"{name(gap.task_id)}: {reason(gap, said)}" for gap in gaps]
+        else:
+            names = ", ".join(name(gap.task_id) for gap in gaps[:_NAMED])
+            lines.append(f"{names} and {len(gaps) - _NAMED:,} more: {said(why)}")
+    return lines
+
+
+def _conflict(conflict: Conflict, name: _Shown, said: _Shown) -> str:
+    between = ", ".join(map(name, conflict.task_ids))
+    end = f"taken as right: {said(conflict.resolution)}" if conflict.resolution else "open"
+    why = f" ({said(conflict.why)})" if conflict.why else ""
+    return f"{between}: {said(conflict.about)}; {end}{why}"
+
+
+def _prose(text: str) -> str:
+    return prose(sentence(text))
+
+
+def _quoted(name: str) -> str:
+    """A name for the terminal, which makes no markup of it."""
+    return f"`{safe(name)}`"
+
+
+def _sources(answer: Answer, shown: _Shown) -> list[str]:
+    """A line for each reference, `shown` so that nothing in it becomes markup."""
+    by_ref: dict[str, list[str]] = {}
+    for source in answer.sources:
+        by_ref.setdefault(shown(sentence(source.ref)), []).append(shown(safe(source.task_id)))
+    lines = [f"{ref} ({', '.join(dict.fromkeys(ids))})" for ref, ids in by_ref.items()]
+    if len(lines) <= MAX_SOURCES:
+        return lines
+    return [*lines[:MAX_SOURCES], f"and {len(lines) - MAX_SOURCES:,} more, which --json has"]
+
+
+def _laid_out(answer: Answer, console: Console) -> str:
+    body = without_gaps(answer.answer, answer.gaps, contact=answer.contact)
+    parts = _titled("missing", "yellow", _gaps(answer, _quoted, sentence))
+    parts += [SafeMarkdown(body), Text()] if body.strip() else []
+    parts += [SafeMarkdown(answer.contact), Text()] if answer.contact else []
+    conflicts = [_conflict(one, _quoted, sentence) for one in answer.conflicts]
+    parts += _titled("contradictions", "yellow", conflicts)
+    parts += _titled("sources", "dim", _sources(answer, str))
+    status, *rest = footer(answer)
+    rest_of_line = (f" · {' · '.join(rest)}", "dim")
+    parts.append(Text.assemble((status, f"bold {_STATUS_STYLES[answer.status]}"), rest_of_line))
+    with console.use_theme(_THEME), console.capture() as captured:
+        console.print(
+            Group(*parts), width=min(console.width, MAX_WIDTH), highlight=False, markup=False
+        )
+    return captured.get()
+
+
+def _titled(title: str, style: str, lines: Sequence[str]) -> list[RenderableType]:
+    return [Text(title, style=f"bold {style}"), _list(lines, style), Text()] if lines else []
+
+
+def _list(lines: Sequence[str], style: str) -> Padding:
+    table = Table.grid(padding=(0, 1))
+    table.add_column(style=style)
+    table.add_column(overflow="fold")
+    for line in lines:
+        text = Text(line)
+        text.highlight_regex(r"`[^`]+`", "cyan")
+        table.add_row("•", text)
+    return Padding(table, (0, 0, 0, 2))

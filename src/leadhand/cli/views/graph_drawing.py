@@ -1,0 +1,181 @@
+"""Draws a plan's graph beside its tasks, in the way that `git log --graph` draws history.
+
+Time runs downwards. A task's line goes on until the last task that needs it; tasks that need the
+same and are needed by the same stand side by side and share one line. Pure: text in, text out.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from leadhand.contracts.task import Task
+from leadhand.plans import graph
+
+MAX_TASKS = 500
+"""Nobody looks at a drawing of more."""
+MAX_LANES = 8
+"""Lines side by side; a graph that needs more is not drawn, its tasks say what they wait for."""
+
+_JOINTS = {
+    # What leads up, down, left and right of a joint.
+    (True, True, False, True): "├",
+    (True, True, True, False): "┤",
+    (True, True, True, True): "┼",
+    (True, True, False, False): "│",
+    (True, False, False, True): "╰",
+    (True, False, True, False): "╯",
+    (True, False, True, True): "┴",
+    (False, True, False, True): "╭",
+    (False, True, True, False): "╮",
+    (False, True, True, True): "┬",
+}
+_ASCII = str.maketrans({"●": "*", "│": "|", "─": "-"} | dict.fromkeys("├┤┼╰╯┴╭╮┬", "+"))
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One row of the drawing: a joint of lines, or a task and the lines beside it."""
+
+    head: str
+    """What stands before the first line of the task's text."""
+    body: str = ""
+    """What stands before each further line of it."""
+    task: Task | None = None
+
+
+@dataclass(slots=True)
+class _Group:
+    """Tasks that need the same and are needed by the same."""
+
+    tasks: list[Task]
+    needs: set[int] = field(default_factory=set[int])
+    users: set[int] = field(default_factory=set[int])
+
+
+def draw(tasks: Sequence[Task], *, ascii_only: bool = False) -> list[Row]:
+    """The rows of the drawing, every task in one of them; empty where it would be too large."""
+    if len(tasks) > MAX_TASKS:
+        return []
+    drawing = _Drawing(_groups(tasks))
+    rows = list(drawing.rows())
+    if drawing.widest > MAX_LANES:
+        return []
+    if not ascii_only:
+        return rows
+    return [Row(row.head.translate(_ASCII), row.body.translate(_ASCII), row.task) for row in rows]
+
+
+def _groups(tasks: Sequence[Task]) -> list[_Group]:
+    after = graph.dependants(tasks)
+    by_id = {task.id: task for task in tasks}
+    numbers: dict[tuple[frozenset[str], frozenset[str]], int] = {}
+    groups: list[_Group] = []
+    number_of: dict[str, int] = {}
+    for id in graph.order(tasks):
+        twins = (frozenset(by_id[id].depends_on), frozenset(after.get(id, ())))
+        number = numbers.setdefault(twins, len(groups))
+        if number == len(groups):
+            groups.append(_Group([]))
+        groups[number].tasks.append(by_id[id])
+        number_of[id] = number
+        for needed in by_id[id].depends_on:
+            groups[number].needs.add(number_of[needed])
+            groups[number_of[needed]].users.add(number)
+    return groups
+
+
+class _Drawing:
+    """The lanes while the groups are drawn one after the other."""
+
+    def __init__(self, groups: Sequence[_Group]) -> None:
+        self._groups = groups
+        self._lanes: list[int | None] = []
+        """The group whose line runs in each lane."""
+        self._waiting = [set(group.users) for group in groups]
+        """By group, the users that are not drawn yet."""
+        self.widest = 0
+
+    def rows(self) -> Iterator[Row]:
+        """All rows, from top to bottom. Stops early where the drawing is too wide."""
+        to_do = list(range(len(self._groups)))
+        drawn: dict[int, int] = {}
+        while to_do and self.widest <= MAX_LANES:
+            ready = [number for number in to_do if self._groups[number].needs <= drawn.keys()]
+            # What ends most lines comes first, so that few run side by side; then what goes on
+            # from where the last one was drawn, so that chains stay together; then plan order.
+            latest = {
+                one: max((drawn[n] for n in self._groups[one].needs), default=-1) for one in ready
+            }
+            number = max(ready, key=lambda one: (self._ends(one), latest[one], -one))
+            yield from self._draw(number)
+            to_do.remove(number)
+            drawn[number] = len(drawn)
+
+    def _ends(self, number: int) -> int:
+        return sum(self._waiting[needed] == {number} for needed in self._groups[number].needs)
+
+    def _draw(self, number: int) -> Iterator[Row]:
+        group = self._groups[number]
+        feeding = [lane for lane, one in enumerate(self._lanes) if one in group.needs]
+        ending = [lane for lane in feeding if self._waiting[self._lanes[lane] or 0] == {number}]
+        target = ending[0] if ending else self._free()
+        if feeding and feeding != [target]:
+            yield Row(self._joint(feeding, ending, target))
+        for lane in ending:
+            self._lanes[lane] = None
+        for needed in group.needs:
+            self._waiting[needed].discard(number)
+        self._lanes[target] = number
+        self._trim()
+        self.widest = max(self.widest, len(self._lanes))
+        yield from self._members(group, target)
+        if not group.users:
+            self._lanes[target] = None
+            self._trim()
+
+    def _trim(self) -> None:
+        while self._lanes and self._lanes[-1] is None:
+            self._lanes.pop()
+
+    def _free(self) -> int:
+        if None in self._lanes:
+            return self._lanes.index(None)
+        self._lanes.append(None)
+        return len(self._lanes) - 1
+
+    def _joint(self, feeding: list[int], ending: list[int], target: int) -> str:
+        """Lines that meet: from the lanes that feed a group to the one in which it goes on."""
+        ends = {*feeding, target}
+        low, high = min(ends), max(ends)
+        text = ""
+        for lane, one in enumerate(self._lanes):
+            inside = low <= lane <= high
+            if lane in ends:
+                down = lane == target or lane not in ending
+                text += _JOINTS[one is not None, down, lane > low, lane < high]
+            elif one is not None:
+                text += "│"
+            else:
+                text += "─" if inside else " "
+            text += "─" if low <= lane < high else " "
+        return text.rstrip()
+
+    def _members(self, group: _Group, target: int) -> Iterator[Row]:
+        if len(group.tasks) == 1:
+            head = self._beside(target, "●")
+            yield Row(head, self._beside(target, "│" if group.users else " "), group.tasks[0])
+            return
+        for number, task in enumerate(group.tasks):
+            first = number == 0 and not group.needs
+            last = number == len(group.tasks) - 1 and not group.users
+            branch = "╭" if first else "╰" if last else "├"
+            below = " " if last else "│"
+            beside = self._beside(target, branch, across=True)
+            yield Row(f"{beside}● ", f"{self._beside(target, below)}  ", task)
+
+    def _beside(self, target: int, mark: str, *, across: bool = False) -> str:
+        """All lanes with `mark` in one of them; `across` draws a line from there to the right."""
+        text = ""
+        for lane, one in enumerate(self._lanes):
+            text += mark if lane == target else "│" if one is not None else " "
+            text += "─" if across and lane >= target else " "
+        return text

@@ -1,0 +1,41 @@
+"""Makes text that others wrote fit to stand in Markdown that GitHub and its like will render.
+
+Nothing in it may become markup, HTML, a picture, a link, a mention or a formula, and none of it is
+hidden. Says nothing of what a report looks like.
+"""
+
+import re
+
+from leadhand.cli.views.terminal import safe, safe_block, sentence
+from leadhand.untrusted import markdown
+
+_ALIVE = re.compile(
+    # What GitHub brings to life besides links: mentions, formulas, issue numbers, emoji, commits.
+    rf"{markdown.LINKS.pattern}|[@$]|#\d|\bGH-\d|:[\w+-]+:|\b[0-9a-f]{{7,40}}\b",
+    re.IGNORECASE,
+)
+
+
+def clip(text: str, limit: int) -> str:
+    """`text`, or its first `limit` characters and an ellipsis."""
+    return text if len(text) <= limit else text[:limit] + "…"
+
+
+def code(text: str) -> str:
+    """`text` in one line as code, whatever backticks it holds; nothing where it is blank."""
+    return markdown.code(safe(text))
+
+
+def prose(text: str) -> str:
+    """`text` as one paragraph: code between backticks stays code, all else loses its powers.
+
+    A word that a renderer would make a link or a mention of becomes code too.
+    """
+    return markdown.prose(sentence(text), alive=_ALIVE)
+
+
+def fenced(text: str, language: str = "") -> str:
+    """`text` as a block of code that nothing in it can end; `language` is the caller's own word."""
+    block = safe_block(text)
+    mark = "`" * max(3, markdown.longest_run(block) + 1)
+    return f"{mark}{language}\n{block}\n{mark}"

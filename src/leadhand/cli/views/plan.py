@@ -1,0 +1,97 @@
+"""A plan as a person reads it before anything is done: its graph, and what each task is for."""
+
+import json
+from collections.abc import Iterator, Mapping
+
+from rich.console import Console
+from rich.text import Text
+
+from leadhand.cli.views.graph_drawing import Row, draw
+from leadhand.cli.views.plurals import counted
+from leadhand.cli.views.terminal import encodable, safe, sentence
+from leadhand.contracts.task import Plan, Task
+from leadhand.plans import graph
+
+MAX_WIDTH = 100
+"""Wider terminals don't get longer lines."""
+MAX_PAYLOAD_CHARS = 400
+
+
+_ENDS = {
+    "merge": "then the results are put together",
+    "select": "then the best result is taken",
+    "reduce": "then the results are condensed step by step",
+    "last": "then the last task's result is the answer",
+}
+
+
+def show_plan(plan: Plan, console: Console, *, models: Mapping[str, str] | None = None) -> None:
+    """Print the plan's tasks in the order in which they can run, as a graph.
+
+    `models` says which model each worker would use; workers that it lacks use none.
+    """
+    width = min(console.width, MAX_WIDTH)
+    workers = counted(len({task.worker for task in plan.tasks}), "worker")
+    tasks = counted(len(plan.tasks), "task")
+    console.print(_text(console, sentence(plan.goal), "bold"), width=width)
+    console.print(_text(console, f"{tasks} for {workers}\n", "dim"), width=width)
+    unicode = console.encoding.lower().replace("-", "").startswith("utf")
+    drawn = draw(plan.tasks, ascii_only=not unicode)
+    rows = drawn or _list(plan, "● " if unicode else "* ")
+    gutter = max(len(part) for row in rows for part in (row.head, row.body)) if rows else 0
+    for row in rows:
+        # Wrapped here, so that the graph goes on beside every line of a task's text.
+        lines = [Text()]
+        if row.task is not None:
+            text = _task(row.task, console, models or {}, says_after=not drawn)
+            lines = list(text.wrap(console, max(20, width - gutter)))
+        for number, line in enumerate(lines):
+            beside = Text((row.body if number else row.head).ljust(gutter), "dim")
+            beside.append_text(line)
+            beside.rstrip()
+            console.print(beside, soft_wrap=True, highlight=False, markup=False)
+    end = _ENDS.get(plan.synthesis, f"then {safe(plan.synthesis)}")
+    if len(plan.tasks) == 1:
+        end = "then its result is the answer"
+    if plan.instruction:
+        end += f": {sentence(plan.instruction)}"
+    console.print(_text(console, f"\n{end}", "dim"), width=width, highlight=False)
+
+
+def _list(plan: Plan, bullet: str) -> list[Row]:
+    """The tasks one below the other, where the graph is too large to draw."""
+    by_id = {task.id: task for task in plan.tasks}
+    return [Row(bullet, "  ", by_id[id]) for id in graph.order(plan.tasks)]
+
+
+def _task(task: Task, console: Console, models: Mapping[str, str], *, says_after: bool) -> Text:
+    text = _text(console, safe(task.id), "bold")
+    if task.worker != task.id:
+        text.append_text(_text(console, f"  {safe(task.worker)}", "not bold cyan"))
+    if task.worker in models:
+        text.append_text(_text(console, f"  {safe(models[task.worker])}", "not bold dim"))
+    if says_after and task.depends_on:
+        after = f"  after {safe(', '.join(task.depends_on))}"
+        text.append_text(_text(console, after, "not bold dim"))
+    text.append_text(_text(console, f"\n{sentence(task.intent)}", "not bold"))
+    for said in _beside(task):
+        text.append_text(_text(console, f"\n{said}", "not bold dim"))
+    if task.done_when:
+        done = f"\nDone when: {sentence(task.done_when)}"
+        text.append_text(_text(console, done, "not bold dim"))
+    return text
+
+
+def _beside(task: Task) -> Iterator[str]:
+    """What a task is given beside its intent, a line each."""
+    if task.payload is not None:
+        data = json.dumps(task.payload, ensure_ascii=False)
+        cut = "…" if len(data) > MAX_PAYLOAD_CHARS else ""
+        yield f"Payload: {sentence(data[:MAX_PAYLOAD_CHARS])}{cut}"
+    bounds = task.limits.model_dump(exclude_none=True)
+    if bounds:
+        yield "Limits: " + ", ".join(f"{name} {safe(str(one))}" for name, one in bounds.items())
+
+
+def _text(console: Console, content: str, style: str = "") -> Text:
+    return Text(encodable(content, console.encoding), style)

@@ -1,0 +1,164 @@
+"""Failures out of exceptions: what was raised, where in the user's code, and the whole traceback.
+
+The one place where an exception becomes a `Failed`, for workers in the loop, in threads and in
+processes and for whatever else a runner raises. Imports little: a worker process starts with it.
+"""
+
+import os
+import re
+import traceback
+from collections.abc import Collection, Iterator
+from types import CodeType, FrameType, TracebackType
+from typing import cast
+
+from leadhand.contracts.outcome import Failed, Raised
+from leadhand.errors import InputError, Permanent
+
+MAX_MESSAGE = 2_000
+"""Characters of a failure's message."""
+MAX_TRACEBACK = 20_000
+"""Characters of a traceback that are kept: its beginning and its end."""
+_MAX_FRAMES = 100
+
+PERMANENT: tuple[type[Exception], ...] = (
+    TypeError, ValueError, LookupError, AttributeError, NameError, AssertionError,
+    NotImplementedError, ImportError, PermissionError, FileNotFoundError, InputError,
+)  # fmt: skip
+"""What the same attempt would raise again: mistakes in the code or the input, with all their
+subclasses. A worker raises `Permanent` for whatever else a retry can't cure."""
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+_PYTHON = os.path.dirname(os.path.abspath(os.__file__)) + os.sep
+_INSTALLED = re.compile(r"[\\/](?:site|dist)-packages[\\/]")
+
+
+def failure_of(error: BaseException, *, on: Collection[str] | None = None) -> Failed:
+    """The failure that an exception out of a worker stands for.
+
+    It is transient unless the exception is one of `PERMANENT`, or says itself that it is or is not,
+    by an attribute `transient`; with `on`, class names, only if it is of one of these.
+    """
+    return Failed(
+        kind="error",
+        message=bounded(described(error)),
+        transient=_is_transient(error, on),
+        raised=Raised(
+            type=legible(type(error).__name__),
+            where=_where(error),
+            traceback=_traceback(error),
+        ),
+    )
+
+
+def class_name(kind: type) -> str:
+    """How `on` names a class: a worker process has the name, and a class of its own."""
+    return f"{kind.__module__}.{kind.__qualname__}"
+
+
+def described(error: BaseException) -> str:
+    """`ValueError: its message`, or the type alone if there is none; of a group its first too."""
+    try:
+        said = str(error)
+    except Exception:
+        said = ""
+    name = type(error).__name__
+    shown = f"{name}: {said}" if said else name
+    first = _first(error)
+    return shown if first is error else f"{shown}: {described(first)}"
+
+
+def bounded(message: str) -> str:
+    """`message` with at most `MAX_MESSAGE` characters, all of which UTF-8 can hold."""
+    if len(message) > MAX_MESSAGE:
+        message = message[: MAX_MESSAGE - 3] + "..."
+    return legible(message)
+
+
+def legible(text: str) -> str:
+    """`text` with U+FFFD where it has a lone surrogate, which UTF-8 can't hold."""
+    return _SURROGATE.sub("\ufffd", text)
+
+
+def _first(error: BaseException) -> BaseException:
+    """The first exception that is no group, of a group and the groups in it."""
+    while isinstance(error, BaseExceptionGroup):
+        error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
+    return error
+
+
+def _where(error: BaseException) -> str | None:
+    """`file:line` of the last frame in user code; None without a frame, as in a C function.
+
+    User code is what is neither leadhand nor Python's library nor installed. If there is none, it
+    is the package of the first frame that is not leadhand's: that of the worker function.
+    """
+    frames = list(_frames(_first(error).__traceback__)) or list(_frames(error.__traceback__))
+    if not frames:
+        return None
+    users = [one for one in frames if _is_users(one[0].f_code)]
+    if not users:
+        others = [one for one in frames if not _path(one[0].f_code).startswith(_OURS)] or frames
+        package = _package(others[0][0])
+        users = [one for one in others if _package(one[0]) == package]
+    frame, line = users[-1]
+    return legible(f"{_shown(_path(frame.f_code))}:{line}")
+
+
+def _frames(tb: TracebackType | None) -> Iterator[tuple[FrameType, int]]:
+    while tb is not None:
+        yield tb.tb_frame, tb.tb_lineno
+        tb = tb.tb_next
+
+
+def _is_users(code: CodeType) -> bool:
+    path = _path(code)
+    library = path.startswith((_OURS, _PYTHON, "<frozen ")) or _INSTALLED.search(path)
+    return not library
+
+
+def _path(code: CodeType) -> str:
+    name = code.co_filename
+    return name if name.startswith("<") else os.path.normpath(name)
+
+
+def _package(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__")).partition(".")[0]
+
+
+def _shown(path: str) -> str:
+    """A path below the current folder as seen from there."""
+    try:
+        here = os.getcwd().rstrip(os.sep) + os.sep
+    except OSError:
+        return path
+    return path.removeprefix(here)
+
+
+def _traceback(error: BaseException) -> str:
+    try:
+        lines = traceback.format_exception(error, limit=-_MAX_FRAMES)
+    except Exception:  # what it formats is the worker's own code, and may raise anything
+        return ""
+    text = legible("".join(lines))
+    left_out = len(text) - MAX_TRACEBACK
+    if left_out <= 0:
+        return text
+    half = MAX_TRACEBACK // 2
+    return f"{text[:half]}\n[... {left_out:,} characters left out ...]\n{text[-half:]}"
+
+
+def _is_transient(error: BaseException, on: Collection[str] | None) -> bool:
+    """Whether a retry could succeed; of a group, whether it could for all that is in it."""
+    if isinstance(error, BaseExceptionGroup):
+        group = cast("BaseExceptionGroup[BaseException]", error)
+        return all(_is_transient(one, on) for one in group.exceptions)
+    if not isinstance(error, Exception) or isinstance(error, Permanent):
+        return False
+    if on is not None:
+        return any(class_name(kind) in on for kind in type(error).__mro__)
+    try:
+        own = getattr(error, "transient", None)
+    except Exception:
+        own = None
+    return own if isinstance(own, bool) else not isinstance(error, PERMANENT)

@@ -1,0 +1,263 @@
+"""What writes runs to Postgres, which is also what holds them: one session.
+
+Its end, however it comes, ends both. So whoever has lost a run to another process can't write it.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import psycopg
+
+from leadhand.contracts.event import Event
+from leadhand.errors import JournalError
+from leadhand.journal.codec import BLOB_CHARS, Redact, compressed, encode
+from leadhand.journal.group_commit import Batch
+from leadhand.journal.integrity import checksum
+from leadhand.journal.postgres_database import Database, Session
+from leadhand.journal.postgres_holds import Holds
+from leadhand.journal.summaries import Digest
+
+_KEEP: Final = """
+    WITH digests AS (
+        INSERT INTO leadhand.runs (run, updated_at, digest)
+        SELECT run, updated_at, digest
+        FROM unnest(%s::text[], %s::timestamptz[], %s::text[])
+            WITH ORDINALITY AS new (run, updated_at, digest, n) ORDER BY n
+        ON CONFLICT (run) DO UPDATE SET updated_at = excluded.updated_at, digest = excluded.digest
+    ), blobs AS (
+        INSERT INTO leadhand.blobs (run, seq, data)
+        SELECT * FROM unnest(%s::text[], %s::bigint[], %s::bytea[])
+    )
+    INSERT INTO leadhand.events (run, seq, body, checksum)
+    SELECT * FROM unnest(%s::text[], %s::bigint[], %s::text[], %s::bigint[])
+"""
+"""One statement: one transaction, and one round trip."""
+_DROP: Final = """
+    WITH mine AS (
+        SELECT FROM leadhand.holders WHERE run = %s AND backend = %s AND since = %s FOR SHARE
+    )
+    DELETE FROM leadhand.messages WHERE id = %s AND EXISTS (SELECT FROM mine)
+"""
+_PASSING: Final = (
+    psycopg.errors.LockNotAvailable,
+    psycopg.errors.QueryCanceled,
+    psycopg.errors.DeadlockDetected,
+    psycopg.errors.CannotConnectNow,
+    psycopg.errors.TooManyConnections,
+)
+"""What the server says where it is busy or about to stop."""
+PAUSE_S: Final = 0.2
+"""Between two attempts at a database that can't be reached."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """What is to be written of one run."""
+
+    digest: Digest
+    bodies: Sequence[tuple[int, str]]
+    """Each with its position."""
+
+
+class Pen:
+    """Holds runs and writes their events. Safe to use from any thread."""
+
+    def __init__(
+        self,
+        database: Database,
+        *,
+        redact: Redact | None,
+        kept: Callable[[str], Iterable[Event]],
+        patience_s: float,
+    ) -> None:
+        """`kept` reads the events of a run that are safe. A database that can't be reached, or
+        that keeps its tables locked, is asked again for `patience_s`."""
+        self._database = database
+        self._redact = redact
+        self._kept = kept
+        self._patience_s = patience_s
+        self._lock = threading.Lock()
+        self._session = Session(database)
+        self._holds = Holds(self._session)
+        self._closed = threading.Event()
+        self._digests: dict[str, Digest] = {}
+        """Of the runs that are held here, which nobody else can change."""
+
+    def take(self, run_id: str) -> bool:
+        """Hold a run; False where somebody does, be it this process."""
+        with self._lock, self._database.explained(f"can't lock run {run_id!r}"):
+            return self._holds.take(run_id)
+
+    def release(self, run_id: str) -> None:
+        """Hold a run no more."""
+        with self._lock:
+            self._digests.pop(run_id, None)
+            self._holds.release(run_id)
+
+    def taken_by(self, run_id: str) -> str | None:
+        """The other process that has taken a run which was held here; `None` if there is none.
+
+        A session that was lost is opened again for it, and what it held is taken again. Says
+        `None`, too, while events are written, which finds out the same.
+        """
+        if not self._lock.acquire(blocking=False):
+            return None
+        try:
+            with self._database.explained("can't be reached"):
+                self._session.ask("SELECT")
+                self._holds.restore()
+            return self._holds.taken_by(run_id)
+        finally:
+            self._lock.release()
+
+    def drop(self, run_id: str, message_id: int) -> bool:
+        """Delete a message of a run that is held here, unless another process has the run by now.
+
+        False where the run is not held here.
+        """
+        with self._lock, self._database.explained("can't be written"):
+            if run_id not in self._holds:
+                return False
+            self._holds.restore()
+            self._session.ask(_DROP, run_id, *self._holds.mark(run_id), message_id, again=False)
+            return True
+
+    def write(self, batch: Batch, waited_for: Callable[[], bool]) -> Mapping[str, str]:
+        """Make events safe, all in one transaction; where that fails, each run's by itself.
+
+        Gives the runs that could not be written, and why. Where the session is lost another one is
+        opened, for as long as the events are `waited_for`.
+        """
+        with self._lock:
+            give_up_s = time.monotonic() + self._patience_s
+            unsure = False
+            while True:
+                try:
+                    self._holds.restore()
+                    return self._written(batch, unsure=unsure)
+                except (psycopg.OperationalError, JournalError) as error:
+                    for run_id in batch:
+                        self._digests.pop(run_id, None)
+                    why = str(error) if isinstance(error, JournalError) else self._why(error)
+                    passes = isinstance(error, JournalError) or self._may_pass(error)
+                    if not passes or time.monotonic() > give_up_s or not waited_for():
+                        return {id: _told(id, why) for id in batch}
+                    unsure = True
+                if self._closed.wait(PAUSE_S):
+                    return {id: _told(id, why) for id in batch}
+
+    def try_no_more(self) -> None:
+        """Let the next failure to write stand."""
+        self._closed.set()
+
+    def close(self, *, limit_s: float) -> None:
+        """End the session, and with it the holds, unless it is still at work after `limit_s`."""
+        if self._lock.acquire(timeout=limit_s):
+            self._session.close()
+            self._lock.release()
+
+    def _written(self, batch: Batch, *, unsure: bool) -> dict[str, str]:
+        """Write a batch. `unsure`: what was sent before may have arrived."""
+        failed: dict[str, str] = {}
+        ready: dict[str, _Entry] = {}
+        last = self._last(batch) if unsure else {}
+        for run_id, events in batch.items():
+            other = self._holds.taken_by(run_id)
+            if other is not None:
+                failed[run_id] = _told(run_id, f"{other} has taken it over")
+            elif last.get(run_id, 0) < events[-1].seq:
+                try:
+                    ready[run_id] = self._entry(run_id, events)
+                except JournalError as error:
+                    failed[run_id] = str(error)
+        failed |= self._insert(ready)
+        for run_id in failed:
+            self._digests.pop(run_id, None)
+        return failed
+
+    def _last(self, batch: Batch) -> dict[str, int]:
+        """The position of the last event of each run that is safe."""
+        query = "SELECT run, max(seq) FROM leadhand.events WHERE run = ANY (%s) GROUP BY run"
+        return {str(id): int(str(seq)) for id, seq in self._session.ask(query, [*batch])}
+
+    def _entry(self, run_id: str, events: Sequence[Event]) -> _Entry:
+        bodies = encode(events, redact=self._redact)
+        digest = self._digest(run_id) or Digest.of(events[0])
+        for position, event in enumerate(events):
+            digest.add(
+                event,
+                before=lambda end=position: [*self._kept(run_id), *events[:end]],
+                redact=self._redact,
+            )
+        if run_id in self._holds:
+            self._digests[run_id] = digest
+        seqs = (event.seq for event in events)
+        return _Entry(digest, [*zip(seqs, bodies, strict=True)])
+
+    def _digest(self, run_id: str) -> Digest | None:
+        if run_id in self._digests:
+            return self._digests[run_id]
+        rows = self._session.ask("SELECT digest FROM leadhand.runs WHERE run = %s", run_id)
+        if not rows:
+            return None
+        try:
+            return Digest.read(str(rows[0][0]))
+        except JournalError:
+            return Digest.whole([*self._kept(run_id)])
+
+    def _insert(self, ready: Mapping[str, _Entry]) -> dict[str, str]:
+        if not ready:
+            return {}
+        try:
+            self._session.ask(_KEEP, *_columns(ready), again=False)
+        except (psycopg.Error, UnicodeError) as error:
+            if self._may_pass(error):
+                raise
+            if len(ready) == 1:
+                return {id: _told(id, self._why(error)) for id in ready}
+            failed: dict[str, str] = {}
+            for id, entry in ready.items():
+                failed |= self._insert({id: entry})
+            return failed
+        return {}
+
+    def _may_pass(self, error: Exception) -> bool:
+        """Whether the same may succeed a moment later."""
+        return self._session.lost or isinstance(error, _PASSING)
+
+    def _why(self, error: Exception) -> str:
+        if isinstance(error, psycopg.errors.UniqueViolation):
+            return "another process has written it meanwhile"
+        if self._session.lost:
+            said = self._database.words(error)
+            return f"the connection to {self._database.where} was lost: {said}"
+        return f"{self._database.where} says: {self._database.words(error)}"
+
+
+def _columns(ready: Mapping[str, _Entry]) -> tuple[list[object], ...]:
+    """The parameters of `_KEEP`."""
+    bodies = [(id, seq, body) for id, entry in ready.items() for seq, body in entry.bodies]
+    long = [row for row in bodies if len(row[2]) > BLOB_CHARS]
+    return (
+        [*ready],
+        [entry.digest.updated_at for entry in ready.values()],
+        [entry.digest.write() for entry in ready.values()],
+        [id for id, _, _ in long],
+        [seq for _, seq, _ in long],
+        [compressed(body) for _, _, body in long],
+        [id for id, _, _ in bodies],
+        [seq for _, seq, _ in bodies],
+        [body if len(body) <= BLOB_CHARS else None for _, _, body in bodies],
+        [checksum(id, seq, body) for id, seq, body in bodies],
+    )
+
+
+def _told(run_id: str, why: str) -> str:
+    """Why a run can't be written, as a person is told."""
+    return (
+        f"run {run_id!r} can't be kept: {why}; what was committed stands: mend it, then"
+        f" `leadhand resume {run_id}`"
+    )

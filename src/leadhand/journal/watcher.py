@@ -1,0 +1,92 @@
+"""The lookout: one look at a journal for all runs of an event loop, in one thread.
+
+A thread for each run would be a thousand of them where a program has a thousand short runs.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+from leadhand.contracts.people import Message
+from leadhand.errors import JournalError
+from leadhand.journal.unblocked import asked
+from leadhand.ports import Journal
+
+LOOK_S = 0.5
+"""How often a journal is looked at."""
+
+_log = logging.getLogger("leadhand")
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What there is of a run."""
+
+    messages: Sequence[Message] = ()
+    taken_by: str | None = None
+    """The other process that has taken the run over, in words."""
+    error: JournalError | None = None
+    """Why that can't be told."""
+
+
+Hear = Callable[[Seen], None]
+
+_lookouts: WeakKeyDictionary[asyncio.AbstractEventLoop, "dict[int, Lookout]"] = WeakKeyDictionary()
+"""By event loop, then by the id of the journal, as long as runs are watched."""
+
+
+class Lookout:
+    """Looks at one journal, for as long as runs are watched there."""
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        self._runs: dict[str, Hear] = {}
+        self._looking: asyncio.Task[None] | None = None
+
+    @classmethod
+    @asynccontextmanager
+    async def over(cls, journal: Journal, run_id: str, hear: Hear) -> AsyncGenerator[None]:
+        """While the block lasts, `hear` is called with what there is of the run."""
+        known = _lookouts.setdefault(asyncio.get_running_loop(), {})
+        lookout = known.setdefault(id(journal), cls(journal))
+        lookout._runs[run_id] = hear
+        if lookout._looking is None:
+            lookout._looking = asyncio.ensure_future(lookout._look_again())
+        try:
+            yield
+        finally:
+            del lookout._runs[run_id]
+            if not lookout._runs:
+                del known[id(journal)]
+                lookout._looking.cancel()
+                await asyncio.wait([lookout._looking])
+
+    async def _look_again(self) -> None:
+        while True:
+            await asyncio.sleep(LOOK_S)
+            ids = tuple(self._runs)
+            try:
+                seen = await asked(self._journal, self._look, ids)
+            except JournalError as error:
+                seen = dict.fromkeys(ids, Seen(error=error))
+            for run_id, one in seen.items():
+                if run_id in self._runs:
+                    self._tell(self._runs[run_id], one)
+
+    def _look(self, ids: Sequence[str]) -> dict[str, Seen]:
+        return {id: self._look_at(id) for id in ids}
+
+    def _look_at(self, run_id: str) -> Seen:
+        try:
+            return Seen(self._journal.messages(run_id), self._journal.taken_by(run_id))
+        except JournalError as error:
+            return Seen(error=error)
+
+    def _tell(self, hear: Hear, seen: Seen) -> None:
+        try:
+            hear(seen)
+        except Exception:
+            _log.exception("what was left for a run could not be taken in")

@@ -1,0 +1,93 @@
+"""The planner by model: shows a model the request and the team, and takes back a sound plan.
+
+It has no tools, does no work, and shows the model nothing but what the user and the team's author
+wrote. Which plans are sound is `check`'s business; how a model writes one down, `proposal`'s.
+"""
+
+import itertools
+from collections.abc import Callable, Sequence
+
+from leadhand import ports
+from leadhand.contracts.task import Plan
+from leadhand.contracts.team import Team
+from leadhand.errors import PlanRejected
+from leadhand.models.calls import Asker, Caller, Request
+from leadhand.models.prompts import joined, prompt
+from leadhand.models.structured import MAX_REPAIRS, Answer, Unfit, ask_for
+from leadhand.planners.proposal import form, object_in, proposed, roster, shortened
+from leadhand.plans.checks import Problem, check
+
+_PACKAGE = "leadhand.planners"
+
+Rejected = Callable[[Plan | None, Sequence[str]], None]
+"""Told of a proposal, none where it could not be read as a plan, and of every problem it has."""
+
+
+class ModelPlanner:
+    """Has a model write the plan, and mend it where something is wrong with it."""
+
+    name = "planner"
+
+    def __init__(self, caller: Caller, *, rejected: Rejected) -> None:
+        """`rejected` is called for each proposal that is turned down while it may be mended."""
+        self._caller = caller
+        self._rejected = rejected
+
+    async def plan(self, request: ports.Request, team: Team) -> Plan:
+        """A plan that `check` finds nothing wrong with.
+
+        Raises `PlanRejected` with every problem of the last proposal where repairs didn't help,
+        and `ModelError` where no model answered, or answers came that hold no proposal.
+        """
+        proposals = itertools.count(1)
+
+        def read(answer: Answer) -> Plan:
+            plan, problems = _read(answer, request, team)
+            if plan is not None and not problems:
+                return plan
+            if next(proposals) > MAX_REPAIRS:
+                raise PlanRejected(problems)
+            said = shortened([problem.message for problem in problems])
+            self._rejected(plan, said)
+            raise Unfit(_numbered(said))
+
+        return await ask_for(
+            self._caller,
+            Asker(self.name),
+            _question(request),
+            request=_asked(team),
+            models=team.models_of(team.planner),
+            read=read,
+        )
+
+
+def _asked(team: Team) -> Request:
+    role = team.planner
+    if role.plain:
+        return Request(role.instructions, settings=role.settings)
+    instructions = joined(prompt(_PACKAGE, "planner"), roster(team.workers), role.instructions)
+    return Request(instructions, output=form(team), settings=role.settings)
+
+
+def _question(request: ports.Request) -> str:
+    inputs = " ".join(request.inputs.split())
+    return joined(request.text, f"Handed in with it: {inputs}" if inputs else "")
+
+
+def _read(
+    answer: Answer, request: ports.Request, team: Team
+) -> tuple[Plan | None, Sequence[Problem]]:
+    """The plan that an answer proposes, where it is one, and what is wrong with it."""
+    data = answer.data if answer.data is not None else object_in(answer.text)
+    if data is None:
+        raise Unfit("This is no plan. Answer with the whole plan, in the form asked for.")
+    plan = proposed(data, request.text, team)
+    if not isinstance(plan, Plan):
+        return None, plan
+    found = check(plan, team, author="model", request=request.text)
+    return plan, [problem for problem in found if problem.severity == "error"]
+
+
+def _numbered(problems: Sequence[str]) -> str:
+    lines = (f"{number}. {problem}" for number, problem in enumerate(problems, start=1))
+    return joined(prompt(_PACKAGE, "rejected"), "\n".join(lines))

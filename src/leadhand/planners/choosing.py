@@ -1,0 +1,93 @@
+"""The choice of one worker by a model: it is shown a text and the team, and names one or none.
+
+It can do nothing else: whatever a request says, what comes out is a worker's name or doubt.
+"""
+
+from collections.abc import Sequence
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_ai.tools import ToolDefinition
+
+from leadhand.contracts.team import ModelSpec, Role, Tier, Worker
+from leadhand.models.calls import Asker, Caller, Request
+from leadhand.models.prompts import joined, prompt
+from leadhand.models.structured import Answer, Unfit, ask_for
+from leadhand.untrusted.fence import Fence
+
+DOUBT = 60
+"""A choice that the model is less sure of, 0 to 100, is none."""
+NOBODY = "none"
+_ASKER = Asker("router")
+
+
+class _Choice(BaseModel):
+    model_config = ConfigDict(extra="ignore")
+
+    worker: str
+    confidence: float = Field(ge=0, le=100)
+
+
+class ModelChooser:
+    """Has a model say whose a text is."""
+
+    def __init__(
+        self,
+        caller: Caller,
+        fence: Fence,
+        role: Role,
+        tiers: dict[Tier, tuple[ModelSpec, ...]],
+    ) -> None:
+        """`role` says which of the team's models is asked, and what it should mind."""
+        self._caller = caller
+        self._fence = fence
+        self._role = role
+        self._models = (role.model,) if role.model is not None else tiers.get(role.tier, ())
+
+    async def choose(self, text: str, among: Sequence[Worker], *, said: str = "") -> str | None:
+        """The name of the worker that `text` is for; none in doubt. Raises `ModelError`.
+
+        `said` is what a worker said who handed it back.
+        """
+        names = [worker.name for worker in among]
+
+        def read(answer: Answer) -> str | None:
+            try:
+                choice = _Choice.model_validate(answer.data)
+            except ValidationError as error:
+                problem = "Answer with worker, confidence (0 to 100) and why."
+                raise Unfit(problem) from error
+            if choice.worker == NOBODY or choice.confidence < DOUBT:
+                return None
+            if choice.worker not in names:
+                raise Unfit(f"There is no worker {choice.worker!r}. Choose from the list, or none.")
+            return choice.worker
+
+        roster = "\n".join(f"- `{one.name}`: {' '.join(one.description.split())}" for one in among)
+        instructions = joined(prompt("leadhand.planners", "route"), roster, self._role.instructions)
+        handed_back = self._fence.around(said, source="handed back with") if said else ""
+        return await ask_for(
+            self._caller,
+            _ASKER,
+            joined(text, handed_back),
+            request=Request(instructions, output=_form(names), settings=self._role.settings),
+            models=self._models,
+            read=read,
+        )
+
+
+def _form(names: Sequence[str]) -> ToolDefinition:
+    return ToolDefinition(
+        name="choose_worker",
+        description="Name the worker.",
+        parameters_json_schema={
+            "type": "object",
+            "properties": {
+                "why": {"type": "string"},
+                "worker": {"type": "string", "enum": [*names, NOBODY]},
+                "confidence": {"type": "integer", "minimum": 0, "maximum": 100},
+            },
+            "required": ["why", "worker", "confidence"],
+            "additionalProperties": False,
+        },
+        kind="output",
+    )

@@ -1,0 +1,215 @@
+"""Proposals: the form in which a model writes a plan, and the plan that it makes. No checks.
+
+The form asks for the little that a model decides; everything else of a task is left as it is.
+What a model adds to the form is passed over, and null is the same as nothing.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Annotated, Literal, cast, get_args
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    JsonValue,
+    ValidationError,
+    model_validator,
+)
+from pydantic_ai.tools import ToolDefinition
+from pydantic_core import from_json
+
+from leadhand.contracts.task import Plan, Task
+from leadhand.contracts.team import TIERS, Team, Tier, Worker
+from leadhand.plans.checks import MAX_TASKS, Problem, too_many_tasks
+from leadhand.plans.payloads import PayloadForm, one_line
+
+Strategy = Literal["merge", "select", "reduce"]
+STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
+"""The ways to make one answer of results that a planner may choose from."""
+
+MAX_TOLD = 50
+"""How many problems of one proposal are told to its model and kept."""
+
+# Models count tasks 1, 2, 3 as often as "1", "2", "3".
+_Id = Annotated[str, Field(min_length=1, max_length=200, coerce_numbers_to_str=True)]
+# Naming a dependency twice is a slip that means nothing: it isn't worth a repair.
+_Needs = Annotated[tuple[_Id, ...], AfterValidator(lambda ids: tuple(dict.fromkeys(ids)))]
+
+
+class _Form(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _drop_nulls(cls, data: object) -> object:
+        if not isinstance(data, Mapping):
+            return data
+        given = cast("Mapping[str, object]", data)
+        return {key: value for key, value in given.items() if value is not None}
+
+
+def _is_bound(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and value > 0
+
+
+class _Limits(_Form):
+    timeout_s: float | None = None
+    max_steps: int | None = None
+    max_tokens: int | None = None
+    tier: Tier | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _drop_fillers(cls, data: object) -> object:
+        """Without what is no bound: models fill in 0, or a tier that there is not."""
+        if not isinstance(data, Mapping):
+            return {}
+        given = cast("Mapping[str, object]", data)
+        bounds = {key: one for key, one in given.items() if _is_bound(one)}
+        return bounds | ({"tier": given["tier"]} if given.get("tier") in TIERS else {})
+
+
+class _Task(_Form):
+    id: _Id
+    worker: str
+    intent: str
+    depends_on: _Needs = ()
+    payload: JsonValue = None
+    done_when: str = ""
+    tolerates_missing: bool = False
+    limits: _Limits = _Limits()
+
+
+class _Proposal(_Form):
+    tasks: tuple[_Task, ...]
+    synthesis: Strategy = "merge"
+    instruction: str = ""
+
+
+def _nullable(**schema: JsonValue) -> JsonValue:
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+_BOUNDS: dict[str, JsonValue] = {
+    "timeout_s": _nullable(type="number"),
+    "max_steps": _nullable(type="integer"),
+    "max_tokens": _nullable(type="integer"),
+    "tier": _nullable(type="string", enum=list(TIERS)),
+}
+_LIMITS = _nullable(
+    type="object", properties=_BOUNDS, required=list(_BOUNDS), additionalProperties=False
+)
+
+
+def roster(workers: Iterable[Worker]) -> str:
+    """The workers that a planner chooses from, a line each: what they do, and their payload."""
+    return "\n".join(
+        f"- `{worker.name}`: {' '.join(worker.description.split())}{_takes(worker)}"
+        for worker in workers
+    )
+
+
+def _takes(worker: Worker) -> str:
+    if worker.input is None:
+        return ""
+    return f" Takes a `payload` by this schema: {one_line(PayloadForm(worker.input).schema)}"
+
+
+def form(team: Team) -> ToolDefinition:
+    """What a plan for `team` is proposed with: the tool whose arguments are the plan."""
+    text: JsonValue = {"type": "string"}
+    task: dict[str, JsonValue] = {
+        "type": "object",
+        "properties": {
+            "id": text,
+            "worker": {"type": "string", "enum": [worker.name for worker in team.workers]},
+            "intent": text,
+            "depends_on": {"type": "array", "items": text},
+            "done_when": text,
+            "tolerates_missing": {"type": "boolean"},
+            "limits": _LIMITS,
+        },
+        "additionalProperties": False,
+    }
+    properties = cast("dict[str, JsonValue]", task["properties"])
+    if any(worker.input is not None for worker in team.workers):
+        properties["payload"] = {"description": "By the worker's schema; null if it has none."}
+    # All of them, though we ask for less: only then do providers hold a model to the enum.
+    task["required"] = list(properties)
+    schema: dict[str, JsonValue] = {
+        "type": "object",
+        "properties": {
+            "tasks": {"type": "array", "items": task},
+            "synthesis": {"type": "string", "enum": list(STRATEGIES)},
+            "instruction": text,
+        },
+        "required": ["tasks", "synthesis", "instruction"],
+        "additionalProperties": False,
+    }
+    return ToolDefinition(
+        name="propose_plan",
+        description="Propose the whole plan.",
+        parameters_json_schema=schema,
+        kind="output",
+    )
+
+
+def object_in(text: str) -> dict[str, JsonValue] | None:
+    """The JSON object in `text`, whatever is said or fenced around it. Half a one is none."""
+    try:
+        data: object = from_json(text[text.find("{") : text.rfind("}") + 1], allow_inf_nan=False)
+    except ValueError:
+        return None
+    return cast("dict[str, JsonValue]", data) if isinstance(data, dict) else None
+
+
+def proposed(data: Mapping[str, JsonValue], goal: str, team: Team) -> Plan | tuple[Problem, ...]:
+    """The plan that `data` proposes, or what keeps it from being read as one.
+
+    Too large a proposal is refused on its size alone, before any of it is validated.
+    """
+    oversized = tuple(_oversized(data))
+    if oversized:
+        return oversized
+    try:
+        proposal = _Proposal.model_validate(data)
+    except ValidationError as error:
+        found = error.errors(include_url=False, include_input=False)
+        return tuple(
+            Problem("invalid_plan", message)
+            for message in shortened([f"{_place(one['loc'])}: {one['msg']}" for one in found])
+        )
+    return Plan(
+        goal=goal,
+        tasks=tuple(Task(**task.model_dump()) for task in proposal.tasks),
+        # A strategy of the team's own, such as `findings`, is not a model's to choose; `last` is
+        # how code does without one.
+        synthesis=proposal.synthesis if team.synthesis in (*STRATEGIES, "last") else team.synthesis,
+        instruction=proposal.instruction,
+    )
+
+
+def _oversized(data: Mapping[str, JsonValue]) -> Iterator[Problem]:
+    most, tasks = MAX_TASKS["model"], data.get("tasks")
+    if not isinstance(tasks, list):
+        return
+    if len(tasks) > most:
+        yield too_many_tasks(len(tasks), "model")
+        return
+    for number, task in enumerate(tasks):
+        needs = task.get("depends_on") if isinstance(task, dict) else None
+        if isinstance(needs, list) and len(needs) > most:
+            message = f"tasks[{number}].depends_on: it names {len(needs):,} tasks; give each once"
+            yield Problem("invalid_plan", message)
+
+
+def shortened(problems: Sequence[str]) -> list[str]:
+    """The problems that a model is told, and how many more there are."""
+    more = len(problems) - MAX_TOLD
+    return [*problems[:MAX_TOLD], *([f"and {more:,} more problems"] if more > 0 else [])]
+
+
+def _place(path: tuple[int | str, ...]) -> str:
+    """Where in a proposal something is, as in `tasks[0].intent`."""
+    return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in path).lstrip(".")

@@ -1,0 +1,193 @@
+"""Remedies by model: other words, another worker, smaller tasks, a revised plan.
+
+Each is one question to the planner's model with an answer of a fixed form. What workers said is
+shown as data, and whatever comes back is checked by code before it is used.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+
+from pydantic import JsonValue
+from pydantic_ai.tools import ToolDefinition
+
+from leadhand.contracts.outcome import Escalated, Failed, ImpactKind, PlanImpact, Result
+from leadhand.contracts.task import Plan, Task
+from leadhand.contracts.team import Team
+from leadhand.engine.handoffs import digest, excerpt
+from leadhand.models.calls import Asker, Caller, Request
+from leadhand.models.prompts import joined, prompt
+from leadhand.models.structured import Answer, Unfit, ask_for
+from leadhand.planners.proposal import form, object_in, proposed, roster, shortened
+from leadhand.ports import Arbiter
+from leadhand.state.fold import RunState
+from leadhand.untrusted.fence import Fence
+
+_PACKAGE = "leadhand.planners"
+_IMPACTS: dict[ImpactKind, str] = {
+    "blocks": "The worker of {} finds that planned work is pointless or can't be done.",
+    "adds": "The worker of {} finds that the request needs work that is not planned.",
+}
+_MAX_LISTED = 200
+"""Tasks that a model is shown of a plan under way."""
+
+T = TypeVar("T")
+
+
+class ModelRemedies:
+    """The `Remedies` of a team that has a model."""
+
+    name = "planner"
+
+    def __init__(
+        self, caller: Caller, team: Team, fence: Fence, *, request: str, arbiter: Arbiter
+    ) -> None:
+        """`request` is what the user asked; `arbiter` takes the better one of two results."""
+        self._caller = caller
+        self._arbiter = arbiter
+        self._team = team
+        self._fence = fence
+        self._request = request
+
+    async def refine(self, task: Task, outcome: Escalated | Failed) -> str | None:
+        """The intent in other words; none where the model finds none. Raises `ModelError`."""
+        given = await self._ask("refine", _object(intent=None), self._failed(task, outcome))
+        return _text(given, "intent") or None
+
+    async def route(
+        self, task: Task, outcome: Escalated | Failed, *, workers: Sequence[str]
+    ) -> str | None:
+        """One of `workers`; none where the model finds none. Raises `ModelError`."""
+        answer = _object(worker=[*workers, ""])
+        text = joined("To choose from:", self._roster(workers), self._failed(task, outcome))
+        return _text(await self._ask("route", answer, text), "worker") or None
+
+    async def split(self, task: Task, outcome: Escalated | Failed) -> Sequence[Task]:
+        """Two tasks or more, or none. Raises `ModelError`."""
+        workers = self._roster([worker.name for worker in self._team.workers])
+        text = joined("The team:", workers, self._failed(task, outcome))
+        return (await self._plan("split", text, goal=task.intent)).tasks
+
+    async def judge(self, task: Task, first: Result, second: Result) -> tuple[bool, str]:
+        """Whether the second is the better one, and why. Raises `ModelError`."""
+        choice = await self._arbiter.judge(task.intent, (first, second))
+        return choice.index == 1, choice.why
+
+    async def revise(self, state: RunState, impact: PlanImpact, *, task_id: str) -> Sequence[Task]:
+        """All tasks that should still be started. Raises `ModelError`."""
+        tasks = list(state.tasks.values())
+        waiting = {t.task.id: t.task for t in tasks if t.status == "pending" and not t.attempts}
+        begun = [one for one in tasks if one.task.id not in waiting]
+        results = [one for one in begun if one.result is not None]
+        text = joined(
+            f"Request: {self._request}",
+            "The team:",
+            self._roster([worker.name for worker in self._team.workers]),
+            "Started or ended:",
+            *(f"- {_line(one.task)} ({one.status})" for one in begun[:_MAX_LISTED]),
+            "Not started:",
+            *(f"- {_line(task)}" for task in [*waiting.values()][:_MAX_LISTED]),
+            _IMPACTS[impact.kind].format(task_id),
+            f"It names these tasks: {', '.join(impact.task_ids)}" if impact.task_ids else "",
+            self._fence.explanation,
+            self._fence.around(impact.reason, source=f"finding of {task_id}"),
+            *(
+                self._fence.around(digest(one).summary, source=f"result of {one.task.id}")
+                for one in results[:_MAX_LISTED]
+            ),
+        )
+        plan = await self._plan("revise", text, goal=self._request)
+        # The form asks for little; everything else of a task that stays is as it was.
+        named = ("worker", "intent", "depends_on")
+        return [
+            waiting[task.id].model_copy(
+                update={name: getattr(task, name) for name in named}
+                | ({"payload": task.payload} if task.payload is not None else {})
+            )
+            if task.id in waiting
+            else task
+            for task in plan.tasks
+        ]
+
+    def _failed(self, task: Task, outcome: Escalated | Failed) -> str:
+        said = outcome.reason if isinstance(outcome, Escalated) else outcome.kind
+        left = outcome.partial
+        return joined(
+            f"Request: {self._request}",
+            f"Task, for {task.worker}: {task.intent}",
+            f"Done when: {task.done_when}" if task.done_when else "",
+            f"It ended with: {said}",
+            self._fence.explanation,
+            self._fence.around(outcome.message, source=f"word of {task.worker}"),
+            self._fence.around(_shown(left), source="what it left") if left is not None else "",
+        )
+
+    def _roster(self, names: Sequence[str]) -> str:
+        return roster(worker for worker in self._team.workers if worker.name in names)
+
+    async def _plan(self, name: str, text: str, *, goal: str) -> Plan:
+        def read(answer: Answer) -> Plan:
+            plan = proposed(_data(answer), goal, self._team)
+            if not isinstance(plan, Plan):
+                raise Unfit("; ".join(shortened([problem.message for problem in plan])))
+            return plan
+
+        return await self._asked(name, form(self._team), text, read)
+
+    async def _ask(
+        self, name: str, schema: dict[str, JsonValue], text: str
+    ) -> Mapping[str, JsonValue]:
+        output = ToolDefinition(
+            name="decide",
+            description="Give your decision.",
+            parameters_json_schema=schema,
+            kind="output",
+        )
+        return await self._asked(name, output, text, _data)
+
+    async def _asked(
+        self, name: str, output: ToolDefinition, text: str, read: Callable[[Answer], T]
+    ) -> T:
+        role = self._team.planner
+        return await ask_for(
+            self._caller,
+            Asker("supervisor"),
+            text,
+            request=Request(prompt(_PACKAGE, name), output=output, settings=role.settings),
+            models=(role.model,) if role.model is not None else self._team.tiers[role.tier],
+            read=read,
+        )
+
+
+def _object(**fields: list[str] | None) -> dict[str, JsonValue]:
+    """The schema of an object of texts; a field with choices is one of them."""
+    properties: dict[str, JsonValue] = {
+        name: {"type": "string"} if choices is None else {"type": "string", "enum": [*choices]}
+        for name, choices in fields.items()
+    }
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": [*fields],
+        "additionalProperties": False,
+    }
+
+
+def _data(answer: Answer) -> Mapping[str, JsonValue]:
+    data = answer.data if answer.data is not None else object_in(answer.text)
+    if data is None:
+        raise Unfit("This is no answer in the form asked for. Give it in that form.")
+    return data
+
+
+def _text(given: Mapping[str, JsonValue], name: str) -> str:
+    value = given.get(name)
+    return value.strip() if isinstance(value, str) else ""
+
+
+def _shown(result: Result) -> str:
+    return joined(result.summary, excerpt(result))
+
+
+def _line(task: Task) -> str:
+    needs = f", after {', '.join(task.depends_on)}" if task.depends_on else ""
+    return f"`{task.id}` for {task.worker}{needs}: {' '.join(task.intent.split())}"

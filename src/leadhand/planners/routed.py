@@ -1,0 +1,50 @@
+"""Remedies of a team with a router: whose a task is that was handed back, the router says first."""
+
+from collections.abc import Sequence
+
+from leadhand.contracts.outcome import Escalated, Failed, PlanImpact, Result
+from leadhand.contracts.task import Task
+from leadhand.errors import ModelError
+from leadhand.planners.routing import Router
+from leadhand.ports import Remedies
+from leadhand.state.fold import RunState
+
+
+class RoutedRemedies:
+    """The router's word, and for all that no rule can know another's."""
+
+    def __init__(self, router: Router, *, otherwise: Remedies | None = None) -> None:
+        """Without `otherwise` there is an answer to nothing else."""
+        self._router = router
+        self._otherwise = otherwise
+        self.name = "router" if otherwise is None else otherwise.name
+
+    async def refine(self, task: Task, outcome: Escalated | Failed) -> str | None:
+        """The intent in other words. Raises `ModelError`."""
+        return await self._otherwise.refine(task, outcome) if self._otherwise else None
+
+    async def route(
+        self, task: Task, outcome: Escalated | Failed, *, workers: Sequence[str]
+    ) -> str | None:
+        """Who of `workers` should do `task`. Raises `ModelError`."""
+        worker = await self._router.route(task, outcome, workers=workers)
+        if worker is None and self._otherwise is not None:
+            return await self._otherwise.route(task, outcome, workers=workers)
+        return worker
+
+    async def split(self, task: Task, outcome: Escalated | Failed) -> Sequence[Task]:
+        """Smaller tasks in the place of `task`. Raises `ModelError`."""
+        return await self._otherwise.split(task, outcome) if self._otherwise else ()
+
+    async def judge(self, task: Task, first: Result, second: Result) -> tuple[bool, str]:
+        """Whether the second result is the better one, and why. Raises `ModelError`."""
+        return await self._known().judge(task, first, second)
+
+    async def revise(self, state: RunState, impact: PlanImpact, *, task_id: str) -> Sequence[Task]:
+        """All tasks that should still be started. Raises `ModelError`."""
+        return await self._known().revise(state, impact, task_id=task_id)
+
+    def _known(self) -> Remedies:
+        if self._otherwise is None:
+            raise ModelError("the team has no model to judge with", transient=False)
+        return self._otherwise

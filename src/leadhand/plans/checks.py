@@ -1,0 +1,378 @@
+"""`check(plan, team)`: every problem of a plan at once, each saying how to mend it. Pure."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import FunctionType
+from typing import Literal, cast
+
+from pydantic import PydanticUserError, TypeAdapter
+from rapidfuzz import process
+
+from leadhand.contracts.task import Plan, Task
+from leadhand.contracts.team import Team
+from leadhand.contracts.tools import sharing_problems, tools_of
+from leadhand.plans import graph
+from leadhand.plans.nesting import inherited, nesting_problems
+from leadhand.plans.payloads import MAX_LEVELS, PayloadForm, is_too_deep
+from leadhand.plans.routes import pattern_problem
+from leadhand.plans.signatures import handoff_problem
+
+Author = Literal["person", "model"]
+
+MAX_TASKS: dict[Author, int] = {"model": 200, "person": 100_000}
+"""Tasks that a plan may have, by who wrote it."""
+MAX_EDGES = 1_000_000
+"""Dependencies that a plan may have in all."""
+
+_STOCK = re.compile(
+    r"(please )?((analy[sz]e|process|handle|check|review|research|do|perform|complete|execute|solve"
+    r"|investigate|work on|look at|take care of|help with|deal with)"
+    r"( (the|this|that|all|your|it|given|provided|user'?s?|relevant|necessary|required))*"
+    r"( (data|information|info|input|request|task|question|problem|topic|issue|work|content|step"
+    r"|query|things?|stuff|everything))?"
+    r"( (as needed|if needed|accordingly|appropriately))?|continue|next step|to ?do|tbd)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong with a plan."""
+
+    code: str
+    """Stable name of the kind of problem, for example `unknown_worker`."""
+    message: str
+    """What is wrong, where, and how to mend it; one line."""
+    task_id: str | None = None
+    severity: Literal["error", "warning"] = "error"
+
+
+def check(
+    plan: Plan, team: Team, *, author: Author = "person", request: str | None = None
+) -> tuple[Problem, ...]:
+    """Every problem of `plan` for `team`; empty where there is none.
+
+    Too large a plan is refused on its size alone, so that refusing costs nothing. A vague intent
+    is an error in a model's plan and a warning in a person's. O(tasks + edges).
+    """
+    oversized = tuple(_size(plan, author))
+    if oversized:
+        return oversized
+    ids = {task.id for task in plan.tasks}
+    return (
+        *_duplicates(plan),
+        *_workers(plan, team),
+        *_payloads(plan, team),
+        *_edges(plan, ids),
+        *_cycle(plan),
+        *_intents(plan, author, request if request is not None else plan.goal),
+    )
+
+
+def _size(plan: Plan, author: Author) -> Iterator[Problem]:
+    if not plan.tasks:
+        yield Problem("empty_plan", "the plan has no tasks: add at least one")
+    if len(plan.tasks) > MAX_TASKS[author]:
+        yield too_many_tasks(len(plan.tasks), author)
+    edges = sum(len(task.depends_on) for task in plan.tasks)
+    if edges > MAX_EDGES:
+        yield Problem(
+            "too_many_edges",
+            f"the plan has {edges:,} dependencies and may have {MAX_EDGES:,}: "
+            "let tasks depend only on results that they use",
+        )
+
+
+def too_many_tasks(count: int, author: Author) -> Problem:
+    """The problem of a plan with more tasks than its author may plan."""
+    return Problem(
+        "too_many_tasks",
+        f"the plan has {count:,} tasks and a {author}'s may have {MAX_TASKS[author]:,}: merge "
+        "tasks or split the request",
+    )
+
+
+def _duplicates(plan: Plan) -> Iterator[Problem]:
+    seen: set[str] = set()
+    named: set[str] = set()
+    for task in plan.tasks:
+        if task.id in seen and task.id not in named:
+            named.add(task.id)
+            yield Problem(
+                "duplicate_id",
+                f"more than one task has the id {task.id!r}: give each its own",
+                task.id,
+            )
+        seen.add(task.id)
+
+
+def _workers(plan: Plan, team: Team) -> Iterator[Problem]:
+    found = {worker.name: [*tools_of(worker)] for worker in team.workers}
+    tools = {name: frozenset(t.name for t in all if t.name) for name, all in found.items()}
+    # What a toolset of unknown content holds is known only when it is used.
+    open_ended = {name for name, all in found.items() if any(t.name is None for t in all)}
+    for task in plan.tasks:
+        has = tools.get(task.worker)
+        if has is None:
+            yield Problem(
+                "unknown_worker",
+                f"task {task.id!r} is for {task.worker!r}, who is not in team {team.name!r}: "
+                f"{_instead(task.worker, list(tools))}",
+                task.id,
+            )
+        elif task.tools and task.worker not in open_ended:
+            for tool in task.tools:
+                if tool not in has:
+                    yield Problem(
+                        "tool_out_of_reach",
+                        f"task {task.id!r} needs the tool {tool!r}, which worker {task.worker!r} "
+                        f"does not have: {_whose(tool, tools)}",
+                        task.id,
+                    )
+
+
+def _payloads(plan: Plan, team: Team) -> Iterator[Problem]:
+    forms = {w.name: PayloadForm(w.input) for w in team.workers if w.input is not None}
+    for task in plan.tasks:
+        if is_too_deep(task.payload):
+            yield Problem(
+                "invalid_payload",
+                f"the payload of task {task.id!r} is nested more than {MAX_LEVELS} levels deep: "
+                "flatten it",
+                task.id,
+            )
+            continue
+        form = forms.get(task.worker)
+        for problem in form.problems(task.payload) if form is not None else ():
+            yield Problem(
+                "invalid_payload",
+                f"task {task.id!r} has no payload that worker {task.worker!r} takes: {problem}",
+                task.id,
+            )
+
+
+def _instead(name: str, known: list[str]) -> str:
+    near = process.extractOne(name, known, score_cutoff=70)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    return f"{hint}it has {', '.join(known[:10])}" + (" and more" if len(known) > 10 else "")
+
+
+def _whose(tool: str, tools: dict[str, frozenset[str]]) -> str:
+    owners = [name for name, owned in tools.items() if tool in owned]
+    if owners:
+        return f"give the task to {' or '.join(owners)}"
+    return "no worker of the team has it; leave it out"
+
+
+def _edges(plan: Plan, ids: set[str]) -> Iterator[Problem]:
+    for task in plan.tasks:
+        needs = task.depends_on
+        if not needs:
+            continue
+        if len(needs) > 1 and len(set(needs)) < len(needs):
+            yield Problem(
+                "duplicate_dependency",
+                f"task {task.id!r} names a dependency twice: name each once",
+                task.id,
+            )
+        for needed in needs:
+            if needed == task.id:
+                yield Problem(
+                    "self_dependency",
+                    f"task {task.id!r} depends on itself: remove {needed!r} from its depends_on",
+                    task.id,
+                )
+            elif needed not in ids:
+                yield Problem(
+                    "unknown_dependency",
+                    f"task {task.id!r} depends on {needed!r}, which is not in the plan: "
+                    "add that task or remove the dependency",
+                    task.id,
+                )
+
+
+def _cycle(plan: Plan) -> Iterator[Problem]:
+    needs: dict[str, tuple[str, ...]] = {}
+    for task in plan.tasks:
+        needs[task.id] = needs.get(task.id, ()) + task.depends_on
+    way = graph.cycle(needs)
+    if way is not None:
+        shown = way if len(way) <= 12 else [*way[:6], "...", *way[-5:]]
+        yield Problem(
+            "cycle",
+            f"these {len(way) - 1} tasks wait for each other: {' -> '.join(shown)}: "
+            "remove one of these dependencies",
+            way[0],
+        )
+
+
+def _intents(plan: Plan, author: Author, request: str) -> Iterator[Problem]:
+    asked = _plain(request)
+    severity = "error" if author == "model" else "warning"
+    for task in plan.tasks:
+        why = _vague(task, asked, alone=len(plan.tasks) == 1)
+        if why:
+            yield Problem(
+                "vague_intent",
+                f"the intent of task {task.id!r} {why}: say what to look at, what to find out or "
+                "make, and how to tell that it is done",
+                task.id,
+                severity,
+            )
+
+
+def _vague(task: Task, asked: str, *, alone: bool) -> str | None:
+    intent = _plain(task.intent)
+    if not intent:
+        return "is empty"
+    # Only short intents can be a stock phrase: long ones need not pass through the pattern.
+    if len(intent) <= 80 and _STOCK.fullmatch(intent):
+        return f"({task.intent.strip()!r}) says nothing about this task"
+    if not alone and intent == asked:
+        return "only repeats the request"
+    return None
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().strip(" \t\r\n.!?:").split())
+
+
+def team_problems(team: Team, *, model_at_hand: bool = False) -> tuple[str, ...]:
+    """Every problem of a team that would keep it from working, each saying how to mend it.
+
+    `model_at_hand`: a model will be there when the team is run, so that it need not name one, and
+    its functions were checked where they are named.
+    """
+    endless = nesting_problems(team)
+    if endless:
+        return endless
+    late = () if model_at_hand else (*misfits(team), *_idle(team))
+    return (*_team_problems(team), *late)
+
+
+def misfits(team: Team) -> Iterator[str]:
+    """Functions of workers that can't be called with a handoff, in nested teams too."""
+    for worker in team.workers:
+        for key, function in (("run", worker.run), ("offline", worker.offline)):
+            if callable(function) and (misfit := handoff_problem(function)):
+                yield f"`{key}` of worker {worker.name!r} does not take a handoff: {misfit}"
+        if worker.team is not None:
+            yield from (f"in team {worker.team.name!r}: {one}" for one in misfits(worker.team))
+
+
+def without_model(team: Team) -> tuple[str, ...]:
+    """The workers that need a model and have none, nested ones as `legal/reader`."""
+    return tuple(_without_model(inherited(team), ""))
+
+
+def _without_model(team: Team, way: str) -> Iterator[str]:
+    for worker in team.workers:
+        if worker.team is not None:
+            yield from _without_model(worker.team, f"{way}{worker.name}/")
+        elif worker.run is None and worker.offline is None and not (team.tiers or worker.model):
+            yield f"{way}{worker.name}"
+
+
+def _idle(team: Team) -> Iterator[str]:
+    names = [repr(name) for name in without_model(team)]
+    if names:
+        many = len(names) > 1
+        who = (
+            f"workers {', '.join(names[:-1])} and {names[-1]} need"
+            if many
+            else f"worker {names[0]} needs"
+        )
+        yield (
+            f'{who} a model, and there is none: name one (`model="provider:name"`), have leadhand '
+            'look for one (`model="auto"`), or write code that does the work without one '
+            "(`offline=function`)"
+        )
+
+
+def _team_problems(team: Team) -> Iterator[str]:
+    if not team.workers:
+        yield "it has no workers: add at least one"
+    elsewhere = [role.model for role in team.roles.values()]
+    elsewhere += [spec for specs in team.models.values() for spec in specs]
+    elsewhere += [worker.model for worker in team.workers]
+    if "auto" in [spec for spec in elsewhere if isinstance(spec, str)]:
+        yield "only a team's `model` can be `auto`: name the models of tiers, roles and workers"
+    names = [worker.name for worker in team.workers]
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        yield f"more than one worker is called {name!r}: give each its own name"
+    for worker in team.workers:
+        if worker.plain and (worker.tools or worker.output is not None):
+            yield (
+                f"worker {worker.name!r} is plain and so can have neither tools nor a declared "
+                "output: leave out one or the other"
+            )
+        for what, declared in (("input", worker.input), ("output", worker.output)):
+            problem = _form_problem(declared)
+            if problem is not None:
+                yield f"the {what} of worker {worker.name!r} can't be used: {problem}"
+        if worker.team is not None:
+            if worker.run is not None or worker.offline is not None:
+                yield (
+                    f"worker {worker.name!r} has a team and a function: its team does the work, "
+                    "leave out `run` and `offline`"
+                )
+            inner = worker.team
+            yield from (f"in team {inner.name!r}: {problem}" for problem in _team_problems(inner))
+        if worker.fallback == worker.name:
+            yield f"worker {worker.name!r} is its own fallback: name another, or none"
+        elif worker.fallback is not None and worker.fallback not in names:
+            yield (
+                f"worker {worker.name!r} falls back to {worker.fallback!r}, who is not in the "
+                f"team: {_instead(worker.fallback, names)}"
+            )
+    yield from _routes(team, names)
+    yield from sharing_problems(team)
+    entries = {entry.id for entry in team.template}
+    for entry in team.template:
+        if entry.worker not in names:
+            yield (
+                f"template entry {entry.id!r} is for {entry.worker!r}, who is not in the team: "
+                f"{_instead(entry.worker, names)}"
+            )
+        for needed in entry.depends_on:
+            if needed not in entries:
+                yield f"template entry {entry.id!r} depends on {needed!r}, which is no entry"
+    way = graph.cycle({entry.id: entry.depends_on for entry in team.template})
+    if way is not None:
+        yield (
+            f"these template entries wait for each other: {' -> '.join(way)}: remove one of these "
+            "dependencies"
+        )
+
+
+def _form_problem(output: object) -> str | None:
+    """Why nothing can be of the form `output`; none where something can."""
+    if output is None or isinstance(output, Mapping):
+        return None
+    no_type = (
+        f"{output!r:.60} is no type of data: give one, such as `list[str]`, a pydantic model or a "
+        "dataclass, or a JSON Schema as a mapping"
+    )
+    if isinstance(output, str | FunctionType):  # the name of a type, and the type of a call
+        return no_type
+    try:
+        TypeAdapter(cast("type[object]", output))
+    except PydanticUserError:
+        return no_type
+    except Exception as error:  # a type's own code makes its schema, and may raise anything
+        return f"{type(error).__name__}: {error}"
+    return None
+
+
+def _routes(team: Team, names: list[str]) -> Iterator[str]:
+    for number, route in enumerate(team.routes, start=1):
+        for name in (route.worker, route.secondary):
+            if name is not None and name not in names:
+                yield (
+                    f"route {number} leads to {name!r}, who is not in the team: "
+                    f"{_instead(name, names)}"
+                )
+        if route.is_default and number < len(team.routes):
+            yield f"route {number} takes everything, so those after it never apply: put it last"
+        if route.pattern is not None and (problem := pattern_problem(route.pattern)):
+            yield f"the pattern of route {number} can't be used: {problem}"

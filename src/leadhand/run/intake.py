@@ -1,0 +1,165 @@
+"""The intake: what the supervisor is handed, checked before anything is done with it."""
+
+import logging
+import math
+import os
+import re
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from leadhand.contracts.budget import Budget
+from leadhand.contracts.people import Occasion, Reply
+from leadhand.contracts.team import Team
+from leadhand.errors import InputError, TeamError
+from leadhand.models.choice import found, is_auto
+from leadhand.plans.checks import team_problems, without_model
+from leadhand.plans.nesting import inherited
+from leadhand.ports import Batch, Journal, Request
+from leadhand.run.people import Ask, checked_reply
+from leadhand.run.resumption import stopped
+from leadhand.state.fold import RunState
+from leadhand.tools.files.inputs import Inputs
+
+Batches = Mapping[str, Sequence[Batch]]
+
+_log = logging.getLogger("leadhand")
+
+RUN_ID = re.compile(r"(?!last\Z)[\w:][\w.:-]{0,199}", re.ASCII)
+"""What names a run: no option of a command, and not its word for the latest run."""
+
+MAX_SHOWN_CHARS = 200
+"""How much is repeated of what was handed in as the id of a run."""
+
+
+def check_options(
+    team: Team, deadline_s: float | None, concurrency: int, budget: Budget | None
+) -> None:
+    """Raises `InputError` for what can not be worked with, `TeamError` naming every problem."""
+    # Types are checked as well: what these raise deep inside a run would say nothing to anyone.
+    if not isinstance(team, Team):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"team is {type(team).__name__}; it must be a leadhand.Team")
+    if budget is not None and not isinstance(budget, Budget):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"budget is {type(budget).__name__}; it must be a leadhand.Budget")
+    problems = team_problems(team)
+    if problems:
+        raise TeamError(team.name, problems)
+    if not isinstance(concurrency, int) or concurrency < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"concurrency is {concurrency!r}; it must be a whole number from 1")
+    if deadline_s is None:
+        return
+    if not isinstance(deadline_s, int | float) or not 0 < deadline_s < math.inf:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"deadline_s is {deadline_s!r}; it must be more than 0, or None")
+
+
+async def with_models(team: Team) -> Team:
+    """The team with a model wherever it says `auto`. Raises `InputError`, `TeamError`."""
+    if not is_auto(team):
+        return team
+    choice = await found(team, os.environ)
+    if without_model(choice.team):
+        why = f'`model="auto"` found nothing ({choice.why})'
+        raise TeamError(team.name, (why, *team_problems(choice.team)))
+    # The provider's client looks here for the address of a server on this machine.
+    os.environ.update(choice.environ)
+    _log.info("team %s: %s", team.name, choice.why)
+    return inherited(choice.team)
+
+
+def occasions(approve: Collection[Occasion] | None, person: Ask | None) -> tuple[Occasion, ...]:
+    """When people are asked. Raises `InputError`."""
+    if person is not None and not callable(person):  # pyright: ignore[reportUnnecessaryComparison]
+        raise InputError(f"person is {type(person).__name__}; it must be an async function")
+    if approve is None:
+        return ("plan", "escalation") if person is not None else ()
+    known: tuple[Occasion, ...] = ("plan", "escalation")
+    listed = isinstance(approve, Collection) and not isinstance(approve, str)  # pyright: ignore[reportUnnecessaryIsInstance]
+    if not listed or not all(one in known for one in approve):
+        raise InputError(f"approve is {approve!r}; it is a list of {' and '.join(known)}")
+    return tuple(one for one in known if one in approve)
+
+
+def check_keeping(home: str | Path | None, journal: Journal | None) -> None:
+    """Raises `InputError` for what is no place to keep runs in."""
+    if home is not None and not isinstance(home, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"home is {type(home).__name__}; it must be a folder or a URL, as text")
+    if journal is not None and not hasattr(journal, "hold"):
+        raise InputError(
+            f"journal is {type(journal).__name__}; it must be a leadhand.ports.Journal"
+        )
+
+
+def check_run_id(run_id: str) -> None:
+    """Raises `InputError` for what can't be the id of a new run."""
+    if not _names_a_run(run_id):
+        raise InputError(
+            f"run_id {_shown(run_id)}: letters, digits and . _ : - are fit, up to 200; "
+            "it must not begin with . or -, and not be the word last"
+        )
+
+
+def check_known_id(run_id: str) -> None:
+    """Raises `InputError` for what is the id of no run anywhere."""
+    if not _names_a_run(run_id):
+        raise InputError(f"there is no run {_shown(run_id)}")
+
+
+def whole_reply(reply: Reply) -> Reply:
+    """`reply`, every part of it checked. Raises `InputError`."""
+    if not isinstance(reply, Reply):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"reply is {type(reply).__name__}; it must be a leadhand.Reply")
+    try:
+        return checked_reply(reply)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise InputError(f"reply can't be read: {place}: {first['msg']}") from None
+
+
+def check_resumable(state: RunState, run_id: str, team: Team, again: Collection[str] = ()) -> None:
+    """Raises `InputError` where a run can't go on with `team`, or do the tasks `again`."""
+    if state.team != team.name:
+        raise InputError(f"run {run_id!r} is of team {state.team!r}, this is {team.name!r}")
+    due = {*stopped(state), *again, *(id for id, one in state.tasks.items() if not one.ended)}
+    names = {name for id in due for name in (state.tasks[id].worker, state.tasks[id].task.worker)}
+    gone = sorted(name for name in names if team.worker(name) is None)
+    if gone:
+        raise InputError(
+            f"run {run_id!r} can't go on: team {team.name!r} has no worker {', '.join(gone)} now"
+        )
+    for id in due - {*again}:
+        task = state.tasks[id]
+        worker = team.worker(task.worker)
+        goes_on = task.interrupted or task.goes_on or task.status == "running"
+        if goes_on and task.nested is not None and worker is not None and worker.team is not None:
+            check_resumable(task.nested, run_id, worker.team)
+
+
+def _names_a_run(run_id: object) -> bool:
+    return isinstance(run_id, str) and RUN_ID.fullmatch(run_id) is not None
+
+
+def _shown(run_id: object) -> str:
+    return f"{run_id!r:.{MAX_SHOWN_CHARS}}"
+
+
+def input_paths(inputs: Sequence[str | Path]) -> list[Path]:
+    """What was handed in, as paths; that they are there is for others to see."""
+    if isinstance(inputs, str):
+        raise InputError("inputs is a text; give a list of paths")
+    return [Path(one) for one in inputs]
+
+
+def planner_request(
+    text: str, given: Inputs | None, inputs: Sequence[Path], batches: Batches | None
+) -> Request:
+    """The request as a planner gets it. Raises `InputError` where it is no text."""
+    if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"the request is {type(text).__name__}; it must be text")
+    # A lone surrogate, from an argument that was no UTF-8 say, could not be kept as JSON.
+    text = text.encode("utf-8", "replace").decode()
+    if given is None:
+        return Request(text, batches or {})
+    paths = tuple(str(path.absolute()) for path in inputs)
+    return Request(text, {"inputs": [Batch(paths)], **(batches or {})}, given.summary())

@@ -1,0 +1,83 @@
+"""The figures of a run, from its state alone. Pure."""
+
+from leadhand.contracts.answer import Metrics, TaskReport
+from leadhand.plans import graph
+from leadhand.state.fold import RunState, TaskState
+
+EXACT = 1.05
+"""A speed-up is a range where its upper end is more than so many times the lower one."""
+
+
+def metrics(state: RunState, now_s: float) -> Metrics:
+    """The figures of a run that ends, or stands, `now_s` seconds after its start."""
+    planning_s, synthesis_s = planning(state, now_s), synthesis(state, now_s)
+    chain_s, _ = critical_chain(state)
+    low_s, high_s = sequential(state, now_s)
+    usage = state.usage
+    return Metrics(
+        makespan_s=now_s,
+        sequential_s=low_s,
+        critical_path_s=min(planning_s, now_s) + chain_s + min(synthesis_s, now_s),
+        speedup=low_s / now_s if now_s > 0 else 0.0,
+        speedup_high=high_s / now_s if now_s > 0 and high_s > low_s * EXACT else None,
+        requests=usage.requests,
+        input_tokens=usage.input_tokens,
+        output_tokens=usage.output_tokens,
+        cost_usd=usage.cost_usd,
+    )
+
+
+def sequential(state: RunState, now_s: float) -> tuple[float, float]:
+    """The least and the most that all of a run would take one after the other, in seconds."""
+    rest_s = planning(state, now_s) + synthesis(state, now_s)
+    if state.phase == "working":
+        rest_s += state.calls.took_s
+    low_s, high_s = rest_s + state.worked_s, rest_s + state.worked_high_s
+    for task in (*state.tasks.values(), *state.retired.values()):
+        low_s += task.worked_s
+        high_s += task.worked_high_s
+        if task.status == "running":
+            high_s += max(now_s - task.dispatched_s, 0.0)
+    return low_s, high_s
+
+
+def planning(state: RunState, now_s: float) -> float:
+    """What planning took, without waiting for people or rates."""
+    if state.plan is not None:
+        return state.planning_s
+    asking_s = now_s - state.asked_s if None in state.questions else 0.0
+    return state.calls.worked_s(now_s - state.asking_s - asking_s)
+
+
+def synthesis(state: RunState, now_s: float) -> float:
+    """What the synthesis that was last took, without waiting for rates."""
+    if state.synthesis_started_s is None:
+        return 0.0
+    ended_s = now_s if state.finished_s is None else state.finished_s
+    return state.calls.worked_s(ended_s - state.synthesis_started_s)
+
+
+def critical_chain(state: RunState) -> tuple[float, tuple[str, ...]]:
+    """How long the longest chain of dependent tasks worked, in seconds, and the ids on it."""
+    path = {id: task.path_s for id, task in state.tasks.items()}
+    return graph.critical_path([task.task for task in state.tasks.values()], path)
+
+
+def task_report(task: TaskState) -> TaskReport:
+    """What the answer document says of one task that has ended."""
+    if task.status == "pending" or task.status == "running":
+        raise ValueError(f"task {task.task.id!r} has not ended")
+    return TaskReport(
+        id=task.task.id,
+        worker=task.worker,
+        status=task.status,
+        attempts=task.attempts,
+        depends_on=task.task.depends_on,
+        started_s=task.started_s,
+        finished_s=task.finished_s,
+        model=task.usage.model,
+        input_tokens=task.usage.input_tokens,
+        output_tokens=task.usage.output_tokens,
+        cost_usd=task.usage.cost_usd,
+        error=task.why,
+    )

@@ -1,0 +1,146 @@
+"""How a run stands at its end, from its state alone: what there is, and what is missing. Pure."""
+
+import functools
+from collections.abc import Callable, Iterator, Sequence
+
+from leadhand.contracts.answer import FOUND, MISSING, Gap, Status
+from leadhand.contracts.team import Team
+from leadhand.ports import TaskResult
+from leadhand.state.fold import RunState
+from leadhand.untrusted.markdown import code, prose
+
+MAX_WHAT_CHARS = 160
+MAX_MISSING = 50
+"""Gaps that one task's result may add; how many more there are is one gap."""
+MAX_MISSING_CHARS = 500
+_prose = functools.lru_cache(maxsize=256)(prose)
+"""A run that is stopped says the same of every task that it had not begun."""
+
+
+def results_of(state: RunState) -> list[TaskResult]:
+    """What a synthesizer is given: every task, in plan order."""
+    return [
+        TaskResult(task.task, task.worker, task.status, task.result, task.error)
+        for task in state.tasks.values()
+    ]
+
+
+def gaps_of(state: RunState, team: Team) -> Iterator[Gap]:
+    """What the answer lacks: tasks without a sure result, and what results and nested answers lack.
+
+    A result that was accepted with a doubt is there, and the doubt is a gap.
+    """
+    for id, task in state.tasks.items():
+        worker = team.worker(task.worker)
+        if task.status != "completed":
+            yield Gap(
+                task_id=id,
+                why=task.why or task.status,
+                what=_cut(task.task.intent, MAX_WHAT_CHARS),
+            )
+        elif task.error is not None:
+            yield Gap(task_id=id, why=task.error)
+        nested = worker is not None and worker.team is not None and task.status == "completed"
+        if nested and task.nested is not None:
+            inner = task.nested.answer
+            for gap in inner.gaps if inner is not None else ():
+                yield gap.model_copy(update={"task_id": f"{id}/{gap.task_id}"})
+        if task.result is not None and task.result.missing:
+            yield from _not_done(id, task.result.missing)
+    for id, why in state.unamended.items():
+        yield Gap(task_id=id, why=_cut(why, MAX_MISSING_CHARS))
+    yield from _without_model(state)
+
+
+def _not_done(id: str, missing: tuple[str, ...]) -> Iterator[Gap]:
+    """What a worker says that it did not do."""
+    lines = list(dict.fromkeys(_cut(line, MAX_MISSING_CHARS) for line in missing if line.strip()))
+    for line in lines[:MAX_MISSING]:
+        yield Gap(task_id=id, why=line)
+    if len(lines) > MAX_MISSING:
+        yield Gap(task_id=id, why=f"{len(lines) - MAX_MISSING:,} more that are not listed here")
+
+
+def _without_model(state: RunState) -> Iterator[Gap]:
+    """What code did because no model could be asked, by the reason."""
+    done: dict[str, list[str]] = {}
+    for id, task in state.tasks.items():
+        why = task.result.without_model if task.result is not None else None
+        if why is not None and task.status == "completed":
+            done.setdefault(why, []).append(id)
+    for why, ids in done.items():
+        shown = ", ".join(ids[:5]) + (f" and {len(ids) - 5:,} more" if len(ids) > 5 else "")
+        yield Gap(task_id="model", why=f"{_one_line(why)}; without a model code did {shown}")
+
+
+def _cut(text: str, max_chars: int) -> str:
+    line = _one_line(text)
+    return line if len(line) <= max_chars else f"{line[: max_chars - 1]}…"
+
+
+def status_of(state: RunState, gaps: Sequence[Gap], *, cancelled: bool) -> Status:
+    """The status of the answer of a run that ends like this."""
+    if not gaps and state.plan is not None:
+        return "complete"
+    if cancelled:
+        return "cancelled"
+    done = any(task.status == "completed" for task in state.tasks.values())
+    return "partial" if done else "failed"
+
+
+def confidence_of(confidence: int | None, state: RunState) -> int | None:
+    """What is left of a synthesis' confidence where tasks are missing: their share is taken off.
+
+    The synthesizer can't know what the missing results would have changed. With three of four
+    tasks completed, 80 becomes 60.
+    """
+    if confidence is None or not state.tasks:
+        return confidence
+    done = sum(task.status == "completed" for task in state.tasks.values())
+    return round(confidence * done / len(state.tasks))
+
+
+def missing_part(gaps: Sequence[Gap]) -> str:
+    """The part of an answer's text that lists its gaps; empty where it has none."""
+    if not gaps:
+        return ""
+    lines = (f"- {code(_one_line(gap.task_id))}: {reason(gap, _said)}" for gap in gaps)
+    return f"{MISSING}\n\n" + "\n".join(lines)
+
+
+def reason(gap: Gap, said: Callable[[str], str]) -> str:
+    """Why there is a gap, and what its task was to do.
+
+    `said` makes one line that does nothing of what a worker or a plan said.
+    """
+    why = said(gap.why)
+    if not gap.what:
+        return why
+    stop = "" if why.endswith((".", "!", "?", "…")) else "."
+    return f"{why}{stop} It was to: {said(gap.what)}"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _said(text: str) -> str:
+    return _prose(_one_line(text))
+
+
+def with_gaps(text: str, gaps: Sequence[Gap], *, contact: str | None = None) -> str:
+    """An answer's text, before it what is missing, which no reader can overlook, then `contact`."""
+    if gaps:
+        missing = missing_part(gaps)
+        text = f"{missing}\n\n{FOUND}\n\n{text}" if text.strip() else missing
+    return text if contact is None else f"{text}\n\n{contact}"
+
+
+def without_gaps(text: str, gaps: Sequence[Gap], *, contact: str | None = None) -> str:
+    """The text that `with_gaps` was given, in this version of leadhand or another."""
+    if contact is not None:
+        text = text.removesuffix(f"\n\n{contact}")
+    if not gaps or not text.startswith(f"{MISSING}\n\n"):
+        return text
+    # The list of gaps has no empty line, so the first heading after one is ours.
+    return text.partition(f"\n\n{FOUND}\n\n")[2]

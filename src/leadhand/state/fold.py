@@ -1,0 +1,298 @@
+"""The state of a run as the fold of its events. `apply` is the only way it changes. Pure."""
+
+from collections.abc import Iterable
+from typing import assert_never
+
+from leadhand.contracts.answer import TaskStatus
+from leadhand.contracts.event import (
+    BreakerClosed,
+    BreakerOpened,
+    Event,
+    ModelCalled,
+    OpinionJudged,
+    RunResumed,
+    RunStarted,
+    TaskCancelled,
+    TaskCompleted,
+    TaskDispatched,
+    TaskEscalated,
+    TaskFailed,
+    TaskReassigned,
+    TaskRefined,
+    TaskRetried,
+    TaskSkipped,
+    TaskSplit,
+    TierRaised,
+    ToolCalled,
+    WorkerStuck,
+)
+from leadhand.contracts.outcome import Escalated, Failed, Result, Usage
+from leadhand.contracts.stamps import AttemptEvent
+from leadhand.contracts.task import Task
+from leadhand.plans.nesting import unnested
+from leadhand.state.run_events import apply_to_run, decided
+from leadhand.state.run_state import RunState, TaskState, find
+
+__all__ = ["RunState", "TaskState", "apply", "find", "fold", "rewired"]
+
+
+def apply(state: RunState, event: Event) -> None:
+    """Change `state` by one event, in place; O(1), but O(tasks) for a plan, O(parts) for parts."""
+    state.seq = event.seq
+    if event.within:
+        _within(state, event)
+        return
+    match event:
+        case TaskDispatched():
+            _dispatched(state, state.tasks[event.task_id], event)
+        case TaskCompleted():
+            _completed(state, state.tasks[event.task_id], event)
+        case TaskFailed() | TaskEscalated():
+            _unsuccessful(state, state.tasks[event.task_id], event)
+        case ModelCalled():
+            _model_called(state, event)
+        case ToolCalled():
+            # What the tool gave is known to the worker alone.
+            if (task := state.tasks.get(event.task_id)) is not None:
+                task.crashes = 0
+        case TaskRetried():
+            task = state.tasks[event.task_id]
+            task.doubt = None
+            task.retry_in_s, task.failed_s = event.delay_s, event.elapsed_s
+        case TaskReassigned() | TaskRefined() | TierRaised() | TaskSplit() | OpinionJudged():
+            _decided(state, state.tasks[event.task_id], event)
+        case TaskSkipped():
+            _end(state.tasks[event.task_id], "skipped", event.elapsed_s, event.reason)
+        case TaskCancelled():
+            task = state.tasks[event.task_id]
+            task.result = event.partial or task.result
+            task.interrupted = task.interrupted or task.status == "running"
+            _worked(task, event)
+            _end(task, "cancelled", event.elapsed_s, event.reason)
+        case WorkerStuck():
+            state.stuck = (*state.stuck, event.message)
+        case BreakerOpened() | BreakerClosed():
+            pass  # breakers are the supervisor's: a run's events say what happened to them in it
+        case _:
+            apply_to_run(state, event)
+
+
+def fold(events: Iterable[Event]) -> RunState:
+    """The state after `events`, from the first."""
+    state = RunState()
+    for event in events:
+        apply(state, event)
+    return state
+
+
+def _within(state: RunState, event: Event) -> None:
+    """Change the nested run that the event is of. What it used, the task around it has used."""
+    task = state.tasks[event.within[0]]
+    inner_event = unnested(event)
+    if isinstance(event, RunStarted | RunResumed) and not inner_event.within:
+        task.called = True  # from here on all that is used is seen as it is used
+    if task.nested is None or (isinstance(event, RunStarted) and not inner_event.within):
+        task.nested = RunState()
+    usage = _used(task.nested, inner_event)
+    apply(task.nested, inner_event)
+    if usage is not None:
+        task.usage = task.usage.plus(usage)
+        state.usage = state.usage.plus(usage)
+
+
+def _used(state: RunState, event: Event) -> Usage | None:
+    """What an event adds to the usage of a run, as long as it is not applied."""
+    if event.within:
+        inner = state.tasks[event.within[0]].nested
+        return None if inner is None else _used(inner, unnested(event))
+    match event:
+        case ModelCalled():
+            return _usage_of(event)
+        case TaskCompleted():
+            task = state.tasks[event.task_id]
+            return _unseen(task, event.result) if task.first is None else None
+        case OpinionJudged():
+            return _unseen(state.tasks[event.task_id], event.second)
+        case TaskFailed() | TaskEscalated():
+            return _unseen(state.tasks[event.task_id], event.partial)
+        case _:
+            return None
+
+
+def _dispatched(state: RunState, task: TaskState, event: TaskDispatched) -> None:
+    task.status = "running"
+    task.worker = event.worker
+    task.attempts = event.attempt
+    task.tried = (*task.tried, event.worker)
+    task.dispatched_s = event.elapsed_s
+    task.path_s += min(task.retry_in_s, event.elapsed_s - task.failed_s)
+    task.retry_in_s = 0.0
+    task.doubt = task.heard = None
+    # Where the same attempt is made once more, what was seen of it counts.
+    task.called = task.called and task.goes_on
+    if task.started_s is None:
+        task.started_s = event.elapsed_s
+        state.dispatched += 1
+
+
+def _completed(state: RunState, task: TaskState, event: TaskCompleted) -> None:
+    if task.first is None:  # else it was counted when the two were judged
+        _count(state, task, event.result)
+    task.result = event.result
+    task.crashes = 0
+    _worked(task, event)
+    _end(task, "completed", event.elapsed_s, event.flag)
+    if event.result.plan_impact is not None:
+        state.impacts = (*state.impacts, event.task_id)
+
+
+def _unsuccessful(state: RunState, task: TaskState, event: TaskFailed | TaskEscalated) -> None:
+    failed = isinstance(event, TaskFailed)
+    _count(state, task, event.partial)
+    if task.status == "running":
+        state.repeated += failed and not event.final
+    task.result = event.partial or task.result
+    task.goes_on = False
+    task.attempts = max(task.attempts, event.attempt)  # more where they ended with the process
+    task.crashes = 0
+    _worked(task, event)
+    if not event.final:
+        task.status = "pending"
+        task.error, task.where = event.message, _where(event)
+        task.doubt = _outcome(event)
+        task.timeouts += isinstance(event, TaskFailed) and event.kind == "timeout"
+    elif isinstance(event, TaskEscalated):
+        _end(task, "escalated", event.elapsed_s, f"{event.reason}: {event.message}")
+    else:
+        status = "timed_out" if event.kind == "timeout" else "failed"
+        # It is the run that stopped the attempt: with more to spend, that same one goes on.
+        task.interrupted = event.kind == "budget"
+        task.may_pass = task.interrupted or event.transient
+        _end(task, status, event.elapsed_s, event.message)
+        task.where = event.where
+
+
+def _outcome(event: TaskFailed | TaskEscalated) -> Failed | Escalated:
+    """The outcome that was written down."""
+    if isinstance(event, TaskEscalated):
+        return Escalated(
+            reason=event.reason, message=event.message, partial=event.partial, call=event.call
+        )
+    return Failed(
+        kind=event.kind,
+        message=event.message,
+        partial=event.partial,
+        transient=event.transient,
+        raised=event.raised,
+    )
+
+
+def _where(event: TaskFailed | TaskEscalated) -> str | None:
+    return event.where if isinstance(event, TaskFailed) else None
+
+
+def _decided(
+    state: RunState,
+    task: TaskState,
+    event: TaskReassigned | TaskRefined | TierRaised | TaskSplit | OpinionJudged,
+) -> None:
+    task.doubt = None
+    match event:
+        case TaskReassigned():
+            task.worker = event.worker
+            task.goes_on = False
+            task.first = task.result if event.second_opinion else None
+        case TaskRefined():
+            task.task = task.task.model_copy(update={"intent": event.new_intent})
+            task.refined = True
+        case TierRaised():
+            limits = task.task.limits.model_copy(update={"tier": event.new_tier})
+            task.task = task.task.model_copy(update={"limits": limits})
+        case TaskSplit():
+            _split(state, task, event)
+        case OpinionJudged():
+            _count(state, task, event.second)
+        case _:
+            assert_never(event)
+
+
+def _split(state: RunState, whole: TaskState, event: TaskSplit) -> None:
+    id = whole.task.id
+    if state.proposed_for == id:
+        decided(state)
+    state.retired[id] = state.tasks.pop(id)
+    for part in event.parts:
+        state.tasks[part.id] = TaskState(
+            part,
+            part.worker,
+            splits=whole.splits + 1,
+            attempts_before=whole.attempts_before + whole.attempts - whole.uncounted,
+        )
+    for other in event.rewired:
+        task = state.tasks[other]
+        task.task = rewired(task.task, id, event.parts)
+
+
+def rewired(task: Task, id: str, parts: tuple[Task, ...]) -> Task:
+    """`task` waiting for all `parts` where it waited for the task `id`."""
+    needs = [
+        name
+        for needed in task.depends_on
+        for name in ([part.id for part in parts] if needed == id else [needed])
+    ]
+    return task.model_copy(update={"depends_on": tuple(needs)})
+
+
+def _model_called(state: RunState, event: ModelCalled) -> None:
+    usage = _usage_of(event)
+    state.usage = state.usage.plus(usage)
+    if event.task_id is None:
+        state.calls.add(event.elapsed_s, took_s=event.duration_s, queued_s=event.queued_s)
+    else:
+        task = state.tasks[event.task_id]
+        task.usage = task.usage.plus(usage)
+        task.called = True
+        task.crashes = 0
+
+
+def _usage_of(event: ModelCalled) -> Usage:
+    return Usage(
+        model=event.model,
+        requests=1,
+        input_tokens=event.input_tokens,
+        output_tokens=event.output_tokens,
+        cost_usd=event.cost_usd,
+        duration_s=event.duration_s,
+    )
+
+
+def _count(state: RunState, task: TaskState, result: Result | None) -> None:
+    """Add what a worker says that it used, where its calls were not seen one by one."""
+    usage = _unseen(task, result)
+    if usage is not None:
+        task.usage = task.usage.plus(usage)
+        state.usage = state.usage.plus(usage)
+
+
+def _unseen(task: TaskState, result: Result | None) -> Usage | None:
+    if result is None or task.called or task.status != "running" or not result.usage.requests:
+        return None
+    return result.usage
+
+
+def _end(task: TaskState, status: TaskStatus, at_s: float, error: str | None) -> None:
+    task.status = status
+    task.finished_s = at_s
+    task.error, task.where = error, None
+
+
+def _worked(task: TaskState, event: AttemptEvent) -> None:
+    """Count an attempt that ends with this event; one that has ended is counted already."""
+    if task.status != "running":
+        return
+    busy_s = event.elapsed_s - task.dispatched_s
+    worked_s = busy_s if event.worked_s is None else event.worked_s
+    task.busy_s += busy_s
+    task.worked_s += worked_s
+    task.worked_high_s += worked_s if event.worked_high_s is None else event.worked_high_s
+    task.path_s += worked_s if event.path_s is None else event.path_s

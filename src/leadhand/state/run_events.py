@@ -1,0 +1,236 @@
+"""What events about a run as a whole do to its state: its plan, its people, its end. Pure."""
+
+from typing import assert_never
+
+from leadhand.contracts.event import (
+    ApprovalGiven,
+    ApprovalRequested,
+    ConflictFound,
+    ConflictJudged,
+    CritiqueGiven,
+    PlanAccepted,
+    PlanAmended,
+    PlanProposed,
+    PlanRejected,
+    RunFinished,
+    RunResumed,
+    RunStarted,
+    RunStopped,
+    SynthesisStarted,
+)
+from leadhand.contracts.outcome import Escalated
+from leadhand.contracts.people import Reply
+from leadhand.state.run_state import Calls, RunState, TaskState, find
+
+RunEvent = (
+    RunStarted
+    | RunStopped
+    | RunResumed
+    | PlanProposed
+    | PlanRejected
+    | PlanAccepted
+    | ApprovalRequested
+    | ApprovalGiven
+    | PlanAmended
+    | SynthesisStarted
+    | ConflictFound
+    | ConflictJudged
+    | CritiqueGiven
+    | RunFinished
+)
+
+
+def apply_to_run(state: RunState, event: RunEvent) -> None:
+    """Change `state` by one event, in place."""
+    match event:
+        case RunStarted():
+            state.run_id = event.run_id
+            state.team = event.team
+            state.request = event.request
+            state.engine = event.engine
+            state.deadline_s = event.deadline_s
+            state.models = event.models
+            state.budget = event.budget
+            state.inputs = event.inputs
+            state.nonce = event.nonce
+            state.origin = event.origin
+            state.amend = event.amend
+        case RunStopped():
+            state.stopped = True
+        case RunResumed():
+            _resumed(state, event)
+        case PlanProposed():
+            state.proposed, state.heard = event.plan, None
+            state.proposed_for = event.task_id
+        case PlanRejected():
+            state.problems = event.problems
+            if event.task_id == state.proposed_for:
+                decided(state)
+            if event.missing is not None and event.task_id is not None:
+                state.unamended = {**state.unamended, event.task_id: event.missing}
+            if event.task_id in state.impacts:
+                state.revisions += 1
+                _considered(state, event.task_id)
+        case PlanAccepted():
+            state.plan = plan = state.proposed
+            state.problems = event.warnings
+            state.phase = "working"
+            state.planned_s = event.elapsed_s
+            state.planning_s = state.calls.worked_s(event.elapsed_s - state.asking_s)
+            state.calls = Calls()
+            state.approved, state.heard = event.approved, None
+            if plan is not None:
+                state.tasks = {task.id: TaskState(task, task.worker) for task in plan.tasks}
+        case ApprovalRequested():
+            _asked(state, event)
+        case ApprovalGiven():
+            _heard(state, event)
+        case PlanAmended():
+            _amend(state, event)
+        case SynthesisStarted():
+            state.phase = "synthesizing"
+            state.conflicts = ()
+            state.synthesis_started_s = event.elapsed_s
+            _also_worked(state, state.calls.took_s)
+            state.calls = Calls()
+        case ConflictFound():
+            state.conflicts = (*state.conflicts, event.conflict)
+        case ConflictJudged():
+            _judged(state, event)
+        case CritiqueGiven():
+            pass  # what is left of it stands in the answer
+        case RunFinished():
+            state.phase = "finished"
+            state.finished_s = event.elapsed_s
+            state.answer = event.answer
+            state.questions = {}
+            if state.plan is not None:
+                decided(state)
+        case _:
+            assert_never(event)
+
+
+def decided(state: RunState) -> None:
+    """Nothing is proposed any more: it was taken, refused, or came too late."""
+    state.proposed = state.heard = state.proposed_for = None
+
+
+def _asked(state: RunState, event: ApprovalRequested) -> None:
+    state.questions = {**state.questions, event.task_id: event.question}
+    if event.task_id is None:
+        state.heard, state.asked_s = None, event.elapsed_s
+    else:
+        state.tasks[event.task_id].heard = None
+
+
+def _heard(state: RunState, event: ApprovalGiven) -> None:
+    """Take down what a person said; the time they took for the plan is not the run's."""
+    asked = state.questions
+    state.questions = {id: asked[id] for id in asked if id != event.task_id}
+    reply = Reply(
+        task_id=event.task_id,
+        verdict=event.verdict,
+        text=event.text,
+        plan=event.plan,
+        by=event.by,
+    )
+    if event.task_id is not None:
+        task = state.tasks[event.task_id]
+        task.heard = reply
+        call = task.doubt.call if isinstance(task.doubt, Escalated) else None
+        if event.verdict == "approved" and call is not None:
+            task.allowed = (*task.allowed, call)
+        return
+    state.heard = reply
+    if state.plan is not None:
+        return
+    state.asking_s += event.elapsed_s - state.asked_s
+    if state.deadline_s is not None:
+        state.deadline_s += event.elapsed_s - state.asked_s
+
+
+def _judged(state: RunState, event: ConflictJudged) -> None:
+    judged = event.conflict
+    state.conflicts = tuple(
+        judged if (one.task_ids, one.about) == (judged.task_ids, judged.about) else one
+        for one in state.conflicts
+        if event.holds or (one.task_ids, one.about) != (judged.task_ids, judged.about)
+    )
+
+
+def _resumed(state: RunState, event: RunResumed) -> None:
+    """Take back what was only stopped. What is done again starts as the plan has it now."""
+    state.phase = "planning" if state.plan is None else "working"
+    state.asked_s = event.elapsed_s
+    state.deadline_s = None if event.deadline_s is None else event.elapsed_s + event.deadline_s
+    state.budget = event.budget
+    if state.synthesis_started_s is not None:
+        ended_s = event.elapsed_s if state.finished_s is None else state.finished_s
+        _also_worked(state, state.calls.worked_s(ended_s - state.synthesis_started_s))
+        state.calls = Calls()
+    state.synthesis_started_s = state.finished_s = state.answer = None
+    _halted(state, event.elapsed_s)
+    for id in event.goes_on:
+        task = state.tasks[id]
+        task.status, task.finished_s, task.error = "pending", None, None
+        if task.interrupted:
+            # The same attempt is made once more, whenever that is.
+            task.interrupted, task.goes_on = False, True
+            task.attempts -= 1
+            task.tried = task.tried[:-1]
+        elif task.may_pass:
+            # The outage may be over: it is the plan's worker's again, and has all its attempts.
+            task.worker, task.uncounted = task.task.worker, task.attempts
+        task.may_pass = False
+    if state.proposed_for in event.again:
+        state.questions.pop(None, None)
+        decided(state)
+    state.unamended = {id: why for id, why in state.unamended.items() if id not in event.again}
+    state.stopped = False
+    for way, count in event.crashes.items():
+        _, task = find(state, way)
+        if task is not None:
+            task.crashes = count
+    for id in event.again:
+        state.questions.pop(id, None)
+        _also_worked(state, state.tasks[id].worked_s, state.tasks[id].worked_high_s)
+        state.tasks[id] = TaskState(state.tasks[id].task, state.tasks[id].worker)
+
+
+def _halted(state: RunState, at_s: float) -> None:
+    """What was in flight is not any more, in nested runs too."""
+    for task in state.tasks.values():
+        if task.status == "running":
+            # How much of it was work, the process that is gone alone could have said.
+            task.busy_s += at_s - task.dispatched_s
+            task.worked_high_s += at_s - task.dispatched_s
+            task.status = "cancelled"
+            task.interrupted = True
+        if task.nested is not None and task.status != "completed":
+            _halted(task.nested, at_s)
+
+
+def _also_worked(state: RunState, low_s: float, high_s: float | None = None) -> None:
+    state.worked_s += low_s
+    state.worked_high_s += low_s if high_s is None else high_s
+
+
+def _considered(state: RunState, task_id: str | None) -> None:
+    """Take down that what the result of a task says of the plan was looked at."""
+    state.impacts = tuple(id for id in state.impacts if id != task_id)
+
+
+def _amend(state: RunState, event: PlanAmended) -> None:
+    state.revisions += 1
+    _considered(state, event.task_id)
+    if event.task_id == state.proposed_for:
+        decided(state)
+    for id in event.dropped:
+        state.retired[id] = state.tasks.pop(id)
+    for task in event.added:
+        state.tasks[task.id] = TaskState(task, task.worker)
+    for task in event.changed:
+        known = state.tasks[task.id]
+        known.task, known.worker, known.goes_on = task, task.worker, False
+    if state.plan is not None:
+        state.plan = state.plan.model_copy(update={"revision": event.revision})

@@ -1,0 +1,108 @@
+"""Secrets that show by their shape what they are, whoever's they may be.
+
+Few and sure rather than many: what is printed here is often about code, and code is full of names
+for secrets that hold none.
+"""
+
+import itertools
+import re
+from collections.abc import Iterator
+
+from leadhand.untrusted.redaction.encodings import Span, Words
+
+_ISSUED = re.compile(
+    r"sk-|[sr]k_|gh[pousr]_|github_pat_|A[KS]IA|xox|AIza|glpat-|hf_|npm_|pypi-|SG|dop_|gsk_|eyJ"
+)
+_TOKEN = re.compile(
+    r"(?<![A-Za-z0-9_-])(?:"
+    r"sk-(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{20,}"
+    r"|[sr]k_(?:live|test)_[A-Za-z0-9]{16,}"
+    r"|gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,}|glpat-[A-Za-z0-9_.-]{20,}"
+    r"|(?:AKIA|ASIA)[A-Z0-9]{16,}|AIza[A-Za-z0-9_-]{30,}"
+    r"|xox[abeoprs]-[A-Za-z0-9-]{16,}|hf_[A-Za-z0-9]{30,}|gsk_[A-Za-z0-9]{30,}"
+    r"|npm_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_-]{30,}|dop_v1_[a-f0-9]{40,}"
+    r"|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"
+    r"|eyJ[A-Za-z0-9_-]{15,}\.[A-Za-z0-9_-]{10,}(?:\.[A-Za-z0-9_-]*){1,3}"
+    r")"
+)
+_BEGIN_KEY = "PRIVATE KEY"
+_PRIVATE_KEY = re.compile(
+    r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----\s*+"
+    r"(?:[A-Za-z-]{1,40}: [^\n]{0,200}\n\s*+)*+"
+    r"(?:[A-Za-z0-9+/=]{16,}+\s*+)++"
+    r"(?:[A-Za-z0-9+/=]*+\s*+-----END [A-Z0-9 ]{1,60}-----)?"
+)
+_URL_PASSWORD = re.compile(
+    r"(?<=://)[^\s/:@\"'<>\\]{0,100}:([^\s/@\"'<>\\${}\[\]%*][^\s/@\"'<>\\\[\]]{0,200})@"
+)
+_HEADER = re.compile(
+    r"authorization[\"']?\s{0,4}[:=,]\s{0,4}[\"']?(?:bearer|basic|token|digest|apikey)\s+"
+    r"([A-Za-z0-9._~+/=:-]{8,})"
+    r"|(?<![a-z0-9])bearer\s+([A-Za-z0-9._~+/=-]{16,})",
+    re.IGNORECASE | re.ASCII,
+)
+_NAMES = ("password", "passwd", "passphrase", "pwd", "secret", "credential", "key", "token")
+_BEFORE_KEY = ("api", "access", "private", "signing", "encryption", "master", "secret", "auth")
+_BEFORE_OTHER_TOKENS = ("page", "next", "sync", "ation")
+_VALUE = re.compile(
+    r"s?[\"']?\]?\s{0,4}[:=\s]\s{0,4}[\"']?"
+    r"([^\s\"'\\<>{}()\[\]$&;,`|*]{12,}+)"
+)
+_OF_CODE = ("(", "[", "{", "<", "$", "*")
+"""What comes after a name or an expression, and not after a value."""
+_PIECE = re.compile(r"[A-Za-z0-9]+")
+
+
+def spans(text: str, words: Words) -> Iterator[Span]:
+    """Where in `text`, the words of which are given, secrets stand."""
+    if _ISSUED.search(words.long):
+        yield from (match.span() for match in _TOKEN.finditer(text))
+    if _BEGIN_KEY in text:
+        yield from (match.span() for match in _PRIVATE_KEY.finditer(text))
+    if "://" in text and "@" in text:
+        yield from (match.span(1) for match in _URL_PASSWORD.finditer(text))
+    lower = text.lower()
+    if len(lower) != len(text):
+        lower = text  # one letter of Turkish becomes two
+    if "bearer" in lower or "authorization" in lower:
+        for match in _HEADER.finditer(text):
+            if match[1] and not (match[1].isalpha() and match[1][1:].islower()):
+                yield match.span(1)
+            elif match[2] and not match[2].isalpha():
+                yield match.span(2)
+    for name in _NAMES:
+        if name in lower:
+            yield from _assigned(name, text, lower)
+
+
+def _assigned(name: str, text: str, lower: str) -> Iterator[Span]:
+    """The values that stand after `name` and look like what the name says."""
+    start = lower.find(name)
+    while start != -1:
+        before = lower[max(0, start - 12) : start].rstrip("_-")
+        is_other = (name == "key" and not before.endswith(_BEFORE_KEY)) or (
+            name == "token" and before.endswith(_BEFORE_OTHER_TOKENS)
+        )
+        start += len(name)
+        if not is_other and (match := _VALUE.match(text, start)):
+            if not text.startswith(_OF_CODE, match.end()) and looks_random(match[1]):
+                yield match.span(1)
+            # What is named within the value ends where it ends, and can't look more random: only
+            # at its end, or at that of a URL's scheme, may a name have another value.
+            scheme = match[1].rfind("://")
+            end = match.end() if scheme == -1 else match.start(1) + scheme
+            start = max(match.start(1), end - len(name) - 2)
+        start = lower.find(name, start)
+
+
+def looks_random(value: str) -> bool:
+    """Whether letters and digits change as often as they do in what a machine or a careful
+    person made up, and don't in names, numbers, dates and paths."""
+    if "://" in value or sum(map(str.isdigit, value)) < 2 or not any(map(str.isalpha, value)):
+        return False
+    return sum(_changes(piece) for piece in _PIECE.findall(value)) >= 3
+
+
+def _changes(piece: str) -> int:
+    kinds = ["0" if c.isdigit() else "A" if c.isupper() else "a" for c in piece]
+    return sum(one != other for one, other in itertools.pairwise(kinds))

@@ -1,0 +1,84 @@
+"""Teams, proposals and a planner whose model is the scripted server."""
+
+from collections.abc import Sequence
+
+from leadhand.clock import SystemClock
+from leadhand.contracts.task import Plan
+from leadhand.contracts.team import Role, Team, Worker
+from leadhand.engine.recorder import Recorder
+from leadhand.journal import MemoryJournal
+from leadhand.models import Caller, Connections
+from leadhand.planners import ModelPlanner
+from leadhand.ports import Request
+from leadhand.testing.json_data import Json, Object, items, mapping, parse, text
+
+REQUEST = Request("Compare the prices of copper and zinc since 2019")
+MODEL = "openai-chat:scripted"
+Turned = list[tuple[Plan | None, Sequence[str]]]
+
+
+def team(*, planner: Role | None = None, synthesis: str = "merge", model: object = MODEL) -> Team:
+    """A searcher and a counter with a model."""
+    return Team(
+        "metals",
+        workers=(
+            Worker("search", "Finds passages\nin the reports"),
+            Worker("count", "Computes figures from the price table"),
+        ),
+        model=model,
+        planner=planner or Role(),
+        synthesis=synthesis,
+    )
+
+
+def task(id: Json, worker: str = "search", *needs: str, intent: str | None = None) -> Object:
+    """A task as a model proposes it."""
+    said = f"Find what the reports say moved metal price number {id}" if intent is None else intent
+    return {"id": id, "worker": worker, "intent": said, "depends_on": list(needs)}
+
+
+def proposal(*tasks: Json, synthesis: str = "merge") -> Object:
+    """A plan as a model proposes it."""
+    return {"tasks": list(tasks), "synthesis": synthesis, "instruction": "Be brief."}
+
+
+SOUND = proposal(task("a"), task("b", "count", "a"))
+
+
+def answers(*replies: Object) -> list[Object]:
+    """A script that gives these replies one after the other, the last one ever after."""
+    steps: list[Object] = [
+        {"match": {"step": step}, "reply": reply} for step, reply in enumerate(replies, start=1)
+    ]
+    return [*steps, {"reply": replies[-1]}]
+
+
+def proposing(*proposals: Object) -> list[Object]:
+    """A script that proposes these one after the other, the last one ever after."""
+    replies: list[Object] = [{"json": proposal} for proposal in proposals]
+    return answers(*replies)
+
+
+async def planned(
+    by: Team, request: Request = REQUEST, *, turned_down: Turned | None = None
+) -> Plan:
+    """What the planner by model makes of a request; it adds to `turned_down` what it refuses."""
+    log: Turned = [] if turned_down is None else turned_down
+    recorder = Recorder("run", MemoryJournal(), clock=SystemClock())
+    async with Connections(seed=1) as connections:
+        planner = ModelPlanner(
+            Caller(connections, recorder),
+            rejected=lambda plan, problems: log.append((plan, problems)),
+        )
+        return await planner.plan(request, by)
+
+
+def told(body: Object) -> str:
+    """What a request of OpenAI's protocol says is wrong with the answer before it."""
+    return text(mapping(parse(said(body, "tool")[-1])).get("error"))
+
+
+def said(body: Object, speaker: str) -> list[str]:
+    """What a speaker says in a request of OpenAI's protocol."""
+    messages = (mapping(one) for one in items(mapping(body.get("body")).get("messages")))
+    return [text(one.get("content")) for one in messages if one.get("role") == speaker]

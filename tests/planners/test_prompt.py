@@ -1,0 +1,73 @@
+"""The planner's prompt: what it must say, how long it may be, and that its examples hold."""
+
+import json
+import re
+
+import pytest
+
+from leadhand.contracts.task import Plan
+from leadhand.contracts.team import Team, Worker
+from leadhand.models.prompts import prompt
+from leadhand.planners.proposal import object_in, proposed
+from leadhand.plans.checks import check
+
+TEXT = prompt("leadhand.planners", "planner")
+GOOD, BAD = TEXT.partition("## Good plans")[2].split("## Bad tasks")
+EXAMPLES = re.findall(r'^"(?P<request>[^\n]+)"\n\n```json\n(?P<plan>.+?)\n```$', GOOD, re.M | re.S)
+MAX_TOKENS = 900
+
+
+def company() -> Team:
+    """The team that the prompt's examples are for, as the prompt describes it."""
+    described = re.findall(r"`(\w+)` \(([^)]+)\)", GOOD)
+    return Team("company", workers=tuple(Worker(name, about) for name, about in described))
+
+
+def planned(request: str, written: str) -> Plan:
+    data = object_in(written)
+    assert data is not None
+    assert data == json.loads(written)
+    plan = proposed(data, request, company())
+    assert isinstance(plan, Plan)
+    return plan
+
+
+def test_one_good_plan_is_a_graph_and_one_is_a_single_task() -> None:
+    graph, single = (planned(*example) for example in EXAMPLES)
+    assert [task.depends_on for task in graph.tasks] == [(), (), ("charges", "export")]
+    assert {task.worker for task in graph.tasks} == {worker.name for worker in company().workers}
+    assert len(single.tasks) == 1
+
+
+@pytest.mark.parametrize(("request_text", "written"), EXAMPLES)
+def test_the_good_plans_pass_the_check(request_text: str, written: str) -> None:
+    plan = planned(request_text, written)
+    assert check(plan, company(), author="model", request=request_text) == ()
+
+
+def test_the_bad_tasks_have_their_reasons() -> None:
+    listed = [line for line in BAD.splitlines() if line.startswith("- ")]
+    assert len(listed) == 5
+    assert all(re.fullmatch(r"- (\".+?\"|`export` with .+?\.) \S.+", line) for line in listed)
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        "A request for one worker is one task.",
+        "Plan no task that only puts results together",
+        "Tasks that don't need each other's output must not depend on each other",
+        "not the plan, not the request, not the other workers",
+        "every `intent` stands by itself",
+        "- `merge`: results are put together.",
+        "- `select`: several workers try the same task, and the best result is taken.",
+        "- `reduce`: very many or long results are condensed step by step.",
+    ],
+)
+def test_the_prompt_says_every_rule(rule: str) -> None:
+    assert rule in TEXT
+
+
+def test_the_prompt_is_short_and_ends_where_the_team_begins() -> None:
+    assert len(TEXT) / 4 <= MAX_TOKENS
+    assert TEXT.endswith("## Your team")

@@ -1,0 +1,47 @@
+"""A run looks for messages in its journal as long as it lasts, and says nothing about that."""
+
+import asyncio
+import threading
+from collections.abc import Sequence
+
+import pytest
+
+from leadhand import Supervisor, Team, Worker
+from leadhand.contracts.outcome import Handoff
+from leadhand.contracts.people import Message
+from leadhand.journal import MemoryJournal
+from tests.plans.samples import plan, task
+
+
+class _FarAway(MemoryJournal):
+    """A journal in which a look for messages takes longer than the run."""
+
+    blocks = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.looked = threading.Event()
+        self.may_end = threading.Event()
+
+    def messages(self, run_id: str) -> Sequence[Message]:
+        """What is there, in the end."""
+        if threading.current_thread() is not threading.main_thread():
+            self.looked.set()
+            self.may_end.wait(10)
+        return super().messages(run_id)
+
+
+def test_a_look_that_outlasts_its_run_is_let_go_of_without_a_word(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    journal = _FarAway()
+
+    async def until_it_is_looked(handoff: Handoff) -> str:
+        await asyncio.to_thread(journal.looked.wait, 10)
+        return "done"
+
+    team = Team("t", workers=(Worker("worker", "waits for the look", run=until_it_is_looked),))
+    answer = asyncio.run(Supervisor(team, journal=journal).run(plan=plan(task("t1"))))
+    journal.may_end.set()
+    assert (answer.status, journal.looked.is_set()) == ("complete", True)
+    assert "did not stop" not in caplog.text

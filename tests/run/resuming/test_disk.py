@@ -1,0 +1,178 @@
+"""Where the journal can't be written the run stops with a clear line, and goes on later (F31)."""
+
+import asyncio
+import resource
+import shutil
+import signal
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from leadhand import Supervisor
+from leadhand.contracts.answer import Answer
+from leadhand.contracts.event import TaskCompleted
+from leadhand.errors import JournalError
+from leadhand.journal.sqlite import FILE, SqliteJournal
+from tests.run.resuming.gates import folder_of_team, plan, team, work
+from tests.run.resuming.nursery import CLI, Child, Nursery, until
+
+RESUME_IT = ("resume", "last", "--json", "--quiet")
+
+
+def at_the_gate(nursery: Nursery, folder: Path) -> Child:
+    """The program, with one task safe, one that waits to be let through, and one that works on."""
+    child = nursery.start(CLI, *folder_of_team(folder), folder=folder)
+    until(lambda: {"a done", "b begun", "d begun"} <= {*work(folder)})
+    with closing(SqliteJournal(folder / "home")) as journal:
+        (run,) = journal.runs()
+        until(lambda: has_result(journal, run.run_id))
+    return child
+
+
+def let_go(folder: Path, *gates: str) -> None:
+    """Let the workers through that wait there."""
+    for gate in gates:
+        (folder / gate).touch()
+
+
+def has_result(journal: SqliteJournal, run_id: str) -> bool:
+    """Whether a task of the run is done, as far as anybody can see."""
+    return any(isinstance(event, TaskCompleted) for event in journal.events(run_id))
+
+
+def assert_goes_on(nursery: Nursery, folder: Path, *, safe: int) -> None:
+    """Once the trouble is over, what was safe is not done again."""
+    since = len(work(folder))
+    let_go(folder, "open", "end")
+    ended = nursery.run(CLI, *RESUME_IT, folder=folder)
+    assert (ended.status, ended.err) == (0, "")
+    assert Answer.model_validate_json(ended.out).status == "complete"
+    begun = sorted(line for line in work(folder)[since:] if line.endswith("begun"))
+    assert begun == ["a begun", "b begun", "c begun", "d begun"][safe:]
+
+
+def test_on_a_full_disk_the_program_stops_its_workers_and_says_why(
+    nursery: Nursery, later: Nursery, tmp_path: Path
+) -> None:
+    """F31: one line, exit status 3, nothing goes on unrecorded, and the run goes on later."""
+    child = at_the_gate(nursery, tmp_path)
+    log = tmp_path / "home" / f"{FILE}-wal"
+    _, most = resource.prlimit(child.pid, resource.RLIMIT_FSIZE)
+    resource.prlimit(child.pid, resource.RLIMIT_FSIZE, (log.stat().st_size, most))
+    let_go(tmp_path, "open")
+    ended = child.ended()
+    assert (ended.status, ended.out) == (3, "")
+    assert ended.err.startswith("leadhand: run ")
+    assert "can't be kept in " in ended.err
+    assert ended.err.count("\n") == 1
+    assert "d stopped" in work(tmp_path)
+    assert "c begun" not in work(tmp_path)
+    assert_goes_on(later, tmp_path, safe=1)
+
+
+def test_where_the_journal_can_not_be_opened_nothing_is_done_and_nothing_lost(
+    nursery: Nursery, later: Nursery, tmp_path: Path
+) -> None:
+    """F31: a read-only place, by an obstacle, as modes don't stop an administrator."""
+    child = at_the_gate(nursery, tmp_path)
+    child.kill(signal.SIGINT)
+    assert child.ended().status == 130
+    home, obstacle = tmp_path / "home", tmp_path / "home" / f"{FILE}-wal"
+    shutil.copytree(home, tmp_path / "copy")
+    obstacle.unlink(missing_ok=True)
+    obstacle.mkdir()
+    since = len(work(tmp_path))
+    ended = later.run(CLI, *RESUME_IT, folder=tmp_path)
+    assert (ended.status, ended.out) == (3, "")
+    assert ended.err.count("\n") == 1
+    assert str(home) in ended.err
+    assert len(work(tmp_path)) == since
+    obstacle.rmdir()
+    assert_goes_on(later, tmp_path, safe=1)
+
+
+def test_a_record_torn_by_the_crash_was_never_there(
+    nursery: Nursery, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """F31: cut anywhere; what was safe before it is."""
+    child = at_the_gate(nursery, tmp_path)
+    child.kill(signal.SIGKILL)
+    child.ended()
+    let_go(tmp_path, "open", "end")
+    log = (tmp_path / "home" / f"{FILE}-wal").read_bytes()
+    (tmp_path / "work").unlink()
+    monkeypatch.chdir(tmp_path)
+    for cut in (1, 24, 4_095, 4_096, 4_120, 4_121, 8_240):
+        torn = tmp_path / f"torn-{cut}"
+        shutil.copytree(tmp_path / "home", torn)
+        (torn / f"{FILE}-wal").write_bytes(log[:-cut])
+        with closing(SqliteJournal(torn)) as journal:
+            (run,) = journal.runs()
+            answer = asyncio.run(Supervisor(team(), journal=journal).resume(run.run_id))
+            assert answer.status == "complete"
+            seqs = [event.seq for event in journal.events(run.run_id)]
+        assert seqs == [*range(1, len(seqs) + 1)]
+
+
+def test_a_file_that_stays_locked_stops_the_run_and_it_goes_on_when_that_is_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """F31: by whatever other process, for longer than it is worth waiting."""
+    monkeypatch.chdir(tmp_path)
+    home = tmp_path / "home"
+
+    async def locked() -> None:
+        with closing(SqliteJournal(home, busy_timeout_s=0.1)) as journal:
+            going = asyncio.ensure_future(
+                Supervisor(team(), journal=journal).run(plan=plan(), run_id="r")
+            )
+            while True:
+                if "d begun" in work(tmp_path) and has_result(journal, "r"):
+                    break
+                await asyncio.sleep(0.01)
+            await journal.commit("r")
+            with closing(sqlite3.connect(home / FILE, isolation_level=None)) as other:
+                other.execute("BEGIN EXCLUSIVE")
+                let_go(tmp_path, "open")
+                with pytest.raises(JournalError, match="another process keeps it locked") as stop:
+                    await going
+                assert str(stop.value).endswith("then `leadhand resume r`")
+            assert "d stopped" in work(tmp_path)
+            assert "c begun" not in work(tmp_path)
+            assert journal.holder("r") is None
+            let_go(tmp_path, "end")
+            answer = await Supervisor(team(), journal=journal).resume("r")
+            assert answer.status == "complete"
+            assert work(tmp_path).count("a begun") == 1
+
+    asyncio.run(locked())
+
+
+def test_a_file_that_is_deleted_under_way_stops_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """F31: what goes on being written to a file that nobody finds is kept nowhere."""
+    monkeypatch.chdir(tmp_path)
+    home = tmp_path / "home"
+
+    async def deleted() -> None:
+        with closing(SqliteJournal(home)) as journal:
+            going = asyncio.ensure_future(
+                Supervisor(team(), journal=journal).run(plan=plan(), run_id="r")
+            )
+            while True:
+                if "d begun" in work(tmp_path) and has_result(journal, "r"):
+                    break
+                await asyncio.sleep(0.01)
+            await journal.commit("r")
+            for file in home.glob(f"{FILE}*"):
+                file.unlink()
+            let_go(tmp_path, "open")
+            with pytest.raises(JournalError, match="was deleted or replaced"):
+                await going
+        assert "d stopped" in work(tmp_path)
+        assert "c begun" not in work(tmp_path)
+
+    asyncio.run(deleted())

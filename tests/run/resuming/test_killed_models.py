@@ -1,0 +1,101 @@
+"""Models are not paid twice for an answer that is safe, whenever the process was killed (F29)."""
+
+import json
+import signal
+from collections import Counter
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from leadhand.contracts.answer import Answer
+from leadhand.contracts.event import ModelCalled
+from leadhand.journal import open_journal
+from leadhand.testing import ScriptedServer
+from leadhand.testing.json_data import Object
+from tests.run.resuming.nursery import CLI, Nursery, until
+from tests.run.resuming.office import REQUESTS, RESUME_IT, RUN_IT, office
+
+THINKERS = "tests.run.resuming.thinkers"
+RUN = "thinking"
+HANG: Object = {"misbehave": {"latency_ms": 600_000}}
+"""An answer that comes long after its test is over."""
+
+
+def asked(server: ScriptedServer) -> Counter[str]:
+    """How often each request was made, to the letter."""
+    return Counter(json.dumps(kept, sort_keys=True) for kept in server.stats().bodies)
+
+
+def calls(home: Path, run_id: str = RUN) -> list[ModelCalled]:
+    """The calls that are in the journal."""
+    with closing(open_journal(home)) as journal:
+        return [event for event in journal.events(run_id) if isinstance(event, ModelCalled)]
+
+
+def test_a_run_killed_after_every_single_answer_pays_for_each_of_them_once(
+    nursery: Nursery, later: Nursery, model_server: ScriptedServer, tmp_path: Path
+) -> None:
+    """Of planner, workers at each of their steps, a nested team, an agent, and synthesizers."""
+    home, env = str(tmp_path / "home"), model_server.env()
+    whole = nursery.run(f"{THINKERS}:begin", home, "whole", folder=tmp_path, env=env)
+    undisturbed = Answer.model_validate_json(whole.out)
+    requests = model_server.stats().requests
+    assert requests == undisturbed.metrics.requests >= 10
+    model_server.reset()
+    ended = nursery.run(f"{THINKERS}:begin", home, RUN, "1", folder=tmp_path, env=env)
+    assert ended.status == -signal.SIGKILL
+    kills = 1
+    while ended.status == -signal.SIGKILL:
+        assert kills <= requests, "it does not come to its end"
+        place = (later, nursery)[kills % 2]
+        ended = place.run(f"{THINKERS}:go_on", home, RUN, "1", folder=tmp_path, env=env)
+        kills += 1
+    assert ended.err == ""
+    answer = Answer.model_validate_json(ended.out)
+    assert kills > requests / 2, "two at once may be killed by one"
+    assert {*asked(model_server).values()} == {1}
+    assert model_server.stats().requests == requests
+    assert answer.status == undisturbed.status == "complete"
+    assert answer.metrics.requests == requests
+    assert answer.metrics.input_tokens == sum(
+        call.input_tokens for call in calls(tmp_path / "home")
+    )
+    assert answer.answer == undisturbed.answer
+
+
+@pytest.mark.parametrize(
+    ("match", "answered", "hanging"),
+    [
+        ({"role": "planner"}, 0, 1),
+        ({"role": "worker", "step": 2}, 3, 2),
+        ({"role": "worker", "step": 3}, 5, 1),
+        ({"role": "synthesizer"}, 6, 1),
+    ],
+)
+def test_what_was_asked_when_the_program_was_killed_is_asked_again_and_nothing_else(
+    nursery: Nursery,
+    later: Nursery,
+    model_server: ScriptedServer,
+    tmp_path: Path,
+    match: Object,
+    answered: int,
+    hanging: int,
+) -> None:
+    """`leadhand run`, killed, and `leadhand resume`: in the very same words."""
+    office(tmp_path)
+    model_server.configure(script=[{"match": match, "reply": HANG}])
+    child = nursery.start(CLI, *RUN_IT, folder=tmp_path, env=model_server.env())
+    until(lambda: model_server.stats().requests >= answered + hanging)
+    child.kill(signal.SIGKILL)
+    assert child.ended().out == ""
+    hung = {*asked(model_server)}
+    model_server.configure(script=None)
+    ended = later.run(CLI, *RESUME_IT, folder=tmp_path, env=model_server.env())
+    answer = Answer.model_validate_json(ended.out)
+    assert (ended.status, answer.status) == (0, "complete")
+    times = asked(model_server)
+    assert sum(times.values()) == REQUESTS + hanging
+    assert sorted(times.values()) == [1] * (REQUESTS - hanging) + [2] * hanging
+    assert {request for request, count in times.items() if count == 2} <= hung
+    assert answer.metrics.requests == REQUESTS

@@ -1,0 +1,231 @@
+"""Speed-up: what every attempt took itself, one after the other, over what the run took.
+
+In virtual time, where work takes exactly as long as it says.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
+from pydantic_ai.models.function import AgentInfo, FunctionModel
+
+from leadhand import Failed, Handoff, Plan, Supervisor, Task, Team, Worker
+from leadhand.contracts.answer import Metrics
+from leadhand.contracts.budget import Rate
+from leadhand.contracts.event import Event, ModelCalled, TaskCompleted, parse
+from leadhand.contracts.event import dump as dumped
+from leadhand.contracts.outcome import Outcome
+from leadhand.journal import MemoryJournal
+from leadhand.run.metrics import metrics
+from leadhand.state.fold import fold
+from leadhand.synthesis.merge import Merge
+from leadhand.testing import run_virtual
+from leadhand.testing.virtual_time import VirtualTimeLoop
+from leadhand.trace.quantities import faster, times
+
+CALL_S = 0.2
+
+
+async def answered(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+    """A model that takes its time over an answer."""
+    await asyncio.sleep(CALL_S)
+    if info.output_tools:
+        planned = (
+            '{"tasks": [{"id": "t0", "worker": "reader", "intent": "Read.", "depends_on": []}]}'
+        )
+        return ModelResponse([ToolCallPart(info.output_tools[0].name, planned)])
+    return ModelResponse([TextPart("Forty metres.")])
+
+
+MODEL = FunctionModel(answered, model_name="slow")
+TIERS = dict.fromkeys(("fast", "standard", "strong"), (MODEL,))
+
+
+def model_team(**fields: object) -> Team:
+    """One worker whose model makes one call a task."""
+    worker = Worker("reader", "Reads", instructions="You read.", plain=True)
+    return Team("t", models=TIERS, workers=(worker,), **fields)  # pyright: ignore[reportArgumentType]
+
+
+async def second(_: Handoff) -> str:
+    """A worker that takes a second."""
+    await asyncio.sleep(1.0)
+    return "done"
+
+
+def function_team(*workers: Worker) -> Team:
+    return Team("t", workers=workers or (Worker("reader", "Reads", run=second),))
+
+
+def plan(count: int, worker: str = "reader") -> Plan:
+    tasks = [Task(id=f"t{n}", worker=worker, intent=f"Read part {n}.") for n in range(count)]
+    return Plan(goal="Read all of it.", tasks=tuple(tasks))
+
+
+def figures(team: Team, the_plan: Plan | None = None, **options: object) -> Metrics:
+    """The figures of a run with so many tasks at once as there are, unless said otherwise."""
+    return ran(team, the_plan, **options)[0]
+
+
+def ran(
+    team: Team, the_plan: Plan | None = None, **options: object
+) -> tuple[Metrics, Sequence[Event]]:
+    journal = MemoryJournal()
+    supervisor = Supervisor(team, journal=journal, synthesizer=Merge(), **options)  # pyright: ignore[reportArgumentType]
+    answer = run_virtual(supervisor.run(None if the_plan else "How high?", plan=the_plan))
+    return answer.metrics, journal.events(answer.run_id)
+
+
+def test_calls_that_wait_for_the_rate_of_their_model_gain_nothing() -> None:
+    of_ten = figures(model_team(rates={"function:slow": Rate(concurrency=1)}), plan(10))
+    assert of_ten.makespan_s == pytest.approx(10 * CALL_S)
+    assert of_ten.sequential_s == pytest.approx(10 * CALL_S)
+    assert of_ten.speedup == pytest.approx(1.0)
+    assert of_ten.speedup_high is None
+
+
+def test_calls_at_once_gain_all_that_they_take_together() -> None:
+    assert figures(model_team(), plan(10)).speedup == pytest.approx(10.0)
+
+
+def test_how_long_a_call_waited_to_be_sent_is_in_the_log() -> None:
+    _, events = ran(model_team(rates={"function:slow": Rate(concurrency=1)}), plan(3))
+    calls = [event for event in events if isinstance(event, ModelCalled)]
+    assert [call.queued_s for call in calls] == pytest.approx([0.0, CALL_S, 2 * CALL_S])
+    assert [call.duration_s for call in calls] == pytest.approx([CALL_S] * 3)
+
+
+def test_a_planner_that_waits_for_a_rate_that_others_use_up_plans_no_longer() -> None:
+    rate = {"function:slow": Rate(concurrency=1)}
+    supervisor = Supervisor(model_team(rates=rate), synthesizer=Merge())
+
+    async def two() -> tuple[Metrics, Metrics]:
+        first, other = await asyncio.gather(supervisor.run("How high?"), supervisor.run("How?"))
+        return first.metrics, other.metrics
+
+    for one in run_virtual(two()):
+        assert one.sequential_s == pytest.approx(2 * CALL_S)
+        assert one.critical_path_s == pytest.approx(2 * CALL_S)
+        assert one.makespan_s > 3 * CALL_S - 0.001
+
+
+def test_tasks_that_wait_for_a_slot_gain_nothing() -> None:
+    one_at_a_time = figures(function_team(), plan(4), concurrency=1)
+    assert one_at_a_time.sequential_s == pytest.approx(4.0)
+    assert one_at_a_time.speedup == pytest.approx(1.0)
+
+
+def test_workers_that_keep_the_event_loop_busy_gain_nothing() -> None:
+    def compute(taking_s: float) -> None:
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, VirtualTimeLoop)
+        loop.jump(taking_s)
+
+    async def busy(_: Handoff) -> str:
+        for _step in range(4):
+            compute(0.25)
+            await asyncio.sleep(0)
+        return "done"
+
+    of_six = figures(function_team(Worker("reader", "Computes", run=busy)), plan(6))
+    assert of_six.makespan_s == pytest.approx(6.0)
+    assert of_six.sequential_s == pytest.approx(6.0)
+    assert of_six.speedup_high is None
+
+
+def test_a_wait_while_the_loop_worked_for_others_gives_a_range_that_holds_the_truth() -> None:
+    async def patient(_: Handoff) -> str:
+        await asyncio.sleep(1.0)
+        return "done"
+
+    async def rude(_: Handoff) -> str:
+        await asyncio.sleep(0.5)
+        loop = asyncio.get_running_loop()
+        assert isinstance(loop, VirtualTimeLoop)
+        loop.jump(2.0)
+        return "done"
+
+    team = function_team(Worker("patient", "Waits", run=patient), Worker("rude", "d", run=rude))
+    tasks = (*plan(1, "patient").tasks, Task(id="r", worker="rude", intent="Compute."))
+    both = figures(team, Plan(goal="Do both.", tasks=tasks))
+    assert both.makespan_s == pytest.approx(2.5)
+    assert both.speedup == pytest.approx((0.5 + 2.5) / 2.5)
+    assert both.speedup_high == pytest.approx((2.5 + 2.5) / 2.5)
+
+
+def test_the_tasks_of_a_nested_team_count_one_by_one() -> None:
+    inner = Team(
+        "inner", workers=(Worker("a", "Reads", run=second), Worker("b", "Counts", run=second))
+    )
+    outer = function_team(Worker("nested", "Has others read", team=inner))
+    of_one = figures(outer, plan(1, "nested"))
+    assert of_one.makespan_s == pytest.approx(1.0)
+    assert of_one.sequential_s == pytest.approx(2.0)
+    assert of_one.critical_path_s == pytest.approx(1.0)
+
+
+def test_the_longest_chain_has_the_wait_for_a_retry_and_the_sequence_has_not() -> None:
+    tried: list[int] = []
+
+    async def flaky(handoff: Handoff) -> Outcome | str:
+        tried.append(handoff.attempt)
+        await asyncio.sleep(1.0)
+        if len(tried) == 1:
+            return Failed(kind="error", message="not yet", transient=True)
+        return "done"
+
+    with_retry = figures(function_team(Worker("reader", "Reads", run=flaky)), plan(1))
+    assert len(tried) == 2
+    assert with_retry.sequential_s == pytest.approx(2.0)
+    assert with_retry.makespan_s > 2.1
+    assert with_retry.critical_path_s == pytest.approx(with_retry.makespan_s)
+
+
+def test_work_before_a_run_was_stopped_counts_once_it_is_resumed() -> None:
+    _, events = ran(function_team(), plan(3), concurrency=1)
+    (end,) = [n for n, e in enumerate(events) if isinstance(e, TaskCompleted) and e.task_id == "t1"]
+    journal = MemoryJournal()
+    for event in events[: end + 1]:
+        journal.append(event)
+    supervisor = Supervisor(function_team(), journal=journal, concurrency=1)
+    resumed = run_virtual(supervisor.resume(events[0].run_id)).metrics
+    assert resumed.sequential_s == pytest.approx(3.0)
+    again = run_virtual(supervisor.resume(events[0].run_id, from_task="t0")).metrics
+    assert again.sequential_s == pytest.approx(4.0)
+    assert again.makespan_s == pytest.approx(4.0)
+
+
+def test_an_attempt_that_was_lost_with_its_process_may_have_worked_or_waited() -> None:
+    _, events = ran(function_team(), plan(2))
+    (last,) = [
+        n for n, e in enumerate(events) if isinstance(e, TaskCompleted) and e.task_id == "t0"
+    ]
+    standing = metrics(fold(events[: last + 1]), events[last].elapsed_s)
+    assert standing.speedup == pytest.approx(1.0)
+    assert standing.speedup_high == pytest.approx(2.0)
+
+
+def test_a_range_is_shown_as_one() -> None:
+    _, events = ran(function_team(), plan(2))
+    state = fold(
+        replace(event, worked_s=0.5, worked_high_s=1.0)
+        if isinstance(event, TaskCompleted)
+        else event
+        for event in events
+    )
+    ranged = metrics(state, 1.0)
+    assert (ranged.sequential_s, ranged.speedup, ranged.speedup_high) == (1.0, 1.0, 2.0)
+    assert times(ranged) == "1.0x to 2.0x"
+    assert faster(ranged) == "1.0x to 2.0x as fast as one by one"
+    assert faster(ranged.model_copy(update={"speedup_high": None})) == ""
+
+
+def test_an_event_of_an_old_journal_counts_from_its_dispatch() -> None:
+    _, events = ran(function_team(), plan(1))
+    (completed,) = [event for event in events if isinstance(event, TaskCompleted)]
+    old = parse(dumped(replace(completed, worked_s=None)).replace('"worked_s":null,', ""))
+    assert isinstance(old, TaskCompleted)
+    state = fold([old if event is completed else event for event in events])
+    assert state.tasks["t0"].worked_s == pytest.approx(1.0)
