@@ -15,11 +15,6 @@ def clause(handoff: Handoff) -> str:
     return f"clause found by {handoff.to_agent}"
 
 
-async def found(handoff: Handoff) -> str:
-    """As `clause`, in the event loop: for virtual time, which waits for no thread."""
-    return clause(handoff)
-
-
 async def hang(handoff: Handoff) -> str:
     await asyncio.sleep(3600)
     return "never"
@@ -58,7 +53,6 @@ class Ran:
     def __init__(
         self, team: Team, the_plan: Plan | None = None, *, virtual: bool = False, **options: object
     ) -> None:
-        """With `virtual` in virtual time, for workers that need no thread."""
         self.events: list[Event] = []
         if virtual:
             options["clock"] = VirtualClock()

@@ -36,7 +36,6 @@ from tests.nested_teams import (
     Ran,
     broken,
     clause,
-    found,
     hang,
     law,
     office,
@@ -122,7 +121,7 @@ def test_no_team_waits_for_a_place_that_its_own_task_holds(concurrency: int) -> 
         inner = (Worker("left", "One half", team=team), Worker("right", "The other", team=team))
         team = Team(level, workers=(*inner, *workers(own=busy)))
     tasks = [Task(id=w, worker=w, intent=f"Do {w}.") for w in ("left", "right", "own")]
-    ran = Ran(team, plan(*tasks), concurrency=concurrency, deadline_s=20.0)
+    ran = Ran(team, plan(*tasks), concurrency=concurrency, virtual=True)
     assert ran.answer.status == "complete"
     assert most == concurrency
     assert len([id for id in ran.tasks if id.endswith(("/a", "/b", "own"))]) == 8 * 2 + 7
@@ -140,13 +139,13 @@ def test_a_team_that_may_do_one_task_at_a_time_does_one() -> None:
         return "done"
 
     tasks = [Task(id=f"t{n}", worker="legal", intent=f"Question {n}.") for n in range(4)]
-    ran = Ran(office(law(reader=busy), concurrency=1), plan(*tasks))
+    ran = Ran(office(law(reader=busy), concurrency=1), plan(*tasks), virtual=True)
     assert ran.answer.status == "complete"
     assert max(most) == 1
 
 
 def test_at_the_runs_deadline_what_a_nested_team_has_found_is_kept() -> None:
-    team = office(law(reader=found, writer=hang), desk=found)
+    team = office(law(reader=clause, writer=hang), desk=clause)
     ran = Ran(team, plan(LEGAL, DESK), deadline_s=0.5, virtual=True)
     assert ran.took_s < 1.0
     assert ran.answer.status == "partial"
@@ -157,7 +156,7 @@ def test_at_the_runs_deadline_what_a_nested_team_has_found_is_kept() -> None:
 
 def test_a_nested_run_ends_within_the_time_of_its_task() -> None:
     task = LEGAL.model_copy(update={"limits": LEGAL.limits.model_copy(update={"timeout_s": 0.4})})
-    ran = Ran(office(law(reader=found, writer=hang)), plan(task), deadline_s=30.0, virtual=True)
+    ran = Ran(office(law(reader=clause, writer=hang)), plan(task), deadline_s=30.0, virtual=True)
     assert ran.took_s < 1.0
     assert (ran.answer.status, list(ran.gaps)) == ("partial", ["t1/writer"])
 
@@ -171,7 +170,7 @@ def test_a_nested_run_that_found_nothing_in_time_has_timed_out() -> None:
 
 def test_cancelled_it_stops_at_once_and_hands_over_what_there_is() -> None:
     events: list[Event] = []
-    team = office(law(reader=found, writer=hang))
+    team = office(law(reader=clause, writer=hang))
     supervisor = Supervisor(team, deadline_s=None, clock=VirtualClock())
 
     def stop(event: Event) -> None:
@@ -203,8 +202,8 @@ def test_a_worker_deep_down_that_ignores_its_cancellation_holds_nobody_up() -> N
             except asyncio.CancelledError:
                 continue
 
-    archive = Worker("archive", "Old papers", team=law(reader=found, mule=stubborn))
-    ran = Ran(office(law(archive, writer=found)), deadline_s=0.5, virtual=True)
+    archive = Worker("archive", "Old papers", team=law(reader=clause, mule=stubborn))
+    ran = Ran(office(law(archive, writer=clause)), deadline_s=0.5, virtual=True)
     assert ran.took_s < 1.0
     assert "clause found by reader" in ran.answer.answer
     assert "clause found by writer" in ran.answer.answer

@@ -9,7 +9,7 @@ from tests.plans.samples import plans, task
 
 
 @given(plans(), st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60)
 def test_after_any_change_every_task_starts_once_and_never_before_its_dependencies(
     the_plan: Plan, data: st.DataObject
 ) -> None:

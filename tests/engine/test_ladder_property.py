@@ -51,7 +51,7 @@ def remedies(draw: st.DrawFn) -> ScriptedRemedies:
 
 
 @given(plans(), remedies(), st.data(), st.sampled_from([None, 7.0]))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60)
 def test_the_fold_equals_the_live_state_and_no_cap_is_passed(
     the_plan: Plan, advice: ScriptedRemedies, data: st.DataObject, deadline_s: float | None
 ) -> None:

@@ -198,10 +198,10 @@ def test_a_model_may_write_200_tasks_and_a_person_more() -> None:
 
 def test_oversized_plans_are_refused_on_their_size_alone() -> None:
     """F12"""
-    many = plan(*(task(str(n), worker="nobody") for n in range(100_001)))
+    many = plan(*[task("same", worker="nobody")] * 100_001)
     assert codes(many) == ["too_many_tasks"]
     needs = tuple(str(n) for n in range(1_001))
-    dense = plan(*(task(f"x{n}", *needs, worker="billing") for n in range(1_000)))
+    dense = plan(*[task("same", *needs, worker="billing")] * 1_000)
     assert check(dense, TEAM) == (
         Problem(
             "too_many_edges",

@@ -5,13 +5,10 @@ from leadhand.contracts.event import ModelCalled
 from leadhand.contracts.task import Limits
 from leadhand.contracts.team import ModelSpec, Tier
 from leadhand.testing import ScriptedServer
-from tests.models.asking import ANTHROPIC, OPENAI
 from tests.nested_teams import LEGAL, ONCE, Ran, plan
 
-MODELS: dict[Tier, tuple[ModelSpec, ...]] = {
-    "standard": (OPENAI,),
-    "strong": (ANTHROPIC,),
-}
+STANDARD, STRONG = "openai-chat:scripted", "openai-chat:large"
+MODELS: dict[Tier, tuple[ModelSpec, ...]] = {"standard": (STANDARD,), "strong": (STRONG,)}
 
 
 def ran(limits: Limits, inner_limits: Limits | None = None) -> Ran:
@@ -34,11 +31,11 @@ def models_of_workers(run: Ran) -> set[str]:
 def test_a_nested_teams_workers_start_with_the_tier_of_its_task(
     model_server: ScriptedServer,
 ) -> None:
-    assert models_of_workers(ran(Limits())) == {OPENAI}
-    assert models_of_workers(ran(Limits(tier="strong"))) == {ANTHROPIC}
+    assert models_of_workers(ran(Limits())) == {STANDARD}
+    assert models_of_workers(ran(Limits(tier="strong"))) == {STRONG}
     # What the team says itself is nearer to its workers.
     its_own = ran(Limits(tier="strong"), Limits(tier="standard"))
-    assert models_of_workers(its_own) == {OPENAI}
+    assert models_of_workers(its_own) == {STANDARD}
 
 
 def test_a_nested_team_takes_no_more_tokens_than_its_task_may(

@@ -18,7 +18,7 @@ outcomes = st.sampled_from(["done", "fail", "busy", "scope", "unsure", "hang", "
 
 
 @given(plans(), st.data(), st.integers(1, 4))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=60)
 def test_the_fold_of_the_log_equals_the_live_state_and_every_task_ends_once(
     the_plan: Plan, data: st.DataObject, concurrency: int
 ) -> None:

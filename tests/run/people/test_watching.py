@@ -27,7 +27,7 @@ class _FarAway(MemoryJournal):
         """What is there, in the end."""
         if threading.current_thread() is not threading.main_thread():
             self.looked.set()
-            self.may_end.wait(10)
+            self.may_end.wait(60)
         return super().messages(run_id)
 
 
@@ -37,7 +37,7 @@ def test_a_look_that_outlasts_its_run_is_let_go_of_without_a_word(
     journal = _FarAway()
 
     async def until_it_is_looked(handoff: Handoff) -> str:
-        await asyncio.to_thread(journal.looked.wait, 10)
+        await asyncio.to_thread(journal.looked.wait, 60)
         return "done"
 
     team = Team("t", workers=(Worker("worker", "waits for the look", run=until_it_is_looked),))
