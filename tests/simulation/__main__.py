@@ -13,7 +13,7 @@ from tests.simulation.drive import simulate
 from tests.simulation.promises import broken
 from tests.simulation.recording import Recording
 
-IN_TESTS = 1_000
+IN_TESTS = 300
 """The first seeds are those of `make test`."""
 _AT_ONCE = 50
 
