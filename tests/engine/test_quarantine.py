@@ -1,0 +1,83 @@
+"""What was in flight at two crashes runs alone, after all that is innocent (F49)."""
+
+import asyncio
+from collections.abc import Sequence
+
+from leadhand.contracts.event import RunResumed, TaskDispatched
+from leadhand.contracts.outcome import Handoff, Outcome
+from leadhand.engine.recorder import Recorder
+from leadhand.engine.scheduler import Scheduler
+from leadhand.testing import ScriptedRunner, completed, run_virtual
+from tests.engine.scheduling import Script
+from tests.plans.samples import accepted, plan, task, team
+
+
+def lost(recorder: Recorder, *suspects: str) -> Recorder:
+    """The run once it has died twice with these tasks, and is resumed."""
+    for id in suspects:
+        recorder.record(TaskDispatched(**recorder.task_stamp(id, 1), worker="worker"))
+    recorder.record(
+        RunResumed(
+            **recorder.stamp(),
+            deadline_s=None,
+            goes_on=suspects,
+            crashes=dict.fromkeys(suspects, 2),
+        )
+    )
+    return recorder
+
+
+def taking(seconds: dict[str, float]) -> Script:
+    async def work(handoff: Handoff) -> Outcome:
+        await asyncio.sleep(seconds.get(handoff.task_id, 1.0))
+        return completed()
+
+    return work
+
+
+def scheduler(recorder: Recorder, script: Script) -> Scheduler:
+    return Scheduler(recorder, team(), {"worker": ScriptedRunner(script)}, concurrency=4)
+
+
+def started(*recorders: Recorder) -> dict[str, float]:
+    """When each task began its last attempt, in virtual seconds."""
+    tasks = (item for recorder in recorders for item in recorder.state.tasks.items())
+    return {id: one.dispatched_s for id, one in tasks}
+
+
+def test_suspects_run_one_by_one_and_whatever_is_ready_goes_first() -> None:
+    async def story() -> Recorder:
+        recorder = lost(accepted(plan(task("a"), task("b"), task("c"), task("d", "a"))), "a", "b")
+        await scheduler(recorder, taking({})).run()
+        return recorder
+
+    recorder = run_virtual(story())
+    assert started(recorder) == {"c": 0.0, "a": 1.0, "d": 2.0, "b": 3.0}
+    assert {one.status for one in recorder.state.tasks.values()} == {"completed"}
+
+
+def test_a_suspect_runs_alone_among_all_runs_of_the_loop() -> None:
+    async def story() -> Sequence[Recorder]:
+        first = lost(accepted(plan(task("a"))), "a")
+        other = accepted(plan(task("x"), task("y", "x")))
+        script = taking({"x": 3.0})
+        await asyncio.gather(scheduler(other, script).run(), scheduler(first, script).run())
+        return first, other
+
+    # It waits for `x` of the other run, and `y` waits for it.
+    assert started(*run_virtual(story())) == {"x": 0.0, "a": 3.0, "y": 4.0}
+
+
+def test_a_suspect_that_a_stopped_run_never_started_keeps_nobody_waiting() -> None:
+    async def story() -> Sequence[Recorder]:
+        first = lost(accepted(plan(task("a"))), "a")
+        other = accepted(plan(task("x"), task("y", "x")))
+        script = taking({"x": 3.0})
+        await asyncio.gather(
+            scheduler(other, script).run(), scheduler(first, script).run(deadline_s=2.0)
+        )
+        return first, other
+
+    first, other = run_virtual(story())
+    assert first.state.tasks["a"].status == "cancelled"
+    assert started(other) == {"x": 0.0, "y": 3.0}
