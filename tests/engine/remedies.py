@@ -24,9 +24,12 @@ class ScriptedRemedies:
     delay_s: float = 0.0
     asked: list[str] = field(default_factory=list[str])
     """What it was asked, in order."""
+    about: list[tuple[str, object]] = field(default_factory=list[tuple[str, object]])
+    """Of each question the task and the rest of what it was given."""
 
     async def refine(self, task: Task, outcome: Escalated | Failed) -> str | None:
         """The scripted intent."""
+        self.about.append((task.id, outcome))
         await self._asked("refine", known=self.intent is not None)
         return self.intent
 
@@ -34,11 +37,13 @@ class ScriptedRemedies:
         self, task: Task, outcome: Escalated | Failed, *, workers: Sequence[str]
     ) -> str | None:
         """The scripted worker."""
+        self.about.append((task.id, (outcome, workers)))
         await self._asked("route", known=self.worker is not None)
         return self.worker
 
     async def split(self, task: Task, outcome: Escalated | Failed) -> Sequence[Task]:
         """The scripted parts, each saying what it is a part of."""
+        self.about.append((task.id, outcome))
         await self._asked("split", known=self.parts is not None)
         return [
             part.model_copy(update={"intent": f"{part.intent} of {task.id}"})
@@ -47,11 +52,13 @@ class ScriptedRemedies:
 
     async def judge(self, task: Task, first: Result, second: Result) -> tuple[bool, str]:
         """The scripted verdict."""
+        self.about.append((task.id, (first, second)))
         await self._asked("judge", known=self.verdict is not None)
         return self.verdict or (False, "")
 
     async def revise(self, state: RunState, impact: PlanImpact, *, task_id: str) -> Sequence[Task]:
         """The scripted tasks."""
+        self.about.append((task_id, (state.run_id, impact)))
         await self._asked("revise", known=self.revised is not None)
         return self.revised or ()
 
@@ -69,6 +76,8 @@ class ScriptedPerson:
     says: str | None
     away: bool = False
     occasions: frozenset[Occasion] = frozenset({"escalation"})
+    about: list[tuple[str, str, object]] = field(default_factory=list[tuple[str, str, object]])
+    """What was put to it and what it was asked, with the task and its outcome."""
 
     def put_plan(self, question: str) -> None:
         """Nothing is written down."""
@@ -86,7 +95,9 @@ class ScriptedPerson:
 
     def put(self, task: Task, outcome: Escalated | Failed) -> None:
         """Nothing is written down."""
+        self.about.append(("put", task.id, outcome))
 
     async def ask(self, task: Task, outcome: Escalated | Failed) -> str | None:
         """The scripted word."""
+        self.about.append(("asked", task.id, outcome))
         return self.says
