@@ -6,6 +6,8 @@ from pathlib import Path
 
 from leadhand.tools.files import Inputs
 from leadhand.tools.sql import SqlTools
+from leadhand.tools.sql.database import Answer
+from tests.tools.sql.forks import in_fork
 
 SALES = """region,year,quarter,revenue,unit_price,order_id
 North,2022,1,100.5,2,1
@@ -20,8 +22,8 @@ South,2023,1,45,3,6
 def tools_over(
     folder: Path,
     *,
-    query_timeout_s: float = 10.0,
-    load_timeout_s: float = 10.0,
+    query_timeout_s: float = 600.0,
+    answer: Answer = in_fork,
     **files: str | bytes,
 ) -> SqlTools:
     """The tools over files of these contents; `sales_csv="..."` is in `sales.csv`."""
@@ -30,7 +32,7 @@ def tools_over(
         data = content.encode() if isinstance(content, str) else content
         (folder / f"{stem}.{suffix}").write_bytes(data)
     return SqlTools(
-        Inputs.of([folder]), query_timeout_s=query_timeout_s, load_timeout_s=load_timeout_s
+        Inputs.of([folder]), query_timeout_s=query_timeout_s, load_timeout_s=600.0, answer=answer
     )
 
 

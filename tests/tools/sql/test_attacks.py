@@ -7,6 +7,7 @@ import pytest
 
 from leadhand.tools.errors import ToolMistake
 from leadhand.tools.sql import SqlTools
+from leadhand.tools.sql.database import in_new_process
 from tests.tools.sql.tables import SALES, tools_over
 
 SECRET = "the-secret"
@@ -24,7 +25,7 @@ def outside(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqlTools]:
     """One set of tables for all attacks, so that what one breaks shows in the next."""
-    with tools_over(tmp_path_factory.mktemp("in"), query_timeout_s=5.0, sales_csv=SALES) as tools:
+    with tools_over(tmp_path_factory.mktemp("in"), sales_csv=SALES) as tools:
         yield tools
 
 
@@ -151,6 +152,14 @@ def test_f19_nothing_outside_of_the_tables_can_be_read(
     assert SECRET not in refusal(tools, statement.replace("OUT", str(outside)))
 
 
+def test_f19_a_new_process_refuses_it_as_well(tmp_path: Path, outside: Path) -> None:
+    """F19: as a model's statements are run; all others here run in forks, to save time."""
+    with tools_over(tmp_path, answer=in_new_process, sales_csv=SALES) as tools:
+        for statement in ("DELETE FROM sales", "SELECT * FROM read_text('OUT/secret.txt')"):
+            assert SECRET not in refusal(tools, statement.replace("OUT", str(outside)))
+        assert tools.query("SELECT count(*) FROM sales").split("\n")[1] == "6"
+
+
 def test_f19_what_can_be_asked_of_the_database_tells_nothing_of_the_machine(
     tools: SqlTools,
 ) -> None:
@@ -171,16 +180,21 @@ def test_f19_what_can_be_asked_of_the_database_tells_nothing_of_the_machine(
 )
 def test_f19_a_query_that_never_ends_is_ended(tmp_path: Path, statement: str) -> None:
     """F19: the time is up for the query, not for the one who asked."""
-    with tools_over(tmp_path, query_timeout_s=1.5, sales_csv=SALES) as hurried:
-        hurried.list_tables()
-        assert "was not done after 1.5 s" in refusal(hurried, statement)
+    with tools_over(tmp_path, query_timeout_s=0.4, sales_csv=SALES) as hurried:
+        assert "was not done after 0.4 s" in refusal(hurried, statement)
+
+
+def test_f19_a_function_that_fills_the_memory_slowly_is_ended(tmp_path: Path) -> None:
+    """F19: by the bound that it comes to first."""
+    with tools_over(tmp_path, query_timeout_s=0.4, sales_csv=SALES) as hurried:
+        said = refusal(hurried, "SELECT length(lpad('x', 2000000000, 'y'))")
+    assert "memory" in said or "was not done" in said
 
 
 @pytest.mark.parametrize(
     "statement",
     [
         "SELECT length(repeat('a', 4000000000))",
-        "SELECT length(lpad('x', 2000000000, 'y'))",
         "SELECT len(range(2000000000))",
         "WITH RECURSIVE r AS (SELECT 'a' AS s UNION ALL SELECT s || s FROM r) "
         "SELECT max(length(s)) FROM r",
@@ -191,8 +205,7 @@ def test_f19_a_query_that_fills_the_memory_takes_only_itself_along(
     tools: SqlTools, statement: str
 ) -> None:
     """F19: functions that allocate beside the database's own accounts are bounded too."""
-    said = refusal(tools, statement)
-    assert "memory" in said or "was not done" in said
+    assert "it needs more memory than there is for it" in refusal(tools, statement)
 
 
 def test_f19_a_statement_nested_beyond_measure_is_refused(tools: SqlTools) -> None:

@@ -3,14 +3,24 @@
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from leadhand.tools.errors import ToolMistake
+from leadhand.tools.sql import SqlTools
+from leadhand.tools.sql.database import in_new_process
 from leadhand.tools.sql.names import RESERVED, table_names
 from tests.tools.sql.tables import SALES, tools_over, write_parquet
+
+
+@pytest.fixture(scope="module")
+def sales(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqlTools]:
+    """The tools over one table."""
+    with tools_over(tmp_path_factory.mktemp("in"), sales_csv=SALES) as tools:
+        yield tools
 
 
 def test_csv_json_and_parquet_files_become_tables(tmp_path: Path) -> None:
@@ -32,11 +42,10 @@ def test_csv_json_and_parquet_files_become_tables(tmp_path: Path) -> None:
         ]
 
 
-def test_a_query_answers_with_a_line_for_each_row(tmp_path: Path) -> None:
-    with tools_over(tmp_path, sales_csv=SALES) as tools:
-        assert tools.query(
-            "SELECT region, sum(revenue) AS total, count(revenue) FROM sales GROUP BY 1 ORDER BY 1"
-        ) == ("region | total | count(revenue)\nNorth | 350.5 | 3\nSouth | 135.0 | 2\n(2 rows)")
+def test_a_query_answers_with_a_line_for_each_row(sales: SqlTools) -> None:
+    assert sales.query(
+        "SELECT region, sum(revenue) AS total, count(revenue) FROM sales GROUP BY 1 ORDER BY 1"
+    ) == ("region | total | count(revenue)\nNorth | 350.5 | 3\nSouth | 135.0 | 2\n(2 rows)")
 
 
 @pytest.mark.parametrize(
@@ -53,35 +62,32 @@ def test_a_query_answers_with_a_line_for_each_row(tmp_path: Path) -> None:
         "PIVOT sales ON region IN ('North', 'South') USING sum(revenue) GROUP BY year",
     ],
 )
-def test_every_way_to_read_works(tmp_path: Path, statement: str) -> None:
-    with tools_over(tmp_path, sales_csv=SALES) as tools:
-        assert "row" in tools.query(statement)
+def test_every_way_to_read_works(sales: SqlTools, statement: str) -> None:
+    assert "row" in sales.query(statement)
 
 
-def test_f20_rows_are_capped_and_counted(tmp_path: Path) -> None:
+def test_f20_rows_are_capped_and_counted(sales: SqlTools) -> None:
     """F20: a hundred rows come back, with the number of all; too many to count is said too."""
-    with tools_over(tmp_path, sales_csv=SALES) as tools:
-        lines = tools.query("SELECT r FROM range(1234) t(r) ORDER BY r").split("\n")
-        assert lines[1:3] == ["0", "1"]
-        assert lines[-2:] == ["99", "(the first 100 of 1,234 rows)"]
-        endless = tools.query("SELECT 1 FROM range(1000000) a, range(1000000) b")
-        assert endless.endswith("(the first 100 of more than 100 rows)")
-        assert tools.query("SELECT 1 AS one WHERE false") == "one\n(0 rows)"
+    lines = sales.query("SELECT r FROM range(1234) t(r) ORDER BY r").split("\n")
+    assert lines[1:3] == ["0", "1"]
+    assert lines[-2:] == ["99", "(the first 100 of 1,234 rows)"]
+    endless = sales.query("SELECT 1 FROM range(1000000) a, range(1000000) b")
+    assert endless.endswith("(the first 100 of more than 100 rows)")
+    assert sales.query("SELECT 1 AS one WHERE false") == "one\n(0 rows)"
 
 
-def test_f20_cells_columns_and_the_whole_answer_are_capped(tmp_path: Path) -> None:
+def test_f20_cells_columns_and_the_whole_answer_are_capped(sales: SqlTools) -> None:
     """F20: no answer is longer than 20,000 characters, whatever is in the table."""
-    with tools_over(tmp_path, sales_csv=SALES) as tools:
-        (_, cell, _) = tools.query("SELECT repeat('x', 100000)").split("\n")
-        assert cell == "x" * 199 + "…"
-        wide = ", ".join(f"{n} AS c{n}" for n in range(60))
-        names, _, note = tools.query(f"SELECT {wide}").split("\n")
-        assert names.split(" | ") == [f"c{n}" for n in range(40)]
-        assert note == "(1 row; the first 40 of 60 columns)"
-        wide = ", ".join(f"repeat('y', 190) AS c{n}" for n in range(40))
-        answer = tools.query(f"SELECT {wide} FROM range(100)")
-        assert len(answer) < 21_000
-        assert answer.endswith("(the first 2 of 100 rows)")
+    (_, cell, _) = sales.query("SELECT repeat('x', 100000)").split("\n")
+    assert cell == "x" * 199 + "…"
+    wide = ", ".join(f"{n} AS c{n}" for n in range(60))
+    names, _, note = sales.query(f"SELECT {wide}").split("\n")
+    assert names.split(" | ") == [f"c{n}" for n in range(40)]
+    assert note == "(1 row; the first 40 of 60 columns)"
+    wide = ", ".join(f"repeat('y', 190) AS c{n}" for n in range(40))
+    answer = sales.query(f"SELECT {wide} FROM range(100)")
+    assert len(answer) < 21_000
+    assert answer.endswith("(the first 2 of 100 rows)")
 
 
 def test_f34_values_that_would_act_on_a_terminal_are_shown_instead(tmp_path: Path) -> None:
@@ -107,9 +113,9 @@ def test_f34_values_that_would_act_on_a_terminal_are_shown_instead(tmp_path: Pat
         ("SELECT 'a'::INTEGER", "Could not convert"),
     ],
 )
-def test_a_mistake_comes_back_as_one_line(tmp_path: Path, statement: str, words: str) -> None:
-    with tools_over(tmp_path, sales_csv=SALES) as tools, pytest.raises(ToolMistake) as caught:
-        tools.query(statement)
+def test_a_mistake_comes_back_as_one_line(sales: SqlTools, statement: str, words: str) -> None:
+    with pytest.raises(ToolMistake) as caught:
+        sales.query(statement)
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -144,7 +150,7 @@ def test_broken_files_are_named_and_the_others_still_work(tmp_path: Path) -> Non
 def test_a_file_that_takes_far_too_much_costs_only_itself(tmp_path: Path) -> None:
     """The last file: what its process leaves behind must not lock or break the tables."""
     wide = ",".join(f"c{n}" for n in range(100_000)) + "\n" + "1," * 99_999 + "1\n"
-    with tools_over(tmp_path, sales_csv=SALES, z_wide_csv=wide) as tools:
+    with tools_over(tmp_path, answer=in_new_process, sales_csv=SALES, z_wide_csv=wide) as tools:
         assert [table.name for table in tools.tables] == ["sales"]
         assert [broken.file for broken in tools.broken] == ["z_wide.csv"]
         assert "(6 rows)" in tools.query("FROM sales")
@@ -203,10 +209,13 @@ def test_the_words_that_can_name_no_table_are_those_of_the_installed_library() -
 
 
 def test_several_threads_may_ask_at_once(tmp_path: Path) -> None:
-    with tools_over(tmp_path, sales_csv=SALES) as tools, ThreadPoolExecutor(4) as pool:
-        statements = [f"SELECT count(*) + {n} FROM sales" for n in range(6)]
+    with (
+        tools_over(tmp_path, answer=in_new_process, sales_csv=SALES) as tools,
+        ThreadPoolExecutor(3) as pool,
+    ):
+        statements = [f"SELECT count(*) + {n} FROM sales" for n in range(3)]
         answers = pool.map(tools.query, statements)
-        assert [answer.split("\n")[1] for answer in answers] == [str(6 + n) for n in range(6)]
+        assert [answer.split("\n")[1] for answer in answers] == [str(6 + n) for n in range(3)]
 
 
 def test_nothing_stays_behind_when_the_tables_are_closed(
@@ -237,7 +246,7 @@ def test_the_database_library_is_not_loaded_into_this_process() -> None:
 
 def test_a_request_of_more_than_two_seconds_has_its_answer(tmp_path: Path) -> None:
     """After 2 s DuckDB shows its progress on standard output, where the answer goes."""
-    with tools_over(tmp_path, query_timeout_s=600, load_timeout_s=600, a_csv="a\n1\n") as tools:
+    with tools_over(tmp_path, a_csv="a\n1\n") as tools:
         given = tools.query("SELECT sleep_ms(2500), a FROM a, range(3)")
     assert given.endswith("(3 rows)")
 
@@ -245,7 +254,7 @@ def test_a_request_of_more_than_two_seconds_has_its_answer(tmp_path: Path) -> No
 def test_a_process_that_dies_is_reported_with_what_is_known_and_no_guess(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with tools_over(tmp_path, a_csv="a\n1\n") as tools:
+    with tools_over(tmp_path, answer=in_new_process, a_csv="a\n1\n") as tools:
         tools.list_tables()
         program = tmp_path / "dies"
         program.write_text("#!/bin/sh\nkill -SEGV $$\n")

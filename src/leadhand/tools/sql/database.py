@@ -11,7 +11,7 @@ import subprocess
 import sys
 import threading
 import weakref
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import BinaryIO, Final, Literal, cast
 
@@ -31,14 +31,39 @@ _MAIN: Final = (
 )
 
 
+Answer = Callable[[Request, Path, float], tuple[int, bytes]]
+"""Has a process in a folder answer a request within so many seconds: its exit status and output.
+
+Raises `subprocess.TimeoutExpired` and `OSError`.
+"""
+
+
 class RequestFailed(Exception):
     """A request had no result; the text is one line that says why."""
+
+
+def in_new_process(request: Request, folder: Path, timeout_s: float) -> tuple[int, bytes]:
+    """Start an interpreter for the request."""
+    flags = ["-I"] if sys.flags.isolated else ["-P"]
+    done = subprocess.run(
+        [sys.executable, *flags, "-W", "ignore", "-c", _MAIN, json.dumps(sys.path)],
+        input=json.dumps(request).encode(),
+        capture_output=True,
+        cwd=folder,
+        # Nothing of ours to be read, and no home of ours to be named.
+        env={"HOME": str(folder)},
+        timeout=timeout_s,
+        start_new_session=True,
+        check=False,
+    )
+    return done.returncode, done.stdout
 
 
 class Database:
     """Tables in a folder of their own, which `close` deletes."""
 
-    def __init__(self) -> None:
+    def __init__(self, answer: Answer = in_new_process) -> None:
+        self._answer = answer
         self._folder = new_scratch("leadhand-sql-")
         self._file = self._folder / "tables.duckdb"
         self._closed = threading.Event()
@@ -82,27 +107,16 @@ class Database:
     def _ask(self, request: Request, timeout_s: float) -> Reply:
         if self._closed.is_set():
             raise RequestFailed("the tables are closed")
-        flags = ["-I"] if sys.flags.isolated else ["-P"]
         try:
-            done = subprocess.run(
-                [sys.executable, *flags, "-W", "ignore", "-c", _MAIN, json.dumps(sys.path)],
-                input=json.dumps(request).encode(),
-                capture_output=True,
-                cwd=self._folder,
-                # Nothing of ours to be read, and no home of ours to be named.
-                env={"HOME": str(self._folder)},
-                timeout=timeout_s,
-                start_new_session=True,
-                check=False,
-            )
+            status, output = self._answer(request, self._folder, timeout_s)
         except subprocess.TimeoutExpired:
             raise RequestFailed(f"it was not done after {timeout_s:g} s and was stopped") from None
         except OSError as error:
             raise RequestFailed(f"no process could be started for it: {error.strerror}") from error
         try:
-            reply = cast("Reply", json.loads(done.stdout))
+            reply = cast("Reply", json.loads(output))
         except ValueError:
-            raise RequestFailed(_lost(done.returncode, request["cpu_s"])) from None
+            raise RequestFailed(_lost(status, request["cpu_s"])) from None
         if "error" in reply:
             raise RequestFailed(reply["error"])
         return reply

@@ -12,7 +12,7 @@ from typing import Final, Self
 from leadhand.tools.errors import ToolMistake
 from leadhand.tools.files.inputs import Inputs, Unreadable
 from leadhand.tools.files.legible import cleaned
-from leadhand.tools.sql.database import Database, RequestFailed
+from leadhand.tools.sql.database import Answer, Database, RequestFailed, in_new_process
 from leadhand.tools.sql.messages import MAX_CELL_CHARS, MAX_COLUMNS, MAX_ROWS, Reply, Row
 from leadhand.tools.sql.names import quoted, table_names
 
@@ -60,11 +60,17 @@ class SqlTools:
     """
 
     def __init__(
-        self, inputs: Inputs, *, query_timeout_s: float = 20.0, load_timeout_s: float = 60.0
+        self,
+        inputs: Inputs,
+        *,
+        query_timeout_s: float = 20.0,
+        load_timeout_s: float = 60.0,
+        answer: Answer = in_new_process,
     ) -> None:
         self._inputs = inputs
         self._query_timeout_s = query_timeout_s
         self._load_timeout_s = load_timeout_s
+        self._answer = answer
         self._loading = threading.Lock()
         self._loaded: _Loaded | None = None
         self._closed = False
@@ -150,7 +156,7 @@ class SqlTools:
             if self._closed:
                 raise ToolMistake("the tables are closed")
             if self._loaded is None:
-                self._loaded = _load(self._inputs, self._load_timeout_s)
+                self._loaded = _load(self._inputs, Database(self._answer), self._load_timeout_s)
             return self._loaded
 
 
@@ -161,10 +167,9 @@ class _Loaded:
     broken: tuple[BrokenFile, ...]
 
 
-def _load(inputs: Inputs, timeout_s: float) -> _Loaded:
+def _load(inputs: Inputs, database: Database, timeout_s: float) -> _Loaded:
     files = inputs.of_kind("csv", "json", "parquet")
     names = table_names(file.name for file in files[:MAX_FILES])
-    database = Database()
     tables: list[Table] = []
     broken = [
         BrokenFile(file.name, f"only the first {MAX_FILES} files are loaded")
