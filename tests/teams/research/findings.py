@@ -5,6 +5,11 @@ from pathlib import Path
 
 from leadhand.contracts.outcome import Handoff, Result
 from leadhand.teams.research.findings import Findings
+from leadhand.teams.research.tables import worked_out
+from leadhand.teams.research.word_forms import asked
+from leadhand.tools.files import Inputs
+from leadhand.tools.sql import SqlTools
+from tests.tools.sql.forks import in_fork
 
 
 def handoff(request: str, *paths: Path) -> Handoff:
@@ -19,6 +24,13 @@ def handoff(request: str, *paths: Path) -> Handoff:
         artifacts=tuple(map(str, paths)),
         return_to="supervisor",
     )
+
+
+def work_out(handoff: Handoff) -> Result:
+    """As `tables.work_out`, but that requests of the database are answered in forks."""
+    inputs = Inputs.of([Path(path) for path in handoff.artifacts])
+    with SqlTools(inputs, answer=in_fork) as tools:
+        return worked_out(tools, asked(handoff.intent))
 
 
 def found(work: Callable[[Handoff], Result], request: str, *paths: Path) -> Findings:

@@ -5,10 +5,10 @@ from pathlib import Path
 import pytest
 
 from leadhand.contracts.outcome import Result
-from leadhand.teams.research import passages, report, tables
+from leadhand.teams.research import passages, report
 from leadhand.teams.research.fastest import asked_group
 from leadhand.tools.sql.periods import dated, read_all, when
-from tests.teams.research.findings import handoff
+from tests.teams.research.findings import handoff, work_out
 from tests.tools.sql.tables import write_parquet
 
 QUESTION = "Which region grows fastest, and what do the notes say about why?"
@@ -35,7 +35,7 @@ LONG = (
 def answered(folder: Path, request: str = QUESTION) -> tuple[str, Result]:
     """The report on `request`, and its result; the team's functions run one after the other."""
     task = handoff(request, folder)
-    figures = tables.work_out(task).output
+    figures = work_out(task).output
     texts = passages.find(task.model_copy(update={"inputs": {"tables": figures}})).output
     both = {"tables": figures, "sources": texts}
     result = report.write(task.model_copy(update={"inputs": both}))
@@ -209,7 +209,7 @@ def test_the_slowest_and_what_falls_are_asked_for_too(
 
 def test_without_two_periods_the_question_is_a_gap(tmp_path: Path) -> None:
     (tmp_path / "r.csv").write_text("region,revenue\nNorth,10\nSouth,20\n")
-    (missing,) = tables.work_out(handoff(QUESTION, tmp_path)).missing
+    (missing,) = work_out(handoff(QUESTION, tmp_path)).missing
     assert missing.startswith("growth: not worked out: no table has figures for two periods")
 
 

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from leadhand.teams.research import tables
 from leadhand.teams.research.findings import Findings
-from leadhand.teams.research.tables import work_out
 from tests.teams.research import samples
-from tests.teams.research.findings import found, handoff, written
+from tests.teams.research.findings import found, handoff, work_out, written
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def test_a_request_that_names_a_measure_and_a_group_narrows_the_figures(north: F
 
 
 def test_it_says_which_group_grew_fastest_once(folder: Path) -> None:
-    findings = found(work_out, "Which region grows fastest?", folder / "revenue.csv")
+    findings = found(tables.work_out, "Which region grows fastest?", folder / "revenue.csv")
     assert "North grows fastest" in findings.answer[0]
     assert "fastest" not in " ".join(findings.lead)
     assert findings.unknown == ()
@@ -121,7 +121,7 @@ def test_an_empty_value_is_a_group_and_shares_need_positive_totals(tmp_path: Pat
 
 
 def test_without_tables_it_says_so_and_does_not_fail(folder: Path) -> None:
-    findings = found(work_out, "revenue", folder / "notes")
+    findings = found(tables.work_out, "revenue", folder / "notes")
     assert findings.lead == ("There are no tables among the files handed in.",)
 
 

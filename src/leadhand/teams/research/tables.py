@@ -44,10 +44,11 @@ def work_out(handoff: Handoff) -> Result:
         lead = ("There are no tables among the files handed in.",)
         return _result(Findings(about="tables", lead=lead, found=False), [])
     with SqlTools(inputs) as tools:
-        return _worked_out(tools, asked(handoff.intent))
+        return worked_out(tools, asked(handoff.intent))
 
 
-def _worked_out(tools: SqlTools, request: str) -> Result:
+def worked_out(tools: SqlTools, request: str) -> Result:
+    """What the tables of `tools` show on what a user asked."""
     words = subject(request)
     gaps = [Gap(name=one.file, why=f"not a table: {one.why}") for one in tools.broken]
     likely = _likely(tools.tables, words)
