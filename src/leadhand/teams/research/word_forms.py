@@ -55,17 +55,21 @@ def irregular_forms(words: Iterable[str]) -> tuple[str, ...]:
     wanted = {lemma(word.lower()) for word in words}
     # The index knows regular forms by itself.
     regular = {_stemmer()(word.lower()) for word in words}
-    forms = [form for form, base in _lemmas().items() if base in wanted and form.isalpha()]
-    forms = [form for form in forms if not form.endswith(lemma(form))]
+    forms = (form for base in wanted for form in _forms().get(base, ()))
     return tuple(sorted(form for form in forms if _stemmer()(form) not in regular))
 
 
 @functools.cache
-def _lemmas() -> Mapping[str, str]:
-    """The lemma of each English form; read once, as that takes most of a second."""
+def _forms() -> Mapping[str, Sequence[str]]:
+    """The English forms of each lemma but for those that end with it; put together once, as that
+    takes most of a second."""
     from simplemma.strategies import DefaultDictionaryFactory
 
-    return DefaultDictionaryFactory().get_dictionary("en")
+    forms: dict[str, list[str]] = {}
+    for form, base in DefaultDictionaryFactory().get_dictionary("en").items():
+        if form.isalpha() and not form.endswith(base):
+            forms.setdefault(base, []).append(form)
+    return forms
 
 
 def lemma(word: str) -> str:
