@@ -38,8 +38,8 @@ from leadhand.contracts.outcome import (
 from leadhand.contracts.task import Limits
 from leadhand.plans.nesting import nested
 from leadhand.state.fold import TaskState, find
-from tests.folding import Run, Told
 from tests.plans.samples import plan, task
+from tests.state.folding import Run, Told
 
 STARTED = partial(RunStarted, team="t", request="do it", engine="model", deadline_s=60.0)
 PROPOSED = partial(PlanProposed, plan=plan(task("a"), task("b", "a"), task("c")), by="planner")

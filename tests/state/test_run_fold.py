@@ -31,8 +31,8 @@ from leadhand.contracts.event import (
 from leadhand.contracts.outcome import PlanImpact, Result
 from leadhand.contracts.people import Reply, Verdict
 from leadhand.state.fold import TaskState
-from tests.folding import Run
 from tests.plans.samples import plan, task
+from tests.state.folding import Run
 
 PLAN = plan(task("a"), task("b", "a"), task("c"))
 STARTED = partial(RunStarted, team="t", request="do it", engine="model", deadline_s=60.0)
