@@ -19,14 +19,14 @@ from leadhand.testing.settings import Settings
 class InProcess(httpx2.AsyncBaseTransport):
     """Answers as `ScriptedServer` does with the same settings, in the event loop that asks."""
 
-    def __init__(self, **settings: object) -> None:
-        self._server = ModelServer(Settings())
+    def __init__(self, *, model: str = "scripted", **settings: object) -> None:
+        self._server = ModelServer(Settings(model=model))
         client = httpx2.AsyncClient(transport=self)
         provider = OpenAIProvider(
             base_url="http://127.0.0.1/v1", api_key="dummy", http_client=client
         )
         provider.client.max_retries = 0
-        self.model: Model = OpenAIChatModel("scripted", provider=provider)
+        self.model: Model = OpenAIChatModel(model, provider=provider)
         self.configure(**settings)
 
         async def first() -> None:
@@ -52,7 +52,8 @@ class InProcess(httpx2.AsyncBaseTransport):
         try:
             body = await request.aread()
             response = self._server.answer(request.method, request.url.path, body)
-            await asyncio.sleep(response.delay_s)
+            # Never at once: requests that come in together are in flight together.
+            await asyncio.sleep(max(response.delay_s, 0.001))
             status = response.status
         finally:
             counts.ended(status)

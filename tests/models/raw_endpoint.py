@@ -3,7 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 
 
@@ -14,6 +14,8 @@ class RawEndpoint:
     head: bytes
     chunk: bytes = b""
     times: int | None = 0
+    every_s: float = 0.0
+    """Between two chunks."""
     port: int = 0
     requests: list[bytes] = field(default_factory=list[bytes])
     """What came first on each connection, up to 64 kB."""
@@ -27,7 +29,7 @@ class RawEndpoint:
 
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Answer one request, and close."""
-        with suppress(ConnectionError):
+        with closing(writer), suppress(ConnectionError):
             self.requests.append(await reader.read(65_536))
             writer.write(self.head)
             count = 0
@@ -36,7 +38,7 @@ class RawEndpoint:
                 await writer.drain()
                 self.sent += len(self.chunk)
                 count += 1
-        writer.close()
+                await asyncio.sleep(self.every_s)
 
 
 @contextmanager
@@ -54,6 +56,11 @@ def serving(*endpoints: RawEndpoint) -> Generator[None]:
         await over.wait()
         for server in servers:
             server.close()
+        answers = asyncio.all_tasks() - {asyncio.current_task()}
+        for answer in answers:
+            answer.cancel()
+        await asyncio.gather(*answers, return_exceptions=True)
+        await asyncio.sleep(0)  # their transports close
 
     thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))
     thread.start()
@@ -63,9 +70,6 @@ def serving(*endpoints: RawEndpoint) -> Generator[None]:
     finally:
         loop.call_soon_threadsafe(over.set)
         thread.join()
-        for task in asyncio.all_tasks(loop):
-            task.cancel()
-        loop.run_until_complete(asyncio.sleep(0))
         loop.close()
 
 

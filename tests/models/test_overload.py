@@ -12,8 +12,9 @@ from leadhand.contracts.event import ModelCalled
 from leadhand.errors import ModelError
 from leadhand.models import Caller, Connections
 from leadhand.models.structured import opening
-from leadhand.testing import ScriptedServer, VirtualClock, run_virtual
-from tests.models.asking import ASKER, OPENAI, PLAIN, misbehaving, recorder
+from leadhand.testing import VirtualClock, run_virtual
+from tests.models.asking import ASKER, PLAIN, misbehaving, recorder
+from tests.models.in_process import InProcess
 
 
 class Endpoint:
@@ -133,61 +134,59 @@ def test_a_real_limit_is_kept_by_all_who_call_and_used_to_the_full() -> None:
     assert max(quota.taken) <= 5
 
 
-# Over real HTTP
+# Through a provider's SDK
 
 
-async def asked_at_once(count: int, *, until: int) -> tuple[list[float], list[ModelCalled]]:
+def asked_at_once(
+    server: InProcess, count: int, *, until: int
+) -> tuple[list[float], list[ModelCalled]]:
     """After how many seconds the first `until` of `count` calls were answered, and the log."""
-    pen = recorder()
-    loop = asyncio.get_running_loop()
-    async with Connections(seed=3) as connections:
-        caller = Caller(connections, pen)
-        await connections.open(OPENAI)
-        started_s = loop.time()
 
-        async def call() -> float:
-            await caller.ask(ASKER, [opening("hello", PLAIN)], request=PLAIN, models=[OPENAI])
-            return loop.time() - started_s
+    async def story() -> tuple[list[float], list[ModelCalled]]:
+        pen = recorder(clock=VirtualClock())
+        async with Connections(seed=3) as connections:
+            caller = Caller(connections, pen)
 
-        calls = [asyncio.ensure_future(call()) for _ in range(count)]
-        ended = asyncio.as_completed(calls)
-        took_s = [await next(ended) for _ in range(until)]
-        for one in calls:
-            one.cancel()
-        await asyncio.wait(calls)
-    return took_s, [event for event in pen.log() if isinstance(event, ModelCalled)]
+            async def call() -> float:
+                opened: list[ModelMessage] = [opening("hello", PLAIN)]
+                await caller.ask(ASKER, opened, request=PLAIN, models=[server.model])
+                return asyncio.get_running_loop().time()
+
+            calls = [asyncio.ensure_future(call()) for _ in range(count)]
+            ended = asyncio.as_completed(calls)
+            took_s = [await next(ended) for _ in range(until)]
+            for one in calls:
+                one.cancel()
+            await asyncio.wait(calls)
+        return took_s, [event for event in pen.log() if isinstance(event, ModelCalled)]
+
+    return run_virtual(story())
 
 
-def test_two_calls_that_are_told_to_wait_a_minute_hold_none_of_the_others_back(
-    model_server: ScriptedServer,
-) -> None:
+def test_two_calls_that_are_told_to_wait_a_minute_hold_none_of_the_others_back() -> None:
     """F01"""
-    model_server.configure(script=misbehaving({"429": 60}, {"429": 60}), latency_ms=100)
-    took_s, calls = asyncio.run(asked_at_once(20, until=18))
-    assert max(took_s) < 50
+    server = InProcess(script=misbehaving({"429": 60}, {"429": 60}), latency_ms=100)
+    took_s, calls = asked_at_once(server, 20, until=18)
+    assert max(took_s) < 1
     assert [call.retry_in_s for call in calls if call.error] == [60.0, 60.0]
-    assert model_server.stats().requests == 20
+    assert server.stats().requests == 20
 
 
 @pytest.mark.parametrize("status", ["429", "529"])
-def test_an_outage_costs_few_requests_and_everyone_is_back_soon_after(
-    model_server: ScriptedServer, status: str
-) -> None:
+def test_an_outage_costs_few_requests_and_everyone_is_back_soon_after(status: str) -> None:
     """F02: all 40 calls are refused; from then on the model is well."""
-    model_server.configure(script=misbehaving(*[{status: None}] * 40))
-    took_s, _ = asyncio.run(asked_at_once(40, until=40))
+    server = InProcess(script=misbehaving(*[{status: None}] * 40))
+    took_s, _ = asked_at_once(server, 40, until=40)
     assert min(took_s) > 0.5
-    assert max(took_s) < 30
-    assert model_server.stats().requests == 40 + 40
+    assert max(took_s) < 2
+    assert server.stats().requests == 40 + 40
 
 
-def test_where_the_model_admits_so_many_a_second_everyone_keeps_to_what_it_says(
-    model_server: ScriptedServer,
-) -> None:
+def test_where_the_model_admits_so_many_a_second_everyone_keeps_to_what_it_says() -> None:
     """F01: the server takes 15 calls a second, and asks the rest to come a second later."""
-    model_server.configure(script="tests.models.scripts:fifteen_a_second")
-    took_s, calls = asyncio.run(asked_at_once(30, until=30))
+    server = InProcess(script="tests.models.scripts:fifteen_a_second")
+    took_s, calls = asked_at_once(server, 30, until=30)
     refused = [call for call in calls if call.error]
-    assert max(took_s) < 30
+    assert max(took_s) < 4
     assert 15 <= len(refused) <= 30
     assert all((call.retry_in_s or 0) >= 0.9 for call in refused)
