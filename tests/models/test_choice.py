@@ -3,7 +3,7 @@
 import asyncio
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import pytest
 from pydantic_ai.models import known_model_names
@@ -15,6 +15,7 @@ from leadhand.models.defaults import PROVIDERS, KeyedProvider
 from leadhand.models.detection import LocalServer
 from leadhand.models.names import check_names
 from leadhand.testing import ScriptedServer
+from tests.patience import HANG_S
 
 TEAM = Team(
     "support",
@@ -47,10 +48,10 @@ def chosen(
     )
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[ScriptedServer]:
-    with ScriptedServer(model="house-model") as running:
-        yield running
+@pytest.fixture
+def server(model_process: ScriptedServer) -> ScriptedServer:
+    model_process.reset(model="house-model")
+    return model_process
 
 
 def test_without_anything_at_hand_a_team_is_deterministic() -> None:
@@ -186,7 +187,7 @@ def test_f36_a_base_url_that_lists_no_models_is_an_error_that_shows_no_secret() 
 
 def test_a_server_on_this_machine_is_used_last_and_its_address_told(server: ScriptedServer) -> None:
     port = int(server.url.split(":")[2].removesuffix("/v1"))
-    local = LocalServer("Ollama", port, "ollama", "OLLAMA_BASE_URL")
+    local = LocalServer("Ollama", port, "ollama", "OLLAMA_BASE_URL", HANG_S)
     choice = chosen(servers=(local,))
     assert choice.team.model == "ollama:house-model"
     assert choice.environ == {"OLLAMA_BASE_URL": server.url}

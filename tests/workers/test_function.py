@@ -6,6 +6,7 @@ import threading
 from collections.abc import Awaitable, Callable
 
 import pytest
+from tests.patience import HANG_S
 from worker_samples import echo, echo_async, escalate, fail, make_handoff
 
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
@@ -227,7 +228,7 @@ def test_a_sync_worker_that_never_returns_is_abandoned_and_named() -> None:
 
     async def main() -> None:
         task = asyncio.create_task(FunctionWorker(stuck, threads=threads).run(HANDOFF))
-        await asyncio.to_thread(started.wait, 10)
+        await asyncio.to_thread(started.wait, HANG_S)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task

@@ -8,9 +8,9 @@ import textwrap
 import threading
 import time
 import weakref
-from collections.abc import Callable
 
 import pytest
+from tests.patience import HANG_S, wait_until
 
 from leadhand.workers.threads import DaemonThreads
 
@@ -19,14 +19,6 @@ REQUEST: contextvars.ContextVar[str] = contextvars.ContextVar("REQUEST")
 
 def identity(_: object) -> threading.Thread:
     return threading.current_thread()
-
-
-def wait_until(holds: Callable[[], bool]) -> None:
-    """Give other threads their turns until it holds; fails after ten seconds."""
-    until = time.monotonic() + 10
-    while not holds():
-        assert time.monotonic() < until, "it never came to hold"
-        time.sleep(0.001)
 
 
 class Blocked:
@@ -49,7 +41,7 @@ class Blocked:
 async def abandon(threads: DaemonThreads, blocked: Blocked, name: str = "stuck") -> None:
     """Start a call of `blocked` and cancel the task that waits for it."""
     task = asyncio.create_task(threads.call(blocked, "late", name=name))
-    await asyncio.to_thread(blocked.started.wait, 10)
+    await asyncio.to_thread(blocked.started.wait, HANG_S)
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
@@ -68,7 +60,7 @@ def test_an_idle_thread_is_used_again() -> None:
 def test_there_are_as_many_threads_as_calls_at_once() -> None:
     async def main() -> None:
         threads = DaemonThreads()
-        together = threading.Barrier(20, timeout=10)
+        together = threading.Barrier(20, timeout=HANG_S)
 
         def meet(_: int) -> threading.Thread:
             together.wait()
@@ -160,7 +152,7 @@ def test_what_an_abandoned_call_returns_late_is_dropped() -> None:
 
     asyncio.run(main())
     late.release.set()
-    assert late.returned.wait(10)
+    assert late.returned.wait(HANG_S)
 
 
 def test_the_thread_of_an_abandoned_call_is_not_used_again() -> None:
@@ -183,7 +175,7 @@ def test_a_loop_that_ends_abandons_its_calls() -> None:
 
     async def main() -> None:
         asyncio.get_running_loop().create_task(threads.call(blocked, "x", name="left behind"))
-        await asyncio.to_thread(blocked.started.wait, 10)
+        await asyncio.to_thread(blocked.started.wait, HANG_S)
 
     asyncio.run(main())
     assert [call.name for call in threads.abandoned] == ["left behind"]
@@ -248,7 +240,7 @@ def test_a_thread_that_never_returns_does_not_keep_the_process_from_its_exit() -
     ended = subprocess.run(
         [sys.executable, "-c", textwrap.dedent(program)],
         capture_output=True,
-        timeout=20,
+        timeout=HANG_S,
         text=True,
         check=False,
     )

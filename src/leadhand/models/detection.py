@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 HOST = "127.0.0.1"
-TIMEOUT_S = 0.3
-"""How long all servers together have to answer."""
 
 _OTHER = re.compile(r"embed|rerank|whisper|\btts\b", re.IGNORECASE)
 """Models that such servers list too and that answer nothing."""
@@ -27,6 +25,8 @@ class LocalServer:
     provider: str
     variable: str
     """The environment variable in which the provider looks for the base URL."""
+    timeout_s: float = 0.3
+    """How long it has to take a connection, and then to list its models."""
 
     @property
     def base_url(self) -> str:
@@ -70,7 +70,7 @@ async def local_model(servers: Sequence[LocalServer] = LOCAL_SERVERS) -> LocalMo
 
 async def _listens(server: LocalServer) -> bool:
     try:
-        async with asyncio.timeout(TIMEOUT_S):
+        async with asyncio.timeout(server.timeout_s):
             _, writer = await asyncio.open_connection(HOST, server.port)
     except (OSError, TimeoutError):
         return False
@@ -85,7 +85,7 @@ async def _first_model(server: LocalServer) -> LocalModel | None:
     from leadhand.models.listing import NoListing, listed
 
     try:
-        models = await listed(server.base_url, timeout_s=TIMEOUT_S)
+        models = await listed(server.base_url, timeout_s=server.timeout_s)
     except NoListing:
         return None
     answering = (one for one in models if one.kind == "model" and not _OTHER.search(one.id))
