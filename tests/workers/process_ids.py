@@ -6,7 +6,7 @@ import sys
 import time
 from pathlib import Path
 
-from worker_samples import BOUND_S
+from tests.workers.worker_samples import BOUND_S
 
 
 async def said(sign: Path) -> int:

@@ -6,11 +6,11 @@ import threading
 from collections.abc import Awaitable, Callable
 
 import pytest
-from tests.patience import HANG_S
-from worker_samples import echo, echo_async, escalate, fail, make_handoff
 
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
 from leadhand.workers import DaemonThreads, FunctionWorker
+from tests.patience import HANG_S
+from tests.workers.worker_samples import echo, echo_async, escalate, fail, make_handoff
 
 HANDOFF = make_handoff()
 

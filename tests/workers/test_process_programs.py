@@ -8,11 +8,11 @@ import textwrap
 from pathlib import Path
 
 import pytest
-from process_ids import assert_gone, is_there, wait_for
-from worker_samples import BOUND_S, echo, make_handoff
 
 from leadhand.contracts.outcome import Completed, Result
 from leadhand.workers import ProcessPool, ProcessWorker
+from tests.workers.process_ids import assert_gone, is_there, wait_for
+from tests.workers.worker_samples import BOUND_S, echo, make_handoff
 
 
 def run_program(folder: Path, program: str) -> subprocess.CompletedProcess[str]:
@@ -91,8 +91,8 @@ def test_nothing_is_left_when_the_parent_is_killed(tmp_path: Path) -> None:
     """F38: no idle process, none that waits, none that holds the interpreter's lock."""
     program = f"""
         import asyncio, sys
-        sys.path.insert(0, {str(Path(__file__).parent)!r})
-        from worker_samples import make_handoff, never_return, start_a_child_and_wait
+        sys.path.insert(0, {str(Path(__file__).parents[2])!r})
+        from tests.workers.worker_samples import make_handoff, never_return, start_a_child_and_wait
         from leadhand.workers import ProcessPool, ProcessWorker
 
         async def main():

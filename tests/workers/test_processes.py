@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import TypeVar
 
 import pytest
-import worker_samples as samples
-from process_ids import assert_gone, is_there, said, wait_for
-from worker_samples import BOUND_S, make_handoff
 
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Outcome, Result
 from leadhand.workers import ProcessPool, ProcessWorker
+from tests.workers import worker_samples as samples
+from tests.workers.process_ids import assert_gone, is_there, said, wait_for
+from tests.workers.worker_samples import BOUND_S, make_handoff
 
 T = TypeVar("T")
 Function = Callable[..., object]

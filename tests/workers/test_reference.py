@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import worker_samples as samples
 
 from leadhand.contracts.outcome import Handoff
 from leadhand.errors import InputError, LeadhandError
 from leadhand.workers.reference import SCRIPT, Reference
+from tests.workers import worker_samples as samples
 
 
 def _shorten(handoff: Handoff) -> str:
@@ -43,12 +43,12 @@ def refusal(function: Callable[..., object]) -> str:
 
 def test_a_function_is_referred_to_by_module_and_name() -> None:
     reference = Reference.of(samples.echo)
-    assert reference == Reference(function="worker_samples:echo", keywords={})
+    assert reference == Reference(function=f"{samples.__name__}:echo", keywords={})
     assert reference.load() is samples.echo
 
 
 def test_methods_without_an_instance_and_decorated_functions_can_be_found() -> None:
-    assert Reference.of(samples.Billing.look_up).function == "worker_samples:Billing.look_up"
+    assert Reference.of(samples.Billing.look_up).function == f"{samples.__name__}:Billing.look_up"
     assert Reference.of(decorated).function == f"{__name__}:decorated"
 
 
@@ -103,8 +103,8 @@ def test_keyword_arguments_that_json_would_change_are_refused(value: object) -> 
 
 
 def test_what_is_gone_when_it_is_loaded_is_an_error_with_its_name() -> None:
-    with pytest.raises(TypeError, match="worker_samples:nobody is not a function"):
-        Reference(function="worker_samples:nobody", keywords={}).load()
+    with pytest.raises(TypeError, match=f"{samples.__name__}:nobody is not a function"):
+        Reference(function=f"{samples.__name__}:nobody", keywords={}).load()
     with pytest.raises(ModuleNotFoundError):
         Reference(function="no_such_module_here:f", keywords={}).load()
 

@@ -8,13 +8,13 @@ from typing import Annotated, Any, Literal, Protocol, TypedDict, cast
 
 import pytest
 from pydantic import BaseModel
-from worker_samples import make_handoff
 
 from leadhand import Handoff, Supervisor, Team, Worker
 from leadhand.contracts.event import TaskRetried
 from leadhand.contracts.outcome import Completed, Failed, Outcome, Result
 from leadhand.workers import FunctionWorker, ProcessPool, ProcessWorker
 from leadhand.workers.returns import outcome_of_nothing
+from tests.workers.worker_samples import make_handoff
 
 HANDOFF = make_handoff()
 NOTHING = Completed(result=Result())

@@ -10,9 +10,9 @@ import time
 import weakref
 
 import pytest
-from tests.patience import HANG_S, wait_until
 
 from leadhand.workers.threads import DaemonThreads
+from tests.patience import HANG_S, wait_until
 
 REQUEST: contextvars.ContextVar[str] = contextvars.ContextVar("REQUEST")
 

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from itertools import pairwise
 
 import pytest
-from tests.patience import HANG_S
 
 from leadhand.workers.watchdog import Watchdog
+from tests.patience import HANG_S
 
 
 class Heard(logging.Handler):
