@@ -1,4 +1,4 @@
-"""A real Postgres server a module, and journals in it; other modules have journals of their own."""
+"""A real Postgres server for all modules, and journals in it; some have journals of their own."""
 
 from collections.abc import Callable, Iterator
 
@@ -9,15 +9,22 @@ from leadhand.journal.postgres import PostgresJournal
 from tests.journal.postgres_server import PostgresServer
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[PostgresServer]:
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[PostgresServer]:
     with PostgresServer() as server:
         yield server
 
 
+@pytest.fixture
+def server(postgres: PostgresServer) -> Iterator[PostgresServer]:
+    """For tests that stop it, or change it for all of its users."""
+    yield postgres
+    postgres.restore()
+
+
 @pytest.fixture(scope="module")
-def database(server: PostgresServer) -> str:
-    return server.database()
+def database(postgres: PostgresServer) -> str:
+    return postgres.database()
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ import psycopg
 USER: Final = "app"
 """A role that is no superuser and owns the databases that tests get, as on a managed server."""
 PASSWORD: Final = "correct-horse-7"
-_START_S = 20.0
+_START_S = 600.0
 _UNTIL_INPUT_ENDS = '"$@" & echo $!; read _; kill -INT $! 2>/dev/null; wait $!'
 _SETTINGS = ("listen_addresses=", "fsync=off", "io_method=sync", "max_connections=50")
 
@@ -95,6 +95,13 @@ class PostgresServer:
             with shell:
                 pass
 
+    def restore(self) -> None:
+        """Have it run, with nothing set for `USER` that was not when it was made."""
+        if self._shell is None:
+            self.start()
+        with self.admin() as admin:
+            admin.execute(f"ALTER ROLE {USER} RESET ALL")
+
     def kill(self) -> None:
         """End the server as a crash would: no goodbye to anybody."""
         assert self._shell is not None
@@ -136,7 +143,7 @@ def end_sessions(url: str) -> None:
     """What an administrator, a failover or a time limit does to whoever is connected."""
     with psycopg.connect(url) as connection:
         connection.execute(
-            "SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity"
+            "SELECT pg_terminate_backend(pid, 600000) FROM pg_stat_activity"
             " WHERE datname = current_database() AND pid <> pg_backend_pid()"
         )
 

@@ -99,7 +99,7 @@ def instances(kind: type) -> st.SearchStrategy[object]:
 
 
 @pytest.mark.parametrize("kind", EVENTS, ids=lambda kind: kind.__name__)
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(data=st.data())
 def test_every_event_comes_back_as_it_was(kind: type[Event], data: st.DataObject) -> None:
     event = data.draw(cast("st.SearchStrategy[Event]", instances(kind)))

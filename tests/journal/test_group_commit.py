@@ -25,7 +25,7 @@ class Disk:
 
     def write(self, batch: Batch) -> dict[str, str]:
         self.at_it.set()
-        assert self.may_go_on.wait(10)
+        assert self.may_go_on.wait(600)
         self.batches.append({id: [one.seq for one in events] for id, events in batch.items()})
         return {id: why for id, why in self.bad.items() if id in batch}
 
@@ -49,7 +49,7 @@ async def busy_with(disk: Disk, queue: GroupCommit, story: Story) -> asyncio.Fut
     disk.at_it.clear()
     queue.append(story.started())
     (commit,) = commits(queue, story.run_id)
-    await asyncio.to_thread(disk.at_it.wait, 10)
+    await asyncio.to_thread(disk.at_it.wait, 600)
     return commit
 
 

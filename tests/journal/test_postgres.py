@@ -124,30 +124,28 @@ def test_the_defaults_of_a_managed_server_do_no_harm(server: PostgresServer) -> 
 
 
 def test_a_read_only_database_is_read_and_not_written(
-    journal: PostgresJournal, reopened: Callable[[], PostgresJournal], url: str
+    url: str,
+    server: PostgresServer,
+    journal: PostgresJournal,
+    reopened: Callable[[], PostgresJournal],
 ) -> None:
     """F31: as a standby is, or a managed server that is full."""
     story = Story("r")
     keep(journal, [story.started()])
-    with psycopg.connect(url, autocommit=True) as owner:
-        owner.execute(f"ALTER ROLE {USER} SET default_transaction_read_only = on")
-    try:
-        other = reopened()
-        assert len(other.events("r")) == 1
-        with pytest.raises(JournalError, match=r"can't be kept.*read-only"):
-            keep(other, [story.dispatched("a")])
-        for _ in range(2):
-            with (
-                pytest.raises(JournalError, match=r"can't lock run 'r'.*read-only"),
-                other.hold("r"),
-            ):
-                pass
-        with journal.hold("r"):
-            keep(journal, [story.dispatched("a")])
-    finally:
-        with psycopg.connect(url, autocommit=True) as owner:
-            owner.execute("SET default_transaction_read_only = off")
-            owner.execute(f"ALTER ROLE {USER} RESET default_transaction_read_only")
+    with server.admin() as admin:
+        admin.execute(f"ALTER ROLE {USER} SET default_transaction_read_only = on")
+    other = reopened()
+    assert len(other.events("r")) == 1
+    with pytest.raises(JournalError, match=r"can't be kept.*read-only"):
+        keep(other, [story.dispatched("a")])
+    for _ in range(2):
+        with (
+            pytest.raises(JournalError, match=r"can't lock run 'r'.*read-only"),
+            other.hold("r"),
+        ):
+            pass
+    with journal.hold("r"):
+        keep(journal, [story.dispatched("a")])
 
 
 # The schema

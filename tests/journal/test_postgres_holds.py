@@ -50,7 +50,7 @@ def test_a_run_is_free_as_soon_as_its_process_is_killed(
     ):
         pass
     other_process.kill()
-    with psycopg.connect(url, options="-c lock_timeout=5s") as waiting:
+    with psycopg.connect(url, options="-c lock_timeout=600s") as waiting:
         waiting.execute("SELECT pg_advisory_xact_lock(leadhand.key('r'))")
     assert journal.holder("r") is None
     with journal.hold("r"):
@@ -136,7 +136,7 @@ def test_a_commit_that_arrived_though_its_session_was_lost_is_not_made_twice(
                 (body, checksum("r", 2, body)),
             )
             locking.execute(
-                "SELECT pg_terminate_backend(pid, 5000) FROM pg_locks"
+                "SELECT pg_terminate_backend(pid, 600000) FROM pg_locks"
                 " WHERE relation = 'leadhand.events'::regclass AND NOT granted"
             )
         await commit

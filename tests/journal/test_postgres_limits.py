@@ -1,18 +1,10 @@
 """What a Postgres server's own limits do to a journal, and what is said of it (F50)."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from leadhand.errors import JournalError
 from leadhand.journal.postgres_database import Database
 from tests.journal.postgres_server import USER, PostgresServer
-
-
-@pytest.fixture(scope="module", name="server")
-def _server() -> Iterator[PostgresServer]:
-    with PostgresServer() as server:
-        yield server
 
 
 def test_a_role_s_statement_timeout_does_not_hold_for_the_journal(server: PostgresServer) -> None:

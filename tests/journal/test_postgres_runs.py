@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 import psycopg
 import pytest
 
-from leadhand import Handoff, Plan, Supervisor, Task, Team, Worker
+from leadhand import Answer, Handoff, Plan, Supervisor, Task, Team, Worker
 from leadhand.contracts.team import WorkFunction
 from leadhand.errors import JournalError, RunTaken
-from tests.journal.postgres_server import PostgresServer, end_sessions
+from tests.journal.postgres_server import end_sessions, until_blocked
 
 PLAN = Plan(
     goal="Count twice",
@@ -18,12 +18,6 @@ PLAN = Plan(
         Task(id="b", worker="count", intent="Count them again", depends_on=("a",)),
     ),
 )
-
-
-@pytest.fixture(scope="module")
-def url() -> Iterator[str]:
-    with PostgresServer() as server:
-        yield server.database()
 
 
 @pytest.fixture
@@ -45,12 +39,23 @@ def seven(handoff: Handoff) -> int:
     return 7
 
 
+class SkippingLoop(asyncio.SelectorEventLoop):
+    """A loop whose time passes as ever, and faster when it is told to."""
+
+    skipped_s = 0.0
+
+    def time(self) -> float:
+        """Seconds, with those that were skipped."""
+        return super().time() + self.skipped_s
+
+
 def test_a_stalled_database_does_not_hold_up_the_answer_and_the_run_can_be_resumed(
     url: str, supervised: Callable[..., Supervisor]
 ) -> None:
     """F50: the table is locked from the first task until the answer is there."""
     done: list[str] = []
     locking = psycopg.connect(url)
+    loop = SkippingLoop()
 
     def count(handoff: Handoff) -> int:
         done.append(handoff.task_id)
@@ -58,7 +63,15 @@ def test_a_stalled_database_does_not_hold_up_the_answer_and_the_run_can_be_resum
             locking.execute("LOCK TABLE leadhand.events")
         return len(handoff.intent.split())
 
-    answer = asyncio.run(supervised(count, deadline_s=1.0).run(plan=PLAN, run_id="slow"))
+    async def run_until_blocked() -> Answer:
+        run = asyncio.ensure_future(supervised(count).run(plan=PLAN, run_id="slow"))
+        with psycopg.connect(url, autocommit=True) as watching:
+            await asyncio.to_thread(until_blocked, watching)
+        loop.skipped_s = 600.0
+        return await run
+
+    with asyncio.Runner(loop_factory=lambda: loop) as runner:
+        answer = runner.run(run_until_blocked())
 
     assert answer.status == "partial"
     assert answer.ended_by == "deadline"

@@ -34,7 +34,7 @@ def home(tmp_path: Path) -> Path:
 
 
 @contextmanager
-def journal_in(home: Path, *, busy_timeout_s: float = 10.0) -> Generator[SqliteJournal]:
+def journal_in(home: Path, *, busy_timeout_s: float = 600.0) -> Generator[SqliteJournal]:
     with closing(SqliteJournal(home, busy_timeout_s=busy_timeout_s)) as journal:
         yield journal
 
