@@ -15,7 +15,7 @@ from leadhand.ports import Journal
 from leadhand.state.fold import fold
 from tests.run.resuming.old import ASKING, FINISHED, NESTED, ON_THE_LADDER, RUNS, Hands, load, team
 
-DUMPS = sorted((Path(__file__).parent.parent / "journal" / "old").glob("*.sql"))
+DUMPS = sorted((Path(__file__).parents[2] / "journal" / "old").glob("*.sql"))
 
 
 @pytest.fixture(name="journal", params=DUMPS, ids=[dump.stem for dump in DUMPS])
