@@ -16,7 +16,7 @@ from tests.run.resuming.nursery import Child, Nursery, until
 from tests.run.resuming.story import RUN, told
 from tests.run.resuming.test_every_commit import Attempt, decided
 
-MOMENTS, SEED = 20, 1
+MOMENTS, SEED = 10, 1
 
 
 @pytest.fixture(scope="module", name="undisturbed")
