@@ -88,7 +88,7 @@ class Collector:
     def provider(self) -> TracerProvider:
         """A provider whose spans come here, as a program would set one up."""
         provider = TracerProvider(shutdown_on_exit=False, id_generator=RunIds())
-        exporter = OTLPSpanExporter(endpoint=f"{self.base}{PATH}")
+        exporter = OTLPSpanExporter(endpoint=f"{self.base}{PATH}", timeout=600)
         provider.add_span_processor(BatchSpanProcessor(exporter))
         return provider
 

@@ -10,7 +10,7 @@ from tests.plans.samples import plans
 
 
 @given(plans())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_boxes_do_not_overlap_and_lines_go_right(a_plan: Plan) -> None:
     number = {task.id: place for place, task in enumerate(a_plan.tasks)}
     edges = [(number[one], number[task.id]) for task in a_plan.tasks for one in task.depends_on]

@@ -32,13 +32,14 @@ print(answer.status, listener is not None)
 def _collector(monkeypatch: pytest.MonkeyPatch) -> Iterator[Collector]:
     with Collector() as collector:
         monkeypatch.setenv(ENDPOINT, collector.base)
+        monkeypatch.setenv("OTEL_EXPORTER_OTLP_TIMEOUT", "600")
         yield collector
 
 
 def ran(told: list[str]) -> Answer:
     """A run whose spans go where the environment says."""
     supervisor = Supervisor(office(law(reader=clause)))
-    with spans_from_environment(warn=told.append) as listener:
+    with spans_from_environment(warn=told.append, flush_s=600) as listener:
         return asyncio.run(supervisor.run(plan=plan(DESK), listener=listener))
 
 
@@ -163,7 +164,7 @@ def test_a_run_that_ends_in_an_error_has_its_spans_sent(collector: Collector) ->
     supervisor = Supervisor(office(law(reader=clause)))
 
     def interrupted() -> None:
-        with spans_from_environment(warn=print) as listener:
+        with spans_from_environment(warn=print, flush_s=600) as listener:
             asyncio.run(supervisor.run(plan=plan(DESK), listener=listener))
             raise RuntimeError("enough")
 
@@ -206,6 +207,6 @@ def script(code: str, endpoint: str) -> subprocess.CompletedProcess[str]:
         },
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
         check=True,
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup, Tag
+from bs4.filter import SoupStrainer
 
 from leadhand import Handoff, Plan, Team, Worker
 from leadhand.contracts.answer import Answer
@@ -33,9 +34,9 @@ EVIL = """\
 """
 
 
-def parsed(events: Sequence[Event]) -> BeautifulSoup:
-    """The page of these events."""
-    return BeautifulSoup("".join(page(events, held=False)), "html.parser")
+def parsed(events: Sequence[Event], *, part: SoupStrainer | None = None) -> BeautifulSoup:
+    """The page of these events, or a part of it."""
+    return BeautifulSoup("".join(page(events, held=False)), "html.parser", parse_only=part)
 
 
 def evil(handoff: Handoff) -> str:
@@ -132,11 +133,11 @@ def test_a_large_graph_is_counted_and_one_that_nobody_could_read_is_not_drawn() 
     wide = plan(
         task("first", worker="w"), *(task(f"t{i}", "first", worker="w") for i in range(200))
     )
-    drawn = parsed(runs.ran(team, wide)[1])
-    assert "200 tasks" in drawn.select(".graph, #graph")[0].get_text()
+    drawn = parsed(runs.ran(team, wide)[1], part=SoupStrainer(id="graph"))
+    assert drawn.find("svg") is not None
+    assert "200 tasks" in drawn.get_text()
     chain = plan(*(task(f"t{i}", *([f"t{i - 1}"] if i else []), worker="w") for i in range(320)))
-    told = parsed(runs.ran(team, chain)[1]).find(id="graph")
-    assert isinstance(told, Tag)
+    told = parsed(runs.ran(team, chain)[1], part=SoupStrainer(id="graph"))
     assert told.find("svg") is None
     assert "320 tasks is too large to be drawn" in told.get_text()
 
@@ -158,7 +159,7 @@ def test_in_a_browser_a_link_opens_its_task_and_the_filter_is_ready(tmp_path: Pa
     done = subprocess.run(
         [browser, "--headless", "--no-sandbox", "--disable-gpu", "--dump-dom",
          f"--user-data-dir={tmp_path / 'profile'}", f"{file.as_uri()}#{anchor('c')}"],
-        capture_output=True, text=True, timeout=60, check=False,
+        capture_output=True, text=True, timeout=600, check=False,
     )  # fmt: skip
     if not done.stdout.strip():
         pytest.skip("the browser does not start here")

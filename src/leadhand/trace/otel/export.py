@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
 
 FLUSH_S = 2.0
-"""How long the last spans may take on their way."""
+"""How long the last spans may take on their way, if nothing else is said."""
 QUEUE = 65_536
 """Spans that wait to be sent; what comes on top of them is lost."""
 
@@ -33,11 +33,14 @@ _NEEDED = ("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http")
 
 @contextlib.contextmanager
 def spans_from_environment(
-    *, warn: Callable[[str], object], redact: Callable[[str], str] = str
+    *,
+    warn: Callable[[str], object],
+    redact: Callable[[str], str] = str,
+    flush_s: float = FLUSH_S,
 ) -> Generator[Listener | None]:
     """A listener whose spans are sent to the collector that the environment names, if it does.
 
-    They are sent while the block runs, and the last ones at its end, which takes `FLUSH_S` at most.
+    They are sent while the block runs, and the last ones at its end, which takes `flush_s` at most.
     `warn` is given a line where they can't be sent. `redact` takes secrets out of it and out of
     texts; these are exported only where OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT says so.
     """
@@ -61,9 +64,9 @@ def spans_from_environment(
             with Spans(provider, content=content, redact=redact) as listener:
                 yield listener
         finally:
-            sent = _flushed(provider)
+            sent = _flushed(provider, flush_s)
             complaints.stay = not sent
-            why = complaints.lost if sent else f"they were not taken within {FLUSH_S:g} s"
+            why = complaints.lost if sent else f"they were not taken within {flush_s:g} s"
             if why is not None:
                 tell(f"not all spans reached {endpoint}: {why}")
 
@@ -121,11 +124,11 @@ def _made() -> "TracerProvider":
     return provider
 
 
-def _flushed(provider: "TracerProvider") -> bool:
+def _flushed(provider: "TracerProvider", limit_s: float) -> bool:
     """Whether all was sent or refused in time. The SDK's own flush knows no bound."""
     work = threading.Thread(target=provider.shutdown, name="leadhand-spans", daemon=True)
     work.start()
-    work.join(FLUSH_S)
+    work.join(limit_s)
     return not work.is_alive()
 
 
