@@ -1,6 +1,11 @@
 """A team with every rung of the ladder, and its tasks through the real scheduler."""
 
-from leadhand.contracts.outcome import Failed
+import dataclasses
+from collections.abc import Callable, Sequence
+
+from leadhand.contracts.event import Event
+from leadhand.contracts.outcome import Failed, Handoff, Outcome
+from leadhand.contracts.stamps import Stamp, Work
 from leadhand.contracts.task import Task
 from leadhand.contracts.team import Team, Worker
 from leadhand.engine.recorder import Recorder
@@ -10,6 +15,7 @@ from tests.engine.remedies import ScriptedPerson, ScriptedRemedies
 from tests.engine.scheduling import Script, schedule
 from tests.plans.samples import plan, task
 
+STAMP = {field.name for field in dataclasses.fields(Stamp)} | {"type", *Work.__annotations__}
 FAILED = Failed(kind="tool_error", message="no table `sales`")
 
 
@@ -49,3 +55,37 @@ def work(
 def types(recorder: Recorder) -> list[str]:
     """What happened to the tasks, in order."""
     return [event.type for event in recorder.log()][3:]
+
+
+def by_attempt(*outcomes: Outcome) -> Callable[[Handoff], Outcome]:
+    """A script that gives these, one after the other."""
+    return lambda handoff: outcomes[handoff.attempt - 1]
+
+
+# Events, whole
+
+
+Told = tuple[str, str, dict[str, object]]
+
+
+def told(events: Sequence[Event]) -> list[Told]:
+    """Type, task and attempt of each event, and all its fields that are not as by default."""
+    return [(one.type, _whose(one), dict(_fields(one))) for one in events]
+
+
+def log(recorder: Recorder) -> list[Told]:
+    """What happened to the tasks."""
+    return told(recorder.log()[3:])
+
+
+def _whose(event: Event) -> str:
+    return f"{getattr(event, 'task_id', '')} {getattr(event, 'attempt', '')}".strip()
+
+
+def _fields(event: Event) -> Sequence[tuple[str, object]]:
+    given = {
+        field.name: (getattr(event, field.name), field.default)
+        for field in dataclasses.fields(event)
+        if field.name not in STAMP | {"task_id", "attempt"}
+    }
+    return [(name, value) for name, (value, usual) in given.items() if value != usual]

@@ -76,11 +76,14 @@ class ScriptedPerson:
     says: str | None
     away: bool = False
     occasions: frozenset[Occasion] = frozenset({"escalation"})
+    reply: Reply | None = None
+    """What it says to a plan; none: no plan is put to it."""
     about: list[tuple[str, str, object]] = field(default_factory=list[tuple[str, str, object]])
     """What was put to it and what it was asked, with the task and its outcome."""
 
     def put_plan(self, question: str) -> None:
         """Nothing is written down."""
+        self.about.append(("put", question, None))
 
     async def agree(
         self,
@@ -90,8 +93,10 @@ class ScriptedPerson:
         problems: Callable[[Plan], Sequence[str]],
         patiently: bool,
     ) -> Reply | None:
-        """No plan is put to this person."""
-        raise AssertionError(question)
+        """The scripted reply."""
+        assert self.reply is not None, question
+        self.about.append(("agreed", question, (plan, patiently)))
+        return self.reply
 
     def put(self, task: Task, outcome: Escalated | Failed) -> None:
         """Nothing is written down."""

@@ -25,9 +25,10 @@ async def schedule(
     shared_slots: dict[str, tuple[Slots, ...]] | None = None,
     remedies: Remedies | None = None,
     person: Person | None = None,
+    approved: bool = False,
 ) -> Recorder:
-    """Run a plan, every worker following the script, and give its recorder."""
-    recorder = accepted(the_plan)
+    """Run a plan, `approved` by a person or not, with every worker following the script."""
+    recorder = accepted(the_plan, approved=approved)
     the_team = the_team or team()
     runner = ScriptedRunner(script)
     scheduler = Scheduler(

@@ -1,51 +1,16 @@
 """The log of the ladder, whole: what was decided after each attempt, why, and what followed."""
 
 import dataclasses
-from collections.abc import Callable, Sequence
 
-from leadhand.contracts.event import Event
-from leadhand.contracts.outcome import Escalated, Failed, Handoff, Outcome, Raised, Result
-from leadhand.contracts.stamps import Stamp, Work
+from leadhand.contracts.outcome import Escalated, Failed, Raised, Result
 from leadhand.contracts.team import Ladder, RetryRules, Team, Worker
-from leadhand.engine.recorder import Recorder
 from leadhand.testing import completed
-from tests.engine.ladders import FAILED, crew, work
+from tests.engine.ladders import FAILED, by_attempt, crew, log, work
 from tests.engine.remedies import ScriptedPerson, ScriptedRemedies
 from tests.plans.samples import nothing, task
 
 HALF = Result(output="half", confidence=40)
 UNSURE = Escalated(reason="low_confidence", message="two readings", partial=HALF)
-STAMP = {field.name for field in dataclasses.fields(Stamp)} | {"type", *Work.__annotations__}
-
-Told = tuple[str, str, dict[str, object]]
-
-
-def told(events: Sequence[Event]) -> list[Told]:
-    """Type, task and attempt of each event, and all its fields that are not as by default."""
-    return [(one.type, _whose(one), dict(_fields(one))) for one in events]
-
-
-def log(recorder: Recorder) -> list[Told]:
-    """What happened to the tasks."""
-    return told(recorder.log()[3:])
-
-
-def _whose(event: Event) -> str:
-    return f"{getattr(event, 'task_id', '')} {getattr(event, 'attempt', '')}".strip()
-
-
-def _fields(event: Event) -> Sequence[tuple[str, object]]:
-    given = {
-        field.name: (getattr(event, field.name), field.default)
-        for field in dataclasses.fields(event)
-        if field.name not in STAMP | {"task_id", "attempt"}
-    }
-    return [(name, value) for name, (value, usual) in given.items() if value != usual]
-
-
-def by_attempt(*outcomes: Outcome) -> Callable[[Handoff], Outcome]:
-    """A script that gives these, one after the other."""
-    return lambda handoff: outcomes[handoff.attempt - 1]
 
 
 def test_a_failure_is_refined_handed_to_the_fallback_and_given_up() -> None:

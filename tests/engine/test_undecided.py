@@ -12,10 +12,9 @@ from leadhand.engine.recorder import Recorder
 from leadhand.engine.scheduler import Scheduler
 from leadhand.journal import MemoryJournal
 from leadhand.testing import ScriptedRunner, run_virtual
-from tests.engine.ladders import FAILED, crew, work
+from tests.engine.ladders import FAILED, by_attempt, crew, told, work
 from tests.engine.remedies import ScriptedRemedies
 from tests.engine.scheduling import Script
-from tests.engine.test_ladder_log import by_attempt, told
 from tests.plans.samples import task
 
 HALF = Result(output="half", confidence=40)

@@ -42,7 +42,7 @@ def team(*names: str, **fields: object) -> Team:
     return Team("team", workers=workers, **fields)  # pyright: ignore[reportArgumentType]
 
 
-def accepted(the_plan: Plan) -> Recorder:
+def accepted(the_plan: Plan, *, approved: bool = False) -> Recorder:
     """The recorder of a run whose plan has just been accepted. Needs a running event loop."""
     recorder = Recorder("run", MemoryJournal(), clock=SystemClock())
     recorder.record(
@@ -51,7 +51,7 @@ def accepted(the_plan: Plan) -> Recorder:
         )
     )
     recorder.record(PlanProposed(**recorder.stamp(), plan=the_plan, by="test"))
-    recorder.record(PlanAccepted(**recorder.stamp()))
+    recorder.record(PlanAccepted(**recorder.stamp(), approved=approved))
     return recorder
 
 
