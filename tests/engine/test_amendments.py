@@ -71,6 +71,7 @@ def test_everything_that_is_wrong_with_a_proposal_is_said() -> None:
         assert amendment(state, [other, B, C], TEAM) == (started,)
     vague = Task(id="d", worker="worker", intent="do the task")
     found = amendment(state, [task("a", worker="other"), B, C, task("x"), vague, vague], TEAM)
+    assert isinstance(found, tuple)
     assert found[:3] == (
         started,
         "task 'x' was in the plan before: give another id",

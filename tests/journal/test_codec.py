@@ -189,13 +189,13 @@ def test_lone_surrogates_are_replaced_and_nothing_else() -> None:
     """F07: also where there are numbers that JSON lacks. A name may get several."""
     event = Story("r").completed("a")
     assert isinstance(event, TaskCompleted)
-    output: JsonValue = {"k\udc00": ["a\ud800b", "😀", math.inf], "n": 1.5}
+    output: JsonValue = {"k\udc00": ["a\ud800b", "😀", math.inf, -math.inf, math.nan], "n": 1.5}
     odd = dataclasses.replace(event, result=Result(output=output, summary="\udfff"))
     back = decode("r", event.seq, encode([odd])[0])
     assert isinstance(back, TaskCompleted)
     assert isinstance(back.result.output, dict)
     names = {name.rstrip("\ufffd"): value for name, value in back.result.output.items()}
-    assert names == {"k": ["a\ufffdb", "😀", "Infinity"], "n": 1.5}
+    assert names == {"k": ["a\ufffdb", "😀", "Infinity", "-Infinity", "NaN"], "n": 1.5}
     assert back.result.summary == "\ufffd"
     message = decode_message(1, "r", encode_message(Message(run_id="r", reason="x\ud800")))
     assert message == Message(id=1, run_id="r", reason="x\ufffd")
