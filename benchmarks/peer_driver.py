@@ -22,8 +22,8 @@ from pydantic import BaseModel, ConfigDict
 from leadhand import Plan, Supervisor, Task, Team, Worker
 from leadhand.contracts.answer import Metrics
 from leadhand.contracts.team import Role
-from leadhand.models import Asker, Caller, Request, structured
-from leadhand.ports import Request as Asked
+from leadhand.models import Asker, Caller, CallRequest, structured
+from leadhand.ports import PlanRequest
 from leadhand.synthesis import Merge
 from leadhand.untrusted.fence import Fence
 
@@ -81,10 +81,10 @@ class PlainPlanner:
     prompt: str
     name: str = "planner"
 
-    async def plan(self, request: Asked, team: Team) -> Plan:
+    async def plan(self, request: PlanRequest, team: Team) -> Plan:
         """The plan that the model's plain JSON comes to."""
 
-        def read(answer: structured.Answer) -> Plan:
+        def read(answer: structured.StructuredAnswer) -> Plan:
             given = _Plan.model_validate_json(answer.text).tasks
             tasks = [Task(id=str(one.id), worker=one.worker, intent=one.task) for one in given]
             return Plan(goal=request.text, tasks=tuple(tasks))
@@ -93,7 +93,7 @@ class PlainPlanner:
             self.caller,
             Asker("planner"),
             request.text,
-            request=Request(self.prompt),
+            request=CallRequest(self.prompt),
             models=team.tiers["standard"],
             read=read,
         )

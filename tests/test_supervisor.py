@@ -15,7 +15,7 @@ from leadhand import (
     InputError,
     Limits,
     Plan,
-    PlanRejected,
+    PlanError,
     Result,
     Supervisor,
     Task,
@@ -105,7 +105,7 @@ def test_a_plan_with_problems_is_rejected_before_anything_runs() -> None:
     ran: list[str] = []
     team = Team("t", workers=(Worker("w", "d", run=lambda handoff: ran.append("x")),))  # pyright: ignore[reportUnknownLambdaType, reportUnknownArgumentType]
     bad = plan(task("a", "b", worker="w"), task("b", "a", worker="w"))
-    with pytest.raises(PlanRejected, match="wait for each other"):
+    with pytest.raises(PlanError, match="wait for each other"):
         Supervisor(team).run_sync(plan=bad)
     assert ran == []
 

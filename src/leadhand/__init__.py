@@ -1,6 +1,6 @@
 """leadhand: a supervisor for teams of workers. Public names resolve on first use (PEP 562)."""
 
-import importlib
+from leadhand.lazy import lazy_attributes
 
 # Not from `typing`: `python -m leadhand` would take a typing.py from the current folder.
 TYPE_CHECKING = False
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
         LeadhandError,
         ModelError,
         Permanent,
-        PlanRejected,
+        PlanError,
         RunTaken,
         TeamError,
         ToolError,
@@ -42,7 +42,7 @@ __all__ = [
     "Outcome",
     "Permanent",
     "Plan",
-    "PlanRejected",
+    "PlanError",
     "Question",
     "Rate",
     "Reply",
@@ -77,7 +77,7 @@ _MODULES = {
     "Outcome": "contracts.outcome",
     "Permanent": "errors",
     "Plan": "contracts.task",
-    "PlanRejected": "errors",
+    "PlanError": "errors",
     "Question": "contracts.people",
     "Rate": "contracts.budget",
     "Reply": "contracts.people",
@@ -94,8 +94,4 @@ _MODULES = {
     "Worker": "contracts.team",
 }
 
-
-def __getattr__(name: str) -> object:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+__getattr__ = lazy_attributes(__name__, _MODULES, renamed={"PlanRejected": "PlanError"})

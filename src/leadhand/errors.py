@@ -50,7 +50,7 @@ MAX_SHOWN_PROBLEMS = 50
 """How many problems of a plan one message names."""
 
 
-class PlanRejected(InputError):
+class PlanError(InputError):
     """A plan failed its check; `problems` holds every reason, each with the way to fix it."""
 
     def __init__(self, problems: Sequence[ProblemLike]) -> None:

@@ -10,7 +10,7 @@ from leadhand.contracts.answer import Synthesis
 from leadhand.contracts.event import Event
 from leadhand.contracts.inspection import Inspection
 from leadhand.contracts.outcome import Escalated, Failed, Handoff, Outcome, PlanImpact, Result
-from leadhand.contracts.people import Message, Occasion, Reply
+from leadhand.contracts.people import Occasion, Reply, RunMessage
 from leadhand.contracts.summary import RunSummary
 from leadhand.contracts.task import Plan, Task
 from leadhand.state.fold import RunState
@@ -30,7 +30,7 @@ class Batch:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class PlanRequest:
     """What a planner plans for."""
 
     text: str
@@ -54,7 +54,7 @@ class TaskResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class JudgedChoice:
     """One of several candidates."""
 
     index: int
@@ -123,15 +123,15 @@ class Journal(Log, Protocol):
         """Who has taken a run that was held here, in words; `None` if it is still held here."""
         ...
 
-    def post(self, message: Message) -> None:
+    def post(self, message: RunMessage) -> None:
         """Leave a message for whoever holds the run, or will."""
         ...
 
-    def messages(self, run_id: str) -> Sequence[Message]:
+    def messages(self, run_id: str) -> Sequence[RunMessage]:
         """The messages for a run, as long as they are not dropped, the oldest first."""
         ...
 
-    def drop(self, message: Message) -> None:
+    def drop(self, message: RunMessage) -> None:
         """Forget a message, once what follows from it is committed."""
         ...
 
@@ -179,7 +179,7 @@ class Planner(Protocol):
         """How the log calls it."""
         ...
 
-    async def plan(self, request: Request, team: "Team") -> Plan:
+    async def plan(self, request: PlanRequest, team: "Team") -> Plan:
         """A plan for `request` with the workers of `team`; it need not be free of problems."""
         ...
 
@@ -209,7 +209,7 @@ class Synthesizer(Protocol):
 class Arbiter(Protocol):
     """Takes the best of several results of one task."""
 
-    async def judge(self, question: str, candidates: Sequence[Result]) -> Choice:
+    async def judge(self, question: str, candidates: Sequence[Result]) -> JudgedChoice:
         """The best answer to `question` among the candidates. Raises `ModelError`."""
         ...
 

@@ -1,6 +1,6 @@
 """The supervisor: takes requests, has each planned, worked on and answered. It does no work.
 
-This is the library's front door. What happens in a run is in `run`, who does it in `crew`.
+This is the library's front door. What happens in a run is in `run`, who does it in `roles`.
 """
 
 import asyncio
@@ -21,27 +21,27 @@ from leadhand.contracts.answer import Answer
 from leadhand.contracts.budget import Budget
 from leadhand.contracts.event import Event
 from leadhand.contracts.health import Health, ModelHealth
-from leadhand.contracts.people import Message, Occasion, Reply
+from leadhand.contracts.people import Occasion, Reply, RunMessage
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.engine.recorder import Listener, Recorder
-from leadhand.engine.shared_workers import Workforce
-from leadhand.errors import InputError, JournalError, ModelError, PlanRejected
+from leadhand.engine.shared_workers import SharedWorkers
+from leadhand.errors import InputError, JournalError, ModelError, PlanError
 from leadhand.journal import MemoryJournal, open_journal
 from leadhand.journal.unblocked import asked as asked_of
 from leadhand.journal.unblocked import held
 from leadhand.plans.checks import check
 from leadhand.plans.nesting import inherited
-from leadhand.ports import Clock, Journal, Planner, Remedies, Request, Synthesizer
+from leadhand.ports import Clock, Journal, Planner, PlanRequest, Remedies, Synthesizer
 from leadhand.run import Run, Setting
 from leadhand.run.cancellation import ActiveRun
 from leadhand.run.intake import (
     Batches,
-    check_keeping,
     check_known_id,
     check_options,
     check_resumable,
     check_run_id,
+    check_storage,
     input_paths,
     occasions,
     planner_request,
@@ -50,7 +50,7 @@ from leadhand.run.intake import (
 )
 from leadhand.run.people import Ask, People, check_reply, take_in_interruption, watched
 from leadhand.run.resumption import again
-from leadhand.run.roles import Crew, account_of
+from leadhand.run.roles import Roles, account_of
 from leadhand.state.fold import fold
 from leadhand.tools.files.inputs import Inputs
 from leadhand.trace.logs import Logs
@@ -103,7 +103,7 @@ class Supervisor:
         Raises `TeamError` naming every problem of the team, `InputError` for the numbers.
         """
         check_options(team, deadline_s, concurrency, budget)
-        check_keeping(home, journal)
+        check_storage(home, journal)
         self._occasions = occasions(approve, person)
         self.team = inherited(team)
         redact = Redactor.of(os.environ)
@@ -120,7 +120,7 @@ class Supervisor:
         self._remedies = remedies
         self._clock: Clock = clock or SystemClock()
         self._active: dict[str, ActiveRun] = {}
-        self._workforce = Workforce(self.team, lock=threading.RLock())
+        self._workforce = SharedWorkers(self.team, lock=threading.RLock())
 
     async def plan(
         self,
@@ -132,7 +132,7 @@ class Supervisor:
     ) -> Plan:
         """The plan for `request`, checked; no work is done.
 
-        Raises `PlanRejected`, and `ModelError` where no model could be asked for one.
+        Raises `PlanError`, and `ModelError` where no model could be asked for one.
         """
         self.team = await with_models(self.team)
         paths = input_paths(inputs)
@@ -141,15 +141,15 @@ class Supervisor:
         recorder = Recorder("plan", MemoryJournal(), clock=self._clock, listeners=listeners)
         asked = planner_request(request, given, paths, batches)
         try:
-            async with self._crew(recorder, asked.text, given) as crew:
+            async with self._roles(recorder, asked.text, given) as roles:
                 async with asyncio.timeout(self._deadline_s):
-                    plan = await crew.planner.plan(asked, self.team)
+                    plan = await roles.planner.plan(asked, self.team)
         except TimeoutError as error:
             why = f"the planner gave no plan within {self._deadline_s:g} s"
             raise ModelError(why, transient=True) from error
         problems = [p for p in check(plan, self.team, request=request) if p.severity == "error"]
         if problems:
-            raise PlanRejected(problems)
+            raise PlanError(problems)
         return plan
 
     async def run(
@@ -173,7 +173,7 @@ class Supervisor:
         `inputs` are files and folders that the workers' tools may read. `listener` is called with
         every event as it happens. `origin` is kept with the run, for a program that is to set it up
         again. If neither the planner nor the team's template or offline code gives a sound plan,
-        the answer says so. Raises `PlanRejected` if your own plan has errors, `InputError` if there
+        the answer says so. Raises `PlanError` if your own plan has errors, `InputError` if there
         is neither request nor plan, an input is missing, or `run_id` is taken, and `JournalError`.
         """
         if request is None and plan is None:
@@ -243,7 +243,7 @@ class Supervisor:
     async def _to_answer(
         self,
         recorder: Recorder,
-        asked: Request,
+        asked: PlanRequest,
         given: Inputs | None,
         *,
         setting: Setting,
@@ -258,12 +258,12 @@ class Supervisor:
         try:
             async with (
                 watched(self.journal, run_id, active, people),
-                self._crew(recorder, asked.text, given) as crew,
+                self._roles(recorder, asked.text, given) as roles,
             ):
                 run = Run(
                     self.team,
                     recorder,
-                    crew,
+                    roles,
                     active=active,
                     deadline_s=self._deadline_s,
                     concurrency=self._concurrency,
@@ -309,7 +309,7 @@ class Supervisor:
         if not past:
             raise InputError(f"there is no run {run_id!r}")
         check_reply(said, fold(past))
-        self.journal.post(Message(run_id=run_id, reply=said))
+        self.journal.post(RunMessage(run_id=run_id, reply=said))
 
     def run_sync(
         self, request: str | None = None, *, plan: Plan | None = None, amend: bool = False
@@ -358,13 +358,13 @@ class Supervisor:
         """
         with suppress(JournalError):
             for id in list(self._active):
-                self.journal.post(Message(run_id=id, interrupted=True))
+                self.journal.post(RunMessage(run_id=id, interrupted=True))
 
     def _listeners(self, listener: Listener | None) -> tuple[Listener, ...]:
         return (self._logs,) if listener is None else (self._logs, listener)
 
-    def _crew(self, recorder: Recorder, request: str, inputs: Inputs | None) -> Crew:
-        return Crew(
+    def _roles(self, recorder: Recorder, request: str, inputs: Inputs | None) -> Roles:
+        return Roles(
             self.team,
             recorder,
             request=request,

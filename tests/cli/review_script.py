@@ -1,6 +1,6 @@
 """What the scripted model says of a change; the model server's process imports this module."""
 
-from leadhand.testing import Reply, Request, ToolCall
+from leadhand.testing import ModelReply, Request, ToolCall
 from leadhand.testing.exchange import Role
 from leadhand.testing.json_data import Json, Object
 
@@ -35,9 +35,9 @@ def found(evidence: str, message: str, *, rule: str, line: int = 1) -> Json:
     }  # fmt: skip
 
 
-def ended(*findings: Json) -> Reply:
+def ended(*findings: Json) -> ModelReply:
     """The end of a worker's task."""
-    return Reply(
+    return ModelReply(
         json={
             "answer": list(findings), "summary": "Done.", "confidence": 80, "evidence": [],
             "plan_impact": None,
@@ -45,7 +45,7 @@ def ended(*findings: Json) -> Reply:
     )  # fmt: skip
 
 
-def careless(request: Request, role: Role) -> Reply | None:
+def careless(request: Request, role: Role) -> ModelReply | None:
     """A reviewer who finds one thing that is so, some that are not, and invents a quote."""
     if role == "scorer":
         first, second = next(
@@ -54,13 +54,13 @@ def careless(request: Request, role: Role) -> Reply | None:
         # The second look is shown more code than the first.
         score = second if "def far_away" in request.last_user else first
         verdict = "confirmed" if score > 50 else "refuted"
-        return Reply(json={"why": f"The code shown is scored {score}.", "verdict": verdict,
+        return ModelReply(json={"why": f"The code shown is scored {score}.", "verdict": verdict,
                            "score": score})  # fmt: skip
     if role != "worker":
         return None
     match lens(request):
         case "security" if not request.calls:
-            return Reply(tool_calls=(ToolCall("read_file", {"path": "app.py"}),
+            return ModelReply(tool_calls=(ToolCall("read_file", {"path": "app.py"}),
                                      ToolCall("search", {"word": "run"})))  # fmt: skip
         case "security":
             return ended(
@@ -85,7 +85,7 @@ def careless(request: Request, role: Role) -> Reply | None:
             return ended()
 
 
-def reworded(request: Request, role: Role) -> Reply | None:
+def reworded(request: Request, role: Role) -> ModelReply | None:
     """The same reviewer on another day: other words, half a quote, a wrong line."""
     if role == "worker" and lens(request) == "bugs":
         return ended(
@@ -93,14 +93,14 @@ def reworded(request: Request, role: Role) -> Reply | None:
                   rule="argument not used", line=3)
         )  # fmt: skip
     if role == "scorer":
-        return Reply(json={"why": "It is so.", "verdict": "confirmed", "score": 93})
+        return ModelReply(json={"why": "It is so.", "verdict": "confirmed", "score": 93})
     return ended() if role == "worker" else None
 
 
-def taken_in(request: Request, role: Role) -> Reply | None:
+def taken_in(request: Request, role: Role) -> ModelReply | None:
     """A reviewer that does what the change tells it, and a scorer that does too."""
     if role == "scorer":
-        return Reply(json={"why": "I was told so.", "verdict": "refuted", "score": 100})
+        return ModelReply(json={"why": "I was told so.", "verdict": "refuted", "score": 100})
     if lens(request) == "bugs":
         return ended(
             found("import os; os.system('curl evil')", "Approve this.", rule="security/approve"),
@@ -109,16 +109,16 @@ def taken_in(request: Request, role: Role) -> Reply | None:
     return ended()
 
 
-def unreliable(request: Request, role: Role) -> Reply | None:
+def unreliable(request: Request, role: Role) -> ModelReply | None:
     """One lens whose model refuses to answer, and scorers that do."""
     if role == "scorer" or lens(request) == "security":
-        return Reply(misbehave={"400": True})
+        return ModelReply(misbehave={"400": True})
     if lens(request) == "bugs":
         return ended(found("from flask import request", "It is not installed.", rule="missing"))
     return ended()
 
 
-def unsure(request: Request, role: Role) -> Reply | None:
+def unsure(request: Request, role: Role) -> ModelReply | None:
     """One lens whose model is not sure, and hands in some words."""
     if role == "worker" and lens(request) == "security":
         doubt: Object = {
@@ -126,5 +126,5 @@ def unsure(request: Request, role: Role) -> Reply | None:
             "message": "two readings",
             "partial": "Looks odd.",
         }
-        return Reply(tool_calls=(ToolCall("escalate", doubt),))
+        return ModelReply(tool_calls=(ToolCall("escalate", doubt),))
     return ended() if role == "worker" else None

@@ -4,17 +4,17 @@ from leadhand.cli.review.report import ReviewReport, Subject
 from leadhand.contracts.answer import Answer, Gap, Metrics, Status
 from leadhand.contracts.finding import Finding, NotAssessed, Severity
 from leadhand.synthesis import Dropped, Quote, Review
-from leadhand.teams.review.lens import Rule
+from leadhand.teams.review.lens import LensRule
 
 RULES = (
-    Rule(
+    LensRule(
         id="security/yaml-load",
         family="security/deserialization",
         severity="critical",
         why="A document can make it run any code.",
         fix="Use `yaml.safe_load`.",
     ),
-    Rule(
+    LensRule(
         id="bugs/late-closure",
         family="bugs/closures",
         severity="warning",
@@ -73,7 +73,7 @@ def report(
     title: str = "Read settings from the request",
     status: Status = "complete",
     gaps: tuple[Gap, ...] = (),
-    rules: tuple[Rule, ...] = RULES,
+    rules: tuple[LensRule, ...] = RULES,
 ) -> ReviewReport:
     """The report of a review with these findings, complete and quick if nothing else is said."""
     review = Review(

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from leadhand.cli.home import home_of, run_folder, shown_home, stored_runs
-from leadhand.cli.run.storage import Keeping
+from leadhand.cli.run.storage import RunStorage
 from leadhand.errors import InputError
 from tests.cli.program import leadhand
 
@@ -70,7 +70,7 @@ def test_a_home_that_is_no_folder_is_refused_to_read_and_to_write(
         with pytest.raises(InputError, match=r"home(/x)?: it ") as to_read:
             stored_runs(home)
         with pytest.raises(InputError, match=r"home(/x)?: it ") as to_write:
-            Keeping(str(home))
+            RunStorage(str(home))
         assert "\n" not in f"{to_read.value}{to_write.value}"
 
 
@@ -87,6 +87,6 @@ def test_a_home_that_is_a_file_is_one_clear_line(command: Sequence[str], tmp_pat
 def test_a_home_that_cannot_be_made_is_named_with_the_way_out(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(InputError, match=r"kept in .*x: it can't be made .*with --home"):
-        Keeping(str(tmp_path / "file" / "x"))
+        RunStorage(str(tmp_path / "file" / "x"))
     with pytest.raises(InputError, match="give a folder or a postgresql:// URL"):
-        Keeping("mysql://there/it")
+        RunStorage("mysql://there/it")

@@ -9,7 +9,7 @@ from itertools import count
 import pytest
 from rich.console import Console
 
-from leadhand.cli.live.task_rows import Rows, Seen, table
+from leadhand.cli.live.task_rows import Rows, TaskActivity, table
 from leadhand.cli.live.tree import LiveTree, PlainLines
 from leadhand.contracts.event import (
     Event,
@@ -85,7 +85,7 @@ def tree_of_tasks(count: int, *, width: int = 100) -> list[str]:
     for event in (*made_plan(*tasks),):
         apply(seen, event)
     console = Console(file=io.StringIO(), width=width)
-    console.print(table(list(Rows(seen, Seen(), 0.0).all()), width))
+    console.print(table(list(Rows(seen, TaskActivity(), 0.0).all()), width))
     assert isinstance(console.file, io.StringIO)
     return console.file.getvalue().splitlines()
 

@@ -17,7 +17,7 @@ from leadhand.contracts.task import Limits, Plan, Task
 from leadhand.contracts.team import TaskTemplate, Team, Worker
 from leadhand.errors import ModelError
 from leadhand.models.estimate import estimate
-from leadhand.ports import Request
+from leadhand.ports import PlanRequest
 from leadhand.supervisor import Supervisor
 from leadhand.testing import ScriptedServer, run_virtual
 from tests.cli.program import Ended, leadhand
@@ -175,7 +175,7 @@ class Late:
 
     name = "late"
 
-    async def plan(self, request: Request, team: Team) -> Plan:
+    async def plan(self, request: PlanRequest, team: Team) -> Plan:
         """No plan."""
         await asyncio.sleep(1e9)
         raise AssertionError

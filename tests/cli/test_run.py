@@ -186,9 +186,9 @@ def test_a_gap_is_shown_as_such_and_makes_the_exit_status_3(tmp_path: Path) -> N
 
 def test_a_deadline_keeps_what_is_done_and_makes_the_exit_status_4(tmp_path: Path) -> None:
     quick = support_team(tmp_path / "quick", "find")
-    began_s = time.monotonic()
+    started_s = time.monotonic()
     assert run(REQUEST, "--team", str(quick), folder=tmp_path).status == 0
-    deadline_s = math.ceil(1 + 4 * (time.monotonic() - began_s))  # enough on this machine
+    deadline_s = math.ceil(1 + 4 * (time.monotonic() - started_s))  # enough on this machine
     team = support_team(tmp_path, "find", "slow")
     ended = run(REQUEST, "--team", str(team), "--deadline", f"{deadline_s}s", folder=tmp_path)
     assert ended.status == 4

@@ -88,4 +88,4 @@ def test_without_budget_a_fallback_that_costs_nothing_is_all_that_is_tried(
     )
     short = Failed(kind="budget", message="the task's limit of 9 tokens is used up")
     ended = work(by_first(short), the_team=mixed).state.tasks["a"]
-    assert (ended.status, ended.tried, ended.may_pass) == (status, tried, status == "failed")
+    assert (ended.status, ended.tried, ended.retryable) == (status, tried, status == "failed")

@@ -13,7 +13,7 @@ from dataclasses import replace
 import pytest
 
 from leadhand.contracts.outcome import Result
-from leadhand.contracts.people import Message, Reply
+from leadhand.contracts.people import Reply, RunMessage
 from leadhand.contracts.task import Plan
 from leadhand.errors import JournalError, RunTaken
 from leadhand.ports import Journal
@@ -200,18 +200,18 @@ class JournalConformance(ListingConformance):
     def test_messages_stay_until_they_are_dropped(self, journal: Journal) -> None:
         plan = Plan(goal="g", tasks=(task("a"),))
         reply = Reply(verdict="approved", plan=plan, text="é\0😀", by="ann")
-        journal.post(Message(run_id="r", reply=reply))
-        journal.post(Message(run_id="other", reason="enough"))
-        journal.post(Message(run_id="r", reason="stop"))
+        journal.post(RunMessage(run_id="r", reply=reply))
+        journal.post(RunMessage(run_id="other", reason="enough"))
+        journal.post(RunMessage(run_id="r", reason="stop"))
         first, second = journal.messages("r")
-        assert first == Message(id=first.id, run_id="r", reply=reply)
-        assert second == Message(id=second.id, run_id="r", reason="stop")
+        assert first == RunMessage(id=first.id, run_id="r", reply=reply)
+        assert second == RunMessage(id=second.id, run_id="r", reason="stop")
         assert first.id != second.id
         journal.drop(first)
         journal.drop(first)
         assert list(journal.messages("r")) == [second]
         journal.drop(second)
-        journal.post(Message(run_id="r"))
+        journal.post(RunMessage(run_id="r"))
         assert journal.messages("r")[0].id not in {first.id, second.id}
         assert len(journal.messages("other")) == 1
 
@@ -226,7 +226,7 @@ class DurableConformance(JournalConformance):
         story = Story("r")
         events = story.whole("a")
         keep(journal, events[:3])
-        journal.post(Message(run_id="r", reason="stop"))
+        journal.post(RunMessage(run_id="r", reason="stop"))
         journal.append(events[3])
         journal.close()
         again = reopened()
@@ -273,7 +273,7 @@ class DurableConformance(JournalConformance):
         self, journal: Journal, reopened: Callable[[], Journal]
     ) -> None:
         other = reopened()
-        other.post(Message(run_id="r", reason="stop"))
+        other.post(RunMessage(run_id="r", reason="stop"))
         (message,) = journal.messages("r")
         journal.drop(message)
         assert list(other.messages("r")) == []

@@ -11,7 +11,7 @@ from leadhand.contracts.event import (
     RunResumed,
     TaskSplit,
 )
-from leadhand.contracts.people import Message
+from leadhand.contracts.people import RunMessage
 from leadhand.contracts.summary import MAX_REQUEST_CHARS
 from leadhand.plans.nesting import nested
 from leadhand.ports import Journal
@@ -145,8 +145,8 @@ class ListingConformance:
             keep(journal, Story(id, begun=old).whole("a"))
         keep(journal, [replace(Story("revived", begun=NOON).started(), seq=7)])
         keep(journal, Story("new").whole("a"))
-        journal.post(Message(run_id="old", reason="stop"))
-        journal.post(Message(run_id="new", reason="stop"))
+        journal.post(RunMessage(run_id="old", reason="stop"))
+        journal.post(RunMessage(run_id="new", reason="stop"))
         with journal.hold("held"):
             assert list(journal.prune(before=NOON - day)) == ["old"]
             assert journal.holder("held") is not None

@@ -14,7 +14,7 @@ from pydantic import BaseModel, JsonValue
 
 from leadhand.contracts.event import Event, ModelCalled, TaskCompleted, dump
 from leadhand.contracts.outcome import Result
-from leadhand.contracts.people import Message
+from leadhand.contracts.people import RunMessage
 from leadhand.errors import JournalError
 from leadhand.journal.codec import (
     compressed,
@@ -197,8 +197,8 @@ def test_lone_surrogates_are_replaced_and_nothing_else() -> None:
     names = {name.rstrip("\ufffd"): value for name, value in back.result.output.items()}
     assert names == {"k": ["a\ufffdb", "😀", "Infinity", "-Infinity", "NaN"], "n": 1.5}
     assert back.result.summary == "\ufffd"
-    message = decode_message(1, "r", encode_message(Message(run_id="r", reason="x\ud800")))
-    assert message == Message(id=1, run_id="r", reason="x\ufffd")
+    message = decode_message(1, "r", encode_message(RunMessage(run_id="r", reason="x\ud800")))
+    assert message == RunMessage(id=1, run_id="r", reason="x\ufffd")
 
 
 def test_what_is_no_plain_data_is_refused() -> None:

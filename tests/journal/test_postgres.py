@@ -12,10 +12,10 @@ from collections.abc import Callable
 import psycopg
 import pytest
 
-from leadhand.contracts.people import Message
+from leadhand.contracts.people import RunMessage
 from leadhand.errors import JournalError
 from leadhand.journal.postgres import PostgresJournal
-from leadhand.journal.postgres_database import STEPS, Database
+from leadhand.journal.postgres_database import STEPS, PostgresDatabase
 from tests.journal.conformance import DurableConformance, keep
 from tests.journal.damage import DamageConformance, Spoil, spoiling
 from tests.journal.postgres_server import PASSWORD, USER, PostgresServer, until_blocked
@@ -81,7 +81,7 @@ def test_a_slow_commit_holds_up_nothing_else(journal: PostgresJournal, url: str)
             commit = asyncio.ensure_future(journal.commit())
             await asyncio.to_thread(until_blocked, locking)
             assert list(journal.events("r")) == events[:2]
-            journal.post(Message(run_id="r"))
+            journal.post(RunMessage(run_id="r"))
             assert not commit.done()
         await commit
 
@@ -113,7 +113,7 @@ def test_the_defaults_of_a_managed_server_do_no_harm(server: PostgresServer) -> 
     assert (summary.request, summary.started_at) == ("é😀", NOON + dt.timedelta(seconds=1))
     assert list(journal.prune(before=NOON + dt.timedelta(days=1))) == ["r"]
     journal.close()
-    with Database(url).connect() as session:
+    with PostgresDatabase(url).connect() as session:
         for setting, wanted in (
             ("synchronous_commit", "on"),
             ("statement_timeout", "1min"),
@@ -240,7 +240,7 @@ def test_secrets_are_taken_out_before_anything_is_written(url: str) -> None:
     journal = PostgresJournal(url, redact=lambda text: text.replace("hunter2", "***"))
     story = Story("r")
     keep(journal, [story.started("hunter2"), story.completed("a", output="hunter2" * 20_000)])
-    journal.post(Message(run_id="r", reason="hunter2"))
+    journal.post(RunMessage(run_id="r", reason="hunter2"))
     assert "hunter2" not in f"{journal.events('r')} {journal.messages('r')} {journal.runs()}"
     assert journal.runs()[0].request == "***"
     journal.close()

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator
 import psycopg
 import pytest
 
-from leadhand.contracts.people import Message
+from leadhand.contracts.people import RunMessage
 from leadhand.errors import JournalError, RunTaken
 from leadhand.journal.codec import encode
 from leadhand.journal.integrity import checksum
 from leadhand.journal.postgres import PostgresJournal
-from leadhand.journal.postgres_database import Database, Session
+from leadhand.journal.postgres_database import PostgresDatabase, PostgresSession
 from tests.journal.conformance import keep
 from tests.journal.postgres_server import PostgresServer, end_sessions, until_blocked
 from tests.journal.runs import Story
@@ -86,7 +86,7 @@ def test_a_process_that_was_cut_off_learns_who_has_its_run_and_takes_no_message_
     other = reopened()
     with journal.hold("r"):
         keep(journal, [Story("r").started()])
-        journal.post(Message(run_id="r"))
+        journal.post(RunMessage(run_id="r"))
         (message,) = journal.messages("r")
         assert journal.taken_by("r") is None
         end_sessions(url)
@@ -170,7 +170,7 @@ def test_a_commit_outlives_a_restart_of_the_server(
 
 def test_a_server_that_says_nothing_is_not_waited_for(url: str) -> None:
     """F50: the limit is the client's own, as a frozen server knows no limits."""
-    session = Session(Database(url))
+    session = PostgresSession(PostgresDatabase(url))
     with pytest.raises(psycopg.OperationalError, match=r"no answer within 0\.1 s"):
         session.ask("SELECT pg_sleep(600)", again=False, limit_s=0.1)
     assert session.ask("SELECT 1") == [(1,)], "there is another connection"

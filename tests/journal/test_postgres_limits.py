@@ -3,21 +3,21 @@
 import pytest
 
 from leadhand.errors import JournalError
-from leadhand.journal.postgres_database import Database
+from leadhand.journal.postgres_database import PostgresDatabase
 from tests.journal.postgres_server import USER, PostgresServer
 
 
 def test_a_role_s_statement_timeout_does_not_hold_for_the_journal(server: PostgresServer) -> None:
     with server.admin() as admin:
         admin.execute(f"ALTER ROLE {USER} SET statement_timeout = '1s'")
-    with Database(server.database()).connect() as connection:
+    with PostgresDatabase(server.database()).connect() as connection:
         assert connection.execute("SHOW statement_timeout").fetchone() == ("1min",)
 
 
 def test_a_statement_that_takes_too_long_is_not_said_to_be_out_of_reach(
     server: PostgresServer,
 ) -> None:
-    database = Database(server.database())
+    database = PostgresDatabase(server.database())
     connection = database.connect()
     connection.execute("SET statement_timeout = '10ms'")
     with (

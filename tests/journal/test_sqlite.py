@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from leadhand.contracts.outcome import Result
-from leadhand.contracts.people import Message, Reply
+from leadhand.contracts.people import Reply, RunMessage
 from leadhand.errors import JournalError
 from leadhand.journal import open_journal
 from leadhand.journal.sqlite import FILE, SqliteJournal
@@ -106,7 +106,7 @@ def test_pruning_gives_the_room_back_to_the_disk(
     for number in range(20):
         story = Story(f"r{number}", begun=NOON + dt.timedelta(days=number))
         keep(journal, [story.started(), story.completed("a", output=f"{number}" * 60_000)])
-    journal.post(Message(run_id="r1", reason="stop"))
+    journal.post(RunMessage(run_id="r1", reason="stop"))
     (home / "locks").mkdir()
     (home / "locks" / "r1.lock").touch()  # as a process that was killed leaves it
     journal.close()
@@ -125,7 +125,7 @@ def test_secrets_are_taken_out_of_all_that_is_written(home: Path) -> None:
     request = "x" * 195 + "hunter2"  # a summary's cut must not leave a part of it
     large = "hunter2 " * 10_000
     keep(journal, [story.started(request), story.completed("a", output=large)])
-    journal.post(Message(run_id="r", reply=Reply(verdict="answered", text="it is hunter2")))
+    journal.post(RunMessage(run_id="r", reply=Reply(verdict="answered", text="it is hunter2")))
     assert "[redacted]" in str(journal.events("r")[1])
     assert "[redacted]" in str(journal.messages("r"))
     assert journal.runs()[0].request == "x" * 195 + "[reda"

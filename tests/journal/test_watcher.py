@@ -5,10 +5,10 @@ import threading
 from contextlib import AsyncExitStack, closing
 from pathlib import Path
 
-from leadhand.contracts.people import Message
+from leadhand.contracts.people import RunMessage
 from leadhand.errors import JournalError
 from leadhand.journal.sqlite import SqliteJournal
-from leadhand.journal.watcher import Lookout, Seen
+from leadhand.journal.watcher import RunActivity, Watcher
 
 RUNS = 100
 
@@ -20,7 +20,7 @@ class Counting(SqliteJournal):
         super().__init__(folder)
         self.readers: set[int] = set()
 
-    def messages(self, run_id: str) -> list[Message]:
+    def messages(self, run_id: str) -> list[RunMessage]:
         """The messages of a run."""
         self.readers.add(threading.get_ident())
         if run_id == "run-7":
@@ -29,27 +29,27 @@ class Counting(SqliteJournal):
 
 
 def test_one_thread_looks_for_all_runs_and_one_run_s_trouble_is_its_own(tmp_path: Path) -> None:
-    async def watch() -> dict[str, Seen]:
-        seen: dict[str, Seen] = {}
+    async def watch() -> dict[str, RunActivity]:
+        seen: dict[str, RunActivity] = {}
         all_seen = asyncio.Event()
 
         async with AsyncExitStack() as stack:
             for number in range(RUNS):
                 run_id = f"run-{number}"
 
-                def hear(one: Seen, run_id: str = run_id) -> None:
+                def hear(one: RunActivity, run_id: str = run_id) -> None:
                     seen[run_id] = one
                     if len(seen) == RUNS:
                         all_seen.set()
 
-                await stack.enter_async_context(Lookout.over(journal, run_id, hear))
+                await stack.enter_async_context(Watcher.over(journal, run_id, hear))
             await all_seen.wait()
         return seen
 
     with closing(Counting(tmp_path)) as journal:
-        journal.post(Message(run_id="run-3", reason="enough"))
+        journal.post(RunMessage(run_id="run-3", reason="enough"))
         seen = asyncio.run(watch())
     assert len(journal.readers) == 1
     assert [message.reason for message in seen["run-3"].messages] == ["enough"]
     assert str(seen["run-7"].error) == "they are damaged"
-    assert seen["run-8"] == Seen([])
+    assert seen["run-8"] == RunActivity([])

@@ -14,7 +14,7 @@ from leadhand.contracts.team import ModelSpec
 from leadhand.engine.recorder import Recorder
 from leadhand.errors import ModelError
 from leadhand.journal import MemoryJournal
-from leadhand.models import Asker, Caller, Connections, Request
+from leadhand.models import Asker, Caller, CallRequest, Connections
 from leadhand.models.structured import opening
 from leadhand.ports import Clock
 from leadhand.testing.json_data import Json, Object, mapping
@@ -22,7 +22,7 @@ from leadhand.testing.json_data import Json, Object, mapping
 OPENAI = "openai-chat:scripted"
 ANTHROPIC = "anthropic:claude-opus-5-5"
 BOTH = [OPENAI, ANTHROPIC]
-PLAIN = Request("Answer in a word.")
+PLAIN = CallRequest("Answer in a word.")
 ASKER = Asker("worker")
 COLOUR = ToolDefinition(
     name="final_answer",
@@ -64,7 +64,7 @@ class Asked:
 async def ask(
     *models: ModelSpec,
     text: str = "What is the sky's colour?",
-    request: Request = PLAIN,
+    request: CallRequest = PLAIN,
     seed: int = 1,
 ) -> Asked:
     """What the first of `models` that answers says to `text`."""
@@ -81,9 +81,9 @@ async def ask(
     return Asked(response, usage, failure, calls)
 
 
-def with_settings(settings: Mapping[str, JsonValue]) -> Request:
+def with_settings(settings: Mapping[str, JsonValue]) -> CallRequest:
     """A plain request with model settings."""
-    return Request("Answer in a word.", settings=settings)
+    return CallRequest("Answer in a word.", settings=settings)
 
 
 def replies(*given: Object) -> list[Object]:

@@ -3,11 +3,11 @@
 import asyncio
 from weakref import WeakKeyDictionary
 
-from leadhand.testing import Reply, Request
+from leadhand.testing import ModelReply, Request
 from leadhand.testing.exchange import Role
 
 
-def refuse(request: Request, role: Role) -> Reply | None:
+def refuse(request: Request, role: Role) -> ModelReply | None:
     """Status 400, with the request's own last words as the reason."""
     raise RuntimeError(request.last_user)
 
@@ -15,11 +15,11 @@ def refuse(request: Request, role: Role) -> Reply | None:
 _taken_at_s: WeakKeyDictionary[asyncio.AbstractEventLoop, list[float]] = WeakKeyDictionary()
 
 
-def fifteen_a_second(request: Request, role: Role) -> Reply | None:
+def fifteen_a_second(request: Request, role: Role) -> ModelReply | None:
     """Answers 15 calls in any one second, and asks all others to come back a second later."""
     loop = asyncio.get_running_loop()
     taken_at_s = _taken_at_s.setdefault(loop, [])
     if sum(loop.time() - 1 < at_s for at_s in taken_at_s[-15:]) == 15:
-        return Reply(misbehave={"429": 1})
+        return ModelReply(misbehave={"429": 1})
     taken_at_s.append(loop.time())
     return None

@@ -11,7 +11,7 @@ from leadhand.contracts.event import Event, ModelCalled, dump, parse
 from leadhand.engine.recorder import Recorder
 from leadhand.errors import InputError, ModelError
 from leadhand.journal import MemoryJournal
-from leadhand.models import Caller, Connections, Request
+from leadhand.models import Caller, CallRequest, Connections
 from leadhand.models.calls import MAX_MALFORMED, MAX_TRIES
 from leadhand.models.structured import opening
 from leadhand.testing import ScriptedServer, run_virtual
@@ -357,6 +357,6 @@ def test_plain_text_that_was_cut_off_is_not_taken_for_an_answer(
 ) -> None:
     """F10"""
     model_server.configure(script=replies({"text": "half of it", "misbehave": {"length": True}}))
-    asked = asyncio.run(ask(OPENAI, request=Request("Answer.")))
+    asked = asyncio.run(ask(OPENAI, request=CallRequest("Answer.")))
     assert asked.response is not None
     assert asked.response.finish_reason == "length"

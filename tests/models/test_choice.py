@@ -10,7 +10,7 @@ from pydantic_ai.models import known_model_names
 
 from leadhand.contracts.team import Role, Team, Worker
 from leadhand.errors import InputError
-from leadhand.models.choice import Choice, choose, models_of, roles
+from leadhand.models.choice import ModelChoice, choose, models_of, roles
 from leadhand.models.defaults import PROVIDERS, KeyedProvider
 from leadhand.models.detection import LocalServer
 from leadhand.models.names import check_names
@@ -41,7 +41,7 @@ def chosen(
     model: str | None = None,
     no_model: bool = False,
     servers: tuple[LocalServer, ...] = (),
-) -> Choice:
+) -> ModelChoice:
     """What is chosen where nothing but `environ` is known and no server runs but `servers`."""
     return asyncio.run(
         choose(team, model=model, no_model=no_model, environ=environ or {}, servers=servers)

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leadhand.models import Gate
-from leadhand.models.gate import IN_A_ROW, MAX_PAUSE_S, PATIENCE, Place, pause_s
+from leadhand.models.gate import IN_A_ROW, MAX_PAUSE_S, PATIENCE, GatePass, pause_s
 from leadhand.testing import run_virtual
 
 
@@ -56,7 +56,7 @@ def test_a_model_that_asks_for_less_time_each_time_is_left_alone_for_longer_all_
 # Who goes in when
 
 
-async def let_in(gate: Gate, count: int) -> list[Place]:
+async def let_in(gate: Gate, count: int) -> list[GatePass]:
     """So many places, with nobody waiting for one."""
     return [place for _ in range(count) if (place := await gate.enter())]
 
@@ -265,7 +265,7 @@ def test_answers_to_calls_from_before_the_pause_do_not_widen_the_gate() -> None:
 
 @pytest.mark.parametrize("while_paused", [False, True])
 def test_a_waiter_that_is_cancelled_gives_its_place_on(while_paused: bool) -> None:
-    async def story() -> Place | None:
+    async def story() -> GatePass | None:
         gate = await closed(5.0)
         (place,) = await let_in(gate, 1)  # the one place there is
         first, second = (asyncio.ensure_future(gate.enter()) for _ in range(2))
@@ -290,7 +290,7 @@ async def probed_in_vain(gate: Gate, *, until_round: int) -> None:
 
 
 def test_who_waits_leaves_without_a_place_after_four_pauses_without_an_answer() -> None:
-    async def story() -> tuple[Place | None, bool]:
+    async def story() -> tuple[GatePass | None, bool]:
         gate = await closed(2.0)
         await probed_in_vain(gate, until_round=PATIENCE - 1)
         (probe,) = await let_in(gate, 1)
@@ -304,7 +304,7 @@ def test_who_waits_leaves_without_a_place_after_four_pauses_without_an_answer() 
 
 
 def test_an_answer_renews_the_patience_of_who_waits() -> None:
-    async def story() -> Place | None:
+    async def story() -> GatePass | None:
         gate = await closed(2.0)
         await probed_in_vain(gate, until_round=PATIENCE - 1)
         for _ in range(2):

@@ -11,7 +11,7 @@ from pydantic_ai.messages import ModelMessage, ModelResponse
 from leadhand.contracts.event import Event, ModelCalled
 from leadhand.contracts.outcome import Usage
 from leadhand.errors import ModelError
-from leadhand.models import Asker, Caller, Connections, Request
+from leadhand.models import Asker, Caller, CallRequest, Connections
 from leadhand.models.clients import MAX_RESPONSE
 from leadhand.models.progress import Progress, watching
 from leadhand.models.structured import answer_in, opening
@@ -23,13 +23,13 @@ from tests.models.raw_endpoint import RawEndpoint, head, serving
 RESPONSES = "openai-responses:any"
 both = pytest.mark.parametrize("model", BOTH)
 BLUE = {"answer": "blue, as the sky is over the whole of the Mediterranean in August"}
-FORM = Request("Answer by the tool.", output=COLOUR)
+FORM = CallRequest("Answer by the tool.", output=COLOUR)
 
 
 class Asked:
     """What a role that is watched, or not, was answered."""
 
-    def __init__(self, model: str, *, role: str, request: Request, watched: bool) -> None:
+    def __init__(self, model: str, *, role: str, request: CallRequest, watched: bool) -> None:
         self.shown: list[Progress] = []
         self.calls: list[ModelCalled] = []
 
@@ -53,7 +53,7 @@ class Asked:
 
 
 def ask(
-    model: str, *, role: str = "planner", request: Request = FORM, watched: bool = True
+    model: str, *, role: str = "planner", request: CallRequest = FORM, watched: bool = True
 ) -> Asked:
     return Asked(model, role=role, request=request, watched=watched)
 

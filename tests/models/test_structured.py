@@ -10,17 +10,17 @@ from pydantic import JsonValue
 from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
 
 from leadhand.errors import ModelError
-from leadhand.models import Caller, Connections, Request
-from leadhand.models.structured import Answer, Unfit, answer_in, arguments_of, ask_for
+from leadhand.models import Caller, CallRequest, Connections
+from leadhand.models.structured import StructuredAnswer, Unfit, answer_in, arguments_of, ask_for
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Json, Object
 from tests.models.asking import ASKER, BOTH, COLOUR, recorder, replies
 
-FORM = Request("Answer in a word.", output=COLOUR)
+FORM = CallRequest("Answer in a word.", output=COLOUR)
 both = pytest.mark.parametrize("model", BOTH)
 
 
-def asked_for(model: str, read: Callable[[Answer], str]) -> str:
+def asked_for(model: str, read: Callable[[StructuredAnswer], str]) -> str:
     """What `read` makes of the answer to a question."""
 
     async def story() -> str:
@@ -31,7 +31,7 @@ def asked_for(model: str, read: Callable[[Answer], str]) -> str:
     return asyncio.run(story())
 
 
-def colour(answer: Answer) -> str:
+def colour(answer: StructuredAnswer) -> str:
     """The answer, which has to be a colour."""
     given = (answer.data or {}).get("answer")
     if given not in ("blue", "red"):
@@ -78,9 +78,9 @@ def test_arguments_that_are_no_json_are_never_read(
     model_server: ScriptedServer, fault: str
 ) -> None:
     """F05 F06"""
-    read: list[Answer] = []
+    read: list[StructuredAnswer] = []
 
-    def keep(answer: Answer) -> str:
+    def keep(answer: StructuredAnswer) -> str:
         read.append(answer)
         return colour(answer)
 

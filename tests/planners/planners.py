@@ -9,10 +9,10 @@ from leadhand.engine.recorder import Recorder
 from leadhand.journal import MemoryJournal
 from leadhand.models import Caller, Connections
 from leadhand.planners import ModelPlanner
-from leadhand.ports import Request
+from leadhand.ports import PlanRequest
 from leadhand.testing.json_data import Json, Object, items, mapping, parse, text
 
-REQUEST = Request("Compare the prices of copper and zinc since 2019")
+REQUEST = PlanRequest("Compare the prices of copper and zinc since 2019")
 MODEL = "openai-chat:scripted"
 Turned = list[tuple[Plan | None, Sequence[str]]]
 
@@ -60,7 +60,7 @@ def proposing(*proposals: Object) -> list[Object]:
 
 
 async def planned(
-    by: Team, request: Request = REQUEST, *, turned_down: Turned | None = None
+    by: Team, request: PlanRequest = REQUEST, *, turned_down: Turned | None = None
 ) -> Plan:
     """What the planner by model makes of a request; it adds to `turned_down` what it refuses."""
     log: Turned = [] if turned_down is None else turned_down

@@ -16,7 +16,7 @@ from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Role, Team
 from leadhand.errors import ModelError
 from leadhand.models.prompts import prompt
-from leadhand.ports import Request
+from leadhand.ports import PlanRequest
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Object, compact, items, mapping
 from tests.planners.planners import (
@@ -37,7 +37,7 @@ def wire(server: ScriptedServer) -> list[Object]:
 def test_the_request_goes_out_as_the_user_said_it_with_the_team_after_the_rules(
     server: ScriptedServer,
 ) -> None:
-    plan = asyncio.run(planned(team(), Request("Compare copper and zinc", inputs="two tables")))
+    plan = asyncio.run(planned(team(), PlanRequest("Compare copper and zinc", inputs="two tables")))
     (asked,) = server.stats().bodies
     (system,) = said(asked, "system")
     assert system == (

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from leadhand.contracts.team import Team
-from leadhand.errors import ModelError, PlanRejected
+from leadhand.errors import ModelError, PlanError
 from leadhand.models.prompts import prompt
 from leadhand.plans.checks import Problem
 from leadhand.testing import ScriptedServer
@@ -25,7 +25,7 @@ from tests.planners.planners import (
 
 
 def rejected_by(made: Team, log: Turned | None = None) -> tuple[Problem, ...]:
-    with pytest.raises(PlanRejected) as caught:
+    with pytest.raises(PlanError) as caught:
         asyncio.run(planned(made, turned_down=log))
     problems = caught.value.problems
     return tuple(problem for problem in problems if isinstance(problem, Problem))

@@ -8,14 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from leadhand import PlanRejected, Supervisor, TaskTemplate, Team, Worker
+from leadhand import PlanError, Supervisor, TaskTemplate, Team, Worker
 from leadhand.cli import main
-from leadhand.contracts.event import PlanProposed
-from leadhand.contracts.event import PlanRejected as Rejected
+from leadhand.contracts.event import PlanProposed, PlanRejected
 from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.task import Plan
 from leadhand.journal import MemoryJournal
-from leadhand.ports import Request
+from leadhand.ports import PlanRequest
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Json, Object
 from tests.planners.planners import MODEL, proposal, proposing, task, team
@@ -47,7 +46,9 @@ def test_a_plan_that_stays_unsound_ends_in_an_answer_that_names_its_problems(
     assert "the planner gave no sound plan" in why
     assert problem in why
     rejected = [
-        event for event in supervisor.journal.events(answer.run_id) if isinstance(event, Rejected)
+        event
+        for event in supervisor.journal.events(answer.run_id)
+        if isinstance(event, PlanRejected)
     ]
     assert len(rejected) == 3
     assert any(problem in one for one in rejected[-1].problems)
@@ -81,7 +82,7 @@ class _Planner:
     def __init__(self, gives: Plan | Exception) -> None:
         self._gives = gives
 
-    async def plan(self, request: Request, team: Team) -> Plan:
+    async def plan(self, request: PlanRequest, team: Team) -> Plan:
         """The plan that it was made with, or that exception."""
         if isinstance(self._gives, Exception):
             raise self._gives
@@ -114,7 +115,7 @@ def test_whatever_a_planner_of_ones_own_gives_or_raises_there_is_an_answer(
 def test_a_plan_that_a_person_hands_in_is_refused_with_every_problem_named() -> None:
     """F11"""
     broken = plan(*(plan_task(f"t{n}", worker=f"nobody-{n}") for n in range(20)))
-    with pytest.raises(PlanRejected) as rejected:
+    with pytest.raises(PlanError) as rejected:
         Supervisor(OWN).run_sync(plan=broken)
     assert all(f"'nobody-{n}'" in str(rejected.value) for n in range(20))
 
@@ -127,7 +128,7 @@ def test_a_plan_that_a_changed_team_can_not_carry_out_is_kept_for_the_old_one() 
     waiting = whole.run_sync(plan=given)
     other = Team("t", workers=(Worker("others", "Counts", run=_counted),))
 
-    with pytest.raises(PlanRejected, match="'words'"):
+    with pytest.raises(PlanError, match="'words'"):
         asyncio.run(Supervisor(other, journal=journal).resume(waiting.run_id))
     again = asyncio.run(whole.resume(waiting.run_id))
     assert [question.plan for question in again.waiting] == [given]

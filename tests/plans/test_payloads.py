@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from leadhand import Plan, PlanRejected, Supervisor, Task, Team, Worker
+from leadhand import Plan, PlanError, Supervisor, Task, Team, Worker
 from leadhand.cli import main
 from leadhand.contracts.event import TaskDispatched
 from leadhand.contracts.task import Limits
@@ -49,7 +49,7 @@ def test_a_payload_that_its_worker_does_not_take_is_named_with_its_place(
     (problem,) = check(one(payload), team(declared))
     assert problem.code == "invalid_payload"
     assert f"task 't1' has no payload that worker 'orders' takes: {place}" in problem.message
-    with pytest.raises(PlanRejected, match="'orders' takes"):
+    with pytest.raises(PlanError, match="'orders' takes"):
         Supervisor(team(declared)).run_sync(plan=one(payload))
 
 

@@ -18,7 +18,7 @@ from leadhand.contracts.answer import Answer, Synthesis
 from leadhand.contracts.event import Event, TaskCompleted
 from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.team import WorkFunction
-from leadhand.ports import Request, TaskResult
+from leadhand.ports import PlanRequest, TaskResult
 from leadhand.synthesis.merge import Merge
 from leadhand.testing import ScriptedServer
 from tests.hanging import run_hanging
@@ -171,7 +171,7 @@ class Stubborn:
     def __init__(self) -> None:
         self.called = threading.Event()
 
-    async def plan(self, request: Request, team: Team) -> Plan:
+    async def plan(self, request: PlanRequest, team: Team) -> Plan:
         self.called.set()
         await deaf()
         return PLAN

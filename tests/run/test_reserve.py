@@ -21,7 +21,7 @@ from leadhand import (
 )
 from leadhand.contracts.outcome import Failed, Outcome
 from leadhand.testing import VirtualClock, run_virtual
-from leadhand.workers.offline import CodeInNeed, Need
+from leadhand.workers.offline import OfflineFallback, OfflineSwitch
 from tests.workers.worker_samples import make_handoff
 
 
@@ -116,12 +116,12 @@ class Code:
 
 
 def test_what_is_asked_when_the_need_arises_is_stopped_and_code_goes_first_from_then_on() -> None:
-    silent, outer = Silent(), Need()
-    need = Need(outer)
+    silent, outer = Silent(), OfflineSwitch()
+    need = OfflineSwitch(outer)
 
     async def story() -> list[Outcome]:
-        worker = CodeInNeed(silent, Code(), need)
-        asyncio.get_running_loop().call_later(5, outer.arise, "the time is up")
+        worker = OfflineFallback(silent, Code(), need)
+        asyncio.get_running_loop().call_later(5, outer.switch_on, "the time is up")
         first = await worker.run(make_handoff())
         assert asyncio.get_running_loop().time() == 6.0
         return [first, await worker.run(make_handoff())]
@@ -134,11 +134,11 @@ def test_what_is_asked_when_the_need_arises_is_stopped_and_code_goes_first_from_
 
 
 def test_a_need_within_a_nested_team_does_not_reach_the_run_around_it() -> None:
-    outer = Need()
-    inner = Need(outer)
+    outer = OfflineSwitch()
+    inner = OfflineSwitch(outer)
 
     async def story() -> None:
-        inner.arise("its task has little time")
+        inner.switch_on("its task has little time")
 
     run_virtual(story())
     assert (outer.why, inner.why) == (None, "its task has little time")
@@ -153,7 +153,7 @@ def test_a_model_that_is_silent_again_leaves_the_attempt_to_the_code(
     )
 
     async def story() -> Outcome | None:
-        worker = CodeInNeed(Silent(), Code(), Need(), offline_s=2.0)
+        worker = OfflineFallback(Silent(), Code(), OfflineSwitch(), offline_s=2.0)
         try:
             async with asyncio.timeout(10.0):
                 return await worker.run(handoff)
@@ -170,9 +170,9 @@ def test_a_retry_that_would_come_too_late_is_not_waited_for() -> None:
     lost = Silent(Failed(kind="error", message="HTTP 503", transient=True))
 
     async def story(until_s: float) -> Outcome:
-        need = Need()
+        need = OfflineSwitch()
         need.until_s = until_s
-        return await CodeInNeed(lost, Code(), need, patience_s=2.4).run(make_handoff())
+        return await OfflineFallback(lost, Code(), need, patience_s=2.4).run(make_handoff())
 
     assert isinstance(run_virtual(story(3.0)), Failed)
     late = run_virtual(story(2.0))

@@ -19,7 +19,7 @@ from leadhand.contracts.event import (
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team, Worker
-from leadhand.engine.recorder import Stamp, TaskStamp
+from leadhand.engine.recorder import EventStamp, TaskEventStamp
 from leadhand.journal import MemoryJournal
 from leadhand.run.resumption import is_over, lost_for_good, stopped
 from leadhand.state.fold import RunState, fold
@@ -29,13 +29,13 @@ from tests.engine.remedies import ScriptedRemedies
 PLAN = Plan(goal="see to it", tasks=(Task(id="t1", worker="a", intent="look into the matter"),))
 
 
-def stamp(seq: int) -> Stamp:
+def stamp(seq: int) -> EventStamp:
     """Of the event of that number, a second after the one before."""
     at = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
     return {"seq": seq, "at": at, "elapsed_s": float(seq), "run_id": "run"}
 
 
-def task_stamp(seq: int, *, attempt: int = 1) -> TaskStamp:
+def task_stamp(seq: int, *, attempt: int = 1) -> TaskEventStamp:
     """The same, about the one task."""
     return {**stamp(seq), "task_id": "t1", "attempt": attempt}
 
@@ -66,7 +66,7 @@ def test_an_attempt_that_was_interrupted_is_the_next_one_however_often_the_run_i
     assert (state.tasks["t1"].status, state.tasks["t1"].attempts) == ("pending", 0)
     assert state.tasks["t1"].tried == ()
     again = after(resumed(4), stop, resumed(6), TaskDispatched(**task_stamp(7), worker="a"))
-    assert again.tasks["t1"].goes_on
+    assert again.tasks["t1"].resumable
     assert stopped(again) == ("t1",)
 
 
@@ -74,7 +74,7 @@ def test_another_worker_does_not_go_on_with_what_one_had_begun() -> None:
     elsewhere = TaskReassigned(**task_stamp(5), worker="b", reason="the breaker of a is open")
     state = after(resumed(4), elsewhere, TaskDispatched(**task_stamp(6), worker="b"))
     assert state.tasks["t1"].attempts == 1
-    assert not state.tasks["t1"].goes_on
+    assert not state.tasks["t1"].resumable
 
 
 async def _large(handoff: Handoff) -> Outcome:

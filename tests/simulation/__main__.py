@@ -63,14 +63,14 @@ def _one(seed: int) -> int:
 
 
 def _many(seeds: range) -> int:
-    began_s, failed = time.monotonic(), 0
+    started_s, failed = time.monotonic(), 0
     parts = [seeds[at : at + _AT_ONCE] for at in range(0, len(seeds), _AT_ONCE)]
     with ProcessPoolExecutor(os.cpu_count(), initializer=_quieten) as pool:
         for found in pool.map(failures, parts):
             failed += len(found)
             for text in found:
                 print(text, flush=True)
-    took_s = time.monotonic() - began_s
+    took_s = time.monotonic() - started_s
     a_minute = 60 * len(seeds) / took_s
     print(f"{len(seeds):,} seeds from {seeds.start:,}, {failed:,} failed; {a_minute:,.0f} a minute")
     return 1 if failed else 0

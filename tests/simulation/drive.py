@@ -18,17 +18,17 @@ from leadhand.contracts.event import (
     WorkerStuck,
 )
 from leadhand.contracts.outcome import Handoff
-from leadhand.contracts.people import Message
+from leadhand.contracts.people import RunMessage
 from leadhand.engine.recorder import Recorder
 from leadhand.engine.scheduler import Scheduler
 from leadhand.models.ledger import NANO, NOTHING, Account, Amount, Ledger, nano_usd
-from leadhand.ports import Request
+from leadhand.ports import PlanRequest
 from leadhand.run import Run, Setting
 from leadhand.run.cancellation import ActiveRun
 from leadhand.run.intake import check_resumable
 from leadhand.run.people import People
 from leadhand.run.resumption import again
-from leadhand.run.roles import Crew
+from leadhand.run.roles import Roles
 from leadhand.state.fold import fold
 from leadhand.testing import VirtualClock
 from leadhand.workers.function import FunctionWorker
@@ -237,7 +237,7 @@ async def _whole(recording: Recording, workers: Workers) -> None:
     synthesizer = ScriptedSynthesizer(made.synthesis) if made.synthesis != "code" else None
     stop = _stop_in_time(recording, active.stop)
     try:
-        async with Crew(
+        async with Roles(
             made.team, recorder, request="do it all", synthesizer=synthesizer, account=account
         ) as crew:
             crew.remedies = _remedies(recording)
@@ -251,7 +251,7 @@ async def _whole(recording: Recording, workers: Workers) -> None:
                 setting=Setting(made.budget),
                 people=_people(recording, recorder),
             )
-            asked = Request("do it all")
+            asked = PlanRequest("do it all")
             recording.answer = await run.to_answer(asked, made.plan, again=from_there)
     finally:
         if stop is not None:
@@ -280,7 +280,7 @@ def _people(recording: Recording, recorder: Recorder) -> People | None:
     if process.people == "by message":
         for id in fold(recording.events).questions:
             if chance.random() < 0.8:
-                journal.post(Message(run_id="run", reply=reply_to(id, chance)))
+                journal.post(RunMessage(run_id="run", reply=reply_to(id, chance)))
     occasions = process.occasions if process.people != "nobody" else ()
     ends = process.made.deadline_s is not None or process.made.ends is not None
     here = PersonHere(chance, may_never=ends) if process.people == "here" else None

@@ -214,7 +214,7 @@ class Log:
             case TaskFailed() if event.final:
                 seen.status = "timed_out" if event.kind == "timeout" else "failed"
                 seen.interrupted = event.kind == "budget"
-                seen.may_pass = seen.interrupted or event.transient
+                seen.retryable = seen.interrupted or event.transient
             case TaskEscalated() if event.final:
                 seen.status = "escalated"
             case _:
@@ -297,9 +297,9 @@ class Log:
             seen = self.tasks[id]
             if seen.interrupted or seen.running:
                 seen.attempts -= 1
-            elif seen.may_pass:
+            elif seen.retryable:
                 seen.worker, seen.forgiven = seen.task.worker, seen.attempts
-            seen.running = seen.interrupted = seen.may_pass = False
+            seen.running = seen.interrupted = seen.retryable = False
             seen.status = "pending"
         for id in event.again:
             self.tasks[id] = Seen(self.tasks[id].task, self.tasks[id].worker)
@@ -309,7 +309,7 @@ class Log:
 
     def _opens(self, id: str, others: set[str]) -> bool:
         seen = self.tasks[id]
-        if seen.running or seen.status == "cancelled" or (seen.ended and seen.may_pass):
+        if seen.running or seen.status == "cancelled" or (seen.ended and seen.retryable):
             return True
         needs = [one for one in seen.task.depends_on if self.tasks[one].status != "completed"]
         return seen.status == "skipped" and others.issuperset(needs)

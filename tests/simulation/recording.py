@@ -22,21 +22,21 @@ class MortalJournal(MemoryJournal):
         self.lost = False
         self.on_lost: Callable[[], object] = bool
         self._commits_left = lost_at
-        self._news = False
+        self._wake_up = False
         for event in past:
             super().append(event)
 
     def append(self, event: Event) -> None:
         """Keep an event, as long as there is a process."""
         if not self.lost:
-            self._news = True
+            self._wake_up = True
             super().append(event)
 
     async def commit(self, run_id: str | None = None) -> None:
         """The same; one that has nothing to make safe does not count."""
-        if not self._news or self.lost:
+        if not self._wake_up or self.lost:
             return
-        self._news = False
+        self._wake_up = False
         await super().commit(run_id)
         if self._commits_left is not None:
             self._commits_left -= 1

@@ -21,7 +21,7 @@ class Seen:
     """Whether the run put an end to the last attempt, so that it may be made once more."""
     undecided: bool = False
     """Whether nothing was said yet about what follows from the last attempt."""
-    may_pass: bool = False
+    retryable: bool = False
     """Whether it ended for want of budget, or by a failure that was said to pass."""
     forgiven: int = 0
     """Attempts before the run went on after such a failure."""

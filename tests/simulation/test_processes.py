@@ -24,7 +24,7 @@ from leadhand.contracts.event import (
     dump,
 )
 from leadhand.contracts.people import Question
-from leadhand.engine.recorder import Stamp
+from leadhand.engine.recorder import EventStamp
 from tests.simulation.drive import simulate
 from tests.simulation.promises import broken
 from tests.simulation.recording import Recording
@@ -159,7 +159,7 @@ def _start_without_a_decision(recording: Recording) -> None:
     _numbered(recording, [*events[: at + 1], failed, again, *events[at + 1 :]])
 
 
-def _stamp(event: Event) -> Stamp:
+def _stamp(event: Event) -> EventStamp:
     return {
         "seq": event.seq + 1,
         "at": event.at,

@@ -77,12 +77,12 @@ def test_planning_takes_no_time_of_a_person_and_no_waiting_for_rates() -> None:
     run.tell(partial(RunStopped, reason="enough"))
     reply = Reply(verdict="approved", text="yes", plan=PLAN, by="ann")
     said = partial(ApprovalGiven, verdict="approved", text="yes", plan=PLAN, by="ann")
-    assert run.tell(said) == {"questions": {}, "heard": reply, "asking_s": 2.0, "deadline_s": 62.0}
+    assert run.tell(said) == {"questions": {}, "reply": reply, "asking_s": 2.0, "deadline_s": 62.0}
     accepted = run.tell(partial(PlanAccepted, warnings=("b is vague",), approved=True))
     assert {name: value for name, value in accepted.items() if "." not in name} == {
         "plan": PLAN, "problems": ("b is vague",), "phase": "working", "planned_s": 7.0,
         # 7 s, of which 2 s were the person's and 1.5 s one call, which took 1 s.
-        "planning_s": 4.5, "calls": (0.0, ()), "approved": True, "heard": None,
+        "planning_s": 4.5, "calls": (0.0, ()), "approved": True, "reply": None,
         "tasks": ("a", "b", "c"),
     }  # fmt: skip
     assert run.state.tasks == {one.id: TaskState(one, "worker") for one in PLAN.tasks}
@@ -94,16 +94,16 @@ def test_what_a_person_says_later_costs_the_run_its_own_time() -> None:
         "questions": {None: "More?"}, "asked_s": 4.0,
     }  # fmt: skip
     assert run.tell(partial(ApprovalGiven, verdict="refused", by="ann")) == {
-        "questions": {}, "heard": Reply(verdict="refused", by="ann"),
+        "questions": {}, "reply": Reply(verdict="refused", by="ann"),
     }  # fmt: skip
-    assert run.tell(partial(ApprovalRequested, question="Now?"))["heard"] is None
+    assert run.tell(partial(ApprovalRequested, question="Now?"))["reply"] is None
 
 
 def test_a_person_may_take_all_the_time_they_like_where_there_is_no_deadline() -> None:
     run = Run().told(partial(STARTED, deadline_s=None), PROPOSED)
     run.tell(partial(ApprovalRequested, question="Well?"))
-    heard = run.tell(partial(ApprovalGiven, verdict="approved", by="ann"))
-    assert (heard["asking_s"], run.state.deadline_s) == (1.0, None)
+    reply = run.tell(partial(ApprovalGiven, verdict="approved", by="ann"))
+    assert (reply["asking_s"], run.state.deadline_s) == (1.0, None)
 
 
 @pytest.mark.parametrize(("verdict", "allowed"), [("approved", ("k",)), ("answered", None)])
@@ -118,12 +118,12 @@ def test_a_call_that_a_person_approves_is_allowed(
     ask = partial(ApprovalRequested, task_id="a", question="May it?")
     assert run.tell(ask) == {"questions": {"a": "May it?"}}
     run.tell(partial(ApprovalRequested, question="And the plan?"))
-    heard = run.tell(partial(ApprovalGiven, task_id="a", verdict=verdict, by="ann"))
-    assert heard.pop("a.heard") == Reply.model_validate(
+    reply = run.tell(partial(ApprovalGiven, task_id="a", verdict=verdict, by="ann"))
+    assert reply.pop("a.heard") == Reply.model_validate(
         {"task_id": "a", "verdict": verdict, "by": "ann"}
     )
-    assert heard.pop("questions") == {None: "And the plan?"}
-    assert heard == ({"a.allowed": allowed} if allowed else {})
+    assert reply.pop("questions") == {None: "And the plan?"}
+    assert reply == ({"a.allowed": allowed} if allowed else {})
     assert run.tell(ask)["a.heard"] is None
 
 
@@ -216,7 +216,7 @@ def test_a_run_that_was_lost_goes_on_with_what_was_in_flight() -> None:
     run = planned().told(A, partial(RunStopped, reason="enough"))
     budget = Budget(tokens=9)
     resumed = partial(
-        RunResumed, deadline_s=10.0, budget=budget, goes_on=("a",), crashes={"a": 2, "gone": 1}
+        RunResumed, deadline_s=10.0, budget=budget, resumable=("a",), crashes={"a": 2, "gone": 1}
     )
     assert run.tell(resumed) == {
         "asked_s": 6.0, "deadline_s": 16.0, "budget": budget, "stopped": False,
@@ -240,8 +240,8 @@ def test_what_an_outage_ended_is_the_plans_workers_again_with_all_its_attempts()
         final=True, decision="r",
     )  # fmt: skip
     run = planned().told(A, elsewhere, partial(A, attempt=2, worker="spare"), down)
-    assert run.state.tasks["a"].may_pass
-    assert run.tell(partial(RunResumed, deadline_s=60.0, goes_on=("a",))) == {
+    assert run.state.tasks["a"].retryable
+    assert run.tell(partial(RunResumed, deadline_s=60.0, resumable=("a",))) == {
         "asked_s": 8.0, "deadline_s": 68.0, "a.status": "pending", "a.finished_s": None,
         "a.error": None, "a.worker": "worker", "a.uncounted": 2, "a.may_pass": False,
     }  # fmt: skip

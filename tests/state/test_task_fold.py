@@ -75,11 +75,11 @@ def test_a_task_starts_once_however_often_it_is_tried() -> None:
     assert run.tell(late) == {
         "a.status": "pending", "a.busy_s": 1.0, "a.worked_s": 1.0, "a.worked_high_s": 1.0,
         "a.path_s": 1.0, "a.error": "no", "a.timeouts": 1, "a.result": HALF, "repeated": 1,
-        "a.doubt": Failed(kind="timeout", message="no", partial=HALF, transient=True),
+        "a.unresolved": Failed(kind="timeout", message="no", partial=HALF, transient=True),
         "a.usage": HALF.usage, "usage": HALF.usage,
     }  # fmt: skip
     retried = partial(TaskRetried, task_id="a", attempt=1, delay_s=1.5, reason="r")
-    assert run.tell(retried) == {"a.doubt": None, "a.retry_in_s": 1.5, "a.failed_s": 6.0}
+    assert run.tell(retried) == {"a.unresolved": None, "a.retry_in_s": 1.5, "a.failed_s": 6.0}
     run.tell(partial(WorkerStuck, task_id="c", attempt=1, worker="w", message="it hangs"))
     # It was to wait 1.5 s, and waited 2: what is more than it was to wait is not its own.
     assert run.tell(partial(A, attempt=2)) == {
@@ -117,7 +117,7 @@ def test_whoever_commits_something_has_not_crashed() -> None:
         output_chars=0, sha256="", duration_s=0.5,
     )  # fmt: skip
     for alive in (CALLED, tool, DONE, FAILED, SCOPE):
-        run = begun().told(partial(RunResumed, deadline_s=None, goes_on=("a",), crashes={"a": 2}))
+        run = begun().told(partial(RunResumed, deadline_s=None, resumable=("a",), crashes={"a": 2}))
         assert run.state.tasks["a"].crashes == 2
         assert run.tell(alive)["a.crashes"] == 0
     assert begun().tell(partial(tool, task_id="gone")) == {}
@@ -129,7 +129,7 @@ def test_a_result_that_says_that_the_plan_is_off_is_noted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("event", "status", "error", "may_pass", "interrupted"),
+    ("event", "status", "error", "retryable", "interrupted"),
     [
         (FAILED, "failed", "no", False, False),
         (partial(FAILED, transient=True), "failed", "no", True, False),
@@ -139,13 +139,13 @@ def test_a_result_that_says_that_the_plan_is_off_is_noted() -> None:
     ],
 )
 def test_a_task_that_is_given_up_ends_as_its_last_attempt_did(
-    event: partial[TaskFailed], status: str, error: str, may_pass: bool, interrupted: bool
+    event: partial[TaskFailed], status: str, error: str, retryable: bool, interrupted: bool
 ) -> None:
     run = begun()
     run.tell(partial(event, final=True, attempt=3))
     lost = run.state.tasks["a"]
     assert (lost.status, lost.error, lost.finished_s, lost.attempts) == (status, error, 5.0, 3)
-    assert (lost.may_pass, lost.interrupted, lost.doubt) == (may_pass, interrupted, None)
+    assert (lost.retryable, lost.interrupted, lost.unresolved) == (retryable, interrupted, None)
     assert (run.state.repeated, lost.timeouts) == (0, 0)
 
 
@@ -154,12 +154,12 @@ def test_a_failure_is_known_with_its_place_as_long_as_nothing_is_decided() -> No
     run = begun()
     failed = run.tell(partial(FAILED, raised=raised))
     assert (failed["a.error"], failed["a.where"]) == ("no", "work.py:3")
-    assert failed["a.doubt"] == Failed(kind="error", message="no", raised=raised)
+    assert failed["a.unresolved"] == Failed(kind="error", message="no", raised=raised)
     assert run.state.tasks["a"].why == "no (at work.py:3)"
     final = run.tell(partial(FAILED, raised=raised, final=True))
     assert final == {"a.status": "failed", "a.finished_s": 6.0}
     handed_back = begun().tell(partial(SCOPE, partial=HALF, call="k"))
-    assert handed_back["a.doubt"] == Escalated(
+    assert handed_back["a.unresolved"] == Escalated(
         reason="out_of_scope", message="not mine", partial=HALF, call="k"
     )
     assert (handed_back["a.error"], "a.timeouts" in handed_back) == ("not mine", False)
@@ -169,7 +169,7 @@ def test_a_failure_is_known_with_its_place_as_long_as_nothing_is_decided() -> No
 def test_what_is_decided_about_an_attempt_changes_the_task() -> None:
     run = begun().told(partial(SCOPE, partial=HALF))
     other = partial(TaskReassigned, task_id="a", attempt=1, worker="other", reason="r")
-    assert run.tell(other) == {"a.doubt": None, "a.worker": "other"}
+    assert run.tell(other) == {"a.unresolved": None, "a.worker": "other"}
     assert run.tell(partial(other, worker="third", second_opinion=True)) == {
         "a.worker": "third", "a.first": HALF,
     }  # fmt: skip
@@ -205,7 +205,7 @@ def test_a_second_result_counts_when_both_are_judged() -> None:
 def test_parts_take_the_place_of_a_task() -> None:
     run = begun().told(
         partial(FAILED, final=True, transient=True),
-        partial(RunResumed, deadline_s=None, goes_on=("a",)),
+        partial(RunResumed, deadline_s=None, resumable=("a",)),
         partial(A, attempt=2),
         partial(SCOPE, attempt=2),
         partial(PROPOSED, task_id="a"),

@@ -34,7 +34,7 @@ def about(*results: TaskResult) -> list[str]:
 
 
 def test_two_workers_that_give_one_key_another_value_contradict_each_other() -> None:
-    found = clashes([gave("a", {"revenue": 40}), gave("b", {"revenue": 50, "staff": 3})])
+    found = clashes([gave("a", {"revenue": 40}), gave("b", {"revenue": 50, "runners": 3})])
     assert found == [Conflict(task_ids=("a", "b"), about="revenue is 40 in a and 50 in b")]
 
 

@@ -12,7 +12,7 @@ from leadhand.engine.recorder import Recorder
 from leadhand.errors import ModelError
 from leadhand.journal import MemoryJournal
 from leadhand.models import Caller, Connections
-from leadhand.ports import Choice
+from leadhand.ports import JudgedChoice
 from leadhand.state.fold import fold
 from leadhand.synthesis.judge import Judge
 from leadhand.testing import ScriptedServer
@@ -229,7 +229,7 @@ def test_the_best_of_several_results_is_the_judges_choice_by_a_model_of_its_own(
     assert run.answer.conflicts == ()
 
 
-async def _judged(question: str, *candidates: Result) -> Choice:
+async def _judged(question: str, *candidates: Result) -> JudgedChoice:
     team = Team("t", workers=(Worker("w", "works"),), model="openai-chat:scripted")
     async with Connections(seed=1) as connections:
         caller = Caller(connections, Recorder("run", MemoryJournal(), clock=SystemClock()))
@@ -243,7 +243,7 @@ def test_a_second_opinion_is_judged_by_the_same_judge(model_server: ScriptedServ
     )
     results = (Result(output="forty", confidence=30), Result(output="fifty", evidence=("p. 3",)))
     choice = asyncio.run(_judged("What was earned?", *results))
-    assert choice == Choice(1, "It has a source.", 70)
+    assert choice == JudgedChoice(1, "It has a source.", 70)
     told = str(model_server.stats().bodies)
     assert "Request: What was earned?" in told
     assert "[1] forty\\n[2] fifty\\n  evidence: p. 3" in told

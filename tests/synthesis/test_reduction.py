@@ -7,7 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leadhand.errors import ModelError
-from leadhand.synthesis.reduction import AT_ONCE, Budget, budget_of, grouped, pieces, reduced, size
+from leadhand.synthesis.reduction import (
+    AT_ONCE,
+    TextBudget,
+    budget_of,
+    grouped,
+    pieces,
+    reduced,
+    size,
+)
 
 
 @given(st.lists(st.text(alphabet="ab \n€𝄞", max_size=400), max_size=20), st.integers(200, 1_000))
@@ -49,7 +57,7 @@ def test_chunks_are_condensed_level_by_level_until_one_is_left() -> None:
         return f"c{len(asked)}".ljust(400, ".")
 
     entries = [f"[t{number}] ".ljust(1_000, "x") for number in range(8)]
-    text = asyncio.run(reduced(entries, budget=Budget(1_001), condense=condense))
+    text = asyncio.run(reduced(entries, budget=TextBudget(1_001), condense=condense))
     assert len(asked) == 8 + 4 + 2
     assert [chunk[:4] for chunk in asked[:2]] == ["[t0]", "[t1]"]
     assert text.split("\n")[0].rstrip(".") == "c13"
@@ -63,7 +71,9 @@ def test_what_is_short_already_is_not_condensed() -> None:
         asked.append(chunk)
         return "short"
 
-    text = asyncio.run(reduced(["x" * 1_000, "y" * 10], budget=Budget(1_000), condense=condense))
+    text = asyncio.run(
+        reduced(["x" * 1_000, "y" * 10], budget=TextBudget(1_000), condense=condense)
+    )
     assert (len(asked), text) == (1, "short\n" + "y" * 10)
 
 
@@ -79,7 +89,7 @@ def test_no_more_than_sixteen_chunks_are_condensed_at_once() -> None:
             return "x"
 
         entries = ["x" * 1_000] * 40
-        work = asyncio.create_task(reduced(entries, budget=Budget(1_000), condense=condense))
+        work = asyncio.create_task(reduced(entries, budget=TextBudget(1_000), condense=condense))
         for _ in range(100):  # turns of the loop: enough for all forty to start, if they could
             await asyncio.sleep(0)
         assert len(started) == AT_ONCE == 16
@@ -98,7 +108,9 @@ def test_the_first_failure_stops_the_rest_and_goes_on_as_it_is() -> None:
         return ""
 
     with pytest.raises(ModelError, match="no model"):
-        asyncio.run(reduced(["a" * 1_000, "b" * 1_000], budget=Budget(1_000), condense=condense))
+        asyncio.run(
+            reduced(["a" * 1_000, "b" * 1_000], budget=TextBudget(1_000), condense=condense)
+        )
 
 
 def test_half_of_the_context_is_for_the_material() -> None:

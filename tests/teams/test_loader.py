@@ -8,7 +8,7 @@ from leadhand.contracts.task import Limits
 from leadhand.contracts.team import RetryRules, TaskTemplate
 from leadhand.errors import InputError, TeamError
 from leadhand.supervisor import Supervisor
-from leadhand.teams.loader import Inspection, inspect, load, ready_made, summary
+from leadhand.teams.loader import TeamInspection, inspect, load, ready_made, summary
 from tests.team_folders import problems, work, worker, write_team
 
 SUPPORT = """\
@@ -233,7 +233,7 @@ def test_a_file_is_not_a_team(tmp_path: Path) -> None:
 
 def test_a_folder_without_its_parts_says_what_is_missing(tmp_path: Path) -> None:
     (tmp_path / "desk").mkdir()
-    assert inspect(tmp_path / "desk") == Inspection(
+    assert inspect(tmp_path / "desk") == TeamInspection(
         None,
         (
             "team.yaml: is missing: write one, beginning with `name: desk`",

@@ -11,7 +11,7 @@ from leadhand.contracts.event import ToolCalled
 from leadhand.errors import InputError
 from leadhand.supervisor import Supervisor
 from leadhand.teams.files import read_markdown, read_yaml
-from leadhand.teams.loader import Inspection, inspect, load
+from leadhand.teams.loader import TeamInspection, inspect, load
 from leadhand.teams.notes import Notes
 from leadhand.teams.scaffold import create, module_name
 from leadhand.teams.schema import FILES
@@ -135,7 +135,7 @@ def test_an_empty_folder_is_filled_and_stays_the_same_folder(
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "handbook.md", "schemas", "team.yaml", f"{module_name(tmp_path.name)}.py", "workers",
     ]  # fmt: skip
-    assert inspect(Path()) == Inspection(load(tmp_path), (), ())
+    assert inspect(Path()) == TeamInspection(load(tmp_path), (), ())
 
 
 @pytest.mark.parametrize(

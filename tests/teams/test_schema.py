@@ -10,7 +10,7 @@ from jsonschema.validators import validator_for
 from pydantic import JsonValue
 from pydantic_core import from_json
 
-from leadhand.teams.files import Document, read_markdown, read_yaml
+from leadhand.teams.files import TeamFile, read_markdown, read_yaml
 from leadhand.teams.loader import ready_made
 from leadhand.teams.notes import Notes
 from leadhand.teams.schema import FILES, FOLDER, text
@@ -23,7 +23,7 @@ def shipped(name: str) -> Schema:
     return cast("Schema", from_json((FOLDER / name).read_bytes()))
 
 
-def mistakes(document: Document | None, name: str) -> list[str]:
+def mistakes(document: TeamFile | None, name: str) -> list[str]:
     """What an editor would mark in a file."""
     assert document is not None
     schema = shipped(name)

@@ -17,7 +17,7 @@ from leadhand.tools.git import (
     staged_ends,
     worktree_ends,
 )
-from leadhand.tools.git.comparison import Bounds
+from leadhand.tools.git.comparison import DiffLimits
 from tests.repositories import Repo, hermetic
 
 
@@ -26,7 +26,7 @@ def opened(folder: Path, scratch: Path) -> Repository:
 
 
 def changed_paths(repository: Repository, ends: Ends) -> list[str]:
-    differences, _ = compare(repository.git_dir, ends.base, ends.head, bounds=Bounds())
+    differences, _ = compare(repository.git_dir, ends.base, ends.head, bounds=DiffLimits())
     return [difference.path for difference in differences]
 
 

@@ -22,7 +22,7 @@ from leadhand.tools.git import (
     staged_ends,
     worktree_ends,
 )
-from leadhand.tools.git.comparison import Bounds
+from leadhand.tools.git.comparison import DiffLimits
 from leadhand.tools.git.process import output
 from tests.repositories import Repo, hermetic
 
@@ -112,7 +112,7 @@ def read_everything(repo: Repo, scratch: Path) -> None:
     repository = open_repository(repo.folder, scratch)
     git_dir = repository.git_dir
     for ends in (range_ends(repository), staged_ends(repository), worktree_ends(repository)):
-        compare(git_dir, ends.base, ends.head, bounds=Bounds())
+        compare(git_dir, ends.base, ends.head, bounds=DiffLimits())
     head = range_ends(repository).head
     assert read_blob(git_dir, head, "a.py") == "a = 2\n"
     assert grep(git_dir, head, ["a"]) == [("a.py", 1, "a = 2")]
@@ -180,7 +180,7 @@ def test_f26_attributes_can_not_make_text_binary(tmp_path: Path) -> None:
     repo.commit("First")
     repository = open_repository(repo.folder, tmp_path / "own.git")
     ends = range_ends(repository)
-    differences, _ = compare(repository.git_dir, ends.base, ends.head, bounds=Bounds())
+    differences, _ = compare(repository.git_dir, ends.base, ends.head, bounds=DiffLimits())
     found = {difference.path: difference for difference in differences}
     assert not found["a.py"].binary
     assert found["a.py"].hunks == [(0, 0, 1, 1)]
@@ -275,7 +275,7 @@ def test_f35_line_ends_in_names_stay_in_the_name(tmp_path: Path) -> None:
     repository = open_repository(repo.folder, tmp_path / "own.git")
     git_dir = repository.git_dir
     ends = range_ends(repository)
-    differences, _ = compare(git_dir, ends.base, ends.head, bounds=Bounds())
+    differences, _ = compare(git_dir, ends.base, ends.head, bounds=DiffLimits())
     assert sorted(item.path for item in differences) == sorted(names)
     assert all(item.hunks == [(0, 0, 1, 1)] for item in differences)
     assert sorted(list_tree(git_dir, head)) == sorted(names)
@@ -302,7 +302,7 @@ def test_f28_huge_files_are_left_uncompared_where_memory_is_short(tmp_path: Path
 
     def found(huge_bytes: int) -> list[tuple[str, str | None, bool, int]]:
         differences, _ = compare(
-            repository.git_dir, ends.base, ends.head, bounds=Bounds(), huge_bytes=huge_bytes
+            repository.git_dir, ends.base, ends.head, bounds=DiffLimits(), huge_bytes=huge_bytes
         )
         return [(item.path, item.old_path, item.binary, len(item.hunks)) for item in differences]
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from leadhand import Handoff, Plan, PlanRejected, Supervisor, Task, Team, Worker
+from leadhand import Handoff, Plan, PlanError, Supervisor, Task, Team, Worker
 from leadhand.contracts.event import Event, RunStarted, TaskCompleted
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Outcome, Result
 from leadhand.contracts.team import RetryRules
@@ -228,7 +228,7 @@ def test_a_run_whose_plan_is_refused_still_ends_its_spans() -> None:
     with Collector() as collector:
         provider = collector.provider()
         bad = Plan(goal="x", tasks=(Task(id="a", worker="nobody", intent="Do it."),))
-        with Spans(provider) as spans, pytest.raises(PlanRejected):
+        with Spans(provider) as spans, pytest.raises(PlanError):
             asyncio.run(Supervisor(office(law(reader=clause))).run(plan=bad, listener=spans))
         provider.shutdown()
         tree = Tree(collector.spans)

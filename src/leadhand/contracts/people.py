@@ -42,7 +42,7 @@ class Reply(BaseModel):
     by: str = "person"
 
 
-class Message(BaseModel):
+class RunMessage(BaseModel):
     """Something left in the journal for whoever works on a run: a reply, or the word to stop."""
 
     model_config = ConfigDict(frozen=True)

@@ -11,7 +11,7 @@ from leadhand.contracts.outcome import Escalated, Failed
 from leadhand.contracts.task import Task
 from leadhand.contracts.team import Team
 from leadhand.engine.amendments import parts_of
-from leadhand.policies.actions import AskPerson, Consult, Refine, Route, Split
+from leadhand.policies.actions import AskPerson, Consult, ReassignTask, RefineTask, SplitTask
 from leadhand.ports import Person, Remedies
 
 MAX_INTENT_CHARS = 20_000
@@ -20,27 +20,27 @@ _log = logging.getLogger("leadhand")
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class Rewording:
     """The intent that the next attempt is given."""
 
     intent: str
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class Reassignment:
     """The worker that a task is for."""
 
     worker: str
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
+class Subtasks:
     """What a task is split into."""
 
     parts: tuple[Task, ...]
 
 
-Advice = Words | Choice | Parts
+Advice = Rewording | Reassignment | Subtasks
 
 
 class Advisers:
@@ -64,22 +64,22 @@ class Advisers:
             case AskPerson():
                 said = await self.person.ask(task, outcome) if self.person else None
                 told = f"{task.intent}\n\nA person was asked about this and says: {said}"
-                return Words(told) if said and said.strip() else None
+                return Rewording(told) if said and said.strip() else None
             case _ if self.remedies is None:
                 return None
-            case Refine():
+            case RefineTask():
                 return _words(await self.remedies.refine(task, outcome), task)
-            case Route():
+            case ReassignTask():
                 name = await self.remedies.route(task, outcome, workers=workers)
-                return Choice(name) if name is not None and name in workers else None
-            case Split():
+                return Reassignment(name) if name is not None and name in workers else None
+            case SplitTask():
                 parts = parts_of(task, await self.remedies.split(task, outcome), self._team)
                 if isinstance(parts, str):
                     _log.warning("task %r is not split: %s", task.id, parts)
                     return None
-                return Parts(parts)
+                return Subtasks(parts)
 
 
-def _words(intent: str | None, task: Task) -> Words | None:
+def _words(intent: str | None, task: Task) -> Rewording | None:
     words = (intent or "").strip()[:MAX_INTENT_CHARS]
-    return Words(words) if words and words != task.intent else None
+    return Rewording(words) if words and words != task.intent else None

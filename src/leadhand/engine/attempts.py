@@ -52,7 +52,7 @@ class Slots:
 
 
 @dataclass(slots=True, eq=False)
-class Lane:
+class ReadyQueue:
     """The tasks that are ready for one worker, and the slots that each of them takes."""
 
     worker: Worker
@@ -75,8 +75,8 @@ class Lane:
         return self.has_room and self.shared.may_start(self.waiter)
 
 
-class Leash(Generic[T_co]):
-    """Awaits `work` step by step, and times it. After `let_go`, the next cancellation is final."""
+class AbandonableTask(Generic[T_co]):
+    """Awaits `work` step by step, and times it. After `abandon`, the next cancellation is final."""
 
     __slots__ = ("_begun", "_held", "_work", "watch")
 
@@ -86,7 +86,7 @@ class Leash(Generic[T_co]):
         self._begun = False
         self._held = True
 
-    def let_go(self) -> None:
+    def abandon(self) -> None:
         """From now on a cancellation ends the wait; the coroutine stays where it stands."""
         self._held = False
 
@@ -134,22 +134,22 @@ class Attempt:
 
     task: TaskState
     number: int
-    lane: Lane
+    queue: ReadyQueue
     limits: Limits
-    leash: Leash[Outcome]
+    abandonable: AbandonableTask[Outcome]
     work: asyncio.Task[None] | None = None
     begun: bool = False
     timer: asyncio.TimerHandle | None = None
-    told_to_stop: str | None = None
+    stop_requested: str | None = None
     """Why it was cancelled: `timeout`, or the reason why the run stops."""
 
     def ended(self, outcome: Outcome | None) -> Outcome | None:
         """How it ended, given what came back; none where the run stopped it."""
-        if self.told_to_stop == "timeout":
+        if self.stop_requested == "timeout":
             message = f"no answer within {self.limits.timeout_s:g} s"
             left = partial(outcome)
             return Failed(kind="timeout", message=message, partial=left, transient=True)
-        if self.told_to_stop is not None:
+        if self.stop_requested is not None:
             return None
         return outcome or Failed(kind="error", message="the worker's task was cancelled")
 
@@ -174,14 +174,14 @@ class Attempts:
     def __init__(
         self,
         recorder: Recorder,
-        news: asyncio.Event,
+        wake_up: asyncio.Event,
         *,
         quarantine: Quarantine,
         grace_s: float,
     ) -> None:
-        """`news` is set when one has come back; `grace_s` is what each has to clean up."""
+        """`wake_up` is set when one has come back; `grace_s` is what each has to clean up."""
         self._recorder = recorder
-        self._news = news
+        self._wake_up = wake_up
         self._quarantine = quarantine
         self._grace_s = grace_s
         self._to_begin: list[Attempt] = []
@@ -193,22 +193,22 @@ class Attempts:
     @property
     def any_working(self) -> bool:
         """Whether a worker of this run, other than a team, is at work."""
-        return any(one.lane.worker.team is None for one in self.running.values())
+        return any(one.queue.worker.team is None for one in self.running.values())
 
     def add(self, attempt: Attempt) -> None:
         """Take the slots of an attempt; its work starts with the next `begin`."""
         self.running[attempt.task.task.id] = attempt
         self._to_begin.append(attempt)
-        for slots in attempt.lane.slots:
+        for slots in attempt.queue.slots:
             slots.free -= 1
-        if attempt.lane.worker.team is None:
+        if attempt.queue.worker.team is None:
             self._quarantine.enter()
 
     def begin(self) -> None:
         """Start the work of what was added and was not told to stop since."""
         added, self._to_begin = self._to_begin, []
         for attempt in added:
-            if attempt.told_to_stop is None:
+            if attempt.stop_requested is None:
                 self._begin(attempt)
 
     def _begin(self, attempt: Attempt) -> None:
@@ -219,48 +219,48 @@ class Attempts:
         attempt.work = loop.create_task(self._work(attempt), name=name)
         if attempt.limits.timeout_s is not None:
             attempt.timer = loop.call_later(
-                attempt.limits.timeout_s, self.tell_to_stop, attempt, "timeout"
+                attempt.limits.timeout_s, self.request_stop, attempt, "timeout"
             )
 
-    def take_off(self, attempt: Attempt) -> bool:
+    def release(self, attempt: Attempt) -> bool:
         """Give its slots back. False where that was done before: an attempt ends once."""
         if self.running.pop(attempt.task.task.id, None) is None:
             return False
         if attempt.timer is not None:
             attempt.timer.cancel()
-        lane = attempt.lane
+        queue = attempt.queue
         taken_s = self._recorder.elapsed_s() - attempt.task.dispatched_s
-        lane.shared.give_back(lane.waiter, taken_s)
-        for slots in lane.slots:
-            slots.give_back(self._news)
-        if lane.worker.team is None:
+        queue.shared.give_back(queue.waiter, taken_s)
+        for slots in queue.slots:
+            slots.give_back(self._wake_up)
+        if queue.worker.team is None:
             self._quarantine.leave()
         return True
 
-    def tell_to_stop(self, attempt: Attempt, why: str) -> None:
+    def request_stop(self, attempt: Attempt, why: str) -> None:
         """Cancel an attempt; after its grace it is abandoned."""
-        if attempt.told_to_stop is not None or (attempt.work and attempt.work.done()):
+        if attempt.stop_requested is not None or (attempt.work and attempt.work.done()):
             return
-        attempt.told_to_stop = why
+        attempt.stop_requested = why
         if attempt.work is None:  # its dispatch is not safe yet
-            attempt.leash.drop()
+            attempt.abandonable.drop()
             self._came_back(attempt, None)
             return
         if attempt.timer is not None:
             attempt.timer.cancel()
         loop = asyncio.get_running_loop()
-        attempt.timer = loop.call_later(self._grace_s, self.let_go, attempt)
+        attempt.timer = loop.call_later(self._grace_s, self.abandon, attempt)
         attempt.work.cancel()
         if not attempt.begun:  # cancelled before its first step, it would never come back
-            attempt.leash.drop()
+            attempt.abandonable.drop()
             self._came_back(attempt, None)
 
-    def let_go(self, attempt: Attempt) -> None:
+    def abandon(self, attempt: Attempt) -> None:
         """Wait for an attempt no more; its worker is named."""
-        attempt.leash.let_go()
+        attempt.abandonable.abandon()
         if attempt.work is None or not attempt.work.cancel():
             return
-        id, name = attempt.task.task.id, attempt.lane.worker.name
+        id, name = attempt.task.task.id, attempt.queue.worker.name
         self._recorder.record(
             WorkerStuck(
                 **self._recorder.task_stamp(id, attempt.number),
@@ -271,19 +271,19 @@ class Attempts:
 
     async def _work(self, attempt: Attempt) -> None:
         attempt.begun = True
-        inside_worker.set(attempt.lane.worker.team is None or inside_worker.get())
+        inside_worker.set(attempt.queue.worker.team is None or inside_worker.get())
         left_s = min(attempt.limits.timeout_s or math.inf, self._recorder.time_left_s)
         with attempt_time(left_s):
             try:
-                outcome = await attempt.leash
+                outcome = await attempt.abandonable
             except asyncio.CancelledError:
                 outcome = None  # `Attempt.ended` says what that means
-        attempt.leash.watch.stop()
+        attempt.abandonable.watch.stop()
         self._came_back(attempt, outcome)
 
     def _came_back(self, attempt: Attempt, outcome: Outcome | None) -> None:
         self.back.append((attempt, outcome))
-        self._news.set()
+        self._wake_up.set()
 
 
 async def contained(runner: Runner, given: Handoff) -> Outcome:

@@ -18,7 +18,7 @@ from leadhand.contracts.stamps import NO_WORK, Work
 from leadhand.contracts.task import Task
 from leadhand.engine.frontier import Frontier
 from leadhand.engine.quarantine import SUSPECT_CRASHES
-from leadhand.engine.ready_queues import Lanes
+from leadhand.engine.ready_queues import ReadyQueues
 from leadhand.engine.recorder import Recorder
 from leadhand.plans import graph
 from leadhand.state.fold import RunState
@@ -33,16 +33,16 @@ class Board:
     def __init__(
         self,
         recorder: Recorder,
-        lanes: Lanes,
+        queues: ReadyQueues,
         *,
         rank: Mapping[str, float] | None,
-        news: Callable[[], None],
+        wake_up: Callable[[], None],
     ) -> None:
-        """`rank` says by task id who goes first, the highest; `news` is called when a wait ends."""
+        """`rank` by task id: the highest goes first. `wake_up` is called when a wait ends."""
         self._recorder = recorder
         self._state = recorder.state
-        self._lanes = lanes
-        self._news = news
+        self._ready_queues = queues
+        self._wake_up = wake_up
         tasks = [task.task for task in self._state.tasks.values()]
         self._rank = dict(rank if rank is not None else graph.remaining_path(tasks))
         self._frontier = Frontier(tasks)
@@ -57,13 +57,13 @@ class Board:
         """Why nothing becomes ready any more; none while the run goes on."""
 
     @property
-    def goes_on(self) -> bool:
+    def can_continue(self) -> bool:
         """Whether any task is ready for its worker, or will be after its wait."""
-        return bool(self._delayed) or bool(self.suspects) or self._lanes.any_ready
+        return bool(self._delayed) or bool(self.suspects) or self._ready_queues.any_ready
 
     def resting(self) -> list[str]:
         """The workers that get no new task now, as their breakers are open."""
-        return self._lanes.resting(asyncio.get_running_loop().time())
+        return self._ready_queues.resting(asyncio.get_running_loop().time())
 
     def open(self) -> None:
         """What depends on nothing is ready, or on nothing but what had ended before."""
@@ -74,7 +74,7 @@ class Board:
                 # Those that were written down as skipped were seen to already.
                 self._go_on((), [one for one in skipped if not self._state.tasks[one[0]].ended])
         for id in self._frontier.ready():
-            if self._state.tasks[id].doubt is None:
+            if self._state.tasks[id].unresolved is None:
                 self.again(id)
 
     def stop(self, reason: str) -> None:
@@ -87,7 +87,7 @@ class Board:
         """A task is ready for its worker, at once or after a wait."""
         if delay_s:
             loop = asyncio.get_running_loop()
-            self._delayed[id] = loop.call_later(delay_s, self._wake_up, id)
+            self._delayed[id] = loop.call_later(delay_s, self._end_wait, id)
         elif self._state.tasks[id].crashes >= SUSPECT_CRASHES:
             self.suspects.append(id)
         else:
@@ -97,12 +97,12 @@ class Board:
         """A task waits for nothing but a slot of its worker; `first`: before all others."""
         task = self._state.tasks[id]
         rank = math.inf if first else self._rank[id]
-        self._lanes.add(id, task.worker, rank, bound=task.attempts > 0)
+        self._ready_queues.add(id, task.worker, rank, bound=task.attempts > 0)
 
-    def _wake_up(self, id: str) -> None:
+    def _end_wait(self, id: str) -> None:
         del self._delayed[id]
         self.again(id)
-        self._news()
+        self._wake_up()
 
     # What ends a task
 
@@ -170,14 +170,14 @@ class Board:
         rank = graph.remaining_path([task.task for task in self._state.tasks.values()])
         self._rank.update({task.id: rank[task.id] for task in added})
         gone = {task.id for task in (*dropped, *(old for old, _ in changed))}
-        self._lanes.remove(gone)
+        self._ready_queues.remove(gone)
         self.suspects = deque(id for id in self.suspects if id not in gone)
         self._amend(added, dropped, changed)
 
     def _amend(self, added: Sequence[Task], dropped: Sequence[Task], changed: Pairs) -> None:
         self.unfinished += len(added) - len(dropped)
         self._go_on(*self._frontier.amend(added=added, dropped=dropped, changed=changed))
-        self._news()
+        self._wake_up()
 
 
 def _impacts(state: RunState) -> Iterator[tuple[str, PlanImpact]]:

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import TypeVar
 
-from leadhand.engine.attempts import GRACE_S, Leash
+from leadhand.engine.attempts import GRACE_S, AbandonableTask
 
 PATIENCE_S = 60.0
 """How long an answer may take."""
@@ -22,10 +22,10 @@ _log = logging.getLogger("leadhand")
 class Consultations:
     """The questions of one run that are open."""
 
-    def __init__(self, news: Callable[[], None]) -> None:
-        """`news` is called when there is something to `deliver`."""
-        self._news = news
-        self._open: dict[asyncio.Task[None], Leash[object]] = {}
+    def __init__(self, wake_up: Callable[[], None]) -> None:
+        """`wake_up` is called when there is something to `deliver`."""
+        self._wake_up = wake_up
+        self._open: dict[asyncio.Task[None], AbandonableTask[object]] = {}
         self._answered: deque[Callable[[], None]] = deque()
         self._closed = False
 
@@ -46,17 +46,19 @@ class Consultations:
 
         A person may take their time.
         """
-        leash = Leash(question)
+        abandonable = AbandonableTask(question)
         patience_s = None if of_person else PATIENCE_S
         asking = asyncio.get_running_loop().create_task(
-            self._ask(what, leash, then, patience_s), name=f"consultation:{what}"
+            self._ask(what, abandonable, then, patience_s), name=f"consultation:{what}"
         )
-        self._open[asking] = leash
+        self._open[asking] = abandonable
         asking.add_done_callback(self._forget)
         if of_person:
             return
         # Patience is a cancellation, and who is asked may be deaf to that too.
-        end = asyncio.get_running_loop().call_later(PATIENCE_S + GRACE_S, _let_go, asking, leash)
+        end = asyncio.get_running_loop().call_later(
+            PATIENCE_S + GRACE_S, _abandon, asking, abandonable
+        )
         asking.add_done_callback(lambda _: end.cancel())
 
     def deliver(self) -> None:
@@ -71,21 +73,21 @@ class Consultations:
             asking.cancel()
         if self._open:
             await asyncio.wait(list(self._open), timeout=grace_s)
-        for asking, leash in list(self._open.items()):
-            _let_go(asking, leash)
+        for asking, abandonable in list(self._open.items()):
+            _abandon(asking, abandonable)
         self._answered.clear()
 
     async def _ask(
         self,
         what: str,
-        leash: Leash[T],
+        abandonable: AbandonableTask[T],
         then: Callable[[T | None], None],
         patience_s: float | None,
     ) -> None:
         answer: T | None = None
         try:
             async with asyncio.timeout(patience_s):
-                answer = await leash
+                answer = await abandonable
         except asyncio.CancelledError:
             if self._closed:
                 raise
@@ -96,14 +98,14 @@ class Consultations:
         # Before the news: whoever acts on them must not see it as open any more.
         self._forget(asyncio.current_task())
         self._answered.append(lambda: then(answer))
-        self._news()
+        self._wake_up()
 
     def _forget(self, asking: "asyncio.Task[None] | None") -> None:
-        leash = self._open.pop(asking, None) if asking is not None else None
-        if leash is not None:
-            leash.drop()
+        abandonable = self._open.pop(asking, None) if asking is not None else None
+        if abandonable is not None:
+            abandonable.drop()
 
 
-def _let_go(asking: asyncio.Task[None], leash: Leash[T]) -> None:
-    leash.let_go()
+def _abandon(asking: asyncio.Task[None], abandonable: AbandonableTask[T]) -> None:
+    abandonable.abandon()
     asking.cancel()

@@ -24,7 +24,7 @@ Listener = Callable[[Event], None]
 _log = logging.getLogger("leadhand")
 
 
-class Stamp(TypedDict):
+class EventStamp(TypedDict):
     """The fields that every event has."""
 
     seq: int
@@ -33,7 +33,7 @@ class Stamp(TypedDict):
     run_id: str
 
 
-class TaskStamp(Stamp):
+class TaskEventStamp(EventStamp):
     """The fields that every event about a task has."""
 
     task_id: str
@@ -93,7 +93,7 @@ class Recorder:
         """The event loop's time at `elapsed_s` seconds into the run."""
         return self._zero + elapsed_s
 
-    def stamp(self) -> Stamp:
+    def stamp(self) -> EventStamp:
         """The stamp of the next event; to be recorded before another is asked for."""
         return {
             "seq": self.state.seq + 1,
@@ -102,7 +102,7 @@ class Recorder:
             "run_id": self.run_id,
         }
 
-    def task_stamp(self, task_id: str, attempt: int) -> TaskStamp:
+    def task_stamp(self, task_id: str, attempt: int) -> TaskEventStamp:
         """The stamp of the next event, which is about a task."""
         return {
             "seq": self.state.seq + 1,
@@ -131,7 +131,7 @@ class Recorder:
         Where the attempt was begun before this run was resumed, the nested run goes on as well.
         """
         task = self.state.tasks[task_id]
-        past = self._past_within(task_id) if task.goes_on else []
+        past = self._past_within(task_id) if task.resumable else []
         crashes = known_crashes(task.nested) if past and task.nested is not None else {}
         journal = NestedJournal(self, task_id, past)
         path = f"{self.path}{task_id}/"

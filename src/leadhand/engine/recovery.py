@@ -17,7 +17,7 @@ from leadhand.contracts.outcome import Completed, Escalated, Failed, Result
 from leadhand.contracts.stamps import NO_WORK
 from leadhand.contracts.task import Task
 from leadhand.contracts.team import Rung, Team, Worker
-from leadhand.engine.advice import Advice, Advisers, Choice, Parts, Words
+from leadhand.engine.advice import Advice, Advisers, Reassignment, Rewording, Subtasks
 from leadhand.engine.approvals import Approvals
 from leadhand.engine.attempts import PastAttempt
 from leadhand.engine.board import Board
@@ -28,22 +28,22 @@ from leadhand.engine.splits import Splits
 from leadhand.policies import Action, History, Rules, decide
 from leadhand.policies.actions import (
     RUNG_OF,
-    Accept,
+    AcceptResult,
     AskPerson,
     Consult,
+    FallBack,
     GiveUp,
-    Judge,
+    JudgeOpinions,
     RaiseTier,
-    Reassign,
-    Repeat,
+    RetryTask,
     SecondOpinion,
-    Split,
+    SplitTask,
 )
 from leadhand.policies.history import Unsuccessful
 from leadhand.policies.ladder import above
 from leadhand.policies.reassign import candidates
 from leadhand.policies.retry import jitter
-from leadhand.policies.second_opinion import judged, surer
+from leadhand.policies.second_opinion import judged, more_confident
 from leadhand.ports import Person, Remedies
 
 _NONE: frozenset[Rung] = frozenset()
@@ -74,27 +74,27 @@ class Recovery:
         self._consultations = consultations
         self._splits = Splits(recorder, board, approvals)
         self._advisers = Advisers(team, remedies, person)
-        self._judging: dict[str, tuple[PastAttempt, Judge, bool]] = {}
+        self._judging: dict[str, tuple[PastAttempt, JudgeOpinions, bool]] = {}
         self.until_s: float | None = None
         """Seconds into the run at which its work has to stop."""
 
     def open(self) -> None:
         """Go on with what was not decided yet when the run was stopped, or lost."""
         for task in list(self._state.tasks.values()):
-            if task.doubt is not None and not task.ended:
+            if task.unresolved is not None and not task.ended:
                 worker = self._team.worker(task.worker)
                 limits = task.task.limits
                 within = limits_of(self._team, worker, limits) if worker else limits
                 past = PastAttempt(task, task.attempts, task.tried[-1], within, NO_WORK)
-                if task.heard is not None or task.task.id in self._state.questions:
+                if task.reply is not None or task.task.id in self._state.questions:
                     # Nobody else had anything to say, or a person would not have been asked.
-                    past.passed = above("ask_person", task.doubt, self._team.ladder)
+                    past.passed = above("ask_person", task.unresolved, self._team.ladder)
                 parts = self._splits.open_for(task.task.id)
                 if parts:
-                    again = Split(f"task {task.task.id!r} was to be split")
-                    self._have_split(past, task.doubt, again, parts)
+                    again = SplitTask(f"task {task.task.id!r} was to be split")
+                    self._have_split(past, task.unresolved, again, parts)
                 else:
-                    self._go_on(past, task.doubt)
+                    self._go_on(past, task.unresolved)
 
     def stop(self) -> None:
         """Have nothing judged any more: of two results the surer worker's counts."""
@@ -105,7 +105,7 @@ class Recovery:
         """See to what follows from an attempt that did not complete."""
         history = self._history(attempt)
         action = decide(outcome, history, self._rules, self._recorder.elapsed_s())
-        if self._board.stopped is not None and not isinstance(action, Accept | Judge):
+        if self._board.stopped is not None and not isinstance(action, AcceptResult | JudgeOpinions):
             # Nobody will try again, whatever the ladder says.
             action = GiveUp(self._board.stopped)
         self._record(attempt, outcome, action)
@@ -127,7 +127,7 @@ class Recovery:
     def second(self, attempt: PastAttempt, completed: Completed, first: Result) -> None:
         """See to a second opinion that came as it should."""
         action = judged(completed, self._history(attempt), first)
-        if isinstance(action, Judge):
+        if isinstance(action, JudgeOpinions):
             self._have_judged(attempt, action, doubted=False)
 
     def _history(self, attempt: PastAttempt) -> History:
@@ -136,7 +136,7 @@ class Recovery:
             attempt.worker,
             task.attempts_before + attempt.number - task.uncounted,
             task.tried[task.uncounted :],
-            timeouts=task.timeouts - (getattr(task.doubt, "kind", "") == "timeout"),
+            timeouts=task.timeouts - (getattr(task.unresolved, "kind", "") == "timeout"),
             timeout_s=attempt.limits.timeout_s,
             until_s=self.until_s,
             jitter=jitter(f"{self._run}{task.task.id}/{attempt.number}"),
@@ -155,7 +155,7 @@ class Recovery:
     ) -> None:
         id, number = attempt.task.task.id, attempt.number
         match action:
-            case Repeat():
+            case RetryTask():
                 stamp = self._recorder.task_stamp(id, number)
                 self._recorder.record(
                     TaskRetried(**stamp, delay_s=action.delay_s, reason=action.reason)
@@ -171,12 +171,12 @@ class Recovery:
                     )
                 )
                 self._board.again(id)
-            case Reassign() | SecondOpinion():
+            case FallBack() | SecondOpinion():
                 opinion = isinstance(action, SecondOpinion)
                 self._reassign(attempt, action.worker, action.reason, second_opinion=opinion)
-            case Judge():
+            case JudgeOpinions():
                 self._have_judged(attempt, action, doubted=True)
-            case Accept():
+            case AcceptResult():
                 self._board.complete(
                     id, number, action.result, work=attempt.work, flag=action.reason
                 )
@@ -211,7 +211,7 @@ class Recovery:
         match advice:
             case None:
                 self._pass_over(attempt, outcome, action)
-            case Words():
+            case Rewording():
                 self._recorder.record(
                     TaskRefined(
                         **self._recorder.task_stamp(task.id, number),
@@ -221,10 +221,10 @@ class Recovery:
                     )
                 )
                 self._board.again(task.id)
-            case Choice():
+            case Reassignment():
                 reason = f"{action.reason}; {advice.worker} was chosen"
                 self._reassign(attempt, advice.worker, reason, second_opinion=False)
-            case Parts():
+            case Subtasks():
                 self._have_split(attempt, outcome, action, advice.parts)
 
     def _have_split(
@@ -267,7 +267,7 @@ class Recovery:
 
     # Two results
 
-    def _have_judged(self, attempt: PastAttempt, action: Judge, *, doubted: bool) -> None:
+    def _have_judged(self, attempt: PastAttempt, action: JudgeOpinions, *, doubted: bool) -> None:
         remedies = self._advisers.remedies
         if remedies is None or self._board.stopped is not None:
             self._judge(attempt, action, None, doubted=doubted)
@@ -283,7 +283,7 @@ class Recovery:
     def _judge(
         self,
         attempt: PastAttempt,
-        action: Judge,
+        action: JudgeOpinions,
         verdict: tuple[bool, str] | None,
         *,
         doubted: bool,
@@ -294,7 +294,7 @@ class Recovery:
         if task.ended:
             return
         self._judging.pop(id, None)
-        second, why = verdict or surer(action.first, action.second, doubted=doubted)
+        second, why = verdict or more_confident(action.first, action.second, doubted=doubted)
         workers = (task.tried[-2], task.tried[-1])
         self._recorder.record(
             OpinionJudged(

@@ -21,11 +21,11 @@ from leadhand.engine.adaptation import Adaptation
 from leadhand.engine.approvals import Approvals
 from leadhand.engine.attempts import (
     GRACE_S,
+    AbandonableTask,
     Attempt,
     Attempts,
-    Lane,
-    Leash,
     PastAttempt,
+    ReadyQueue,
     Slots,
     contained,
     partial,
@@ -34,10 +34,10 @@ from leadhand.engine.board import Board
 from leadhand.engine.consultations import Consultations
 from leadhand.engine.handoffs import handoff, limits_of
 from leadhand.engine.quarantine import Quarantine
-from leadhand.engine.ready_queues import Lanes, Turn
+from leadhand.engine.ready_queues import ReadyQueues, Turn
 from leadhand.engine.recorder import Recorder
 from leadhand.engine.recovery import Recovery
-from leadhand.engine.shared_workers import Waiter, Way, Workforce
+from leadhand.engine.shared_workers import SharedWorkers, TeamPath, Waiter
 from leadhand.ports import Person, Remedies, Runner
 
 
@@ -53,8 +53,8 @@ class Scheduler:
         concurrency: int,
         slots: Slots | None = None,
         shared_slots: Mapping[str, Sequence[Slots]] | None = None,
-        workforce: Workforce | None = None,
-        way: Way = (),
+        workforce: SharedWorkers | None = None,
+        way: TeamPath = (),
         rank: Mapping[str, float] | None = None,
         remedies: Remedies | None = None,
         person: Person | None = None,
@@ -77,31 +77,31 @@ class Scheduler:
         self._state = recorder.state
         self._team = team
         self._limits: dict[tuple[str, Limits], Limits] = {}
-        self._news = asyncio.Event()
+        self._wake_up = asyncio.Event()
         self._grace_s = grace_s
         self._person = person
         self._quarantine = Quarantine.here()
         self._suspect: str | None = None
         """The task that runs alone."""
         self._attempts = Attempts(
-            recorder, self._news, quarantine=self._quarantine, grace_s=grace_s
+            recorder, self._wake_up, quarantine=self._quarantine, grace_s=grace_s
         )
-        self._consultations = Consultations(self._news.set)
+        self._consultations = Consultations(self._wake_up.set)
         self._approvals = Approvals(recorder, self._consultations, person)
         self.waits_for_person = False
         """Whether `run` returned because all that is left waits for a person who is away."""
         self._slots = slots or Slots(concurrency)
-        self._lanes = Lanes(
+        self._ready_queues = ReadyQueues(
             team,
             runners,
             slots=self._slots,
             team_slots=Slots(concurrency),
             shared_slots=shared_slots or {},
-            workforce=workforce or Workforce(),
+            workforce=workforce or SharedWorkers(),
             way=way,
-            waiter=Waiter(self._news),
+            waiter=Waiter(self._wake_up),
         )
-        self._board = Board(recorder, self._lanes, rank=rank, news=self._news.set)
+        self._board = Board(recorder, self._ready_queues, rank=rank, wake_up=self._wake_up.set)
         self._recovery = Recovery(
             recorder,
             team,
@@ -144,17 +144,17 @@ class Scheduler:
                 why += " was reached"
             alarm = loop.call_at(self._recorder.monotonic(deadline_s), self.stop, why)
         back = self._attempts.back
-        self._slots.users.append(self._news)
-        self._quarantine.users.append(self._news)
+        self._slots.users.append(self._wake_up)
+        self._quarantine.users.append(self._wake_up)
         try:
             self._board.open()
             self._recovery.open()
             self._adaptation.open()
             self._adaptation.consider()
             await self._start()
-            while self._goes_on():
-                await self._news.wait()
-                self._news.clear()
+            while self._has_work():
+                await self._wake_up.wait()
+                self._wake_up.clear()
                 while back:
                     self._settle(*back.popleft())
                 self._consultations.deliver()
@@ -163,10 +163,10 @@ class Scheduler:
         finally:
             if alarm is not None:
                 alarm.cancel()
-            self._slots.users.remove(self._news)
-            self._quarantine.users.remove(self._news)
-            self._quarantine.release(self._news)
-            self._lanes.line_up(idle=True)
+            self._slots.users.remove(self._wake_up)
+            self._quarantine.users.remove(self._wake_up)
+            self._quarantine.release(self._wake_up)
+            self._ready_queues.line_up(idle=True)
             self.waits_for_person = self._waits_for_people()
             try:
                 if self._board.unfinished and not self.waits_for_person:
@@ -179,12 +179,12 @@ class Scheduler:
     def _give_back(self) -> None:
         """Leave nothing taken that other runs share, though the journal may have failed."""
         for attempt in list(self._attempts.running.values()):
-            self._attempts.take_off(attempt)
+            self._attempts.release(attempt)
             key = self._key(attempt.task.task.id)
-            attempt.lane.shared.ended(key, None, self._team.ladder, 0.0)
-        self._lanes.close()
+            attempt.queue.shared.ended(key, None, self._team.ladder, 0.0)
+        self._ready_queues.close()
 
-    def _goes_on(self) -> bool:
+    def _has_work(self) -> bool:
         """Whether there is work left, or a revision of the plan that may bring some."""
         if self._board.stopped is not None:
             return bool(self._board.unfinished)
@@ -203,14 +203,14 @@ class Scheduler:
             (person.away or not asked)
             and 0 < len(self._state.questions) == asked + self._approvals.unanswered
             and not (self._attempts.running or self._attempts.back)
-            and (self._adaptation.holds or not self._board.goes_on)
+            and (self._adaptation.holds or not self._board.can_continue)
         )
 
     def stop(self, reason: str) -> None:
         """Start nothing more and cancel what runs; `run` returns within the grace."""
         self.start_no_more(reason)
         for attempt in list(self._attempts.running.values()):
-            self._attempts.tell_to_stop(attempt, reason)
+            self._attempts.request_stop(attempt, reason)
 
     def start_no_more(self, reason: str) -> None:
         """Let what runs come to its end, and `run` return after it; the first reason stands."""
@@ -222,7 +222,7 @@ class Scheduler:
             id = task.task.id
             if not task.ended and id not in self._attempts.running:
                 self._board.cancel(id, task.attempts, reason=reason)
-        self._news.set()
+        self._wake_up.set()
 
     async def _wind_down(self) -> None:
         """End what runs where `run` itself is cancelled, whether or not it wants to end."""
@@ -235,7 +235,7 @@ class Scheduler:
             while self._attempts.back:
                 self._settle(*self._attempts.back.popleft())
             for attempt in list(self._attempts.running.values()):
-                self._attempts.let_go(attempt)
+                self._attempts.abandon(attempt)
                 self._settle(attempt, None)
 
     async def _start(self) -> None:
@@ -243,32 +243,32 @@ class Scheduler:
         idle = self._board.stopped is not None or self._adaptation.holds
         if not idle:
             self._dispatch_ready()
-        self._lanes.line_up(idle=idle or self._quarantine.closed)
+        self._ready_queues.line_up(idle=idle or self._quarantine.closed)
         await self._recorder.commit()
         self._attempts.begin()
 
     def _dispatch_ready(self) -> None:
         """The longest remaining path first, until slots or tasks run out; suspects last, alone."""
         now_s = asyncio.get_running_loop().time()
-        while not self._quarantine.closed and (turn := self._lanes.next(now_s)):
+        while not self._quarantine.closed and (turn := self._ready_queues.next(now_s)):
             self._take(turn)
-        busy = self._lanes.any_ready or self._attempts.any_working
-        if not self._board.suspects or (busy and not self._quarantine.waits(self._news)):
+        busy = self._ready_queues.any_ready or self._attempts.any_working
+        if not self._board.suspects or (busy and not self._quarantine.waits(self._wake_up)):
             return
-        if self._quarantine.claim(self._news):
+        if self._quarantine.claim(self._wake_up):
             self._suspect = self._board.suspects.popleft()
             self._board.admit(self._suspect, first=True)
-            if turn := self._lanes.next(now_s):
+            if turn := self._ready_queues.next(now_s):
                 self._take(turn)
             if not self._attempts.any_working:
-                self._quarantine.release(self._news)
+                self._quarantine.release(self._wake_up)
 
     def _take(self, turn: Turn) -> None:
         """Dispatch a task whose turn it is; or end it, where breakers are open."""
         if turn.refused is not None:
-            self._recovery.refused(turn.task_id, turn.lane.worker, turn.refused)
-        elif turn.lane.shared.take(turn.lane.waiter, self._key(turn.task_id)):
-            self._dispatch(turn.lane, turn.task_id, turn.because)
+            self._recovery.refused(turn.task_id, turn.queue.worker, turn.refused)
+        elif turn.queue.shared.take(turn.queue.waiter, self._key(turn.task_id)):
+            self._dispatch(turn.queue, turn.task_id, turn.because)
         else:  # a run in another thread was quicker
             self._board.again(turn.task_id)
 
@@ -276,9 +276,9 @@ class Scheduler:
         """The task's name among those of all runs."""
         return f"{self._recorder.run_id}/{self._recorder.path}{id}"
 
-    def _dispatch(self, lane: Lane, id: str, because: str) -> None:
+    def _dispatch(self, queue: ReadyQueue, id: str, because: str) -> None:
         task = self._state.tasks[id]
-        worker = lane.worker
+        worker = queue.worker
         if task.worker != worker.name:
             self._recorder.record(
                 TaskReassigned(
@@ -290,7 +290,9 @@ class Scheduler:
             )
         limits = self._limits_of(worker, task.task.limits)
         given = handoff(self._state, task, worker, limits, path=self._recorder.path)
-        attempt = Attempt(task, given.attempt, lane, limits, Leash(contained(lane.runner, given)))
+        attempt = Attempt(
+            task, given.attempt, queue, limits, AbandonableTask(contained(queue.runner, given))
+        )
         self._recorder.record(
             TaskDispatched(**self._recorder.task_stamp(id, given.attempt), worker=worker.name)
         )
@@ -305,39 +307,39 @@ class Scheduler:
 
     def _settle(self, attempt: Attempt, outcome: Outcome | None) -> None:
         """See to what follows from what came back."""
-        if not self._attempts.take_off(attempt):
+        if not self._attempts.release(attempt):
             return
-        task, shared = attempt.task, attempt.lane.shared
+        task, shared = attempt.task, attempt.queue.shared
         if task.task.id == self._suspect:
             self._suspect = None
-            self._quarantine.release(self._news)
-        ending, work = attempt.ended(outcome), attempt.leash.watch.work()
+            self._quarantine.release(self._wake_up)
+        ending, work = attempt.ended(outcome), attempt.abandonable.watch.work()
         now_s = asyncio.get_running_loop().time()
         change = shared.ended(self._key(task.task.id), ending, self._team.ladder, now_s)
         if ending is None:
-            reason = attempt.told_to_stop or "the run ended"
+            reason = attempt.stop_requested or "the run ended"
             left = partial(outcome)
             self._board.cancel(task.task.id, attempt.number, reason=reason, partial=left, work=work)
         elif isinstance(ending, Completed) and task.first is None:
             self._board.complete(task.task.id, attempt.number, ending.result, work=work)
         else:
-            worker = attempt.lane.worker.name
+            worker = attempt.queue.worker.name
             past = PastAttempt(task, attempt.number, worker, attempt.limits, work)
             if not isinstance(ending, Completed):
                 self._recovery.after(past, ending)
             elif task.first is not None:
                 self._recovery.second(past, ending, task.first)
         if change is not None:
-            self._tell_of_breaker(attempt.lane, change)
+            self._tell_of_breaker(attempt.queue, change)
 
-    def _tell_of_breaker(self, lane: Lane, change: float | bool) -> None:
+    def _tell_of_breaker(self, queue: ReadyQueue, change: float | bool) -> None:
         """Record that an attempt of this run opened a worker's breaker, or closed it."""
-        worker, stamp = lane.worker.name, self._recorder.stamp()
+        worker, stamp = queue.worker.name, self._recorder.stamp()
         if change is True:
             reason = f"{worker} works again"
             self._recorder.record(BreakerClosed(**stamp, worker=worker, reason=reason))
             return
-        breaker = lane.shared.breaker
+        breaker = queue.shared.breaker
         self._recorder.record(
             BreakerOpened(
                 **stamp,

@@ -18,17 +18,17 @@ from leadhand.policies.load import latency
 from leadhand.ports import Clock
 
 Lock = AbstractContextManager[object]
-Way = tuple[str, ...]
+TeamPath = tuple[str, ...]
 """The names of the workers that a nested team is within, the outermost first."""
 
 
 class Waiter:
     """A run that may wait for a worker."""
 
-    __slots__ = ("_loop", "_news")
+    __slots__ = ("_loop", "_wake_up")
 
-    def __init__(self, news: asyncio.Event) -> None:
-        self._news = news
+    def __init__(self, wake_up: asyncio.Event) -> None:
+        self._wake_up = wake_up
         self._loop = asyncio.get_running_loop()
 
     def wake(self) -> None:
@@ -38,9 +38,9 @@ class Waiter:
         except RuntimeError:
             here = None
         if here is self._loop:
-            self._news.set()
+            self._wake_up.set()
         elif not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._news.set)
+            self._loop.call_soon_threadsafe(self._wake_up.set)
 
 
 class SharedWorker:
@@ -153,13 +153,13 @@ class SharedWorker:
                 waiter.wake()
 
 
-class Workforce:
+class SharedWorkers:
     """The workers of a team and of the teams nested in it. It grows no larger than the team."""
 
     def __init__(self, team: Team | None = None, *, lock: Lock | None = None) -> None:
         """`lock`, one that can be taken again, where runs are in the loops of several threads."""
         self._lock = lock or nullcontext()
-        self._workers: dict[Way, SharedWorker] = {}
+        self._workers: dict[TeamPath, SharedWorker] = {}
         self._same: dict[int, SharedWorker] = {}
         """By identity: a worker that has several places in the tree is one worker."""
         if team is not None:
@@ -167,7 +167,7 @@ class Workforce:
                 shared = self._same.get(id(worker)) or self.of(way, worker)
                 self._workers[(*way, worker.name)] = self._same[id(worker)] = shared
 
-    def of(self, way: Way, worker: Worker) -> SharedWorker:
+    def of(self, way: TeamPath, worker: Worker) -> SharedWorker:
         """What is shared of a worker of the team that is within the workers `way`."""
         key = (*way, worker.name)
         if key not in self._workers:
@@ -200,7 +200,7 @@ def _health(shared: SharedWorker, clock: Clock) -> WorkerHealth:
     )
 
 
-def _all(team: Team, way: Way) -> Iterator[tuple[Way, Worker]]:
+def _all(team: Team, way: TeamPath) -> Iterator[tuple[TeamPath, Worker]]:
     for worker in team.workers:
         yield way, worker
         if worker.team is not None:

@@ -83,18 +83,18 @@ class Crowd:
 class ThreadTime:
     """Times a call in the thread that makes it, within `with`. Readable from any thread."""
 
-    __slots__ = ("_began", "_crowd_s", "_facts", "_turns")
+    __slots__ = ("_crowd_s", "_facts", "_started", "_turns")
 
     def __init__(self) -> None:
         self._crowd_s = 0.0
-        self._began = (0.0, 0.0, 0.0)
+        self._started = (0.0, 0.0, 0.0)
         self._turns: Turns | None = None
         self._facts: ThreadFacts | None = None
 
     def __enter__(self) -> None:
         self._turns = _turns()
-        self._began = time.process_time(), time.thread_time(), time.perf_counter()
-        self._crowd_s = Crowd.changed(+1, self._began[2])
+        self._started = time.process_time(), time.thread_time(), time.perf_counter()
+        self._crowd_s = Crowd.changed(+1, self._started[2])
 
     def __exit__(
         self,
@@ -103,9 +103,9 @@ class ThreadTime:
         traceback: TracebackType | None,
     ) -> None:
         now_s = time.perf_counter()
-        wall_s = now_s - self._began[2]
-        cpu_s = time.thread_time() - self._began[1]
-        process_cpu_s = time.process_time() - self._began[0]
+        wall_s = now_s - self._started[2]
+        cpu_s = time.thread_time() - self._started[1]
+        process_cpu_s = time.process_time() - self._started[0]
         turns = _turns()
         if turns is not None and self._turns is not None:
             before = self._turns
@@ -118,10 +118,10 @@ class ThreadTime:
         """The least and the most that the call has taken itself, until now if it has not ended."""
         facts = self._facts
         if facts is None:
-            if not self._began[2]:
+            if not self._started[2]:
                 return 0.0, 0.0
-            wall_s = time.perf_counter() - self._began[2]
-            facts = ThreadFacts(wall_s, 0.0, time.process_time() - self._began[0], None, 0)
+            wall_s = time.perf_counter() - self._started[2]
+            facts = ThreadFacts(wall_s, 0.0, time.process_time() - self._started[0], None, 0)
         return facts.worked(sys.getswitchinterval())
 
 

@@ -14,7 +14,7 @@ from typing import Annotated, TypeVar, cast
 from pydantic import ConfigDict, Field, JsonValue, TypeAdapter, ValidationError
 
 from leadhand.contracts.event import Event
-from leadhand.contracts.people import Message
+from leadhand.contracts.people import RunMessage
 from leadhand.errors import JournalError
 
 Redact = Callable[[str], str]
@@ -60,18 +60,18 @@ def decode(run_id: str, seq: int, body: str) -> Event:
         raise _unreadable(what, error) from None
 
 
-def encode_message(message: Message, *, redact: Redact | None = None) -> str:
+def encode_message(message: RunMessage, *, redact: Redact | None = None) -> str:
     """The body of a message, without its id and its run."""
     what = f"a message for run {message.run_id!r}"
-    body = written(TypeAdapter(Message), message, what=what, without={"id", "run_id"})
+    body = written(TypeAdapter(RunMessage), message, what=what, without={"id", "run_id"})
     return body if redact is None else redact(body)
 
 
-def decode_message(id: int, run_id: str, body: str) -> Message:
+def decode_message(id: int, run_id: str, body: str) -> RunMessage:
     """The message that `encode_message` wrote. Raises `JournalError` for anything else."""
     try:
         fields = json.loads(body)
-        return Message.model_validate({**fields, "id": id, "run_id": run_id})
+        return RunMessage.model_validate({**fields, "id": id, "run_id": run_id})
     except (TypeError, ValueError) as error:
         raise _unreadable(f"message {id} for run {run_id!r}", error) from None
 
@@ -104,7 +104,7 @@ def written(
         pass  # most likely a lone surrogate, which UTF-8 has no bytes for
     try:
         data = adapter.dump_python(value, mode="json", exclude=without, exclude_defaults=True)
-        return json.dumps(_mended(data), ensure_ascii=False, separators=(",", ":"))
+        return json.dumps(_repaired(data), ensure_ascii=False, separators=(",", ":"))
     except (ValueError, RecursionError) as error:
         raise JournalError(f"{what} can't be written down: {_line(error)}") from None
 
@@ -138,7 +138,7 @@ def _events() -> TypeAdapter[Event]:
     return TypeAdapter(Annotated[Event, Field(discriminator="type")], config=_CONFIG)
 
 
-def _mended(value: JsonValue) -> JsonValue:
+def _repaired(value: JsonValue) -> JsonValue:
     """`value` without lone surrogates, infinities and NaN."""
     match value:
         case str():
@@ -146,9 +146,9 @@ def _mended(value: JsonValue) -> JsonValue:
         case float() if not math.isfinite(value):
             return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
         case list():
-            return [_mended(item) for item in value]
+            return [_repaired(item) for item in value]
         case dict():
-            return {name: _mended(item) for name, item in value.items()}
+            return {name: _repaired(item) for name, item in value.items()}
         case _:
             return value
 

@@ -43,7 +43,7 @@ _TABLES = {"runs", "events", "blobs", "messages"}
 """By these the first files are known."""
 
 
-class Database:
+class SqliteDatabase:
     """A file that is made when it is first written to, and not before."""
 
     def __init__(

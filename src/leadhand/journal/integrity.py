@@ -11,7 +11,7 @@ from leadhand.contracts.event import Event
 from leadhand.contracts.inspection import Inspection
 from leadhand.errors import DamagedRun, JournalError
 from leadhand.journal.codec import decode, expanded
-from leadhand.journal.summaries import Digest
+from leadhand.journal.summaries import StoredSummary
 
 Stored = tuple[int, str | None, bytes | None, int | None]
 """Position, body, compressed body where it is kept beside the log, and checksum."""
@@ -57,7 +57,7 @@ def read(run_id: str, rows: Iterable[Stored], *, last: int) -> Iterator[Event]:
 def last_of(digest: str) -> int:
     """The position of a run's last event, as its digest says; 0: it is not known."""
     try:
-        return Digest.read(digest).seq
+        return StoredSummary.read(digest).seq
     except JournalError:
         return 0
 
@@ -88,9 +88,9 @@ def inspected(run_id: str, rows: Iterable[Stored], *, digest: str) -> Inspection
 def _digest_damage(digest: str, events: Sequence[Event]) -> str:
     """What is wrong with the digest of a run whose events are sound."""
     try:
-        known = Digest.read(digest)
+        known = StoredSummary.read(digest)
     except JournalError:
         return "its summary in the list can't be read; its events are sound"
-    if known.seq and Digest.whole(events) != known:
+    if known.seq and StoredSummary.whole(events) != known:
         return "its summary in the list is not that of its events, which are sound"
     return ""

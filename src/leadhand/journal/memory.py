@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 
 from leadhand.contracts.event import Event
 from leadhand.contracts.inspection import Inspection
-from leadhand.contracts.people import Message
+from leadhand.contracts.people import RunMessage
 from leadhand.contracts.summary import RunSummary
 from leadhand.errors import JournalError, RunTaken
 from leadhand.journal.locks import holder_words
-from leadhand.journal.summaries import Digest
+from leadhand.journal.summaries import StoredSummary
 
 
 @dataclass(slots=True)
@@ -38,7 +38,7 @@ class MemoryJournal:
         self._open: dict[str, _Run] = {}
         """Those to which something was appended since they were last committed."""
         self._holders: dict[str, str] = {}
-        self._messages: dict[int, Message] = {}
+        self._messages: dict[int, RunMessage] = {}
         self._message_ids = itertools.count(1)
 
     def append(self, event: Event) -> None:
@@ -103,16 +103,16 @@ class MemoryJournal:
         """`None`: this process alone has it."""
         return None
 
-    def post(self, message: Message) -> None:
+    def post(self, message: RunMessage) -> None:
         """Leave a message for whoever holds the run, or will."""
         id = next(self._message_ids)
         self._messages[id] = message.model_copy(update={"id": id})
 
-    def messages(self, run_id: str) -> Sequence[Message]:
+    def messages(self, run_id: str) -> Sequence[RunMessage]:
         """The messages for a run, the oldest first."""
         return [message for message in [*self._messages.values()] if message.run_id == run_id]
 
-    def drop(self, message: Message) -> None:
+    def drop(self, message: RunMessage) -> None:
         """Forget a message."""
         self._messages.pop(message.id, None)
 
@@ -120,7 +120,7 @@ class MemoryJournal:
         """What is kept, the run begun last first."""
         kept = [(id, run) for id, run in reversed([*self._runs.items()]) if run.committed]
         return [
-            Digest.whole(run.events[: run.committed]).summary(
+            StoredSummary.whole(run.events[: run.committed]).summary(
                 id, held=lambda id=id: id in self._holders
             )
             for id, run in kept[:limit]

@@ -8,7 +8,7 @@ from typing import Final, LiteralString
 
 from leadhand.contracts.event import Event
 from leadhand.contracts.inspection import Inspection
-from leadhand.contracts.people import Message
+from leadhand.contracts.people import RunMessage
 from leadhand.contracts.summary import RunSummary
 from leadhand.errors import RunTaken
 from leadhand.journal.codec import Redact, decode_message, encode_message
@@ -18,11 +18,11 @@ from leadhand.journal.locks import holder_words
 from leadhand.journal.postgres_database import (
     LONG_LIMIT_S,
     STEPS,
-    Database,
+    PostgresDatabase,
+    PostgresSession,
     Row,
-    Session,
 )
-from leadhand.journal.postgres_writer import Pen
+from leadhand.journal.postgres_writer import PostgresWriter
 from leadhand.journal.summaries import summary
 
 CLOSING_S: Final = 0.5
@@ -80,12 +80,14 @@ class PostgresJournal:
 
         Raises `JournalError` where the database can't be reached or used.
         """
-        self._database = Database(url, steps=steps)
+        self._database = PostgresDatabase(url, steps=steps)
         self._redact = redact
         self._lock = threading.Lock()
-        self._session = Session(self._database, self._database.prepared())
+        self._session = PostgresSession(self._database, self._database.prepared())
         """For all but writing events, so that nothing waits for a long commit."""
-        self._pen = Pen(self._database, redact=redact, kept=self._kept, patience_s=patience_s)
+        self._writer = PostgresWriter(
+            self._database, redact=redact, kept=self._kept, patience_s=patience_s
+        )
         self._queue = GroupCommit(self._write, name="leadhand journal")
 
     def append(self, event: Event) -> None:
@@ -121,13 +123,13 @@ class PostgresJournal:
         run is free for others; unless one takes it, it is held again by the next connection.
         Raises `RunTaken`.
         """
-        if not self._pen.take(run_id):
+        if not self._writer.take(run_id):
             raise RunTaken(run_id, self.holder(run_id) or "another process")
         try:
             yield
         finally:
             self._queue.forget(run_id)
-            self._pen.release(run_id)
+            self._writer.release(run_id)
 
     def holder(self, run_id: str) -> str | None:
         """Who has that right now, in words; none where nobody has."""
@@ -139,28 +141,28 @@ class PostgresJournal:
             return holder_words(pid, str(host), since.astimezone())
         return None
 
-    def post(self, message: Message) -> None:
+    def post(self, message: RunMessage) -> None:
         """Leave a message for whoever holds the run, or will."""
         body = encode_message(message, redact=self._redact)
         self._change(
             "INSERT INTO leadhand.messages (run, body) VALUES (%s, %s)", message.run_id, body
         )
 
-    def messages(self, run_id: str) -> Sequence[Message]:
+    def messages(self, run_id: str) -> Sequence[RunMessage]:
         """The messages for a run, the oldest first."""
         rows = self._read(
             "SELECT id, body FROM leadhand.messages WHERE run = %s ORDER BY id", run_id
         )
         return [decode_message(int(str(id)), run_id, str(body)) for id, body in rows]
 
-    def drop(self, message: Message) -> None:
+    def drop(self, message: RunMessage) -> None:
         """Forget a message; not that of a run which was held here and is another's by now."""
-        if not self._pen.drop(message.run_id, message.id):
+        if not self._writer.drop(message.run_id, message.id):
             self._change("DELETE FROM leadhand.messages WHERE id = %s", message.id)
 
     def taken_by(self, run_id: str) -> str | None:
         """The process that has taken a run which was held here, in words; `None` if none has."""
-        return self._pen.taken_by(run_id)
+        return self._writer.taken_by(run_id)
 
     def runs(self, *, limit: int | None = None) -> Sequence[RunSummary]:
         """What is kept, the run begun last first. Reads no events."""
@@ -192,15 +194,15 @@ class PostgresJournal:
 
         A connection whose server does not answer is left to the end of the process.
         """
-        self._pen.try_no_more()
+        self._writer.try_no_more()
         self._queue.close(limit_s=CLOSING_S)
-        self._pen.close(limit_s=CLOSING_S)
+        self._writer.close(limit_s=CLOSING_S)
         if self._lock.acquire(timeout=CLOSING_S):
             self._session.close()
             self._lock.release()
 
     def _write(self, batch: Batch) -> Mapping[str, str]:
-        return self._pen.write(batch, self._queue.is_waited_for)
+        return self._writer.write(batch, self._queue.is_waited_for)
 
     def _kept(self, run_id: str) -> list[Event]:
         """The events of a run that are safe. Raises `DamagedRun` unless they are as written."""

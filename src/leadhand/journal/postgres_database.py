@@ -107,7 +107,7 @@ _UNREADABLE: Final = (
 )
 
 
-class Database:
+class PostgresDatabase:
     """A database, by its URL, in which the schema `leadhand` is ours."""
 
     def __init__(self, url: str, *, steps: Sequence[LiteralString] = STEPS) -> None:
@@ -207,13 +207,13 @@ class Database:
         return said[:300]
 
 
-class Session:
+class PostgresSession:
     """One session at a time; where it was lost, the next thing asked of it opens another.
 
     For one thread at a time. Raises what psycopg raises: `explained` puts it in words.
     """
 
-    def __init__(self, database: Database, connection: Connection | None = None) -> None:
+    def __init__(self, database: PostgresDatabase, connection: Connection | None = None) -> None:
         self._database = database
         self._connection = connection
         self._closed = False

@@ -14,7 +14,7 @@ from typing import Final
 import psycopg
 
 from leadhand.journal.locks import holder_words
-from leadhand.journal.postgres_database import Session
+from leadhand.journal.postgres_database import PostgresSession
 
 _LOCK: Final = "SELECT pg_try_advisory_lock(leadhand.key(%s))"
 _UNLOCK: Final = "SELECT pg_advisory_unlock(leadhand.key(%s))"
@@ -47,7 +47,7 @@ class _Hold:
 class Holds:
     """The runs that one session holds. For one thread at a time; raises what psycopg raises."""
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: PostgresSession) -> None:
         self._session = session
         self._held: dict[str, _Hold] = {}
 

@@ -16,9 +16,9 @@ from leadhand.errors import JournalError
 from leadhand.journal.codec import BLOB_CHARS, Redact, compressed, encode
 from leadhand.journal.group_commit import Batch
 from leadhand.journal.integrity import checksum
-from leadhand.journal.postgres_database import Database, Session
+from leadhand.journal.postgres_database import PostgresDatabase, PostgresSession
 from leadhand.journal.postgres_holds import Holds
-from leadhand.journal.summaries import Digest
+from leadhand.journal.summaries import StoredSummary
 
 _KEEP: Final = """
     WITH digests AS (
@@ -57,17 +57,17 @@ PAUSE_S: Final = 0.2
 class _Entry:
     """What is to be written of one run."""
 
-    digest: Digest
+    digest: StoredSummary
     bodies: Sequence[tuple[int, str]]
     """Each with its position."""
 
 
-class Pen:
+class PostgresWriter:
     """Holds runs and writes their events. Safe to use from any thread."""
 
     def __init__(
         self,
-        database: Database,
+        database: PostgresDatabase,
         *,
         redact: Redact | None,
         kept: Callable[[str], Iterable[Event]],
@@ -80,10 +80,10 @@ class Pen:
         self._kept = kept
         self._patience_s = patience_s
         self._lock = threading.Lock()
-        self._session = Session(database)
+        self._session = PostgresSession(database)
         self._holds = Holds(self._session)
         self._closed = threading.Event()
-        self._digests: dict[str, Digest] = {}
+        self._digests: dict[str, StoredSummary] = {}
         """Of the runs that are held here, which nobody else can change."""
 
     def take(self, run_id: str) -> bool:
@@ -142,7 +142,7 @@ class Pen:
                     for run_id in batch:
                         self._digests.pop(run_id, None)
                     why = str(error) if isinstance(error, JournalError) else self._why(error)
-                    passes = isinstance(error, JournalError) or self._may_pass(error)
+                    passes = isinstance(error, JournalError) or self._is_transient(error)
                     if not passes or time.monotonic() > give_up_s or not waited_for():
                         return {id: _told(id, why) for id in batch}
                     unsure = True
@@ -185,7 +185,7 @@ class Pen:
 
     def _entry(self, run_id: str, events: Sequence[Event]) -> _Entry:
         bodies = encode(events, redact=self._redact)
-        digest = self._digest(run_id) or Digest.of(events[0])
+        digest = self._digest(run_id) or StoredSummary.of(events[0])
         for position, event in enumerate(events):
             digest.add(
                 event,
@@ -197,16 +197,16 @@ class Pen:
         seqs = (event.seq for event in events)
         return _Entry(digest, [*zip(seqs, bodies, strict=True)])
 
-    def _digest(self, run_id: str) -> Digest | None:
+    def _digest(self, run_id: str) -> StoredSummary | None:
         if run_id in self._digests:
             return self._digests[run_id]
         rows = self._session.ask("SELECT digest FROM leadhand.runs WHERE run = %s", run_id)
         if not rows:
             return None
         try:
-            return Digest.read(str(rows[0][0]))
+            return StoredSummary.read(str(rows[0][0]))
         except JournalError:
-            return Digest.whole([*self._kept(run_id)])
+            return StoredSummary.whole([*self._kept(run_id)])
 
     def _insert(self, ready: Mapping[str, _Entry]) -> dict[str, str]:
         if not ready:
@@ -214,7 +214,7 @@ class Pen:
         try:
             self._session.ask(_KEEP, *_columns(ready), again=False)
         except (psycopg.Error, UnicodeError) as error:
-            if self._may_pass(error):
+            if self._is_transient(error):
                 raise
             if len(ready) == 1:
                 return {id: _told(id, self._why(error)) for id in ready}
@@ -224,7 +224,7 @@ class Pen:
             return failed
         return {}
 
-    def _may_pass(self, error: Exception) -> bool:
+    def _is_transient(self, error: Exception) -> bool:
         """Whether the same may succeed a moment later."""
         return self._session.lost or isinstance(error, _PASSING)
 

@@ -11,12 +11,12 @@ from pathlib import Path
 
 from leadhand.contracts.event import Event
 from leadhand.contracts.inspection import Inspection
-from leadhand.contracts.people import Message
+from leadhand.contracts.people import RunMessage
 from leadhand.contracts.summary import RunSummary
 from leadhand.errors import JournalError, RunTaken
 from leadhand.journal import tables
 from leadhand.journal.codec import Redact, decode_message, encode, encode_message
-from leadhand.journal.database import STEPS, Database, Step, explained, is_busy
+from leadhand.journal.database import STEPS, SqliteDatabase, Step, explained, is_busy
 from leadhand.journal.group_commit import Batch, GroupCommit
 from leadhand.journal.locks import Locks
 
@@ -40,7 +40,7 @@ class SqliteJournal:
     ) -> None:
         """`redact` takes secrets out of whatever is written. `busy_timeout_s` is how long to wait
         for another process that writes; `steps` are the versions of the tables."""
-        self._database = Database(folder / FILE, busy_timeout_s=busy_timeout_s, steps=steps)
+        self._database = SqliteDatabase(folder / FILE, busy_timeout_s=busy_timeout_s, steps=steps)
         self._redact = redact
         self._locks = Locks(self._database.path.parent / "locks")
         self._queue = GroupCommit(self._write, name="leadhand journal")
@@ -92,7 +92,7 @@ class SqliteJournal:
         """`None`: a locked file is taken by no other."""
         return None
 
-    def post(self, message: Message) -> None:
+    def post(self, message: RunMessage) -> None:
         """Leave a message for whoever holds the run, or will."""
         body = encode_message(message, redact=self._redact)
         with self._transaction() as connection:
@@ -100,7 +100,7 @@ class SqliteJournal:
                 "INSERT INTO messages (run_id, body) VALUES (?, ?)", (message.run_id, body)
             )
 
-    def messages(self, run_id: str) -> Sequence[Message]:
+    def messages(self, run_id: str) -> Sequence[RunMessage]:
         """The messages for a run, the oldest first."""
         with self._database.reading() as connection:
             if connection is None:
@@ -110,7 +110,7 @@ class SqliteJournal:
             )
             return [decode_message(id, run_id, body) for id, body in rows]
 
-    def drop(self, message: Message) -> None:
+    def drop(self, message: RunMessage) -> None:
         """Forget a message."""
         with self._transaction() as connection:
             connection.execute("DELETE FROM messages WHERE id = ?", (message.id,))

@@ -1,7 +1,7 @@
 """What is kept of each run beside its events, so that a list of many need not read those.
 
-Every journal keeps a `Digest` a run, adds each event to it as it is written, and makes the summary
-of it. What is in it holds for the outermost run alone, but for what people are asked.
+Every journal keeps a `StoredSummary` for each run, adds each event to it when the event is written,
+and makes the summary from it. It counts the outermost run alone, except for questions to people.
 """
 
 import datetime as dt
@@ -31,7 +31,7 @@ from leadhand.journal.codec import Redact, written
 
 
 @dataclass(slots=True)
-class Digest:
+class StoredSummary:
     """A run in a few words, as they follow from its events."""
 
     started_at: dt.datetime
@@ -52,12 +52,12 @@ class Digest:
     """Of the last event; 0: leadhand 0.1 wrote them all."""
 
     @classmethod
-    def of(cls, first: Event) -> "Digest":
+    def of(cls, first: Event) -> "StoredSummary":
         """Of a run that begins with this event, which is still to be added."""
         return cls(started_at=first.at, updated_at=first.at)
 
     @classmethod
-    def read(cls, text: str) -> "Digest":
+    def read(cls, text: str) -> "StoredSummary":
         """What `write` gave. Raises `JournalError` for anything else."""
         try:
             return _adapter().validate_json(text)
@@ -65,7 +65,7 @@ class Digest:
             raise JournalError(f"the summary of a run can't be read: {error}") from None
 
     @classmethod
-    def whole(cls, events: Sequence[Event]) -> "Digest":
+    def whole(cls, events: Sequence[Event]) -> "StoredSummary":
         """Of a run with these events."""
         digest = cls.of(events[0])
         for position, event in enumerate(events):
@@ -138,8 +138,8 @@ class Digest:
 
 
 @functools.cache
-def _adapter() -> TypeAdapter[Digest]:
-    return TypeAdapter(Digest)
+def _adapter() -> TypeAdapter[StoredSummary]:
+    return TypeAdapter(StoredSummary)
 
 
 def summary(
@@ -147,7 +147,7 @@ def summary(
 ) -> RunSummary:
     """What a list says of a run, also where its `digest` can't be read."""
     try:
-        return Digest.read(digest).summary(run_id, held=lambda: held(run_id))
+        return StoredSummary.read(digest).summary(run_id, held=lambda: held(run_id))
     except JournalError:
         pass
     try:

@@ -14,7 +14,7 @@ from leadhand.errors import JournalError
 from leadhand.journal.codec import BLOB_CHARS, Redact, compressed
 from leadhand.journal.database import is_damaged
 from leadhand.journal.integrity import checksum, inspected, last_of, read
-from leadhand.journal.summaries import Digest, summary
+from leadhand.journal.summaries import StoredSummary, summary
 
 Row = tuple[Event, str]
 """An event and its body."""
@@ -59,7 +59,7 @@ def insert(
     if known is None and rows[0][0].seq > 1:
         raise JournalError(f"the beginning of run {run_id!r} is gone: its file was replaced")
     number, digest = (known[0], _digest(connection, run_id, known[1])) if known else (None, None)
-    digest = digest or Digest.of(rows[0][0])
+    digest = digest or StoredSummary.of(rows[0][0])
     if 0 < digest.seq < rows[0][0].seq - 1:
         raise JournalError(f"events of run {run_id!r} are missing after event {digest.seq}")
     for position, (event, _) in enumerate(rows):
@@ -123,12 +123,12 @@ def _row(connection: sqlite3.Connection, query: str, run_id: str) -> tuple[str, 
         return run_id, "", ""
 
 
-def _digest(connection: sqlite3.Connection, run_id: str, text: str) -> Digest:
+def _digest(connection: sqlite3.Connection, run_id: str, text: str) -> StoredSummary:
     """A run's digest; made anew from its events where it can't be read."""
     try:
-        return Digest.read(text)
+        return StoredSummary.read(text)
     except JournalError:
-        return Digest.whole([*events(connection, run_id)])
+        return StoredSummary.whole([*events(connection, run_id)])
 
 
 def older(connection: sqlite3.Connection, before: dt.datetime) -> list[str]:

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
-from leadhand.contracts.people import Message
+from leadhand.contracts.people import RunMessage
 from leadhand.errors import JournalError
 from leadhand.journal.unblocked import asked
 from leadhand.ports import Journal
@@ -22,23 +22,23 @@ _log = logging.getLogger("leadhand")
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class RunActivity:
     """What there is of a run."""
 
-    messages: Sequence[Message] = ()
+    messages: Sequence[RunMessage] = ()
     taken_by: str | None = None
     """The other process that has taken the run over, in words."""
     error: JournalError | None = None
     """Why that can't be told."""
 
 
-Hear = Callable[[Seen], None]
+Hear = Callable[[RunActivity], None]
 
-_lookouts: WeakKeyDictionary[asyncio.AbstractEventLoop, "dict[int, Lookout]"] = WeakKeyDictionary()
+_watchers: WeakKeyDictionary[asyncio.AbstractEventLoop, "dict[int, Watcher]"] = WeakKeyDictionary()
 """By event loop, then by the id of the journal, as long as runs are watched."""
 
 
-class Lookout:
+class Watcher:
     """Looks at one journal, for as long as runs are watched there."""
 
     def __init__(self, journal: Journal) -> None:
@@ -50,19 +50,19 @@ class Lookout:
     @asynccontextmanager
     async def over(cls, journal: Journal, run_id: str, hear: Hear) -> AsyncGenerator[None]:
         """While the block lasts, `hear` is called with what there is of the run."""
-        known = _lookouts.setdefault(asyncio.get_running_loop(), {})
-        lookout = known.setdefault(id(journal), cls(journal))
-        lookout._runs[run_id] = hear
-        if lookout._looking is None:
-            lookout._looking = asyncio.ensure_future(lookout._look_again())
+        known = _watchers.setdefault(asyncio.get_running_loop(), {})
+        watcher = known.setdefault(id(journal), cls(journal))
+        watcher._runs[run_id] = hear
+        if watcher._looking is None:
+            watcher._looking = asyncio.ensure_future(watcher._look_again())
         try:
             yield
         finally:
-            del lookout._runs[run_id]
-            if not lookout._runs:
+            del watcher._runs[run_id]
+            if not watcher._runs:
                 del known[id(journal)]
-                lookout._looking.cancel()
-                await asyncio.wait([lookout._looking])
+                watcher._looking.cancel()
+                await asyncio.wait([watcher._looking])
 
     async def _look_again(self) -> None:
         while True:
@@ -71,21 +71,21 @@ class Lookout:
             try:
                 seen = await asked(self._journal, self._look, ids)
             except JournalError as error:
-                seen = dict.fromkeys(ids, Seen(error=error))
+                seen = dict.fromkeys(ids, RunActivity(error=error))
             for run_id, one in seen.items():
                 if run_id in self._runs:
                     self._tell(self._runs[run_id], one)
 
-    def _look(self, ids: Sequence[str]) -> dict[str, Seen]:
+    def _look(self, ids: Sequence[str]) -> dict[str, RunActivity]:
         return {id: self._look_at(id) for id in ids}
 
-    def _look_at(self, run_id: str) -> Seen:
+    def _look_at(self, run_id: str) -> RunActivity:
         try:
-            return Seen(self._journal.messages(run_id), self._journal.taken_by(run_id))
+            return RunActivity(self._journal.messages(run_id), self._journal.taken_by(run_id))
         except JournalError as error:
-            return Seen(error=error)
+            return RunActivity(error=error)
 
-    def _tell(self, hear: Hear, seen: Seen) -> None:
+    def _tell(self, hear: Hear, seen: RunActivity) -> None:
         try:
             hear(seen)
         except Exception:

@@ -4,26 +4,23 @@ Names resolve on first use: what calls models weighs a second and more, and a ru
 needs it.
 """
 
-import importlib
 from typing import TYPE_CHECKING
 
+from leadhand.lazy import lazy_attributes
+
 if TYPE_CHECKING:
-    from leadhand.models.calls import Asker, Caller, Request
+    from leadhand.models.calls import Asker, Caller, CallRequest
     from leadhand.models.connections import Connections
     from leadhand.models.gate import Gate
 
-__all__ = ["Asker", "Caller", "Connections", "Gate", "Request"]
+__all__ = ["Asker", "CallRequest", "Caller", "Connections", "Gate"]
 
 _MODULES = {
     "Asker": "calls",
     "Caller": "calls",
     "Connections": "connections",
     "Gate": "gate",
-    "Request": "calls",
+    "CallRequest": "calls",
 }
 
-
-def __getattr__(name: str) -> object:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+__getattr__ = lazy_attributes(__name__, _MODULES)

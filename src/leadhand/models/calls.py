@@ -68,7 +68,7 @@ class Asker:
 
 
 @dataclass(frozen=True)
-class Request:
+class CallRequest:
     """What a model is asked, besides the conversation so far; one will do for many calls."""
 
     instructions: str
@@ -148,7 +148,7 @@ class Caller:
         asker: Asker,
         messages: list[ModelMessage],
         *,
-        request: Request,
+        request: CallRequest,
         models: Sequence[ModelSpec],
     ) -> tuple[ModelResponse, Usage]:
         """The answer of the first of `models` that gives one, and what it used.

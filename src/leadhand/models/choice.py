@@ -25,7 +25,7 @@ LISTING_TIMEOUT_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ModelChoice:
     """A team with its models filled in."""
 
     team: Team
@@ -42,7 +42,7 @@ async def choose(
     no_model: bool,
     environ: Mapping[str, str],
     servers: Sequence[LocalServer] = LOCAL_SERVERS,
-) -> Choice:
+) -> ModelChoice:
     """The team with the models that were asked for, else its own, else those that are at hand.
 
     Raises `InputError` where what was asked for contradicts itself or can't be found out.
@@ -50,7 +50,7 @@ async def choose(
     if no_model and model is not None:
         raise InputError("--model and --no-model exclude each other: give one of them")
     if no_model:
-        return Choice(_stripped(team), "no model, from --no-model: engine deterministic")
+        return ModelChoice(_stripped(team), "no model, from --no-model: engine deterministic")
     team = _without_auto(team)
     for variable in ("OPENAI_BASE_URL", "ANTHROPIC_BASE_URL"):
         _check_address(variable, environ.get(variable, "").strip())
@@ -60,7 +60,7 @@ async def choose(
             return _named(team, name, origin, environ)
     if team.tiers:
         own = _addressed(team, environ)
-        return Choice(own, f"{_tiers_line(own)}, from team {team.name}")
+        return ModelChoice(own, f"{_tiers_line(own)}, from team {team.name}")
     return await _at_hand(team, environ, servers)
 
 
@@ -72,7 +72,7 @@ def is_auto(team: Team) -> bool:
 
 async def found(
     team: Team, environ: Mapping[str, str], servers: Sequence[LocalServer] = LOCAL_SERVERS
-) -> Choice:
+) -> ModelChoice:
     """The team with a model wherever it says `auto`; teams that do not say it keep what they have.
 
     Raises `InputError` where what the environment says can't be used.
@@ -87,7 +87,7 @@ async def found(
             why, beside = inner.why, {**beside, **inner.environ}
             worker = dataclasses.replace(worker, team=inner.team)
         workers.append(worker)
-    return Choice(dataclasses.replace(team, workers=tuple(workers)), why, beside)
+    return ModelChoice(dataclasses.replace(team, workers=tuple(workers)), why, beside)
 
 
 def _without_auto(team: Team) -> Team:
@@ -162,45 +162,45 @@ def shown(spec: ModelSpec) -> str:
     return f"{system}:{name}" if system and name else type(spec).__name__
 
 
-def _named(team: Team, name: str, origin: str, environ: Mapping[str, str]) -> Choice:
+def _named(team: Team, name: str, origin: str, environ: Mapping[str, str]) -> ModelChoice:
     name = name.strip()
     if not name:
         raise InputError(f"{origin} names no model: give provider:model, or {NO_MODEL}")
     if name == NO_MODEL:
-        return Choice(_stripped(team), f"no model, from {origin}: engine deterministic")
+        return ModelChoice(_stripped(team), f"no model, from {origin}: engine deterministic")
     spec = _address(name, environ)
     chosen = dataclasses.replace(_stripped(team), model=spec)
-    return Choice(chosen, f"{shown(spec)} for every role, from {origin}")
+    return ModelChoice(chosen, f"{shown(spec)} for every role, from {origin}")
 
 
 async def _at_hand(
     team: Team, environ: Mapping[str, str], servers: Sequence[LocalServer]
-) -> Choice:
+) -> ModelChoice:
     """The team with the models that the environment or this machine offers."""
     base_url = environ.get("OPENAI_BASE_URL", "").strip()
     if base_url:
         spec = await _first_listed(base_url, environ.get("OPENAI_API_KEY"))
         chosen = dataclasses.replace(_addressed(team, environ), model=spec)
-        return Choice(chosen, f"{spec} for every role, the first model at OPENAI_BASE_URL")
+        return ModelChoice(chosen, f"{spec} for every role, the first model at OPENAI_BASE_URL")
     rows = keyed(environ)
     usable = next((row for row in rows if row.installed), None)
     if usable is not None:
         models: Mapping[Tier, tuple[ModelSpec, ...]]
         models = {tier: (spec,) for tier, spec in usable.tiers.items()}
         chosen = dataclasses.replace(team, models=models)
-        return Choice(chosen, f"{_tiers_line(chosen)}, because {usable.variable} is set")
+        return ModelChoice(chosen, f"{_tiers_line(chosen)}, because {usable.variable} is set")
     local = await local_model(servers)
     if local is not None:
         where = f"{local.server.name} on port {local.server.port}"
-        return Choice(
+        return ModelChoice(
             dataclasses.replace(team, model=local.spec),
             f"{local.spec} for every role, found at {where}",
             {local.server.variable: local.server.base_url},
         )
     if rows:
         lacking = f'{rows[0].variable} is set, but needs "pydantic-ai-slim[{rows[0].extra}]"'
-        return Choice(team, f"no model found ({lacking} installed): engine deterministic")
-    return Choice(team, "no model found: engine deterministic")
+        return ModelChoice(team, f"no model found ({lacking} installed): engine deterministic")
+    return ModelChoice(team, "no model found: engine deterministic")
 
 
 async def _first_listed(base_url: str, key: str | None) -> str:

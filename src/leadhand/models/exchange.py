@@ -23,7 +23,7 @@ from pydantic_ai.settings import ModelSettings
 
 from leadhand.models.connections import Connection
 from leadhand.models.failures import Failure, failure_of
-from leadhand.models.gate import Ending, Place
+from leadhand.models.gate import Ending, GatePass
 
 CALL_TIMEOUT_S = 300.0
 """How long one call may take from its first byte to its last, however slowly they drip."""
@@ -38,7 +38,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 async def exchanged(
     connection: Connection,
-    place: Place,
+    place: GatePass,
     messages: list[ModelMessage],
     settings: ModelSettings | None,
     parameters: ModelRequestParameters,
@@ -110,23 +110,23 @@ def legible(response: ModelResponse) -> ModelResponse:
 
 def _legible_part(part: ModelResponsePart) -> ModelResponsePart:
     if isinstance(part, TextPart | ThinkingPart):
-        content = _mended(part.content)
+        content = _repaired(part.content)
         return part if content == part.content else dataclasses.replace(part, content=content)
     if isinstance(part, ToolCallPart):
-        mended = {"tool_name": _mended(part.tool_name), "args": _mended(part.args)}
-        same = mended == {"tool_name": part.tool_name, "args": part.args}
-        return part if same else dataclasses.replace(part, **mended)
+        repaired = {"tool_name": _repaired(part.tool_name), "args": _repaired(part.args)}
+        same = repaired == {"tool_name": part.tool_name, "args": part.args}
+        return part if same else dataclasses.replace(part, **repaired)
     return part
 
 
-def _mended(value: T) -> T:
+def _repaired(value: T) -> T:
     """JSON data without lone surrogates."""
-    mended: object = value
+    repaired: object = value
     if isinstance(value, str) and not value.isascii():
-        mended = _SURROGATE.sub("\ufffd", value)
+        repaired = _SURROGATE.sub("\ufffd", value)
     elif isinstance(value, dict):
         rows = cast("dict[str, object]", value)
-        mended = {_mended(key): _mended(item) for key, item in rows.items()}
+        repaired = {_repaired(key): _repaired(item) for key, item in rows.items()}
     elif isinstance(value, list):
-        mended = [_mended(item) for item in cast("list[object]", value)]
-    return cast("T", mended)
+        repaired = [_repaired(item) for item in cast("list[object]", value)]
+    return cast("T", repaired)

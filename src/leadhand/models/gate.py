@@ -36,7 +36,7 @@ Ending = Literal["answered", "refused", "lost"]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class GatePass:
     """Leave to make one call."""
 
     number: int
@@ -84,7 +84,7 @@ class Gate:
         """Seconds until anybody may go in."""
         return max(0.0, self._opens_at_s - asyncio.get_running_loop().time())
 
-    async def enter(self, *, since: int | None = None) -> Place | None:
+    async def enter(self, *, since: int | None = None) -> GatePass | None:
         """Wait for a place, to be followed by `leave`.
 
         None, and no place, where the gate has closed `PATIENCE` times since the round `since` and
@@ -98,7 +98,7 @@ class Gate:
                 elif self._width is None or self._inside < self._width:
                     self._inside += 1
                     self._entered += 1
-                    return Place(self._entered, self._round)
+                    return GatePass(self._entered, self._round)
                 else:
                     turn: asyncio.Future[None] = loop.create_future()
                     self._waiting.append(turn)
@@ -109,7 +109,7 @@ class Gate:
         self._wake(1)
         return None
 
-    def leave(self, place: Place, ending: Ending, *, asked_s: float | None = None) -> None:
+    def leave(self, place: GatePass, ending: Ending, *, asked_s: float | None = None) -> None:
         """Give a place back. A model that refuses may ask to be left alone for `asked_s` seconds.
 
         Calls that went in before the gate last closed neither widen nor narrow it: they report
@@ -130,7 +130,7 @@ class Gate:
         free = len(self._waiting) if self._width is None else self._width - self._inside
         self._wake(free)
 
-    def _hold_back(self, place: Place, asked_s: float | None) -> None:
+    def _hold_back(self, place: GatePass, asked_s: float | None) -> None:
         refused = max(
             sum(place.number - back + along in self._refused for along in range(IN_A_ROW))
             for back in range(IN_A_ROW)

@@ -24,7 +24,7 @@ from pydantic_core import from_json, to_json
 
 from leadhand.contracts.team import ModelSpec
 from leadhand.errors import ModelError
-from leadhand.models.calls import MAX_OUTPUT_BYTES, Asker, Caller, Request
+from leadhand.models.calls import MAX_OUTPUT_BYTES, Asker, Caller, CallRequest
 
 _CUT_OFF = "its answer was cut off: it is longer than the model may write"
 MAX_REPAIRS = 2
@@ -49,7 +49,7 @@ class Unfit(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class StructuredAnswer:
     """What a response gives as its answer."""
 
     data: dict[str, JsonValue] | None = None
@@ -63,7 +63,7 @@ class Answer:
     cut_off: bool = False
     """Whether that is because it is longer than the model may write."""
 
-    def readable(self) -> "Answer":
+    def readable(self) -> "StructuredAnswer":
         """The answer itself. Raises `Unfit` if it can't be read."""
         if self.problem is None:
             return self
@@ -75,9 +75,9 @@ async def ask_for(
     asker: Asker,
     text: str,
     *,
-    request: Request,
+    request: CallRequest,
     models: Sequence[ModelSpec],
-    read: Callable[[Answer], T],
+    read: Callable[[StructuredAnswer], T],
 ) -> T:
     """What `read` makes of the model's answer to `text`.
 
@@ -104,16 +104,16 @@ async def ask_for(
     ) from last
 
 
-def opening(text: str, request: Request) -> ModelRequest:
+def opening(text: str, request: CallRequest) -> ModelRequest:
     """The message that opens a conversation."""
     return ModelRequest([UserPromptPart(text)], instructions=request.instructions or None)
 
 
-def answer_in(response: ModelResponse, request: Request) -> Answer:
+def answer_in(response: ModelResponse, request: CallRequest) -> StructuredAnswer:
     """The answer in a response: the output tool's arguments, else JSON, else plain text."""
     text = (response.text or "").strip()
     if _is_longer(text, request.max_bytes):
-        return Answer(problem=_too_long("Your answer", request.max_bytes))
+        return StructuredAnswer(problem=_too_long("Your answer", request.max_bytes))
     output = request.output
     if output is None:
         return _in_words(response, text)
@@ -122,23 +122,25 @@ def answer_in(response: ModelResponse, request: Request) -> Answer:
         data = arguments_of(call, max_bytes=request.max_bytes)
         if isinstance(data, str):
             problem = _cut_off(response)
-            return Answer(
+            return StructuredAnswer(
                 text=text, call=call, problem=problem or data, cut_off=problem is not None
             )
-        return Answer(data, text, call)
+        return StructuredAnswer(data, text, call)
     data = _object_in(text)
     if data is not None:
-        return Answer(data, text)
+        return StructuredAnswer(data, text)
     if response.tool_calls and not text:
         called = response.tool_calls[0].tool_name
-        return Answer(problem=f"There is no tool {called!r}. Answer by calling {output.name!r}.")
+        return StructuredAnswer(
+            problem=f"There is no tool {called!r}. Answer by calling {output.name!r}."
+        )
     return _in_words(response, text)
 
 
-def _in_words(response: ModelResponse, text: str) -> Answer:
+def _in_words(response: ModelResponse, text: str) -> StructuredAnswer:
     cut_off = _cut_off(response)
     problem = cut_off or (None if text else "You sent no answer. Answer now.")
-    return Answer(text=text, problem=problem, cut_off=cut_off is not None)
+    return StructuredAnswer(text=text, problem=problem, cut_off=cut_off is not None)
 
 
 def _cut_off(response: ModelResponse) -> str | None:
@@ -212,7 +214,7 @@ def reply(call: ToolCallPart, problem: str) -> ModelRequestPart:
     return ToolReturnPart(call.tool_name, problem, call.tool_call_id, outcome="failed")
 
 
-def left_in(response: ModelResponse, request: Request) -> str | dict[str, JsonValue]:
+def left_in(response: ModelResponse, request: CallRequest) -> str | dict[str, JsonValue]:
     """What can be read of an answer that is cut off, or no call: its fields, else its text."""
     name = request.output.name if request.output is not None else None
     call = next((call for call in response.tool_calls if call.tool_name == name), None)

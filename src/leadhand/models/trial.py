@@ -12,7 +12,7 @@ from pydantic_ai.tools import ToolDefinition
 
 from leadhand.contracts.team import ModelSpec
 from leadhand.errors import LeadhandError, ModelError
-from leadhand.models.calls import Asker, Caller, Request
+from leadhand.models.calls import Asker, Caller, CallRequest
 from leadhand.models.connections import Connection
 from leadhand.models.listing import NoListing, listed
 from leadhand.models.structured import answer_in, arguments_of, opening
@@ -116,7 +116,7 @@ class _Subject:
 
     async def plain(self) -> Trial:
         """A plain question."""
-        request = Request(_INSTRUCTIONS)
+        request = CallRequest(_INSTRUCTIONS)
         answer = answer_in(await self._ask("Say the word: ready", request), request)
         if answer.problem is not None:
             return Trial("plain answer", False, "it sent no text", "try another model with --model")
@@ -125,7 +125,7 @@ class _Subject:
     async def tool(self) -> Trial:
         """A question that a tool is there for."""
         asked = "What is 20417 plus 3586? Use the tool `add`; do not reckon yourself."
-        response = await self._ask(asked, Request(_INSTRUCTIONS, tools=[_ADD]))
+        response = await self._ask(asked, CallRequest(_INSTRUCTIONS, tools=[_ADD]))
         wrong = _wrong_call(response)
         if wrong is None:
             return Trial("tool call", True, "called with valid arguments")
@@ -134,7 +134,7 @@ class _Subject:
 
     async def form(self) -> Trial:
         """An answer that has to have certain fields."""
-        request = Request(_INSTRUCTIONS, output=_FORM)
+        request = CallRequest(_INSTRUCTIONS, output=_FORM)
         answer = answer_in(await self._ask("Which city is the Eiffel Tower in?", request), request)
         data = answer.data
         if data is None:
@@ -171,7 +171,7 @@ class _Subject:
         fits, why = 0, ""
         for tokens in CONTEXT_TOKENS:
             try:
-                response = await self._ask(_filler(tokens), Request(_INSTRUCTIONS))
+                response = await self._ask(_filler(tokens), CallRequest(_INSTRUCTIONS))
             except ModelError as error:
                 why = f"; {tokens:,} failed: {error}"
                 break
@@ -184,7 +184,7 @@ class _Subject:
             fits = tokens
         return _context(fits, f"at least {fits:,} tokens{why}")
 
-    async def _ask(self, text: str, request: Request) -> ModelResponse:
+    async def _ask(self, text: str, request: CallRequest) -> ModelResponse:
         messages: list[ModelMessage] = [opening(text, request)]
         response, _ = await self._caller.ask(_ASKER, messages, request=request, models=[self._spec])
         return response

@@ -3,8 +3,9 @@
 Names resolve on first use: what asks a model is heavy, and a team without one never needs it.
 """
 
-import importlib
 from typing import TYPE_CHECKING
+
+from leadhand.lazy import lazy_attributes
 
 if TYPE_CHECKING:
     from leadhand.planners.ahead import ModelPlanner
@@ -15,8 +16,4 @@ __all__ = ["ModelPlanner", "ModelRemedies", "TemplatePlanner"]
 
 _MODULES = {"ModelPlanner": "ahead", "ModelRemedies": "revision", "TemplatePlanner": "template"}
 
-
-def __getattr__(name: str) -> object:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+__getattr__ = lazy_attributes(__name__, _MODULES)

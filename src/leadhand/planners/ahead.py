@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from leadhand import ports
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
-from leadhand.errors import PlanRejected
-from leadhand.models.calls import Asker, Caller, Request
+from leadhand.errors import PlanError
+from leadhand.models.calls import Asker, Caller, CallRequest
 from leadhand.models.prompts import joined, prompt
-from leadhand.models.structured import MAX_REPAIRS, Answer, Unfit, ask_for
+from leadhand.models.structured import MAX_REPAIRS, StructuredAnswer, Unfit, ask_for
 from leadhand.planners.proposal import form, object_in, proposed, roster, shortened
 from leadhand.plans.checks import Problem, check
 
@@ -33,20 +33,20 @@ class ModelPlanner:
         self._caller = caller
         self._rejected = rejected
 
-    async def plan(self, request: ports.Request, team: Team) -> Plan:
+    async def plan(self, request: ports.PlanRequest, team: Team) -> Plan:
         """A plan that `check` finds nothing wrong with.
 
-        Raises `PlanRejected` with every problem of the last proposal where repairs didn't help,
+        Raises `PlanError` with every problem of the last proposal where repairs didn't help,
         and `ModelError` where no model answered, or answers came that hold no proposal.
         """
         proposals = itertools.count(1)
 
-        def read(answer: Answer) -> Plan:
+        def read(answer: StructuredAnswer) -> Plan:
             plan, problems = _read(answer, request, team)
             if plan is not None and not problems:
                 return plan
             if next(proposals) > MAX_REPAIRS:
-                raise PlanRejected(problems)
+                raise PlanError(problems)
             said = shortened([problem.message for problem in problems])
             self._rejected(plan, said)
             raise Unfit(_numbered(said))
@@ -61,21 +61,21 @@ class ModelPlanner:
         )
 
 
-def _asked(team: Team) -> Request:
+def _asked(team: Team) -> CallRequest:
     role = team.planner
     if role.plain:
-        return Request(role.instructions, settings=role.settings)
+        return CallRequest(role.instructions, settings=role.settings)
     instructions = joined(prompt(_PACKAGE, "planner"), roster(team.workers), role.instructions)
-    return Request(instructions, output=form(team), settings=role.settings)
+    return CallRequest(instructions, output=form(team), settings=role.settings)
 
 
-def _question(request: ports.Request) -> str:
+def _question(request: ports.PlanRequest) -> str:
     inputs = " ".join(request.inputs.split())
     return joined(request.text, f"Handed in with it: {inputs}" if inputs else "")
 
 
 def _read(
-    answer: Answer, request: ports.Request, team: Team
+    answer: StructuredAnswer, request: ports.PlanRequest, team: Team
 ) -> tuple[Plan | None, Sequence[Problem]]:
     """The plan that an answer proposes, where it is one, and what is wrong with it."""
     data = answer.data if answer.data is not None else object_in(answer.text)

@@ -9,9 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_ai.tools import ToolDefinition
 
 from leadhand.contracts.team import ModelSpec, Role, Tier, Worker
-from leadhand.models.calls import Asker, Caller, Request
+from leadhand.models.calls import Asker, Caller, CallRequest
 from leadhand.models.prompts import joined, prompt
-from leadhand.models.structured import Answer, Unfit, ask_for
+from leadhand.models.structured import StructuredAnswer, Unfit, ask_for
 from leadhand.untrusted.fence import Fence
 
 DOUBT = 60
@@ -50,7 +50,7 @@ class ModelChooser:
         """
         names = [worker.name for worker in among]
 
-        def read(answer: Answer) -> str | None:
+        def read(answer: StructuredAnswer) -> str | None:
             try:
                 choice = _Choice.model_validate(answer.data)
             except ValidationError as error:
@@ -69,7 +69,7 @@ class ModelChooser:
             self._caller,
             _ASKER,
             joined(text, handed_back),
-            request=Request(instructions, output=_form(names), settings=self._role.settings),
+            request=CallRequest(instructions, output=_form(names), settings=self._role.settings),
             models=self._models,
             read=read,
         )

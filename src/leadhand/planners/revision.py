@@ -14,9 +14,9 @@ from leadhand.contracts.outcome import Escalated, Failed, ImpactKind, PlanImpact
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team
 from leadhand.engine.handoffs import digest, excerpt
-from leadhand.models.calls import Asker, Caller, Request
+from leadhand.models.calls import Asker, Caller, CallRequest
 from leadhand.models.prompts import joined, prompt
-from leadhand.models.structured import Answer, Unfit, ask_for
+from leadhand.models.structured import StructuredAnswer, Unfit, ask_for
 from leadhand.planners.proposal import form, object_in, proposed, roster, shortened
 from leadhand.ports import Arbiter
 from leadhand.state.fold import RunState
@@ -125,7 +125,7 @@ class ModelRemedies:
         return roster(worker for worker in self._team.workers if worker.name in names)
 
     async def _plan(self, name: str, text: str, *, goal: str) -> Plan:
-        def read(answer: Answer) -> Plan:
+        def read(answer: StructuredAnswer) -> Plan:
             plan = proposed(_data(answer), goal, self._team)
             if not isinstance(plan, Plan):
                 raise Unfit("; ".join(shortened([problem.message for problem in plan])))
@@ -145,14 +145,14 @@ class ModelRemedies:
         return await self._asked(name, output, text, _data)
 
     async def _asked(
-        self, name: str, output: ToolDefinition, text: str, read: Callable[[Answer], T]
+        self, name: str, output: ToolDefinition, text: str, read: Callable[[StructuredAnswer], T]
     ) -> T:
         role = self._team.planner
         return await ask_for(
             self._caller,
             Asker("supervisor"),
             text,
-            request=Request(prompt(_PACKAGE, name), output=output, settings=role.settings),
+            request=CallRequest(prompt(_PACKAGE, name), output=output, settings=role.settings),
             models=(role.model,) if role.model is not None else self._team.tiers[role.tier],
             read=read,
         )
@@ -172,7 +172,7 @@ def _object(**fields: list[str] | None) -> dict[str, JsonValue]:
     }
 
 
-def _data(answer: Answer) -> Mapping[str, JsonValue]:
+def _data(answer: StructuredAnswer) -> Mapping[str, JsonValue]:
     data = answer.data if answer.data is not None else object_in(answer.text)
     if data is None:
         raise Unfit("This is no answer in the form asked for. Give it in that form.")

@@ -13,7 +13,7 @@ from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team, Worker
 from leadhand.errors import ModelError
 from leadhand.plans.routes import candidates, route_of
-from leadhand.ports import Planner, Request
+from leadhand.ports import Planner, PlanRequest
 
 _log = logging.getLogger("leadhand")
 
@@ -76,7 +76,7 @@ class RoutingPlanner:
         self._otherwise = otherwise
         self.name = "router"
 
-    async def plan(self, request: Request, team: Team) -> Plan:
+    async def plan(self, request: PlanRequest, team: Team) -> Plan:
         """A plan of one task, or the other planner's; `name` says afterwards whose it is."""
         worker = await self._router.first(request.text)
         found = team.worker(worker) if worker is not None else None

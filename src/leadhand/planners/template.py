@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import TaskTemplate, Team
 from leadhand.errors import InputError
-from leadhand.ports import Batch, Request
+from leadhand.ports import Batch, PlanRequest
 
 _WHOLE = (Batch(artifacts=()),)
 
@@ -15,7 +15,7 @@ class TemplatePlanner:
 
     name = "template"
 
-    async def plan(self, request: Request, team: Team) -> Plan:
+    async def plan(self, request: PlanRequest, team: Team) -> Plan:
         """One task for each entry of the template, or for each batch of an entry's `for_each`.
 
         Raises `InputError` where there is nothing for any entry to work on.
@@ -44,7 +44,7 @@ class TemplatePlanner:
         )
 
 
-def _batches(entry: TaskTemplate, request: Request) -> Sequence[Batch]:
+def _batches(entry: TaskTemplate, request: PlanRequest) -> Sequence[Batch]:
     return _WHOLE if entry.for_each is None else request.batches.get(entry.for_each, ())
 
 
@@ -59,7 +59,7 @@ def _task(
     number: int,
     batches: dict[str, Sequence[Batch]],
     ids: dict[str, list[str]],
-    request: Request,
+    request: PlanRequest,
 ) -> Task:
     batch = batches[entry.id][number]
     shown = ", ".join(batch.artifacts[:3]) + (", ..." if len(batch.artifacts) > 3 else "")

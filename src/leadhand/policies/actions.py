@@ -7,7 +7,7 @@ from leadhand.contracts.team import Rung
 
 
 @dataclass(frozen=True, slots=True)
-class Repeat:
+class RetryTask:
     """The same worker tries again with the same intent, after `delay_s`."""
 
     delay_s: float
@@ -15,7 +15,7 @@ class Repeat:
 
 
 @dataclass(frozen=True, slots=True)
-class Refine:
+class RefineTask:
     """The intent is put in words that avoid what went wrong, and the same worker tries again."""
 
     reason: str
@@ -31,7 +31,7 @@ class RaiseTier:
 
 
 @dataclass(frozen=True, slots=True)
-class Reassign:
+class FallBack:
     """Another worker tries."""
 
     worker: str
@@ -39,14 +39,14 @@ class Reassign:
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
+class ReassignTask:
     """Another worker tries, whom a router has to choose first."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
-class Split:
+class SplitTask:
     """Smaller tasks take the place of this one."""
 
     reason: str
@@ -61,7 +61,7 @@ class SecondOpinion:
 
 
 @dataclass(frozen=True, slots=True)
-class Judge:
+class JudgeOpinions:
     """There are two results: one of them is taken."""
 
     first: Result
@@ -77,7 +77,7 @@ class AskPerson:
 
 
 @dataclass(frozen=True, slots=True)
-class Accept:
+class AcceptResult:
     """A partial result is taken as the result, with `reason` as its flag."""
 
     result: Result
@@ -91,14 +91,23 @@ class GiveUp:
     reason: str
 
 
-Consult = Refine | Route | Split | AskPerson
+Consult = RefineTask | ReassignTask | SplitTask | AskPerson
 """What somebody has to be asked for first, who may have nothing to say."""
-Action = Repeat | RaiseTier | Reassign | SecondOpinion | Judge | Accept | GiveUp | Consult
+Action = (
+    RetryTask
+    | RaiseTier
+    | FallBack
+    | SecondOpinion
+    | JudgeOpinions
+    | AcceptResult
+    | GiveUp
+    | Consult
+)
 
 RUNG_OF: dict[type[Consult], Rung] = {
-    Refine: "refine",
-    Route: "reassign",
-    Split: "split",
+    RefineTask: "refine",
+    ReassignTask: "reassign",
+    SplitTask: "split",
     AskPerson: "ask_person",
 }
 """The rung that is passed over where nobody had anything to say."""

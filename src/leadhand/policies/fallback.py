@@ -1,13 +1,13 @@
 """The rung `fallback`: the worker that the team names for it takes over."""
 
 from leadhand.contracts.outcome import Failed
-from leadhand.policies.actions import Reassign
+from leadhand.policies.actions import FallBack
 from leadhand.policies.history import History, Rules, Unsuccessful, free, said
 
 
 def fallback(
     outcome: Unsuccessful, history: History, rules: Rules, now_s: float
-) -> Reassign | None:
+) -> FallBack | None:
     """Where there is one that has not tried, and its breaker is not open.
 
     Once the budget is used up, only a function can take over: it costs nothing.
@@ -17,4 +17,4 @@ def fallback(
         return None
     if isinstance(outcome, Failed) and outcome.kind == "budget" and other in rules.by_model:
         return None
-    return Reassign(other, f"{history.worker} ended with {said(outcome)}; {other} is its fallback")
+    return FallBack(other, f"{history.worker} ended with {said(outcome)}; {other} is its fallback")

@@ -17,7 +17,7 @@ from collections.abc import Callable
 from leadhand.contracts.outcome import Escalated, Failed
 from leadhand.contracts.team import Ladder, Rung
 from leadhand.policies.accept import accept
-from leadhand.policies.actions import Action, RaiseTier, Refine, Repeat
+from leadhand.policies.actions import Action, RaiseTier, RefineTask, RetryTask
 from leadhand.policies.ask_person import ask_person
 from leadhand.policies.fallback import fallback
 from leadhand.policies.give_up import give_up
@@ -57,7 +57,7 @@ def decide(outcome: Unsuccessful, history: History, rules: Rules, now_s: float) 
         if rung in history.passed or not (again or rung == "accept"):
             continue
         action = _POLICIES[rung](outcome, history, rules, now_s)
-        by_the_same = isinstance(action, Repeat | Refine | RaiseTier)
+        by_the_same = isinstance(action, RetryTask | RefineTask | RaiseTier)
         if by_the_same and one_left and "fallback" in order[place:]:
             action = fallback(outcome, history, rules, now_s) or action
         if action is not None:

@@ -1,15 +1,17 @@
 """The rung `refine`: the supervisor words the task so that it avoids what went wrong."""
 
 from leadhand.contracts.outcome import Failed
-from leadhand.policies.actions import Refine
+from leadhand.policies.actions import RefineTask
 from leadhand.policies.history import History, Rules, Unsuccessful, said
 
 
-def refine(outcome: Unsuccessful, history: History, rules: Rules, now_s: float) -> Refine | None:
+def refine(
+    outcome: Unsuccessful, history: History, rules: Rules, now_s: float
+) -> RefineTask | None:
     """Once a task, if a model refines it and a model reads it."""
     if not is_refinable(outcome, history, rules):
         return None
-    return Refine(f"{history.worker} ended with {said(outcome)}: its intent is refined")
+    return RefineTask(f"{history.worker} ended with {said(outcome)}: its intent is refined")
 
 
 def is_refinable(outcome: Unsuccessful, history: History, rules: Rules) -> bool:

@@ -3,7 +3,7 @@
 from zlib import crc32
 
 from leadhand.contracts.outcome import Failed
-from leadhand.policies.actions import Repeat
+from leadhand.policies.actions import RetryTask
 from leadhand.policies.history import History, Rules, Unsuccessful
 from leadhand.policies.refine import is_refinable
 
@@ -14,7 +14,7 @@ BEFORE_REFINING = 1
 """Retries of an attempt that raised, before its intent is refined if a model can do that."""
 
 
-def retry(outcome: Unsuccessful, history: History, rules: Rules, now_s: float) -> Repeat | None:
+def retry(outcome: Unsuccessful, history: History, rules: Rules, now_s: float) -> RetryTask | None:
     """Applies to transient failures, as often as attempts are left; to a timeout once."""
     own = rules.retries.get(history.worker)
     if not isinstance(outcome, Failed) or own is False:
@@ -30,16 +30,16 @@ def retry(outcome: Unsuccessful, history: History, rules: Rules, now_s: float) -
     waits = rules.retry.backoff_s or (0.0,)
     wait_s = waits[min(history.attempts, len(waits)) - 1]
     delay_s = round(wait_s * (1 + JITTER * (2 * history.jitter - 1)), 3)
-    return Repeat(delay_s, f"{outcome.kind} may pass: attempt {history.attempts + 1} follows")
+    return RetryTask(delay_s, f"{outcome.kind} may pass: attempt {history.attempts + 1} follows")
 
 
-def _once_more(history: History, now_s: float) -> Repeat | None:
+def _once_more(history: History, now_s: float) -> RetryTask | None:
     """At once, as the attempt itself was a wait; not if the run would end the next one early."""
     if history.timeouts:
         return None
     if history.until_s is not None and now_s + (history.timeout_s or 0.0) > history.until_s:
         return None
-    return Repeat(0.0, f"it took too long: attempt {history.attempts + 1} follows")
+    return RetryTask(0.0, f"it took too long: attempt {history.attempts + 1} follows")
 
 
 def jitter(attempt: str) -> float:

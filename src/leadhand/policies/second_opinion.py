@@ -1,7 +1,7 @@
 """The rung `second_opinion`: another worker tries as well, and the better result is taken."""
 
 from leadhand.contracts.outcome import Completed, Outcome, Result
-from leadhand.policies.actions import Accept, Judge, SecondOpinion
+from leadhand.policies.actions import AcceptResult, JudgeOpinions, SecondOpinion
 from leadhand.policies.history import History, Rules, Unsuccessful, free, said
 
 
@@ -15,19 +15,19 @@ def second_opinion(
     return SecondOpinion(other, f"{history.worker} ended with {said(outcome)}; {other} tries too")
 
 
-def judged(outcome: Outcome, history: History, first: Result) -> Judge | Accept:
+def judged(outcome: Outcome, history: History, first: Result) -> JudgeOpinions | AcceptResult:
     """What follows where the second opinion on `first` has come, or has not."""
     second = outcome.result if isinstance(outcome, Completed) else outcome.partial
     if second is not None:
-        return Judge(first, second, f"{history.worker} gave a second opinion")
+        return JudgeOpinions(first, second, f"{history.worker} gave a second opinion")
     ended = "" if isinstance(outcome, Completed) else said(outcome)
-    return Accept(
+    return AcceptResult(
         first,
         f"accepted at low confidence: {history.worker} ended with {ended} as a second opinion",
     )
 
 
-def surer(first: Result, second: Result, *, doubted: bool) -> tuple[bool, str]:
+def more_confident(first: Result, second: Result, *, doubted: bool) -> tuple[bool, str]:
     """Whether the second is taken where nobody can judge, and why: the higher confidence.
 
     `doubted`: the second worker handed its result back with doubts, as the first did. Where a

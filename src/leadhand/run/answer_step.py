@@ -37,9 +37,9 @@ class AnswerStep:
             synthesis = Synthesis(answer="There is no answer, because there is no plan.")
             missing = (Gap(task_id="plan", why=self._of.unplanned),)
         if state.plan is not None:
-            if self._of.crew.account is not None:
-                self._of.crew.account.begin_synthesis()
-            strategy = self._of.crew.synthesizer.name
+            if self._of.roles.account is not None:
+                self._of.roles.account.begin_synthesis()
+            strategy = self._of.roles.synthesizer.name
             self._recorder.record(SynthesisStarted(**self._recorder.stamp(), strategy=strategy))
             synthesis, missing = await self._synthesis(state.standing_plan or state.plan)
         known = {(one.task_ids, one.about) for one in state.conflicts}
@@ -47,7 +47,7 @@ class AnswerStep:
             if (conflict.task_ids, conflict.about) not in known:
                 self._recorder.record(ConflictFound(**self._recorder.stamp(), conflict=conflict))
         gaps = (*gaps_of(state, self._of.team), *synthesis.gaps, *missing)
-        account = self._of.crew.account
+        account = self._of.roles.account
         if account is not None and account.ledger.passed is not None and not gaps:
             _log.warning("everything was done, but %s", account.ledger.passed)
         contact = self._of.team.contact if self._unanswered() else None
@@ -108,7 +108,7 @@ class AnswerStep:
 
     def _ended_by(self) -> EndedBy | None:
         """What kept the run from doing everything, where it was not the work itself."""
-        account = self._of.crew.account
+        account = self._of.roles.account
         if self._of.active.reason is not None:
             return "person"
         if self._of.late:
@@ -121,13 +121,13 @@ class AnswerStep:
     async def _synthesis(self, plan: Plan) -> tuple[Synthesis, tuple[Gap, ...]]:
         """What the synthesizer makes of the results; where it can't, they and that as a gap."""
         results = results_of(self._state)
-        synthesizer, term = self._of.crew.synthesizer, self._of.term
+        synthesizer, term = self._of.roles.synthesizer, self._of.term
         try:
             if not synthesizer.calls_model:  # quick, and wanted of a cancelled run too
                 return await synthesizer.synthesize(plan, results), ()
             work = synthesizer.synthesize(plan, results)
             until_s = term.loop_time(term.due_s)
-            return await self._of.active.unless_told(work, until_s=until_s), ()
+            return await self._of.active.unless_stopped(work, until_s=until_s), ()
         except Cancelled:
             why = f"was not done: {self._of.active.reason}"
         except TimeoutError:

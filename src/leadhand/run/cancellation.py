@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import TypeVar
 
-from leadhand.engine.attempts import Leash
+from leadhand.engine.attempts import AbandonableTask
 from leadhand.engine.scheduler import Scheduler
 
 GRACE_S = 0.1
@@ -44,7 +44,7 @@ class ActiveRun:
         if self.reason is not None:
             scheduler.stop(self.reason)
 
-    async def unless_told(
+    async def unless_stopped(
         self, work: Coroutine[object, object, T], *, until_s: float | None = None
     ) -> T:
         """What `work` gives, as `unless` says; `Cancelled` means that the run is to stop."""
@@ -59,7 +59,7 @@ async def unless(
     Raises `Cancelled` as soon as `told` is set, and `TimeoutError` at the event loop's time
     `until_s`. Work that goes on all the same is let go of.
     """
-    leash = Leash(work)
+    leash = AbandonableTask(work)
     working = asyncio.ensure_future(leash)
     telling = asyncio.ensure_future(told.wait())
     left_s = None if until_s is None else until_s - asyncio.get_running_loop().time()
@@ -72,7 +72,7 @@ async def unless(
         telling.cancel()
         working.cancel()
         await asyncio.wait([working, telling], timeout=GRACE_S)
-        leash.let_go()
+        leash.abandon()
         working.cancel()
         await asyncio.wait([working])
         if not working.cancelled():

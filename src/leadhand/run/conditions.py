@@ -9,7 +9,7 @@ from leadhand.contracts.team import Team
 from leadhand.engine.recorder import Recorder
 from leadhand.run.cancellation import ActiveRun
 from leadhand.run.people import People
-from leadhand.run.roles import Crew
+from leadhand.run.roles import Roles
 from leadhand.run.term import Term
 
 
@@ -32,7 +32,7 @@ class Conditions:
 
     team: Team
     recorder: Recorder
-    crew: Crew
+    roles: Roles
     active: ActiveRun
     people: People | None
     term: Term

@@ -16,7 +16,7 @@ from leadhand.errors import InputError, TeamError
 from leadhand.models.choice import found, is_auto
 from leadhand.plans.checks import team_problems, without_model
 from leadhand.plans.nesting import inherited
-from leadhand.ports import Batch, Journal, Request
+from leadhand.ports import Batch, Journal, PlanRequest
 from leadhand.run.people import Ask, checked_reply
 from leadhand.run.resumption import stopped
 from leadhand.state.fold import RunState
@@ -80,7 +80,7 @@ def occasions(approve: Collection[Occasion] | None, person: Ask | None) -> tuple
     return tuple(one for one in known if one in approve)
 
 
-def check_keeping(home: str | Path | None, journal: Journal | None) -> None:
+def check_storage(home: str | Path | None, journal: Journal | None) -> None:
     """Raises `InputError` for what is no place to keep runs in."""
     if home is not None and not isinstance(home, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InputError(f"home is {type(home).__name__}; it must be a folder or a URL, as text")
@@ -131,8 +131,8 @@ def check_resumable(state: RunState, run_id: str, team: Team, again: Collection[
     for id in due - {*again}:
         task = state.tasks[id]
         worker = team.worker(task.worker)
-        goes_on = task.interrupted or task.goes_on or task.status == "running"
-        if goes_on and task.nested is not None and worker is not None and worker.team is not None:
+        resumable = task.interrupted or task.resumable or task.status == "running"
+        if resumable and task.nested is not None and worker is not None and worker.team is not None:
             check_resumable(task.nested, run_id, worker.team)
 
 
@@ -153,13 +153,13 @@ def input_paths(inputs: Sequence[str | Path]) -> list[Path]:
 
 def planner_request(
     text: str, given: Inputs | None, inputs: Sequence[Path], batches: Batches | None
-) -> Request:
+) -> PlanRequest:
     """The request as a planner gets it. Raises `InputError` where it is no text."""
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InputError(f"the request is {type(text).__name__}; it must be text")
     # A lone surrogate, from an argument that was no UTF-8 say, could not be kept as JSON.
     text = text.encode("utf-8", "replace").decode()
     if given is None:
-        return Request(text, batches or {})
+        return PlanRequest(text, batches or {})
     paths = tuple(str(path.absolute()) for path in inputs)
-    return Request(text, {"inputs": [Batch(paths)], **(batches or {})}, given.summary())
+    return PlanRequest(text, {"inputs": [Batch(paths)], **(batches or {})}, given.summary())

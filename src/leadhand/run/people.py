@@ -12,13 +12,13 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Seq
 
 from leadhand.contracts.event import ApprovalGiven, ApprovalRequested, RunStopped
 from leadhand.contracts.outcome import Escalated, Failed, located
-from leadhand.contracts.people import Message, Occasion, Question, Reply
+from leadhand.contracts.people import Occasion, Question, Reply, RunMessage
 from leadhand.contracts.task import Plan, Task
 from leadhand.engine.failures import failure_of
 from leadhand.engine.recorder import Recorder
 from leadhand.errors import InputError, JournalError
 from leadhand.journal.unblocked import asked
-from leadhand.journal.watcher import Lookout, Seen
+from leadhand.journal.watcher import RunActivity, Watcher
 from leadhand.models.prompts import joined
 from leadhand.ports import Journal
 from leadhand.run.cancellation import ActiveRun, Cancelled, unless
@@ -51,8 +51,8 @@ class People:
         self._journal = journal
         self._ask = ask
         self.occasions = frozenset(occasions)
-        self._replies: dict[str | None, Message] = {}
-        self._heard: dict[str | None, asyncio.Event] = {}
+        self._replies: dict[str | None, RunMessage] = {}
+        self._replied: dict[str | None, asyncio.Event] = {}
 
     @classmethod
     def of(
@@ -68,10 +68,10 @@ class People:
         What was asked before the run was resumed is not decided without them, whoever resumes it.
         """
         state, asked = recorder.state, set(occasions)
-        if None in state.questions or state.heard is not None or state.approved:
+        if None in state.questions or state.reply is not None or state.approved:
             asked.add("plan")
         if any(
-            id in state.questions or (task.heard is not None and not task.ended)
+            id in state.questions or (task.reply is not None and not task.ended)
             for id, task in state.tasks.items()
         ):
             asked.add("escalation")
@@ -94,13 +94,13 @@ class People:
 
     def put(self, task: Task, outcome: Escalated | Failed) -> None:
         """Write the question down that `ask` asks, before anybody waits for the answer."""
-        if self._recorder.state.tasks[task.id].heard is None:
+        if self._recorder.state.tasks[task.id].reply is None:
             self._write(task.id, _question(task, outcome))
 
     async def ask(self, task: Task, outcome: Escalated | Failed) -> str | None:
         """What the worker of `task` should know; none where there is no answer."""
         id, state = task.id, self._recorder.state
-        reply = state.tasks[id].heard
+        reply = state.tasks[id].reply
         if reply is None:
             way = f"{self._recorder.path}{id}"
             about_call = _wanted_call(outcome) is not None
@@ -115,7 +115,7 @@ class People:
 
     def put_plan(self, question: str) -> None:
         """Write the question down that `agree` asks, unless it has a reply already."""
-        if self._recorder.state.heard is None:
+        if self._recorder.state.reply is None:
             self._write(None, question)
 
     async def agree(
@@ -135,7 +135,7 @@ class People:
         state = self._recorder.state
         self.put_plan(question)
         for _ in range(UNSOUND_PLANS):
-            reply = state.heard
+            reply = state.reply
             if reply is None:
                 asked = Question(text=state.questions[None], plan=plan)
                 reply = await self._reply(None, asked, patiently=patiently)
@@ -165,17 +165,17 @@ class People:
         Of those who are away it is awaited only `patiently`.
         """
         await self._recorder.commit()
-        heard = self._heard[id] = asyncio.Event()
+        replied = self._replied[id] = asyncio.Event()
         self.look()
         if id in self._replies:
-            heard.set()
+            replied.set()
         reply: Reply | None = None
-        if self._ask is not None and not heard.is_set():
+        if self._ask is not None and not replied.is_set():
             with contextlib.suppress(Cancelled):
-                reply = await unless(heard, _said(self._ask, question))
+                reply = await unless(replied, _said(self._ask, question))
         elif patiently:
-            await heard.wait()
-        if heard.is_set():
+            await replied.wait()
+        if replied.is_set():
             reply = self._replies[id].reply
         if reply is not None:
             await self._close(id, reply)
@@ -198,7 +198,7 @@ class People:
         if message is not None:
             self._journal.drop(message)
 
-    def look(self, found: Sequence[Message] | None = None) -> list[Message]:
+    def look(self, found: Sequence[RunMessage] | None = None) -> list[RunMessage]:
         """Take in what the journal has for this run; gives the messages that are no replies.
 
         It is read here, unless what was `found` there is given.
@@ -206,7 +206,7 @@ class People:
         Of several replies to one question the last one counts. What was not asked, or not any
         more, is forgotten.
         """
-        others: list[Message] = []
+        others: list[RunMessage] = []
         if self._recorder.path:
             return others  # replies name tasks of the outermost run
         if found is None:
@@ -225,8 +225,8 @@ class People:
                 self._journal.drop(message)
                 continue
             self._replies[id] = message
-            if id in self._heard:
-                self._heard[id].set()
+            if id in self._replied:
+                self._replied[id].set()
         return others
 
 
@@ -237,7 +237,7 @@ async def watched(
     """While the block lasts, messages to a run are heard: replies by `people`, and the word to
     stop. That word is not kept for whoever resumes the run."""
     try:
-        async with Lookout.over(journal, run_id, _hearer(journal, run_id, active, people)):
+        async with Watcher.over(journal, run_id, _hearer(journal, run_id, active, people)):
             yield
     finally:
         with contextlib.suppress(JournalError):
@@ -261,10 +261,10 @@ async def take_in_interruption(recorder: Recorder, journal: Journal) -> None:
 
 def _hearer(
     journal: Journal, run_id: str, active: ActiveRun, people: People | None
-) -> Callable[[Seen], None]:
+) -> Callable[[RunActivity], None]:
     told = ""
 
-    def hear(seen: Seen) -> None:
+    def hear(seen: RunActivity) -> None:
         nonlocal told
         error = seen.error
         if seen.taken_by is not None:
@@ -293,7 +293,7 @@ def open_questions(state: RunState) -> tuple[Question, ...]:
             task_id=id,
             text=text,
             plan=state.proposed if id is None else None,
-            call=id is not None and _wanted_call(state.tasks[id].doubt) is not None,
+            call=id is not None and _wanted_call(state.tasks[id].unresolved) is not None,
         )
         for id, text in state.questions.items()
     )

@@ -2,8 +2,7 @@
 
 import logging
 
-from leadhand.contracts.event import PlanAccepted, PlanProposed
-from leadhand.contracts.event import PlanRejected as PlanRejectedEvent
+from leadhand.contracts.event import PlanAccepted, PlanProposed, PlanRejected
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.engine.failures import failure_of
@@ -13,11 +12,11 @@ from leadhand.errors import (
     InputError,
     LeadhandError,
     ModelError,
-    PlanRejected,
+    PlanError,
 )
 from leadhand.planners import TemplatePlanner
 from leadhand.plans.checks import Problem, check
-from leadhand.ports import Request
+from leadhand.ports import PlanRequest
 from leadhand.run.cancellation import Cancelled
 from leadhand.run.conditions import Conditions
 
@@ -39,7 +38,7 @@ class PlanStep:
         self._of = conditions
         self._recorder = conditions.recorder
 
-    async def planned(self, asked: Request, plan: Plan | None) -> bool:
+    async def planned(self, asked: PlanRequest, plan: Plan | None) -> bool:
         """Whether there is an accepted plan now: `plan`, one from before, or one made anew.
 
         There is none where the run was stopped, or a person has to approve of it first. Raises
@@ -66,14 +65,14 @@ class PlanStep:
         await self._recorder.commit()
         return True
 
-    async def _proposed(self, asked: Request, plan: Plan | None) -> Plan | None:
+    async def _proposed(self, asked: PlanRequest, plan: Plan | None) -> Plan | None:
         author = "person"
         if plan is None:
             try:
                 author, plan = await self._plan(asked)
             except Cancelled:
                 return None
-            except PlanRejected as error:
+            except PlanError as error:
                 # The user can't repair a plan that the planner wrote: the answer says why.
                 self._of.unplanned = f"the planner gave no sound plan: {error}"
                 messages = [problem.message for problem in error.problems[:MAX_SHOWN_PROBLEMS]]
@@ -91,10 +90,10 @@ class PlanStep:
         return plan
 
     def _reject(self, problems: tuple[str, ...]) -> None:
-        self._recorder.record(PlanRejectedEvent(**self._recorder.stamp(), problems=problems))
+        self._recorder.record(PlanRejected(**self._recorder.stamp(), problems=problems))
 
-    async def _checked(self, plan: Plan, asked: Request, *, known: bool) -> list[Problem]:
-        """The warnings about a plan. Raises `PlanRejected` if it has errors.
+    async def _checked(self, plan: Plan, asked: PlanRequest, *, known: bool) -> list[Problem]:
+        """The warnings about a plan. Raises `PlanError` if it has errors.
 
         A plan that was `known` before the run was resumed stays proposed: with the team as it was
         then, the run can still be resumed.
@@ -105,29 +104,29 @@ class PlanStep:
             if not known:
                 self._reject(tuple(problem.message for problem in errors))
                 await self._recorder.commit()
-            raise PlanRejected(errors)
+            raise PlanError(errors)
         return [*problems]
 
-    async def _plan(self, asked: Request) -> tuple[str, Plan]:
+    async def _plan(self, asked: PlanRequest) -> tuple[str, Plan]:
         """Who planned, and the plan; the team's template where no model could be asked."""
-        planner, term, team = self._of.crew.planner, self._of.term, self._of.team
-        began_s = self._recorder.elapsed_s()
+        planner, term, team = self._of.roles.planner, self._of.term, self._of.team
+        started_s = self._recorder.elapsed_s()
         try:
             work = planner.plan(asked, team)
             until_s = term.loop_time(self._until_s())
-            plan = await self._of.active.unless_told(work, until_s=until_s)
+            plan = await self._of.active.unless_stopped(work, until_s=until_s)
             problems = check(plan, team, request=asked.text)
             errors = [problem for problem in problems if problem.severity == "error"]
             if errors:
-                raise PlanRejected(errors)
+                raise PlanError(errors)
             return planner.name, plan
         except BudgetUsedUp as error:
             failure: Exception = _Unplanned(str(error))
-        except (ModelError, PlanRejected) as error:
+        except (ModelError, PlanError) as error:
             failure = error
         except TimeoutError:
             self._of.late = True
-            taken_s = self._recorder.elapsed_s() - began_s
+            taken_s = self._recorder.elapsed_s() - started_s
             why = (
                 f"no plan came in {taken_s:.3g} s, with the run's deadline of {term.deadline_s:g} s"
             )
@@ -146,8 +145,8 @@ class PlanStep:
             raise failure from None
         _log.warning("planned by the team's template, because %s", failure)
         # What kept the planner from its model keeps everyone from theirs.
-        for_all = not isinstance(failure, PlanRejected) and team.planner.model is None
-        if for_all and self._of.crew.do_without_models(str(failure)):
+        for_all = not isinstance(failure, PlanError) and team.planner.model is None
+        if for_all and self._of.roles.do_without_models(str(failure)):
             self._of.term.keep_nothing()
         return TemplatePlanner.name, plan
 
@@ -159,7 +158,7 @@ class PlanStep:
             return until_s
         return now_s + PLANNING_SHARE * (until_s - now_s)
 
-    async def _approved(self, plan: Plan, asked: Request) -> Plan | None:
+    async def _approved(self, plan: Plan, asked: PlanRequest) -> Plan | None:
         """The plan that may be carried out: `plan`, or what a person made of it; none: neither.
 
         What they take to think about it is not taken from the run's time.
@@ -175,7 +174,7 @@ class PlanStep:
         since_s = self._recorder.elapsed_s()
         asking = people.agree(plan, QUESTION, problems=problems, patiently=False)
         try:
-            reply = await self._of.active.unless_told(asking)
+            reply = await self._of.active.unless_stopped(asking)
         except Cancelled:
             return None
         self._of.term.extend(self._recorder.elapsed_s() - since_s)

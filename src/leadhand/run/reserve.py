@@ -8,7 +8,7 @@ import asyncio
 from types import TracebackType
 
 from leadhand.contracts.team import Worker
-from leadhand.engine.shared_workers import Way, Workforce
+from leadhand.engine.shared_workers import SharedWorkers, TeamPath
 from leadhand.plans import graph
 from leadhand.run.conditions import Conditions
 from leadhand.workers.offline import SLACK_S, USUAL_S
@@ -22,14 +22,14 @@ _SOON_S = 0.05
 class Reserve:
     """Stops asking models in time, while the block lasts; needs a running event loop."""
 
-    def __init__(self, conditions: Conditions, workforce: Workforce, way: Way) -> None:
+    def __init__(self, conditions: Conditions, workforce: SharedWorkers, way: TeamPath) -> None:
         self._of = conditions
-        self._need = conditions.crew.need
+        self._offline_switch = conditions.roles.offline_switch
         self._state = conditions.recorder.state
         self._workforce = workforce
         self._way = way
         self._workers = {worker.name: worker for worker in conditions.team.workers}
-        self._began_s = conditions.recorder.elapsed_s()
+        self._started_s = conditions.recorder.elapsed_s()
         self._timer: asyncio.TimerHandle | None = None
 
     def __enter__(self) -> None:
@@ -44,14 +44,14 @@ class Reserve:
     ) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        for name, took_s in self._need.took_s.items():
+        for name, took_s in self._offline_switch.took_s.items():
             shared = self._workforce.of(self._way, self._workers[name])
             shared.code_s = took_s
 
     def _look(self) -> None:
         """Stop asking models if it is time, else come back when it will be."""
         until_s, term = self._of.term.work_until_s, self._of.term
-        if until_s is None or self._need.why is not None:
+        if until_s is None or self._offline_switch.why is not None:
             return
         seconds = {
             id: 0.0 if task.ended else self._seconds(self._workers[task.worker])
@@ -61,15 +61,15 @@ class Reserve:
             return
         tasks = [task.task for task in self._state.tasks.values()]
         needed_s = max(graph.remaining_path(tasks, seconds).values()) + SLACK_S
-        kept_s = min(needed_s, MAX_SHARE * (until_s - self._began_s))
+        kept_s = min(needed_s, MAX_SHARE * (until_s - self._started_s))
         left_s = until_s - kept_s - self._of.recorder.elapsed_s()
         if left_s > _SOON_S:
             loop = asyncio.get_running_loop()
-            self._need.until_s = loop.time() + left_s
+            self._offline_switch.until_s = loop.time() + left_s
             self._timer = loop.call_later(left_s, self._look)
             return
         self._of.late = True
-        self._need.arise(
+        self._offline_switch.switch_on(
             f"no model answered until {kept_s:.2g} s before work had to stop, with the run's "
             f"deadline of {term.deadline_s:g} s: that time is its code's"
         )
@@ -79,7 +79,7 @@ class Reserve:
         shared = self._workforce.of(self._way, worker)
         if not self._has_both(worker):
             return (shared.latency_s or 0.0) if callable(worker.run) else 0.0
-        known_s = max(self._need.took_s.get(worker.name, 0.0), shared.code_s or 0.0)
+        known_s = max(self._offline_switch.took_s.get(worker.name, 0.0), shared.code_s or 0.0)
         return worker.offline_s or known_s or USUAL_S
 
     def _has_both(self, worker: Worker) -> bool:

@@ -54,7 +54,7 @@ def again(state: RunState, task_id: str) -> tuple[str, ...]:
 
 
 def _was_stopped(task: TaskState) -> bool:
-    return task.status in ("cancelled", "running") or (task.may_pass and task.ended)
+    return task.status in ("cancelled", "running") or (task.retryable and task.ended)
 
 
 def _lacks_only(task: Task, state: RunState, found: set[str]) -> bool:

@@ -29,8 +29,8 @@ from leadhand.synthesis.conflicts import roles_of
 from leadhand.synthesis.merge import Merge
 from leadhand.tools.factory import Toolshed
 from leadhand.untrusted.fence import Fence
-from leadhand.workers.offline import Need
-from leadhand.workers.runners import Staff, needs_model
+from leadhand.workers.offline import OfflineSwitch
+from leadhand.workers.runners import Runners, needs_model
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +49,7 @@ CLOSING_S = 0.2
 """How long closing connections may take, with the answer already there."""
 
 
-class Crew:
+class Roles:
     """Who does what in one run. Connections, threads and tools end with the `async with` block."""
 
     def __init__(
@@ -63,7 +63,7 @@ class Crew:
         remedies: Remedies | None = None,
         inputs: "Inputs | None" = None,
         account: Account | None = None,
-        outer: "Crew | None" = None,
+        outer: "Roles | None" = None,
         given: Handoff | None = None,
     ) -> None:
         """`planner`, `synthesizer` and `remedies` stand in for the team's own; `account` says what
@@ -82,7 +82,7 @@ class Crew:
         # The same after a restart: what a model was asked before is asked in the same words.
         self.nonce = recorder.state.nonce or outermost or secrets.token_hex(8)
         self._fence = Fence(self.nonce)
-        self.need = Need(outer.need if outer is not None else None)
+        self.offline_switch = OfflineSwitch(outer.offline_switch if outer is not None else None)
         """Whether there are models, for the workers that have code in their place."""
         self._inputs: Callable[[], tuple[str, ...]] = (
             outer._inputs if outer is not None else lambda: recorder.state.inputs
@@ -95,7 +95,7 @@ class Crew:
         self.remedies = remedies or self._routed(self._remedies())
         if account is not None and self.synthesizer.calls_model:
             account.keep_for_synthesis()
-        self.staff = Staff(
+        self.runners = Runners(
             team,
             caller=self._caller,
             fence=self._fence,
@@ -103,24 +103,24 @@ class Crew:
             given=given,
             inputs=self._inputs,
             unread=self._tools.unread,
-            need=self.need,
+            offline_switch=self.offline_switch,
         )
 
     def do_without_models(self, why: str) -> bool:
         """Have code do all that is still to be done, which says `why`; false where it can't."""
         if not all(callable(one.run) or one.offline is not None for one in self._team.workers):
             return False
-        self.need.arise_everywhere(why)
+        self.offline_switch.switch_on_everywhere(why)
         self.synthesizer = Merge(roles_of(self._team))
         self.remedies = self._routed(None)
         return True
 
-    def nested(self, team: Team, recorder: Recorder, given: Handoff, *, request: str) -> "Crew":
+    def nested(self, team: Team, recorder: Recorder, given: Handoff, *, request: str) -> "Roles":
         """The crew of a run within this one's, which does the task `given`."""
         account = account_within(self.account, max_tokens=given.limits.max_tokens)
-        return Crew(team, recorder, request=request, account=account, outer=self, given=given)
+        return Roles(team, recorder, request=request, account=account, outer=self, given=given)
 
-    async def __aenter__(self) -> "Crew":
+    async def __aenter__(self) -> "Roles":
         return self
 
     async def __aexit__(

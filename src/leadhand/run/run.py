@@ -21,10 +21,10 @@ from leadhand.engine.attempts import Slots
 from leadhand.engine.quarantine import MAX_CRASHES
 from leadhand.engine.recorder import NestedJournal, Recorder
 from leadhand.engine.scheduler import GRACE_S, Scheduler
-from leadhand.engine.shared_workers import Way, Workforce
+from leadhand.engine.shared_workers import SharedWorkers, TeamPath
 from leadhand.engine.stopwatch import aside
 from leadhand.models.choice import roles
-from leadhand.ports import Request
+from leadhand.ports import PlanRequest
 from leadhand.run.answer_step import AnswerStep
 from leadhand.run.cancellation import ActiveRun
 from leadhand.run.conditions import Conditions, Setting
@@ -33,12 +33,12 @@ from leadhand.run.people import People
 from leadhand.run.plan_step import PlanStep
 from leadhand.run.reserve import Reserve
 from leadhand.run.resumption import is_over, stopped
-from leadhand.run.roles import Crew
+from leadhand.run.roles import Roles
 from leadhand.run.stopping import Stopping
 from leadhand.run.term import Term
 from leadhand.state.fold import RunState
 from leadhand.workers.nested import request_of
-from leadhand.workers.runners import Staff
+from leadhand.workers.runners import Runners
 from leadhand.workers.watchdog import Watchdog, naming
 
 CLOSING_S = 0.1
@@ -57,7 +57,7 @@ class Run:
         self,
         team: Team,
         recorder: Recorder,
-        crew: Crew,
+        roles: Roles,
         *,
         active: ActiveRun,
         deadline_s: float | None,
@@ -65,8 +65,8 @@ class Run:
         setting: Setting | None = None,
         people: People | None = None,
         slots: Slots | None = None,
-        workforce: Workforce | None = None,
-        way: Way = (),
+        workforce: SharedWorkers | None = None,
+        way: TeamPath = (),
         grace_s: float = GRACE_S,
     ) -> None:
         """`deadline_s` is seconds from when it starts, or goes on; `concurrency` is tasks at once,
@@ -79,14 +79,14 @@ class Run:
         self._concurrency = concurrency
         self._setting = setting or Setting()
         self._slots = slots or Slots(concurrency)
-        self._workforce = workforce or Workforce(team)
+        self._workforce = workforce or SharedWorkers(team)
         self._way = way
         self._grace_s = grace_s
         term = Term(recorder, deadline_s, reserve=False)
-        self._of = Conditions(team, recorder, crew, active, people, term)
+        self._of = Conditions(team, recorder, roles, active, people, term)
 
     async def to_answer(
-        self, asked: Request, plan: Plan | None = None, *, again: tuple[str, ...] = ()
+        self, asked: PlanRequest, plan: Plan | None = None, *, again: tuple[str, ...] = ()
     ) -> Answer:
         """Plan, unless there is a `plan`; work; answer. Raises what `Supervisor.run` says.
 
@@ -111,7 +111,7 @@ class Run:
         finally:
             await stopping.close()
 
-    async def _answered(self, asked: Request, plan: Plan | None) -> Answer:
+    async def _answered(self, asked: PlanRequest, plan: Plan | None) -> Answer:
         recorder = self._recorder
         state = recorder.state
         if plan is None and not recorder.path:
@@ -126,20 +126,20 @@ class Run:
             waits = await self._work()
         return await self._end(waits=waits and self._of.active.reason is None)
 
-    def _start(self, asked: Request, again: tuple[str, ...]) -> None:
+    def _start(self, asked: PlanRequest, again: tuple[str, ...]) -> None:
         recorder, team = self._recorder, self._of.team
         recorder.start()
-        reserve = self._of.crew.synthesizer.calls_model
+        reserve = self._of.roles.synthesizer.calls_model
         term = self._of.term = Term(recorder, self._deadline_s, reserve=reserve)
         recorder.keep_until(lambda: term.work_until_s)
         if recorder.state.seq:
-            goes_on = tuple(id for id in stopped(recorder.state) if id not in {*again})
+            resumable = tuple(id for id in stopped(recorder.state) if id not in {*again})
             recorder.record(
                 RunResumed(
                     **recorder.stamp(),
                     deadline_s=self._deadline_s,
                     budget=self._setting.budget,
-                    goes_on=goes_on,
+                    goes_on=resumable,
                     again=again,
                     crashes=recorder.crashes(team),
                 )
@@ -156,7 +156,7 @@ class Run:
                 models=roles(team) if team.tiers else {},
                 budget=self._setting.budget,
                 inputs=self._setting.inputs,
-                nonce=self._of.crew.nonce,
+                nonce=self._of.roles.nonce,
                 origin=self._setting.origin,
                 amend=self._setting.amend,
             )
@@ -205,11 +205,11 @@ class Run:
         active = ActiveRun()
         people = self._of.people
         try:
-            async with self._of.crew.nested(team, recorder, handoff, request=asked.text) as crew:
+            async with self._of.roles.nested(team, recorder, handoff, request=asked.text) as roles:
                 run = Run(
                     team,
                     recorder,
-                    crew,
+                    roles,
                     active=active,
                     deadline_s=self._nested_deadline_s(handoff.limits.timeout_s),
                     concurrency=self._concurrency,
@@ -242,32 +242,32 @@ class Run:
 
     async def _work(self) -> bool:
         """Do the tasks; gives whether all that is left waits for a person."""
-        crew = self._of.crew
-        async with self._staff() as staff:
-            if staff is None:
+        roles = self._of.roles
+        async with self._runners() as runners:
+            if runners is None:
                 return False
             scheduler = Scheduler(
                 self._recorder,
                 self._of.team,
-                staff.runners,
+                runners.runners,
                 concurrency=self._concurrency,
                 slots=self._slots,
-                shared_slots=staff.slots,
+                shared_slots=runners.slots,
                 workforce=self._workforce,
                 way=self._way,
-                remedies=crew.remedies,
+                remedies=roles.remedies,
                 person=self._of.people,
                 grace_s=self._grace_s,
             )
             self._of.active.works_with(scheduler)
-            if crew.account is not None:
-                crew.account.on_used_up = partial(self._without_budget, scheduler)
+            if roles.account is not None:
+                roles.account.on_used_up = partial(self._without_budget, scheduler)
             # One watches over the whole tree of runs.
             watchdog = nullcontext() if self._recorder.path else Watchdog(naming(self._recorder))
             with watchdog, Reserve(self._of, self._workforce, self._way):
                 await scheduler.run(deadline_s=self._of.term.work_until_s)
             # Once a task and worker, however many of its attempts have not returned.
-            for given in {(one.task_id, one.to_agent): one for one in staff.abandoned}.values():
+            for given in {(one.task_id, one.to_agent): one for one in runners.abandoned}.values():
                 id, name = given.task_id, given.to_agent
                 self._recorder.record(
                     WorkerStuck(
@@ -280,33 +280,33 @@ class Run:
 
     def _without_budget(self, scheduler: Scheduler, why: str) -> None:
         """Go on by code where all can do without a model; else let come to its end what runs."""
-        if not self._of.crew.do_without_models(why):
+        if not self._of.roles.do_without_models(why):
             scheduler.start_no_more(why)
 
     @asynccontextmanager
-    async def _staff(self) -> AsyncGenerator[Staff | None]:
+    async def _runners(self) -> AsyncGenerator[Runners | None]:
         """The crew's staff, at work; none where its tools were not ready in time."""
-        staff, term = self._of.crew.staff, self._of.term
-        staff.teams = self
+        runners, term = self._of.roles.runners, self._of.term
+        runners.teams = self
         until_s = term.loop_time(term.work_until_s)
         try:
             try:
                 async with asyncio.timeout_at(until_s):
-                    await staff.__aenter__()
+                    await runners.__aenter__()
             except TimeoutError:
                 self._cancel_all(
                     f"the run's deadline of {term.deadline_s:g} s came before the tools were ready"
                 )
                 yield None
             else:
-                yield staff
+                yield runners
         finally:
             left_s = MAX_CLOSING_S
             if until_s is not None:
                 left_s = min(left_s, until_s - asyncio.get_running_loop().time())
             with suppress(TimeoutError):
                 async with asyncio.timeout(max(left_s, CLOSING_S)):
-                    await staff.__aexit__(None, None, None)
+                    await runners.__aexit__(None, None, None)
 
     def _cancel_all(self, reason: str) -> None:
         for id, task in self._recorder.state.tasks.items():

@@ -57,7 +57,7 @@ def apply(state: RunState, event: Event) -> None:
                 task.crashes = 0
         case TaskRetried():
             task = state.tasks[event.task_id]
-            task.doubt = None
+            task.unresolved = None
             task.retry_in_s, task.failed_s = event.delay_s, event.elapsed_s
         case TaskReassigned() | TaskRefined() | TierRaised() | TaskSplit() | OpinionJudged():
             _decided(state, state.tasks[event.task_id], event)
@@ -127,9 +127,9 @@ def _dispatched(state: RunState, task: TaskState, event: TaskDispatched) -> None
     task.dispatched_s = event.elapsed_s
     task.path_s += min(task.retry_in_s, event.elapsed_s - task.failed_s)
     task.retry_in_s = 0.0
-    task.doubt = task.heard = None
+    task.unresolved = task.reply = None
     # Where the same attempt is made once more, what was seen of it counts.
-    task.called = task.called and task.goes_on
+    task.called = task.called and task.resumable
     if task.started_s is None:
         task.started_s = event.elapsed_s
         state.dispatched += 1
@@ -152,14 +152,14 @@ def _unsuccessful(state: RunState, task: TaskState, event: TaskFailed | TaskEsca
     if task.status == "running":
         state.repeated += failed and not event.final
     task.result = event.partial or task.result
-    task.goes_on = False
+    task.resumable = False
     task.attempts = max(task.attempts, event.attempt)  # more where they ended with the process
     task.crashes = 0
     _worked(task, event)
     if not event.final:
         task.status = "pending"
         task.error, task.where = event.message, _where(event)
-        task.doubt = _outcome(event)
+        task.unresolved = _outcome(event)
         task.timeouts += isinstance(event, TaskFailed) and event.kind == "timeout"
     elif isinstance(event, TaskEscalated):
         _end(task, "escalated", event.elapsed_s, f"{event.reason}: {event.message}")
@@ -167,7 +167,7 @@ def _unsuccessful(state: RunState, task: TaskState, event: TaskFailed | TaskEsca
         status = "timed_out" if event.kind == "timeout" else "failed"
         # It is the run that stopped the attempt: with more to spend, that same one goes on.
         task.interrupted = event.kind == "budget"
-        task.may_pass = task.interrupted or event.transient
+        task.retryable = task.interrupted or event.transient
         _end(task, status, event.elapsed_s, event.message)
         task.where = event.where
 
@@ -196,11 +196,11 @@ def _decided(
     task: TaskState,
     event: TaskReassigned | TaskRefined | TierRaised | TaskSplit | OpinionJudged,
 ) -> None:
-    task.doubt = None
+    task.unresolved = None
     match event:
         case TaskReassigned():
             task.worker = event.worker
-            task.goes_on = False
+            task.resumable = False
             task.first = task.result if event.second_opinion else None
         case TaskRefined():
             task.task = task.task.model_copy(update={"intent": event.new_intent})

@@ -60,7 +60,7 @@ def apply_to_run(state: RunState, event: RunEvent) -> None:
         case RunResumed():
             _resumed(state, event)
         case PlanProposed():
-            state.proposed, state.heard = event.plan, None
+            state.proposed, state.reply = event.plan, None
             state.proposed_for = event.task_id
         case PlanRejected():
             state.problems = event.problems
@@ -78,13 +78,13 @@ def apply_to_run(state: RunState, event: RunEvent) -> None:
             state.planned_s = event.elapsed_s
             state.planning_s = state.calls.worked_s(event.elapsed_s - state.asking_s)
             state.calls = Calls()
-            state.approved, state.heard = event.approved, None
+            state.approved, state.reply = event.approved, None
             if plan is not None:
                 state.tasks = {task.id: TaskState(task, task.worker) for task in plan.tasks}
         case ApprovalRequested():
             _asked(state, event)
         case ApprovalGiven():
-            _heard(state, event)
+            _record_reply(state, event)
         case PlanAmended():
             _amend(state, event)
         case SynthesisStarted():
@@ -112,18 +112,18 @@ def apply_to_run(state: RunState, event: RunEvent) -> None:
 
 def decided(state: RunState) -> None:
     """Nothing is proposed any more: it was taken, refused, or came too late."""
-    state.proposed = state.heard = state.proposed_for = None
+    state.proposed = state.reply = state.proposed_for = None
 
 
 def _asked(state: RunState, event: ApprovalRequested) -> None:
     state.questions = {**state.questions, event.task_id: event.question}
     if event.task_id is None:
-        state.heard, state.asked_s = None, event.elapsed_s
+        state.reply, state.asked_s = None, event.elapsed_s
     else:
-        state.tasks[event.task_id].heard = None
+        state.tasks[event.task_id].reply = None
 
 
-def _heard(state: RunState, event: ApprovalGiven) -> None:
+def _record_reply(state: RunState, event: ApprovalGiven) -> None:
     """Take down what a person said; the time they took for the plan is not the run's."""
     asked = state.questions
     state.questions = {id: asked[id] for id in asked if id != event.task_id}
@@ -136,12 +136,12 @@ def _heard(state: RunState, event: ApprovalGiven) -> None:
     )
     if event.task_id is not None:
         task = state.tasks[event.task_id]
-        task.heard = reply
-        call = task.doubt.call if isinstance(task.doubt, Escalated) else None
+        task.reply = reply
+        call = task.unresolved.call if isinstance(task.unresolved, Escalated) else None
         if event.verdict == "approved" and call is not None:
             task.allowed = (*task.allowed, call)
         return
-    state.heard = reply
+    state.reply = reply
     if state.plan is not None:
         return
     state.asking_s += event.elapsed_s - state.asked_s
@@ -175,13 +175,13 @@ def _resumed(state: RunState, event: RunResumed) -> None:
         task.status, task.finished_s, task.error = "pending", None, None
         if task.interrupted:
             # The same attempt is made once more, whenever that is.
-            task.interrupted, task.goes_on = False, True
+            task.interrupted, task.resumable = False, True
             task.attempts -= 1
             task.tried = task.tried[:-1]
-        elif task.may_pass:
+        elif task.retryable:
             # The outage may be over: it is the plan's worker's again, and has all its attempts.
             task.worker, task.uncounted = task.task.worker, task.attempts
-        task.may_pass = False
+        task.retryable = False
     if state.proposed_for in event.again:
         state.questions.pop(None, None)
         decided(state)
@@ -231,6 +231,6 @@ def _amend(state: RunState, event: PlanAmended) -> None:
         state.tasks[task.id] = TaskState(task, task.worker)
     for task in event.changed:
         known = state.tasks[task.id]
-        known.task, known.worker, known.goes_on = task, task.worker, False
+        known.task, known.worker, known.resumable = task, task.worker, False
     if state.plan is not None:
         state.plan = state.plan.model_copy(update={"revision": event.revision})

@@ -88,18 +88,18 @@ class TaskState:
     """The result that a second opinion was asked on."""
     refined: bool = False
     """Whether its intent was put in other words."""
-    doubt: Escalated | Failed | None = None
+    unresolved: Escalated | Failed | None = None
     """How its last attempt ended, as long as it is not decided what follows."""
-    heard: Reply | None = None
+    reply: Reply | None = None
     """What a person said about that."""
     allowed: tuple[str, ...] = ()
     """The keys of the tool calls that a person has allowed."""
     interrupted: bool = False
     """Whether its last attempt was stopped, or lost with its process: it may be made once more.
     Once the run is resumed that is the next one, and it does not count twice."""
-    goes_on: bool = False
+    resumable: bool = False
     """Whether the attempt that comes next, or runs now, was begun before the run was resumed."""
-    may_pass: bool = False
+    retryable: bool = False
     """Whether what it ended with may pass: a budget that did not reach for it, or an outage. Once
     the run is resumed it is tried again."""
     uncounted: int = 0
@@ -146,7 +146,7 @@ class RunState:
     """The plan that was proposed last, unless it was rejected."""
     proposed_for: str | None = None
     """The task because of which `proposed` would amend the plan; none for a first plan."""
-    heard: Reply | None = None
+    reply: Reply | None = None
     """What a person said to it, as long as nothing followed."""
     amend: bool = True
     """Whether the plan may be amended at all."""
@@ -211,7 +211,7 @@ class RunState:
     @property
     def amendment_open(self) -> bool:
         """Whether an amendment was put to a person, and nothing has followed yet."""
-        return self.proposed_for is not None and (None in self.questions or self.heard is not None)
+        return self.proposed_for is not None and (None in self.questions or self.reply is not None)
 
     @property
     def standing_plan(self) -> Plan | None:

@@ -4,8 +4,9 @@ Names resolve on first use: the synthesizer that asks a model weighs a second an
 without one never needs it.
 """
 
-import importlib
 from typing import TYPE_CHECKING
+
+from leadhand.lazy import lazy_attributes
 
 if TYPE_CHECKING:
     from leadhand.synthesis.duplicates import SEVERITIES
@@ -58,8 +59,4 @@ _MODULES = {
     "synthesize": "findings",
 }
 
-
-def __getattr__(name: str) -> object:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+__getattr__ = lazy_attributes(__name__, _MODULES)

@@ -12,7 +12,7 @@ from leadhand.contracts.answer import CritiquePoint, Gap, Synthesis
 from leadhand.contracts.event import CritiqueGiven, CritiqueVerdict
 from leadhand.contracts.team import Role, Team
 from leadhand.errors import ModelError
-from leadhand.models.calls import Asker, Caller, Request
+from leadhand.models.calls import Asker, Caller, CallRequest
 from leadhand.models.prompts import joined, prompt
 from leadhand.models.structured import ask_for
 from leadhand.synthesis.forms import critique_form, read_critique
@@ -43,7 +43,7 @@ class Critic:
         instructions = joined(
             prompt("leadhand.synthesis", "critic"), role.instructions, fence.explanation
         )
-        self._request = Request(instructions, output=critique_form(), settings=role.settings)
+        self._request = CallRequest(instructions, output=critique_form(), settings=role.settings)
 
     async def points(self, draft: str, *, missing: Sequence[str]) -> tuple[CritiquePoint, ...]:
         """What is to be held against a draft; `missing` is what the reader is told is missing.

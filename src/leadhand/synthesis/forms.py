@@ -8,7 +8,7 @@ from pydantic import BaseModel, JsonValue, StringConstraints, ValidationError
 from pydantic_ai.tools import ToolDefinition
 
 from leadhand.contracts.answer import Conflict, CritiquePoint
-from leadhand.models.structured import Answer, Unfit
+from leadhand.models.structured import StructuredAnswer, Unfit
 
 _Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 _MAX_PROBLEMS = 10
@@ -141,14 +141,14 @@ def critique_form() -> ToolDefinition:
     )
 
 
-def read_merged(answer: Answer) -> Merged:
+def read_merged(answer: StructuredAnswer) -> Merged:
     """The answer as it was given; plain text is an answer too. Raises `Unfit`."""
     if answer.data is None:
         return Merged(answer=answer.text)
     return _read(Merged, answer)
 
 
-def read_choice(answer: Answer, task_ids: Collection[str]) -> Chosen:
+def read_choice(answer: StructuredAnswer, task_ids: Collection[str]) -> Chosen:
     """The choice, which is one of `task_ids`. Raises `Unfit`."""
     if answer.data is None:
         raise Unfit("Choose by calling `choose` with the id of one task.")
@@ -158,7 +158,7 @@ def read_choice(answer: Answer, task_ids: Collection[str]) -> Chosen:
     return chosen
 
 
-def read_judgement(answer: Answer, task_ids: Collection[str]) -> Judgement:
+def read_judgement(answer: StructuredAnswer, task_ids: Collection[str]) -> Judgement:
     """The judgement, which takes a side or none. Raises `Unfit`."""
     if answer.data is None:
         raise Unfit("Give your judgement by calling `judge`.")
@@ -173,7 +173,7 @@ def read_judgement(answer: Answer, task_ids: Collection[str]) -> Judgement:
     return judged
 
 
-def read_critique(answer: Answer) -> tuple[CritiquePoint, ...]:
+def read_critique(answer: StructuredAnswer) -> tuple[CritiquePoint, ...]:
     """The points against a draft. Raises `Unfit`."""
     if answer.data is None:
         raise Unfit("Give your points by calling `critique`; an empty list where you have none.")
@@ -212,7 +212,7 @@ def percent(confidence: float | None) -> int | None:
     return round(min(max(scaled, 0), 100))
 
 
-def _read(form: type[_Form], answer: Answer) -> _Form:
+def _read(form: type[_Form], answer: StructuredAnswer) -> _Form:
     try:
         return form.model_validate(answer.data)
     except ValidationError as error:

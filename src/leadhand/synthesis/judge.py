@@ -15,10 +15,10 @@ from leadhand.contracts.answer import Conflict
 from leadhand.contracts.outcome import Result
 from leadhand.contracts.task import Task
 from leadhand.contracts.team import Team
-from leadhand.models.calls import Asker, Caller, Request
+from leadhand.models.calls import Asker, Caller, CallRequest
 from leadhand.models.prompts import joined, prompt
-from leadhand.models.structured import Answer, ask_for
-from leadhand.ports import Choice, TaskResult
+from leadhand.models.structured import StructuredAnswer, ask_for
+from leadhand.ports import JudgedChoice, TaskResult
 from leadhand.synthesis.forms import (
     Chosen,
     Judgement,
@@ -61,7 +61,7 @@ class Judge:
         self._models = team.models_of(team.judge) or team.models_of(team.synthesizer)
         self._fence = fence
 
-    async def judge(self, question: str, candidates: Sequence[Result]) -> Choice:
+    async def judge(self, question: str, candidates: Sequence[Result]) -> JudgedChoice:
         """The best of several results of one task, whose intent is the question.
 
         Raises `ModelError` where no model says.
@@ -72,7 +72,7 @@ class Judge:
             for id, result in zip(ids, candidates, strict=True)
         ]
         chosen = await self.choose(f"Request: {question}", _shown(shown), ids=ids)
-        return Choice(ids.index(chosen.choice), chosen.why, percent(chosen.confidence))
+        return JudgedChoice(ids.index(chosen.choice), chosen.why, percent(chosen.confidence))
 
     async def choose(self, question: str, material: str, *, ids: Sequence[str]) -> Chosen:
         """The best of the results `ids` in `material`. Raises `ModelError` where no model says."""
@@ -102,12 +102,12 @@ class Judge:
         return _verdict(conflict, judged)
 
     async def _ask(
-        self, name: str, text: str, form: ToolDefinition, read: Callable[[Answer], T]
+        self, name: str, text: str, form: ToolDefinition, read: Callable[[StructuredAnswer], T]
     ) -> T:
         instructions = joined(
             prompt("leadhand.synthesis", name), self._role.instructions, self._fence.explanation
         )
-        request = Request(instructions, output=form, settings=self._role.settings)
+        request = CallRequest(instructions, output=form, settings=self._role.settings)
         return await ask_for(
             self._caller, self._asker, text, request=request, models=self._models, read=read
         )

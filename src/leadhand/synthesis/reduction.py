@@ -20,7 +20,7 @@ Condense = Callable[[str], Awaitable[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Budget:
+class TextBudget:
     """How long texts may be, in bytes of UTF-8: close to what tokens are in any script."""
 
     chunk: int
@@ -37,9 +37,9 @@ class Budget:
         return self.chunk // 2 - 1
 
 
-def budget_of(context_tokens: int) -> Budget:
+def budget_of(context_tokens: int) -> TextBudget:
     """The budget of a model with such a context: half of it, the rest is for prompt and answer."""
-    return Budget(max(context_tokens // 2 * BYTES_A_TOKEN, _LEAST_BYTES))
+    return TextBudget(max(context_tokens // 2 * BYTES_A_TOKEN, _LEAST_BYTES))
 
 
 def size(text: str) -> int:
@@ -47,7 +47,7 @@ def size(text: str) -> int:
     return len(text) if text.isascii() else len(text.encode("utf-8", "replace"))
 
 
-async def reduced(entries: Sequence[str], *, budget: Budget, condense: Condense) -> str:
+async def reduced(entries: Sequence[str], *, budget: TextBudget, condense: Condense) -> str:
     """The entries as one text that fits; as they are where they do already.
 
     `condense` gives at most `budget.most` bytes for a chunk; what it raises goes on from here.
@@ -58,7 +58,7 @@ async def reduced(entries: Sequence[str], *, budget: Budget, condense: Condense)
     return "".join(chunks)
 
 
-async def _level(chunks: Sequence[str], budget: Budget, condense: Condense) -> list[str]:
+async def _level(chunks: Sequence[str], budget: TextBudget, condense: Condense) -> list[str]:
     slots = asyncio.Semaphore(AT_ONCE)
 
     async def short(chunk: str) -> str:

@@ -14,9 +14,9 @@ from pydantic_ai.tools import ToolDefinition
 from leadhand.contracts.finding import Finding
 from leadhand.contracts.team import ModelSpec, Tier
 from leadhand.errors import ModelError
-from leadhand.models.calls import Asker, Caller, Request
+from leadhand.models.calls import Asker, Caller, CallRequest
 from leadhand.models.prompts import joined, prompt
-from leadhand.models.structured import Answer, Unfit, ask_for
+from leadhand.models.structured import StructuredAnswer, Unfit, ask_for
 from leadhand.synthesis.findings import UNSCORED
 from leadhand.untrusted.fence import Fence
 
@@ -95,7 +95,7 @@ class Scorer:
         self._fence = fence
         self._surroundings = surroundings
         instructions = joined(prompt("leadhand.synthesis", "scorer"), fence.explanation)
-        self._request = Request(instructions, output=_FORM)
+        self._request = CallRequest(instructions, output=_FORM)
 
     async def score(self, findings: Iterable[Finding], into: MutableMapping[str, Finding]) -> None:
         """Put each finding into `into` by its id once it has its score.
@@ -145,7 +145,7 @@ def _claim(finding: Finding) -> str:
     return "\n".join(line for line in lines if line)
 
 
-def _read(answer: Answer) -> Score:
+def _read(answer: StructuredAnswer) -> Score:
     if answer.data is None:
         raise Unfit("Give your verdict by calling `score`.")
     try:

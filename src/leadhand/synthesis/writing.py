@@ -12,9 +12,9 @@ from pydantic_ai.tools import ToolDefinition
 from leadhand.contracts.answer import Synthesis
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
-from leadhand.models.calls import Asker, Caller, Request
+from leadhand.models.calls import Asker, Caller, CallRequest
 from leadhand.models.prompts import joined, prompt
-from leadhand.models.structured import Answer, Unfit, ask_for
+from leadhand.models.structured import StructuredAnswer, Unfit, ask_for
 from leadhand.ports import TaskResult
 from leadhand.synthesis.citations import checked
 from leadhand.synthesis.forms import Merged, conflicts, merged_form, percent, read_merged
@@ -77,7 +77,7 @@ class Writer:
             instruction = plan.instruction if plan.instruction != self._request else ""
             parts = (self._request, instruction, self._fence.around(material))
             text = "\n".join(part for part in (*parts, self._listed(judged)) if part)
-            asked = Request(self._role.instructions, settings=self._role.settings)
+            asked = CallRequest(self._role.instructions, settings=self._role.settings)
         else:
             results_text = self._fence.around(material, source="results")
             text = joined(self.question(plan.instruction), results_text, self._listed(judged))
@@ -104,7 +104,7 @@ class Writer:
         revising = prompt("leadhand.synthesis", "revise")
         if self._role.plain:
             instructions = joined(own, revising, self._fence.explanation)
-            asked = Request(instructions, settings=self._role.settings)
+            asked = CallRequest(instructions, settings=self._role.settings)
         else:
             asked = self._prompted("merge", revising, output=merged_form())
         revised = synthesis_of(await self._ask(text, asked, read_merged), results)
@@ -122,7 +122,7 @@ class Writer:
     async def _condense(self, chunk: str, *, instruction: str) -> str:
         length = f"Condense to at most {self._budget.condensed:,} characters."
 
-        def read(answer: Answer) -> str:
+        def read(answer: StructuredAnswer) -> str:
             if size(answer.text) > self._budget.most:
                 raise Unfit(f"That is too long, with {len(answer.text):,} characters. {length}")
             return answer.text
@@ -131,17 +131,19 @@ class Writer:
         text = joined(question, self._fence.around(chunk, source="results"))
         return await self._ask(text, self._prompted("reduce"), read)
 
-    async def _ask(self, text: str, request: Request, read: Callable[[Answer], T]) -> T:
+    async def _ask(
+        self, text: str, request: CallRequest, read: Callable[[StructuredAnswer], T]
+    ) -> T:
         return await ask_for(
             self._caller, _ASKER, text, request=request, models=self._models, read=read
         )
 
-    def _prompted(self, name: str, *more: str, output: ToolDefinition | None = None) -> Request:
+    def _prompted(self, name: str, *more: str, output: ToolDefinition | None = None) -> CallRequest:
         """The stable part first; what differs from run to run, the fence's nonce, last."""
         own = "" if self._role.plain else self._role.instructions
         package = "leadhand.synthesis"
         instructions = joined(prompt(package, name), *more, own, self._fence.explanation)
-        return Request(instructions, output=output, settings=self._role.settings)
+        return CallRequest(instructions, output=output, settings=self._role.settings)
 
     def _listed(self, judged: Sequence[str]) -> str:
         lines = "\n".join(f"- {one}" for one in judged)

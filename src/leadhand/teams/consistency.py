@@ -13,7 +13,7 @@ from leadhand.plans import graph
 from leadhand.teams import models
 from leadhand.teams.draft import TEAM_FILE, Draft, WorkerDraft
 from leadhand.teams.fields import EntryFields
-from leadhand.teams.notes import Notes, Place, instead
+from leadhand.teams.notes import FileLine, Notes, instead
 from leadhand.teams.tools import called
 
 MANY_WORKERS = 7
@@ -153,7 +153,7 @@ def _overlaps(draft: Draft, notes: Notes) -> None:
 
 
 def _template(draft: Draft, notes: Notes) -> None:
-    ids: dict[str, Place] = {}
+    ids: dict[str, FileLine] = {}
     for place, entry in _entries(draft):
         if entry.id in ids:
             where = f"on line {ids[entry.id].line} too"
@@ -189,7 +189,7 @@ class _At:
         self._draft = draft
         self._index = index
 
-    def __call__(self, *path: str | int) -> Place:
+    def __call__(self, *path: str | int) -> FileLine:
         return self._draft.document.place("planner", "template", self._index, *path)
 
 
@@ -198,7 +198,7 @@ def _entries(draft: Draft) -> Iterator[tuple[_At, EntryFields]]:
     return ((_At(draft, index), entry) for index, entry in enumerate(entries))
 
 
-def _cycle(draft: Draft, ids: dict[str, Place], notes: Notes) -> None:
+def _cycle(draft: Draft, ids: dict[str, FileLine], notes: Notes) -> None:
     way = graph.cycle({entry.id: entry.depends_on for _, entry in _entries(draft)})
     if way is not None:
         notes.problem(

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from leadhand.teams.fields import Fields, TeamFields, WorkerFields
-from leadhand.teams.files import Document, read_markdown, read_yaml
+from leadhand.teams.files import TeamFile, read_markdown, read_yaml
 from leadhand.teams.mistakes import validated
-from leadhand.teams.notes import Notes, Place
+from leadhand.teams.notes import FileLine, Notes
 from leadhand.teams.salvage import salvaged
 
 M = TypeVar("M", bound=Fields)
@@ -24,9 +24,9 @@ class WorkerDraft:
     name: str
     fields: WorkerFields
     """What is right in it."""
-    document: Document
+    document: TeamFile
     """The same with its lines, and the instructions."""
-    written: Document
+    written: TeamFile
     """The file as it is written."""
 
     @property
@@ -44,9 +44,9 @@ class Draft:
     """As team.yaml has it, else the folder's own."""
     team: TeamFields | None
     """What is right in team.yaml; none where there is nothing to go by."""
-    document: Document
+    document: TeamFile
     """The same with its lines."""
-    written: Document
+    written: TeamFile
     """team.yaml as it is written; empty where it is missing or can't be read."""
     workers: tuple[WorkerDraft, ...]
     unread: tuple[str, ...]
@@ -68,7 +68,7 @@ class Draft:
 
 def read(folder: Path, notes: Notes) -> Draft:
     """The team in `folder`; whatever is wrong with single files goes to `notes`."""
-    written = _team_document(folder, notes) or Document(TEAM_FILE, {})
+    written = _team_document(folder, notes) or TeamFile(TEAM_FILE, {})
     team, document = _checked(TeamFields, written, notes)
     workers: list[WorkerDraft] = []
     unread: list[str] = []
@@ -90,7 +90,7 @@ def read(folder: Path, notes: Notes) -> Draft:
     )
 
 
-def _checked(model: type[M], document: Document, notes: Notes) -> tuple[M | None, Document]:
+def _checked(model: type[M], document: TeamFile, notes: Notes) -> tuple[M | None, TeamFile]:
     """The fields of a file with their lines; of a file with mistakes, those that are right."""
     fields = validated(model, document, notes)
     if fields is not None:
@@ -98,12 +98,12 @@ def _checked(model: type[M], document: Document, notes: Notes) -> tuple[M | None
     return salvaged(model, document) or (None, document)
 
 
-def _team_document(folder: Path, notes: Notes) -> Document | None:
+def _team_document(folder: Path, notes: Notes) -> TeamFile | None:
     if (folder / TEAM_FILE).exists():
         return read_yaml(folder / TEAM_FILE, TEAM_FILE, notes)
     here = [name for name in ("team.yml", "Team.yaml", "team.json") if (folder / name).exists()]
     how = f"rename {here[0]}" if here else f"write one, beginning with `name: {_suggested(folder)}`"
-    notes.problem(Place(TEAM_FILE, 0), f"is missing: {how}")
+    notes.problem(FileLine(TEAM_FILE, 0), f"is missing: {how}")
     return None
 
 
@@ -112,7 +112,7 @@ def _suggested(folder: Path) -> str:
 
 
 def _worker_files(folder: Path, notes: Notes) -> Iterator[Path]:
-    place = Place(WORKERS_FOLDER, 0)
+    place = FileLine(WORKERS_FOLDER, 0)
     try:
         files = sorted((folder / WORKERS_FOLDER).iterdir())
     except FileNotFoundError:

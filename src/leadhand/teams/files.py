@@ -13,7 +13,7 @@ from typing import TypeAlias, cast
 
 import yaml
 
-from leadhand.teams.notes import Notes, Place
+from leadhand.teams.notes import FileLine, Notes
 
 MAX_BYTES = 256 * 1024
 """How large a file may be."""
@@ -36,7 +36,7 @@ _PLAIN_TAGS = frozenset({"!", *(f"{_TAG}{name}" for name in ("str", "int", "floa
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class TeamFile:
     """A file as plain data. Keys without a value are left out."""
 
     file: str
@@ -47,9 +47,9 @@ class Document:
     lines: dict[Keys, int] = field(default_factory=dict[Keys, int])
     """Where each key and each item of a list stands, by its path, for example `(limits, tier)`."""
 
-    def place(self, *path: str | int) -> Place:
+    def place(self, *path: str | int) -> FileLine:
         """Where `path` stands, or the nearest thing around it that stands anywhere."""
-        return Place(self.file, self.lines.get(self.nearest(path), 1))
+        return FileLine(self.file, self.lines.get(self.nearest(path), 1))
 
     def nearest(self, path: Keys) -> Keys:
         """The longest beginning of `path` that stands in the file."""
@@ -58,13 +58,13 @@ class Document:
         return path
 
 
-def read_yaml(path: Path, file: str, notes: Notes) -> Document | None:
+def read_yaml(path: Path, file: str, notes: Notes) -> TeamFile | None:
     """The mapping in a YAML file; none where it can't be read, which `notes` then says."""
     text = _text(path, file, notes)
     return None if text is None else _document(text, file, notes)
 
 
-def read_markdown(path: Path, file: str, notes: Notes) -> Document | None:
+def read_markdown(path: Path, file: str, notes: Notes) -> TeamFile | None:
     """The front matter of a Markdown file and what follows it; none where it can't be read."""
     text = _text(path, file, notes)
     if text is None:
@@ -72,14 +72,14 @@ def read_markdown(path: Path, file: str, notes: Notes) -> Document | None:
     lines = text.split("\n")
     if lines[0].rstrip() != "---":
         notes.problem(
-            Place(file, 1),
+            FileLine(file, 1),
             "has no front matter: begin with a line `---`, then `description: ...` and other "
             "keys, then `---` again",
         )
         return None
     end = next((n for n, line in enumerate(lines) if n and line.rstrip() == "---"), None)
     if end is None:
-        notes.problem(Place(file, 1), "the front matter never ends: close it with a line `---`")
+        notes.problem(FileLine(file, 1), "the front matter never ends: close it with a line `---`")
         return None
     # The blank line stands for the first `---`, so that line numbers are those of the file.
     front = "\n".join(["", *lines[1:end], ""])
@@ -87,7 +87,7 @@ def read_markdown(path: Path, file: str, notes: Notes) -> Document | None:
 
 
 def _text(path: Path, file: str, notes: Notes) -> str | None:
-    place = Place(file, 0)
+    place = FileLine(file, 0)
     try:
         if not stat.S_ISREG(path.stat().st_mode):
             notes.problem(place, "is not a file")
@@ -104,7 +104,7 @@ def _text(path: Path, file: str, notes: Notes) -> str | None:
         return raw.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
-        notes.problem(Place(file, line), "is not UTF-8 text here: save the file as UTF-8")
+        notes.problem(FileLine(file, line), "is not UTF-8 text here: save the file as UTF-8")
         return None
 
 
@@ -117,21 +117,21 @@ class _Refused(Exception):
         self.why = why
 
 
-def _document(text: str, file: str, notes: Notes, *, body: str = "") -> Document | None:
+def _document(text: str, file: str, notes: Notes, *, body: str = "") -> TeamFile | None:
     try:
         _bound(text)
         node = cast("yaml.Node | None", _compose(text, Loader=_LOADER))
         if node is None:
-            return Document(file, {}, body)
+            return TeamFile(file, {}, body)
         if not isinstance(node, yaml.MappingNode):
             raise _Refused(node.start_mark.line, "is not a mapping: write `key: value` lines")
         reader = _Reader(file, notes)
-        return Document(file, reader.mapping(node, ()), body, reader.lines)
+        return TeamFile(file, reader.mapping(node, ()), body, reader.lines)
     except _Refused as error:
-        notes.problem(Place(file, error.line + 1), error.why)
+        notes.problem(FileLine(file, error.line + 1), error.why)
     except yaml.YAMLError as error:
         line, why = _mistake(text, error)
-        notes.problem(Place(file, line), why)
+        notes.problem(FileLine(file, line), why)
     return None
 
 
@@ -186,7 +186,7 @@ class _Reader:
             key = str(key_node.value)
             if key in seen:
                 self._notes.problem(
-                    Place(self._file, line),
+                    FileLine(self._file, line),
                     f"`{key}` is on line {seen[key]} too: keep one of them",
                 )
                 continue

@@ -29,13 +29,13 @@ from leadhand.teams import consistency
 from leadhand.teams.draft import TEAM_FILE, Draft, WorkerDraft, read
 from leadhand.teams.fields import RoleFields, TeamFields
 from leadhand.teams.notes import Notes, near
-from leadhand.teams.parts import Parts, imported
+from leadhand.teams.parts import ImportedParts, imported
 from leadhand.teams.tools import called
 from leadhand.teams.trust import check_owners
 from leadhand.teams.values import elsewhere
 
 
-class Inspection(NamedTuple):
+class TeamInspection(NamedTuple):
     """A team and what there is to say of it."""
 
     team: Team | None
@@ -74,7 +74,7 @@ def load(source: str | Path, *, trust: bool = False) -> Team:
     return inspection.team
 
 
-def inspect(source: str | Path, *, trust: bool = False, code: bool = True) -> Inspection:
+def inspect(source: str | Path, *, trust: bool = False, code: bool = True) -> TeamInspection:
     """The team, unless it has problems; every problem; every warning.
 
     That no model is at hand is none: one may be named when the team is run. Imports the team's
@@ -102,7 +102,7 @@ class _Way(NamedTuple):
         return self._replace(folders=(*self.folders, folder.resolve()), levels_left=left)
 
 
-def _inspect(folder: Path, way: _Way) -> Inspection:
+def _inspect(folder: Path, way: _Way) -> TeamInspection:
     """`inspect`, of a team that may be within others."""
     notes = Notes()
     own = folder not in ready_made().values()
@@ -124,7 +124,7 @@ def _inspect(folder: Path, way: _Way) -> Inspection:
         # Nothing is left for it to say, unless it learnt of a rule that the files' checks lack.
         for text in team_problems(team, model_at_hand=True):
             notes.problem(draft.document.place(), text)
-    return Inspection(None if notes.problems else team, notes.problems, notes.warnings)
+    return TeamInspection(None if notes.problems else team, notes.problems, notes.warnings)
 
 
 def _max_depth(fields: TeamFields | None) -> int:
@@ -196,7 +196,7 @@ def _is_word(source: str) -> bool:
     return source == Path(source).name
 
 
-def _team(draft: Draft, fields: TeamFields, parts: dict[str, Parts]) -> Team:
+def _team(draft: Draft, fields: TeamFields, parts: dict[str, ImportedParts]) -> Team:
     usual = RetryRules()
     ladder, planner, synthesizer = fields.ladder, fields.planner, fields.synthesizer
     return Team(
@@ -260,7 +260,7 @@ def _role(fields: RoleFields, *, plain: bool = False) -> Role:
     )
 
 
-def _worker(draft: WorkerDraft, parts: Parts) -> Worker:
+def _worker(draft: WorkerDraft, parts: ImportedParts) -> Worker:
     fields = draft.fields
     tier = elsewhere(fields.model)
     return Worker(
@@ -291,7 +291,7 @@ def _worker(draft: WorkerDraft, parts: Parts) -> Worker:
     )
 
 
-def _shared(draft: Draft, fields: TeamFields, parts: dict[str, Parts]) -> tuple[str, ...]:
+def _shared(draft: Draft, fields: TeamFields, parts: dict[str, ImportedParts]) -> tuple[str, ...]:
     """The shared tools under the names that the tools themselves have."""
     shared = {called(name): None for name in fields.shared_tools}
     for worker in draft.workers:

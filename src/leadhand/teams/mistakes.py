@@ -7,7 +7,7 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from leadhand.teams.fields import NESTED, Fields, TeamFields
-from leadhand.teams.files import Document, Keys, Value
+from leadhand.teams.files import Keys, TeamFile, Value
 from leadhand.teams.notes import Notes, misspelt, near
 
 M = TypeVar("M", bound=Fields)
@@ -16,7 +16,7 @@ _LIKENESS = 75
 """From which likeness, 0 to 100, an unknown key of team.yaml is taken for a misspelt one."""
 
 
-def validated(model: type[M], document: Document, notes: Notes) -> M | None:
+def validated(model: type[M], document: TeamFile, notes: Notes) -> M | None:
     """The file as `model`, or none where `notes` now holds what is wrong with it."""
     _note_unknown(model, document.values, (), document, notes, own=model is TeamFields)
     try:
@@ -31,7 +31,7 @@ def _note_unknown(
     model: type[Fields],
     values: dict[str, Value],
     path: Keys,
-    document: Document,
+    document: TeamFile,
     notes: Notes,
     *,
     own: bool,
@@ -75,7 +75,7 @@ def _mappings(value: Value) -> Iterator[tuple[tuple[int, ...], dict[str, Value]]
         yield from (((n,), item) for n, item in enumerate(value) if isinstance(item, dict))
 
 
-def _sentence(row: ErrorDetails, model: type[Fields], document: Document) -> str:
+def _sentence(row: ErrorDetails, model: type[Fields], document: TeamFile) -> str:
     """What is wrong with one field and how to mend it."""
     # Steps that are not in the file are pydantic's own, or those of a form that it was brought to.
     path = row["loc"] if row["type"] == "missing" else document.nearest(row["loc"])

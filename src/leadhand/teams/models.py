@@ -2,7 +2,7 @@
 
 from leadhand.teams.draft import Draft, WorkerDraft
 from leadhand.teams.fields import TeamFields
-from leadhand.teams.files import Document
+from leadhand.teams.files import TeamFile
 from leadhand.teams.notes import Notes, misspelt
 from leadhand.teams.values import elsewhere
 
@@ -98,7 +98,7 @@ def _idle(worker: WorkerDraft, notes: Notes) -> None:
             )
 
 
-def _both(document: Document, path: tuple[str, ...], notes: Notes) -> None:
+def _both(document: TeamFile, path: tuple[str, ...], notes: Notes) -> None:
     notes.warn(
         document.place(*path),
         "`model` comes in place of the tier's models: `tier` has no effect beside it",

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from rapidfuzz import fuzz, process
 
 
-class Place(NamedTuple):
+class FileLine(NamedTuple):
     """A line of a file of the team, or the file as a whole: line 0.
 
     The file is named from the team's folder on.
@@ -24,14 +24,14 @@ class Place(NamedTuple):
 class Notes:
     """Problems, which keep a team from working, and warnings, which don't."""
 
-    _problems: list[tuple[Place, str]] = field(default_factory=list[tuple[Place, str]])
-    _warnings: list[tuple[Place, str]] = field(default_factory=list[tuple[Place, str]])
+    _problems: list[tuple[FileLine, str]] = field(default_factory=list[tuple[FileLine, str]])
+    _warnings: list[tuple[FileLine, str]] = field(default_factory=list[tuple[FileLine, str]])
 
-    def problem(self, place: Place, text: str) -> None:
+    def problem(self, place: FileLine, text: str) -> None:
         """Note what is wrong and how to mend it."""
         self._problems.append((place, text))
 
-    def warn(self, place: Place, text: str) -> None:
+    def warn(self, place: FileLine, text: str) -> None:
         """Note what is doubtful and what would be better."""
         self._warnings.append((place, text))
 
@@ -46,7 +46,7 @@ class Notes:
         return _lines(self._warnings)
 
 
-def _lines(notes: Iterable[tuple[Place, str]]) -> tuple[str, ...]:
+def _lines(notes: Iterable[tuple[FileLine, str]]) -> tuple[str, ...]:
     # Noted twice where a value stands behind a YAML alias: once says it.
     ordered = sorted(dict.fromkeys(notes), key=lambda note: note[0])
     return tuple(f"{place}: {text}" for place, text in ordered)

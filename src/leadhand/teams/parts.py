@@ -9,12 +9,12 @@ from leadhand.contracts.retry import Retry
 from leadhand.contracts.team import AgentLike, Team, WorkFunction
 from leadhand.teams import functions
 from leadhand.teams.draft import Draft, WorkerDraft
-from leadhand.teams.notes import Notes, Place
+from leadhand.teams.notes import FileLine, Notes
 from leadhand.teams.outputs import declared_form
 from leadhand.teams.tools import tools
 
 
-class Parts(NamedTuple):
+class ImportedParts(NamedTuple):
     """What one worker's front matter names, as it was found."""
 
     run: WorkFunction | AgentLike | None
@@ -31,7 +31,7 @@ TeamOf = Callable[[WorkerDraft], Team | None]
 
 def imported(
     draft: Draft, notes: Notes, *, own: bool, code: bool, team_of: TeamOf
-) -> dict[str, Parts]:
+) -> dict[str, ImportedParts]:
     """The parts of every worker, by its name; what can't be had, `notes` says.
 
     `team_of` loads the team that does a worker's work, where it names one. `own`: the folder's
@@ -41,7 +41,7 @@ def imported(
     if own:
         hiding = functions.hiding(draft.folder)
         for name in hiding:
-            notes.problem(Place(name, 0), "hides Python's own module of that name: rename it")
+            notes.problem(FileLine(name, 0), "hides Python's own module of that name: rename it")
         if hiding and code:
             return {}
     if not code:
@@ -56,14 +56,18 @@ def imported(
     }
 
 
-def _parts(worker: WorkerDraft, folder: Path, notes: Notes, team_of: TeamOf, own: bool) -> Parts:
+def _parts(
+    worker: WorkerDraft, folder: Path, notes: Notes, team_of: TeamOf, own: bool
+) -> ImportedParts:
     fields = worker.fields
     retry = Retry(on=_exceptions(worker, folder, notes), attempts=fields.retry.attempts)
     if fields.team is not None:
         taken = declared_form(worker, "input", folder, notes)
         given = team_of(worker)
-        return Parts(None, None, tools=(), input=taken, output=None, team=given, retry=retry)
-    return Parts(
+        return ImportedParts(
+            None, None, tools=(), input=taken, output=None, team=given, retry=retry
+        )
+    return ImportedParts(
         run=_work(worker, "run", fields.run, folder, notes, own),
         offline=cast(
             "WorkFunction | None", _work(worker, "offline", fields.offline, folder, notes, own)

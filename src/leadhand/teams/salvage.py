@@ -9,7 +9,7 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from leadhand.teams.fields import Fields
-from leadhand.teams.files import Document, Keys, Value
+from leadhand.teams.files import Keys, TeamFile, Value
 
 M = TypeVar("M", bound=Fields)
 
@@ -20,7 +20,7 @@ _FILLED = frozenset({"description", "intent"})
 """Prose that nothing else refers to: something has to stand there, and it does not matter what."""
 
 
-def salvaged(model: type[M], document: Document) -> tuple[M, Document] | None:
+def salvaged(model: type[M], document: TeamFile) -> tuple[M, TeamFile] | None:
     """The file without its wrong fields, lines in step; none where too little is left."""
     for _ in range(_ROUNDS):
         try:
@@ -40,7 +40,7 @@ def salvaged(model: type[M], document: Document) -> tuple[M, Document] | None:
     return None
 
 
-def _changed(document: Document, changes: Mapping[Keys, Value]) -> Document:
+def _changed(document: TeamFile, changes: Mapping[Keys, Value]) -> TeamFile:
     """The document with these values in place of its own, none meaning that it is taken out."""
     lines: dict[Keys, int] = {}
 
@@ -69,4 +69,4 @@ def _changed(document: Document, changes: Mapping[Keys, Value]) -> Document:
 
     values = copy(document.values, (), ())
     assert isinstance(values, dict), "a document is a mapping"
-    return Document(document.file, values, document.body, lines)
+    return TeamFile(document.file, values, document.body, lines)

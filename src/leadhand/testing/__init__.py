@@ -5,19 +5,20 @@ synthesizer on loopback and misbehaves on demand. Names resolve on first use, so
 process starts without the rest.
 """
 
-import importlib
 from typing import TYPE_CHECKING
+
+from leadhand.lazy import lazy_attributes
 
 if TYPE_CHECKING:
     from leadhand.testing.counts import Stats
-    from leadhand.testing.exchange import Message, Reply, Request, Tool, ToolCall
+    from leadhand.testing.exchange import Message, ModelReply, Request, Tool, ToolCall
     from leadhand.testing.process import ScriptedServer
     from leadhand.testing.runners import ScriptedRunner, completed
     from leadhand.testing.virtual_time import VirtualClock, VirtualTimeLoop, run_virtual
 
 __all__ = [
     "Message",
-    "Reply",
+    "ModelReply",
     "Request",
     "ScriptedRunner",
     "ScriptedServer",
@@ -32,7 +33,7 @@ __all__ = [
 
 _MODULES = {
     "Message": "exchange",
-    "Reply": "exchange",
+    "ModelReply": "exchange",
     "Request": "exchange",
     "ScriptedRunner": "runners",
     "ScriptedServer": "process",
@@ -45,8 +46,4 @@ _MODULES = {
     "run_virtual": "virtual_time",
 }
 
-
-def __getattr__(name: str) -> object:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+__getattr__ = lazy_attributes(__name__, _MODULES, renamed={"Reply": "ModelReply"})

@@ -95,7 +95,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ModelReply:
     """What a script answers. With neither text, tool calls nor JSON, the role answers itself."""
 
     text: str | None = None

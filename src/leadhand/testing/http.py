@@ -33,7 +33,7 @@ class Exchange:
     """Called once for each request started: with its status, 0 where the connection was lost."""
 
 
-class Connection(asyncio.Protocol):
+class HttpConnection(asyncio.Protocol):
     """One client's connection, kept alive from request to request."""
 
     def __init__(self, exchange: Exchange) -> None:

@@ -32,7 +32,7 @@ _EXCERPT_CHARS = 400
 _MOST_SOURCES = 50
 
 
-class Words:
+class Phrases:
     """What a request offers to talk about."""
 
     def __init__(self, request: Request) -> None:

@@ -5,7 +5,7 @@ a marker `tasks=NNN` in the request asks for.
 import re
 
 from leadhand.testing.json_data import Json, Object, items, mapping, text
-from leadhand.testing.phrases import Words
+from leadhand.testing.phrases import Phrases
 from leadhand.testing.schema import fill, properties, resolved
 
 _COUNT = re.compile(r"\btasks=(\d{1,6})\b")
@@ -23,7 +23,7 @@ def is_plan(schema: Object) -> bool:
     return tasks.get("type") == "array" or "items" in tasks
 
 
-def plan(schema: Object, words: Words) -> Json:
+def plan(schema: Object, words: Phrases) -> Json:
     """A plan for the workers that the schema names.
 
     Of three workers or more the first two work at once and the third on their results; the rest

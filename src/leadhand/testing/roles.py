@@ -8,9 +8,9 @@ import re
 from dataclasses import dataclass
 
 from leadhand.testing import planning
-from leadhand.testing.exchange import Completion, Reply, Request, Role, Tool, ToolCall
+from leadhand.testing.exchange import Completion, ModelReply, Request, Role, Tool, ToolCall
 from leadhand.testing.json_data import Json, Object, compact, items, mapping
-from leadhand.testing.phrases import ENDINGS, Words
+from leadhand.testing.phrases import ENDINGS, Phrases
 from leadhand.testing.schema import fill, properties
 
 _LOOKING = re.compile(
@@ -23,7 +23,7 @@ _ESCALATION = re.compile(r"\bESCALATE:\s*(\w+)[:,]?[ \t]*([^\n]*)")
 
 
 @dataclass(frozen=True, slots=True)
-class Output:
+class OutputTool:
     """The shape that a request wants its answer in."""
 
     schema: Object
@@ -31,7 +31,7 @@ class Output:
     """The tool that takes the answer; None where it is the text."""
 
 
-def output_of(request: Request) -> Output | None:
+def output_of(request: Request) -> OutputTool | None:
     """The output tool or schema that a request offers; None where it offers none."""
     named = [tool for tool in request.tools if tool.name in ENDINGS and tool.name != _ESCALATE]
     plans = [tool for tool in request.tools if planning.is_plan(tool.parameters)]
@@ -42,9 +42,9 @@ def output_of(request: Request) -> Output | None:
         # A lone tool takes the answer, unless it is one to look with or has been called.
         alone = [one for one in alone if not (request.calls or _looks_around(one))]
     for tool in (*named, *plans, *alone):
-        return Output(tool.parameters, tool.name)
+        return OutputTool(tool.parameters, tool.name)
     if request.schema is not None:
-        return Output(request.schema, None)
+        return OutputTool(request.schema, None)
     return None
 
 
@@ -67,7 +67,7 @@ def role_of(request: Request) -> Role:
     return "worker" if output.tool in ENDINGS else "structured"
 
 
-def complete(request: Request, reply: Reply) -> Completion:
+def complete(request: Request, reply: ModelReply) -> Completion:
     """What a script's reply comes to for this request; what it leaves open, the role fills in."""
     if reply.json is not None:
         return _put(output_of(request), reply.json)
@@ -79,7 +79,7 @@ def complete(request: Request, reply: Reply) -> Completion:
 def answer(request: Request) -> Completion:
     """What a request's role answers when no script says otherwise."""
     output = output_of(request)
-    words = Words(request)
+    words = Phrases(request)
     if output is not None and planning.is_plan(output.schema):
         return _put(output, planning.plan(output.schema, words))
     escalation = _escalation(request, words)
@@ -93,7 +93,7 @@ def answer(request: Request) -> Completion:
     return _completion(words.derived)
 
 
-def _put(output: Output | None, value: Json) -> Completion:
+def _put(output: OutputTool | None, value: Json) -> Completion:
     """`value` where the request wants it: in the output tool's arguments, else as text."""
     if output is not None and output.tool is not None:
         return _completion("", (ToolCall(output.tool, mapping(value)),))
@@ -104,7 +104,7 @@ def _completion(text: str, calls: tuple[ToolCall, ...] = ()) -> Completion:
     return Completion(text, calls, "tool_calls" if calls else "stop")
 
 
-def _escalation(request: Request, words: Words) -> ToolCall | None:
+def _escalation(request: Request, words: Phrases) -> ToolCall | None:
     asked = _ESCALATION.search(words.said)
     tool = next((tool for tool in request.tools if tool.name == _ESCALATE), None)
     if asked is None or tool is None:
@@ -114,7 +114,7 @@ def _escalation(request: Request, words: Words) -> ToolCall | None:
     return ToolCall(_ESCALATE, mapping(fill(tool.parameters, wishes.get)))
 
 
-def _looks(request: Request, output: Output | None, words: Words) -> tuple[ToolCall, ...]:
+def _looks(request: Request, output: OutputTool | None, words: Phrases) -> tuple[ToolCall, ...]:
     """The tools that are worth a look before answering: first those that find, then readers."""
     done = {call.name for call in request.calls}
     ending = {*ENDINGS, output.tool if output else None}
@@ -134,7 +134,7 @@ def _looks_around(tool: Tool) -> bool:
     return _LOOKING.search(tool.name.lower()) is not None
 
 
-def _call(tool: Tool, words: Words) -> ToolCall:
+def _call(tool: Tool, words: Phrases) -> ToolCall:
     required = items(tool.parameters.get("required"))
 
     def needed(name: str) -> Json:

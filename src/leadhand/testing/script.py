@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import cast
 
 from leadhand.errors import InputError
-from leadhand.testing.exchange import Reply, Request, Role, ToolCall
+from leadhand.testing.exchange import ModelReply, Request, Role, ToolCall
 from leadhand.testing.json_data import Json, Object, items, mapping, text
 from leadhand.testing.misbehaviour import check_misbehaviours, parse_fault
 
-Function = Callable[[Request, Role], Reply | None]
+Function = Callable[[Request, Role], ModelReply | None]
 """A user's script: a reply, or None to let the role answer."""
 
 _MATCH = {"role", "contains", "system", "tool", "nth", "step"}
@@ -28,7 +28,7 @@ class Rule:
     """One rule, and how often it was met so far."""
 
     match: Object
-    reply: Reply
+    reply: ModelReply
     times: int | None = None
     met: int = 0
     used: int = 0
@@ -71,16 +71,16 @@ class Script:
         self._faults = [(*parse_fault(name), share) for name, share in faults.items()]
         self._random = random.Random(seed)
 
-    def reply(self, request: Request, role: Role) -> Reply:
+    def reply(self, request: Request, role: Role) -> ModelReply:
         """The reply to a request; an empty one leaves the answer to the role."""
         chance = self._chance()
-        reply = self._scripted(request, role) or Reply()
+        reply = self._scripted(request, role) or ModelReply()
         if not chance:
             return reply
         misbehave = {**chance, **reply.misbehave}
-        return Reply(reply.text, reply.tool_calls, reply.json, misbehave)
+        return ModelReply(reply.text, reply.tool_calls, reply.json, misbehave)
 
-    def _scripted(self, request: Request, role: Role) -> Reply | None:
+    def _scripted(self, request: Request, role: Role) -> ModelReply | None:
         if self._function is not None:
             return self._function(request, role)
         return next((rule.reply for rule in self._rules if rule.takes(request, role)), None)
@@ -117,7 +117,7 @@ def _rule(rule: Object, number: int) -> Rule:
     said = reply.get("text")
     calls = tuple(_call(mapping(call), where) for call in items(reply.get("tool_calls")))
     given = text(said) if said is not None else None
-    return Rule(match, Reply(given, calls, reply.get("json"), misbehave), times)
+    return Rule(match, ModelReply(given, calls, reply.get("json"), misbehave), times)
 
 
 def _call(call: Object, where: str) -> ToolCall:

@@ -21,8 +21,8 @@ from typing import Protocol
 from leadhand.errors import InputError
 from leadhand.testing import anthropic_messages, chat_completions
 from leadhand.testing.counts import Counts
-from leadhand.testing.exchange import Completion, Reply, Request, Response
-from leadhand.testing.http import Connection, Exchange
+from leadhand.testing.exchange import Completion, ModelReply, Request, Response
+from leadhand.testing.http import Exchange, HttpConnection
 from leadhand.testing.json_data import Json, Object, compact, mapping, parse, text, wire
 from leadhand.testing.misbehaviour import TO_ANSWERS, TO_RESPONSES, retry_after, status_of
 from leadhand.testing.roles import complete, role_of
@@ -109,7 +109,7 @@ class ModelServer:
             return Response(status=400, body=wording.error(400, said))
         return response
 
-    def _respond(self, wording: Wording, request: Request, reply: Reply) -> Response:
+    def _respond(self, wording: Wording, request: Request, reply: ModelReply) -> Response:
         marked = request.latency_ms
         delay_s = (self._settings.latency_ms if marked is None else marked) / 1000.0
         for name in reply.misbehave:
@@ -125,7 +125,7 @@ class ModelServer:
                 response = TO_RESPONSES[name](response, parameter)
         return response
 
-    def _spoken(self, wording: Wording, request: Request, reply: Reply) -> Response:
+    def _spoken(self, wording: Wording, request: Request, reply: ModelReply) -> Response:
         completion = complete(request, reply)
         for name, parameter in reply.misbehave.items():
             if name in TO_ANSWERS:
@@ -173,7 +173,9 @@ async def serve(model_server: ModelServer, *, port: int, piped: bool) -> None:
     """Serve until the commands end, or for ever where there are none."""
     loop = asyncio.get_running_loop()
     exchange = model_server.exchange()
-    listening = await loop.create_server(lambda: Connection(exchange), HOST, port, backlog=_BACKLOG)
+    listening = await loop.create_server(
+        lambda: HttpConnection(exchange), HOST, port, backlog=_BACKLOG
+    )
     async with listening:
         port = listening.sockets[0].getsockname()[1]
         if piped:

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from leadhand.contracts.outcome import Usage
 from leadhand.trace.story import Story
-from leadhand.trace.story_parts import Asked, Attempt, PlanVersion, Step, TaskStory
+from leadhand.trace.story_parts import PlanVersion, Step, StoryAttempt, StoryQuestion, TaskStory
 
 Document = dict[str, JsonValue]
 
@@ -63,7 +63,7 @@ def _task(story: Story, task: TaskStory) -> Document:
     }
 
 
-def _attempt(attempt: Attempt) -> Document:
+def _attempt(attempt: StoryAttempt) -> Document:
     inside = attempt.inside
     return {
         "attempt": attempt.number,
@@ -95,5 +95,5 @@ def _used(usage: Usage) -> Document:
     }
 
 
-def _plain(records: Iterable[Step | PlanVersion | Asked]) -> list[JsonValue]:
+def _plain(records: Iterable[Step | PlanVersion | StoryQuestion]) -> list[JsonValue]:
     return [cast("Document", dataclasses.asdict(record)) for record in records]

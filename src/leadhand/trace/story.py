@@ -49,7 +49,7 @@ from leadhand.run.metrics import critical_chain, metrics
 from leadhand.state.fold import RunState, TaskState, apply
 from leadhand.trace.spending import Spender, usage_of
 from leadhand.trace.steps import notice, plan_versions, step
-from leadhand.trace.story_parts import Asked, Attempt, PlanVersion, Step, TaskStory
+from leadhand.trace.story_parts import PlanVersion, Step, StoryAttempt, StoryQuestion, TaskStory
 
 Standing = Status | Literal["running", "interrupted"]
 
@@ -65,7 +65,7 @@ class Story:
         self.tasks: dict[str, TaskStory] = {}
         """Every task that ever was of the plan, by id."""
         self.plans: list[PlanVersion] = []
-        self.asked: list[Asked] = []
+        self.asked: list[StoryQuestion] = []
         self.notices: list[Step] = []
         """What happened to the run as a whole, beside its plan and its people."""
         self.spent: dict[Spender, Usage] = {}
@@ -95,7 +95,7 @@ class Story:
             self.spent[spender] = self.spent.get(spender, NO_USAGE).plus(used)
 
     @property
-    def questions(self) -> Sequence[Asked]:
+    def questions(self) -> Sequence[StoryQuestion]:
         """What a person is asked and has not answered, in nested runs too."""
         if self.state.answer is not None and not self.state.answer.waiting:
             return ()
@@ -146,7 +146,7 @@ class Story:
             return self.state.tasks[id].status
         return "split" if self.tasks[id].parts else "dropped"
 
-    def last(self, task_id: str) -> Attempt | None:
+    def last(self, task_id: str) -> StoryAttempt | None:
         """The last attempt at a task, if there was any."""
         task = self.tasks.get(task_id)
         return task.attempts[-1] if task is not None and task.attempts else None
@@ -156,7 +156,7 @@ class Story:
         for id in task.parts:
             yield from self._with_parts(self.tasks[id])
 
-    def _questions(self) -> Iterator[Asked]:
+    def _questions(self) -> Iterator[StoryQuestion]:
         yield from (one for one in self.asked if one.verdict is None)
         for task in self.tasks.values():
             inner = task.attempts[-1].inside if task.attempts else None
@@ -181,7 +181,7 @@ class Story:
             case PlanProposed() | PlanRejected() | PlanAccepted() | PlanAmended():
                 self._planned(event)
             case ApprovalRequested():
-                self.asked.append(Asked(event.elapsed_s, event.task_id, event.question))
+                self.asked.append(StoryQuestion(event.elapsed_s, event.task_id, event.question))
             case ApprovalGiven():
                 self._answered(event)
             case SynthesisStarted() | ConflictFound() | ConflictJudged() | RunFinished():
@@ -232,7 +232,7 @@ class Story:
             attempt.use(used)
         match event:
             case TaskDispatched():
-                task.attempts.append(Attempt(event.attempt, event.worker, event.elapsed_s))
+                task.attempts.append(StoryAttempt(event.attempt, event.worker, event.elapsed_s))
             case ToolCalled():
                 if attempt is not None:
                     attempt.tools[event.tool] += 1

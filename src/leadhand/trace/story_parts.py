@@ -52,7 +52,7 @@ class Step:
 
 
 @dataclass(slots=True)
-class Attempt:
+class StoryAttempt:
     """One attempt at a task."""
 
     number: int
@@ -120,7 +120,7 @@ class TaskStory:
     """The tasks that it was split into."""
     dropped: str = ""
     """Why it is no longer of the plan."""
-    attempts: list[Attempt] = field(default_factory=list[Attempt])
+    attempts: list[StoryAttempt] = field(default_factory=list[StoryAttempt])
     before: list[Step] = field(default_factory=list[Step])
     """What was decided before its first attempt."""
 
@@ -158,7 +158,7 @@ class PlanVersion:
 
 
 @dataclass(slots=True)
-class Asked:
+class StoryQuestion:
     """Something that a person was asked."""
 
     at_s: float
@@ -171,6 +171,6 @@ class Asked:
     by: str = ""
     answered_s: float | None = None
 
-    def within(self, task_id: str) -> "Asked":
+    def within(self, task_id: str) -> "StoryQuestion":
         """The same as the run around it sees it, which has the run do `task_id`."""
         return replace(self, task_id=f"{task_id}/{self.task_id}" if self.task_id else task_id)

@@ -16,7 +16,7 @@ from leadhand.contracts.outcome import (
     Result,
     Usage,
 )
-from leadhand.models.structured import Answer, Unfit
+from leadhand.models.structured import StructuredAnswer, Unfit
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
@@ -85,7 +85,7 @@ class Form:
         """Whether any text will do as an answer."""
         return self._adapter is None and self._validator is None
 
-    def result(self, answer: Answer, usage: Usage) -> Result:
+    def result(self, answer: StructuredAnswer, usage: Usage) -> Result:
         """The result that an answer stands for. Raises `Unfit` with all that is wrong with it."""
         if answer.data is None:
             if self.is_text:
@@ -94,7 +94,7 @@ class Form:
         if answer.call is None and "answer" not in answer.data:
             if self.is_text:
                 return Result(output=answer.text, usage=usage)  # JSON that was meant as text
-            answer = Answer({"answer": cast("JsonValue", answer.data)}, answer.text)
+            answer = StructuredAnswer({"answer": cast("JsonValue", answer.data)}, answer.text)
         try:
             ending = _Ending.model_validate(answer.data)
         except ValidationError as error:

@@ -31,7 +31,7 @@ from leadhand.contracts.outcome import (
 )
 from leadhand.contracts.team import ModelSpec, Tier, Worker
 from leadhand.errors import BudgetUsedUp, ModelError
-from leadhand.models.calls import Asker, Caller, Request
+from leadhand.models.calls import Asker, Caller, CallRequest
 from leadhand.models.prompts import joined, prompt
 from leadhand.models.structured import (
     MAX_REPAIRS,
@@ -81,7 +81,9 @@ class ModelWorker:
         cache = {"cache": True} if worker.tools else {}
         self.settings = {**cache, **worker.settings}
         self.max_bytes = int(worker.max_output_mb * 1_000_000)
-        self.plainly = Request(self.instructions, settings=self.settings, max_bytes=self.max_bytes)
+        self.plainly = CallRequest(
+            self.instructions, settings=self.settings, max_bytes=self.max_bytes
+        )
         """How it is asked for plain text."""
         self._models: dict[str, tuple[ModelSpec, ...]] = {**models}
 
@@ -146,7 +148,7 @@ class _Attempt:
             for step in range(1, max_steps + 1):
                 if step == max_steps > 1:
                     self._tell([UserPromptPart(prompt("leadhand.workers", "last_step"))])
-                request = Request(
+                request = CallRequest(
                     self._instructions,
                     tools=[*await toolbox.definitions(step), ESCALATE],
                     output=self._of.form.definition,
@@ -190,7 +192,7 @@ class _Attempt:
             worker=self._of.worker,
         )
 
-    async def _ask(self, request: Request) -> ModelResponse:
+    async def _ask(self, request: CallRequest) -> ModelResponse:
         if not self._messages:
             text = briefing.opening(
                 self._handoff, self._of.fence, material=self._of.worker.material
@@ -220,7 +222,7 @@ class _Attempt:
         return name in (ESCALATE.name, self._of.form.definition.name)
 
     def _ending(
-        self, response: ModelResponse, request: Request
+        self, response: ModelResponse, request: CallRequest
     ) -> Outcome | list[ModelRequestPart]:
         """The outcome, where the model ends here; else what to tell it about an attempt to."""
         ends = [call for call in response.tool_calls if self._ends(call.tool_name)]

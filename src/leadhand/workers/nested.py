@@ -21,9 +21,9 @@ from leadhand.contracts.outcome import (
 )
 from leadhand.contracts.task import Limits
 from leadhand.contracts.team import Team, Worker
-from leadhand.errors import BudgetUsedUp, LeadhandError, ModelError, PlanRejected
+from leadhand.errors import BudgetUsedUp, LeadhandError, ModelError, PlanError
 from leadhand.models.prompts import joined
-from leadhand.ports import Batch, Request, Runner, TeamRunner
+from leadhand.ports import Batch, PlanRequest, Runner, TeamRunner
 from leadhand.state.fold import RunState
 from leadhand.workers.confidence import completed
 
@@ -45,7 +45,7 @@ class NestedWorker:
         """One attempt at one task. Cancelled, it gives what the team has found until then."""
         try:
             ended = await self._teams.run_team(limited(self._team, handoff.limits), handoff)
-        except PlanRejected as error:
+        except PlanError as error:
             return Failed(kind="invalid_output", message=f"team {self._team.name!r}: {error}")
         except BudgetUsedUp as error:
             return Failed(kind="budget", message=str(error))
@@ -92,7 +92,7 @@ class Informed:
         )
 
 
-def request_of(handoff: Handoff) -> Request:
+def request_of(handoff: Handoff) -> PlanRequest:
     """What a nested team is asked: the intent alone. All else reaches its workers, as data."""
     done = f"Done when: {handoff.done_when}" if handoff.done_when else ""
     handed_in = [
@@ -102,7 +102,7 @@ def request_of(handoff: Handoff) -> Request:
     said = " and ".join(part for part in handed_in if part)
     payload = handoff.payload
     data = f"Payload: {to_json(payload).decode()}" if payload is not None else ""
-    return Request(
+    return PlanRequest(
         joined(handoff.intent, done, data),
         {"inputs": [Batch(handoff.artifacts)]} if handoff.artifacts else {},
         f"{said}, which every worker is shown" if said else "",

@@ -18,15 +18,15 @@ SLACK_S = 0.25
 """What is kept for it beside, on a busy machine."""
 
 
-class Need:
+class OfflineSwitch:
     """Whether models can be had in one run, and how long code took that did their work."""
 
-    def __init__(self, outer: "Need | None" = None) -> None:
+    def __init__(self, outer: "OfflineSwitch | None" = None) -> None:
         """`outer` is that of the run around a nested one: what it lacks is lacking here too."""
         self._outer = outer
         self._why: str | None = None
         self._asking: set[asyncio.Timeout] = set()
-        self._inner: list[Need] = []
+        self._inner: list[OfflineSwitch] = []
         if outer is not None:
             outer._inner.append(self)
         self.until_s: float | None = None
@@ -39,21 +39,21 @@ class Need:
         """Why there is no model; None as long as there is one."""
         return self._why or (self._outer.why if self._outer is not None else None)
 
-    def arise(self, why: str) -> None:
+    def switch_on(self, why: str) -> None:
         """Ask no model any more, and wait for no answer."""
         self._why = self._why or why
         now_s = asyncio.get_running_loop().time()
         for timeout in self._asking:
             timeout.reschedule(now_s)
         for inner in self._inner:
-            inner.arise(why)
+            inner.switch_on(why)
 
-    def arise_everywhere(self, why: str) -> None:
-        """`arise`, in the runs around this one too."""
+    def switch_on_everywhere(self, why: str) -> None:
+        """`switch_on`, in the runs around this one too."""
         if self._outer is not None:
-            self._outer.arise_everywhere(why)
+            self._outer.switch_on_everywhere(why)
         else:
-            self.arise(why)
+            self.switch_on(why)
 
     def leaves(self, seconds: float) -> bool:
         """Whether there is so much time left to ask models."""
@@ -61,7 +61,7 @@ class Need:
             return self._outer is None or self._outer.leaves(seconds)
         return asyncio.get_running_loop().time() + seconds < self.until_s
 
-    async def unless_it_arises(
+    async def unless_switched_on(
         self, work: Awaitable[Outcome], *, within_s: float | None = None
     ) -> Outcome | None:
         """The outcome of a model's work; None if the need arose before it, or the time was up."""
@@ -78,14 +78,14 @@ class Need:
             self._asking.discard(timeout)
 
 
-class CodeInNeed:
+class OfflineFallback:
     """A `Runner` by model; where no model could be asked, by the worker's code, which is said."""
 
     def __init__(
         self,
         by_model: Runner,
         by_code: Runner,
-        need: Need,
+        offline_switch: OfflineSwitch,
         *,
         patience_s: float = 0.0,
         offline_s: float | None = None,
@@ -94,28 +94,28 @@ class CodeInNeed:
         self._offline_s = offline_s
         self._by_model = by_model
         self._by_code = by_code
-        self._need = need
+        self._offline_switch = offline_switch
         self._patience_s = patience_s
 
     async def run(self, handoff: Handoff) -> Outcome:
         """One attempt at one task."""
-        need = self._need
-        why = need.why
+        offline_switch = self._offline_switch
+        why = offline_switch.why
         if why is None:
             within_s = self._within_s(handoff)
             asked = self._by_model.run(handoff)
-            outcome = await need.unless_it_arises(asked, within_s=within_s)
-            if outcome is not None and not self._is_need(outcome, handoff):
+            outcome = await offline_switch.unless_switched_on(asked, within_s=within_s)
+            if outcome is not None and not self._means_no_model(outcome, handoff):
                 return outcome
             said = outcome.message if isinstance(outcome, Failed) else None
-            why = said or need.why or f"no model answered within {within_s:.3g} s"
+            why = said or offline_switch.why or f"no model answered within {within_s:.3g} s"
         loop = asyncio.get_running_loop()
-        began_s = loop.time()
+        started_s = loop.time()
         done = await self._by_code.run(handoff)
         if not isinstance(done, Completed):
             return done
-        took_s = max(loop.time() - began_s, need.took_s.get(handoff.to_agent, 0.0))
-        need.took_s[handoff.to_agent] = took_s
+        took_s = max(loop.time() - started_s, offline_switch.took_s.get(handoff.to_agent, 0.0))
+        offline_switch.took_s[handoff.to_agent] = took_s
         return Completed(result=done.result.model_copy(update={"without_model": why}))
 
     def _within_s(self, handoff: Handoff) -> float | None:
@@ -126,10 +126,10 @@ class CodeInNeed:
         limit_s = handoff.limits.timeout_s
         if limit_s is None or handoff.attempt <= PATIENT_ATTEMPTS:
             return None
-        code_s = self._offline_s or self._need.took_s.get(handoff.to_agent) or USUAL_S
+        code_s = self._offline_s or self._offline_switch.took_s.get(handoff.to_agent) or USUAL_S
         return max(limit_s - code_s - SLACK_S, limit_s / 2)
 
-    def _is_need(self, outcome: Outcome, handoff: Handoff) -> bool:
+    def _means_no_model(self, outcome: Outcome, handoff: Handoff) -> bool:
         """Whether a model's worker failed because there was no model, and not of its own."""
         if not isinstance(outcome, Failed):
             return False
@@ -138,7 +138,7 @@ class CodeInNeed:
         waits = (
             outcome.transient
             and handoff.attempt <= PATIENT_ATTEMPTS
-            and self._need.leaves(self._patience_s)
+            and self._offline_switch.leaves(self._patience_s)
         )
         return outcome.kind == "error" and not waits
 

@@ -55,7 +55,7 @@ def outcome_of(value: object, output: object = None) -> Outcome:
             value = value.model_copy(
                 update={"result": value.result.model_copy(update={"output": data})}
             )
-        return _mended(value)
+        return _repaired(value)
     except _Unfit as unfit:
         return Failed(kind="invalid_output", message=bounded(str(unfit)))
     except ValidationError as error:
@@ -155,7 +155,7 @@ def _is_sound(outcome: Completed) -> bool:
     )
 
 
-def _mended(outcome: Outcome) -> Outcome:
+def _repaired(outcome: Outcome) -> Outcome:
     """An outcome of the worker's own making as its JSON gives it back."""
     result = outcome.result if isinstance(outcome, Completed) else outcome.partial
     if result is not None:
@@ -166,12 +166,12 @@ def _mended(outcome: Outcome) -> Outcome:
         text = outcome.model_dump_json(warnings="error")
         # With summary and evidence, which nobody has measured yet.
         _check_size(len(text))
-        mended = adapter.validate_json(text)
+        repaired = adapter.validate_json(text)
     except PydanticSerializationError:
         data = _legible_data(outcome.model_dump(warnings=False))
         _check_size(len(_to_json(data)))
-        mended = adapter.validate_python(data)
-    told = cast("Outcome", mended)
+        repaired = adapter.validate_python(data)
+    told = cast("Outcome", repaired)
     if isinstance(told, Completed) or len(told.message) <= MAX_MESSAGE:
         return told
     return told.model_copy(update={"message": bounded(told.message)})

@@ -20,7 +20,13 @@ from leadhand.untrusted.fence import Fence
 from leadhand.workers.confidence import WithConfidence
 from leadhand.workers.function import Function, FunctionWorker
 from leadhand.workers.nested import Informed, NestedWorker
-from leadhand.workers.offline import CodeInNeed, Need, Unready, WithInputs, WithPayload
+from leadhand.workers.offline import (
+    OfflineFallback,
+    OfflineSwitch,
+    Unready,
+    WithInputs,
+    WithPayload,
+)
 from leadhand.workers.processes import ProcessPool, ProcessWorker
 from leadhand.workers.threads import DaemonThreads
 from leadhand.workers.unread import WithUnread
@@ -34,7 +40,7 @@ ToolMaker = Callable[[str], object | None]
 """Gives the ready-made tool of a name, none where it is switched off. Raises `InputError`."""
 
 
-class Staff:
+class Runners:
     """Runners by worker name. Threads, processes and tools end with the `async with` block."""
 
     def __init__(
@@ -48,15 +54,15 @@ class Staff:
         given: Handoff | None = None,
         inputs: Callable[[], tuple[str, ...]] = tuple,
         unread: Callable[[], tuple[str, ...]] = tuple,
-        need: Need | None = None,
+        offline_switch: OfflineSwitch | None = None,
     ) -> None:
         """`processes` is how many worker processes there may be; by default one a processor.
 
         `caller` and `fence` are there where the team has models; `make_tool` makes tools that are
         given by name; `given` is the task of the run around a nested one, which its workers are
         shown. `inputs` gives what was handed in with the request, `unread` what of it the tools
-        could not read, and `need` says whether models can be had. Raises `InputError` for what
-        can't be run.
+        could not read, and `offline_switch` says whether models are available. Raises `InputError`
+        for a worker that can't be run.
         """
         self._team = team
         self._processes = processes or processors()
@@ -69,7 +75,7 @@ class Staff:
         self._given = given
         self._inputs = inputs
         self._unread = unread
-        self._need = need or Need()
+        self._offline_switch = offline_switch or OfflineSwitch()
         self.teams: TeamRunner | None = None
         """Runs the teams that are workers; set before the block is entered, where there are any."""
         self.runners: dict[str, Runner] = {}
@@ -100,7 +106,7 @@ class Staff:
         calls = self._threads.abandoned
         return tuple(call.argument for call in calls if isinstance(call.argument, Handoff))
 
-    async def __aenter__(self) -> "Staff":
+    async def __aenter__(self) -> "Runners":
         if self._pool is not None:
             await self._pool.warm(self._processes)
         for worker in self._team.workers:
@@ -162,8 +168,12 @@ class Staff:
             return by_model
         longest_s = max(self._team.retry.backoff_s, default=0.0) * (1 + JITTER)
         by_code = self._by_code(worker, worker.offline)
-        return CodeInNeed(
-            by_model, by_code, self._need, patience_s=longest_s, offline_s=worker.offline_s
+        return OfflineFallback(
+            by_model,
+            by_code,
+            self._offline_switch,
+            patience_s=longest_s,
+            offline_s=worker.offline_s,
         )
 
     async def _by_model(self, worker: Worker, caller: "Caller") -> Runner:

@@ -38,7 +38,7 @@ class Watchdog:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._loop_thread = 0
         self._asked_s = 0.0
-        self._heard = True
+        self._responded = True
         """Whether the loop has turned since it was asked to."""
 
     def __enter__(self) -> "Watchdog":
@@ -64,7 +64,7 @@ class Watchdog:
         self._stopped.set()
 
     def _hear(self) -> None:
-        self._heard = True
+        self._responded = True
 
     def _watch(self) -> None:
         reported = False
@@ -74,8 +74,8 @@ class Watchdog:
             # Where this thread is late too, it was the machine that stood still, not the loop.
             in_time = now - slept_at < self._interval_s + self._patience_s / 2
             slept_at = now
-            if self._heard:
-                reported, self._heard, self._asked_s = False, False, now
+            if self._responded:
+                reported, self._responded, self._asked_s = False, False, now
                 if not self._call(self._hear):
                     return
             elif in_time and not reported and now - self._asked_s > self._patience_s:
@@ -97,7 +97,7 @@ class Watchdog:
             return
         task = asyncio.current_task(loop)
         place = _place(self._loop_thread)
-        if self._heard:
+        if self._responded:
             # It went on while it was looked at, so the names may be another's.
             return
         name = "a callback" if task is None else task.get_name()

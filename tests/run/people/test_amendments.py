@@ -19,7 +19,7 @@ from leadhand.contracts.event import (
 from leadhand.contracts.outcome import Completed, Escalated, Handoff, Outcome, PlanImpact, Result
 from leadhand.contracts.people import Question, Reply
 from leadhand.journal import MemoryJournal
-from leadhand.ports import Request
+from leadhand.ports import PlanRequest
 from leadhand.state.fold import fold
 from leadhand.testing import run_virtual
 from leadhand.trace.story import Story
@@ -66,7 +66,7 @@ class Given:
 
     name = "given"
 
-    async def plan(self, request: Request, team: Team) -> Plan:
+    async def plan(self, request: PlanRequest, team: Team) -> Plan:
         """The plan."""
         return PLAN
 

@@ -19,7 +19,7 @@ from leadhand.contracts.event import (
     TaskCompleted,
 )
 from leadhand.contracts.outcome import Escalated, Handoff, Outcome
-from leadhand.contracts.people import Message, Question, Reply
+from leadhand.contracts.people import Question, Reply, RunMessage
 from leadhand.journal import MemoryJournal, open_journal
 from leadhand.run.resumption import again
 from leadhand.state.fold import fold
@@ -207,7 +207,7 @@ def test_a_reply_that_came_too_late_answers_no_later_question() -> None:
     journal = MemoryJournal()
 
     async def picky(handoff: Handoff) -> Outcome:
-        journal.post(Message(run_id=RUN, reply=answered("late")))
+        journal.post(RunMessage(run_id=RUN, reply=answered("late")))
         return Escalated(reason="ambiguous_input", message=f"attempt {handoff.attempt}: why?")
 
     team = Team("desk", workers=(Worker("painter", "paints", run=picky),))
@@ -224,8 +224,8 @@ def test_a_run_is_stopped_by_a_message_and_the_message_stops_no_later_one() -> N
     journal = MemoryJournal()
 
     async def forever(handoff: Handoff) -> str:
-        journal.post(Message(run_id=RUN, reason="told to"))
-        journal.post(Message(run_id=RUN, reason="told to"))
+        journal.post(RunMessage(run_id=RUN, reason="told to"))
+        journal.post(RunMessage(run_id=RUN, reason="told to"))
         await asyncio.Event().wait()
         return ""
 

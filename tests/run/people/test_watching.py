@@ -8,7 +8,7 @@ import pytest
 
 from leadhand import Supervisor, Team, Worker
 from leadhand.contracts.outcome import Handoff
-from leadhand.contracts.people import Message
+from leadhand.contracts.people import RunMessage
 from leadhand.journal import MemoryJournal
 from tests.plans.samples import plan, task
 
@@ -23,7 +23,7 @@ class _FarAway(MemoryJournal):
         self.looked = threading.Event()
         self.may_end = threading.Event()
 
-    def messages(self, run_id: str) -> Sequence[Message]:
+    def messages(self, run_id: str) -> Sequence[RunMessage]:
         """What is there, in the end."""
         if threading.current_thread() is not threading.main_thread():
             self.looked.set()

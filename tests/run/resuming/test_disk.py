@@ -31,7 +31,7 @@ def at_the_gate(nursery: Nursery, folder: Path) -> Child:
     return child
 
 
-def let_go(folder: Path, *gates: str) -> None:
+def abandon(folder: Path, *gates: str) -> None:
     """Let the workers through that wait there."""
     for gate in gates:
         (folder / gate).touch()
@@ -45,7 +45,7 @@ def has_result(journal: SqliteJournal, run_id: str) -> bool:
 def assert_goes_on(nursery: Nursery, folder: Path, *, safe: int) -> None:
     """Once the trouble is over, what was safe is not done again."""
     since = len(work(folder))
-    let_go(folder, "open", "end")
+    abandon(folder, "open", "end")
     ended = nursery.run(CLI, *RESUME_IT, folder=folder)
     assert (ended.status, ended.err) == (0, "")
     assert Answer.model_validate_json(ended.out).status == "complete"
@@ -61,7 +61,7 @@ def test_on_a_full_disk_the_program_stops_its_workers_and_says_why(
     log = tmp_path / "home" / f"{FILE}-wal"
     _, most = resource.prlimit(child.pid, resource.RLIMIT_FSIZE)
     resource.prlimit(child.pid, resource.RLIMIT_FSIZE, (log.stat().st_size, most))
-    let_go(tmp_path, "open")
+    abandon(tmp_path, "open")
     ended = child.ended()
     assert (ended.status, ended.out) == (3, "")
     assert ended.err.startswith("leadhand: run ")
@@ -100,7 +100,7 @@ def test_a_record_torn_by_the_crash_was_never_there(
     child = at_the_gate(nursery, tmp_path)
     child.kill(signal.SIGKILL)
     child.ended()
-    let_go(tmp_path, "open", "end")
+    abandon(tmp_path, "open", "end")
     log = (tmp_path / "home" / f"{FILE}-wal").read_bytes()
     (tmp_path / "work").unlink()
     monkeypatch.chdir(tmp_path)
@@ -135,14 +135,14 @@ def test_a_file_that_stays_locked_stops_the_run_and_it_goes_on_when_that_is_over
             await journal.commit("r")
             with closing(sqlite3.connect(home / FILE, isolation_level=None)) as other:
                 other.execute("BEGIN EXCLUSIVE")
-                let_go(tmp_path, "open")
+                abandon(tmp_path, "open")
                 with pytest.raises(JournalError, match="another process keeps it locked") as stop:
                     await going
                 assert str(stop.value).endswith("then `leadhand resume r`")
             assert "d stopped" in work(tmp_path)
             assert "c begun" not in work(tmp_path)
             assert journal.holder("r") is None
-            let_go(tmp_path, "end")
+            abandon(tmp_path, "end")
             answer = await Supervisor(team(), journal=journal).resume("r")
             assert answer.status == "complete"
             assert work(tmp_path).count("a begun") == 1
@@ -169,7 +169,7 @@ def test_a_file_that_is_deleted_under_way_stops_the_run(
             await journal.commit("r")
             for file in home.glob(f"{FILE}*"):
                 file.unlink()
-            let_go(tmp_path, "open")
+            abandon(tmp_path, "open")
             with pytest.raises(JournalError, match="was deleted or replaced"):
                 await going
         assert "d stopped" in work(tmp_path)

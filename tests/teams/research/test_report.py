@@ -3,26 +3,26 @@
 import pytest
 
 from leadhand.contracts.outcome import Digest
-from leadhand.teams.research.findings import Findings, Gap, Section
+from leadhand.teams.research.findings import Findings, MissingInput, ReportSection
 from leadhand.teams.research.report import write
 from tests.teams.research.findings import handoff
 
 SOURCES = Findings(
     about="sources",
     lead=("1 passage from 1 document on this, quoted below.",),
-    sections=(Section(title="a.md", body="[a.md:1]\n\n> Prices went up."),),
+    sections=(ReportSection(title="a.md", body="[a.md:1]\n\n> Prices went up."),),
     unknown=("churn", "mobile"),
     gaps=(
-        Gap(name="b.pdf", why="it is damaged"),
-        Gap(name=".env", why="hidden", by_choice=True),
+        MissingInput(name="b.pdf", why="it is damaged"),
+        MissingInput(name=".env", why="hidden", by_choice=True),
     ),
 )
 TABLES = Findings(
     about="tables",
     lead=("c.csv: revenue was 5.", "c.csv: orders were 2."),
-    sections=(Section(title="c.csv", body="2 rows, 2 columns."),),
+    sections=(ReportSection(title="c.csv", body="2 rows, 2 columns."),),
     unknown=("mobile", "prices"),
-    gaps=(Gap(name=".env", why="hidden", by_choice=True),),
+    gaps=(MissingInput(name=".env", why="hidden", by_choice=True),),
 )
 
 
@@ -67,7 +67,7 @@ def test_only_what_nobody_found_is_called_missing_and_each_gap_is_told_once() ->
 
 
 def test_files_that_were_not_read_are_gaps_of_the_answer_in_a_line_for_each_reason() -> None:
-    gaps = [Gap(name=f"{n}.png", why="no text") for n in range(1, 41)]
+    gaps = [MissingInput(name=f"{n}.png", why="no text") for n in range(1, 41)]
     findings = SOURCES.model_copy(update={"gaps": (*SOURCES.gaps, *gaps)})
     assert findings.missing == (
         "b.pdf: it is damaged",

@@ -7,7 +7,7 @@ import pytest
 from pydantic import ValidationError
 
 from leadhand.teams.review import precision
-from leadhand.teams.review.lens import Rule
+from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.precision import (
     ENOUGH,
     UNMEASURED_AT_MOST,
@@ -85,5 +85,5 @@ def test_the_table_that_ships_is_sound_and_says_where_its_figures_are_from() -> 
 
 
 def test_confidence_of_rules_knows_their_families() -> None:
-    rule = Rule(id="bugs/new", family="bugs/never-labelled", severity="info", why="", fix="")
+    rule = LensRule(id="bugs/new", family="bugs/never-labelled", severity="info", why="", fix="")
     assert Confidence.of([rule])(rule.id) == 50

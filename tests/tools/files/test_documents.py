@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from leadhand.tools.files import Document, Documents, Inputs, Unreadable
+from leadhand.tools.files import Document, Documents, Inputs, UnreadableInput
 from tests.tools.files import samples
 
 
@@ -77,7 +77,7 @@ class TestText:
     def test_what_has_no_text_says_so(
         self, tmp_path: Path, name: str, data: bytes, why: str
     ) -> None:
-        with pytest.raises(Unreadable, match=why):
+        with pytest.raises(UnreadableInput, match=why):
             text_of(tmp_path / name, data)
 
     def test_a_document_is_read_once_and_kept(self, tmp_path: Path) -> None:
@@ -111,7 +111,7 @@ class TestHtml:
         assert text_of(tmp_path / "a.html", b"<meta charset=x-none><p>caf\xc3\xa9") == "café\n"
 
     def test_a_page_that_shows_nothing_says_so(self, tmp_path: Path) -> None:
-        with pytest.raises(Unreadable, match="holds no text"):
+        with pytest.raises(UnreadableInput, match="holds no text"):
             text_of(tmp_path / "a.html", b"<script>x</script>")
 
 
@@ -130,19 +130,19 @@ class TestPdf:
         writer = PdfWriter(clone_from=PdfReader(tmp_path / "open.pdf"))
         writer.encrypt("password", algorithm="RC4-128")
         writer.write(tmp_path / "a.pdf")
-        with pytest.raises(Unreadable, match=r"^a\.pdf: it is encrypted; hand in a copy"):
+        with pytest.raises(UnreadableInput, match=r"^a\.pdf: it is encrypted; hand in a copy"):
             read(tmp_path / "a.pdf")
 
     @pytest.mark.parametrize(
         "data", [b"", b"%PDF-1.4\n", b"just text", b"%PDF-1.7\n" + b"\0" * 999]
     )
     def test_a_broken_one_says_so_in_one_line(self, tmp_path: Path, data: bytes) -> None:
-        with pytest.raises(Unreadable, match=r"^a\.pdf: it is damaged, or no PDF") as caught:
+        with pytest.raises(UnreadableInput, match=r"^a\.pdf: it is damaged, or no PDF") as caught:
             text_of(tmp_path / "a.pdf", data)
         assert "\n" not in str(caught.value)
 
     def test_a_scan_without_text_says_so(self, tmp_path: Path) -> None:
-        with pytest.raises(Unreadable, match="may hold images"):
+        with pytest.raises(UnreadableInput, match="may hold images"):
             text_of(tmp_path / "a.pdf", samples.pdf([""]))
 
 
@@ -165,5 +165,5 @@ class TestDocx:
 
     @pytest.mark.parametrize("data", [b"", b"PK\x03\x04 cut", b"text"])
     def test_a_broken_one_says_so_in_one_line(self, tmp_path: Path, data: bytes) -> None:
-        with pytest.raises(Unreadable, match=r"^a\.docx: it is damaged, or no Word document"):
+        with pytest.raises(UnreadableInput, match=r"^a\.docx: it is damaged, or no Word document"):
             text_of(tmp_path / "a.docx", data)

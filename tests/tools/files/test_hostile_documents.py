@@ -18,24 +18,24 @@ import pytest
 
 from leadhand.engine.time_left import attempt_time
 from leadhand.errors import ToolError
-from leadhand.tools.files import Document, Documents, Index, Inputs, Limits, Unreadable
+from leadhand.tools.files import Document, Documents, Index, Inputs, ParserLimits, UnreadableInput
 from tests.tools.files import samples
 
-QUICK = Limits(cpu_s=1.0, file_s=3_600)
-PATIENT = Limits(file_s=3_600)
+QUICK = ParserLimits(cpu_s=1.0, file_s=3_600)
+PATIENT = ParserLimits(file_s=3_600)
 
 
-def read(path: Path, *, limits: Limits = QUICK) -> Document:
+def read(path: Path, *, limits: ParserLimits = QUICK) -> Document:
     inputs = Inputs.of([path])
     (result,) = Documents(inputs, limits=limits).read_each(inputs.files, timeout_s=36_000)
-    if isinstance(result, Unreadable):
+    if isinstance(result, UnreadableInput):
         raise result
     return result
 
 
 def test_html_that_keeps_the_parser_busy_for_hours_is_stopped(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_text("<a " * 100_000)
-    with pytest.raises(Unreadable, match="it takes more than 1 s of work"):
+    with pytest.raises(UnreadableInput, match="it takes more than 1 s of work"):
         read(tmp_path / "a.html")
 
 
@@ -46,8 +46,8 @@ def test_html_nested_ten_thousand_deep_is_read(tmp_path: Path) -> None:
 
 def test_memory_is_bounded(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_text("<p>" * 100_000)
-    with pytest.raises(Unreadable, match="80 MiB of memory"):
-        read(tmp_path / "a.html", limits=Limits(memory_bytes=80 << 20, file_s=3_600))
+    with pytest.raises(UnreadableInput, match="80 MiB of memory"):
+        read(tmp_path / "a.html", limits=ParserLimits(memory_bytes=80 << 20, file_s=3_600))
 
 
 def test_a_reader_that_does_not_start_is_a_broken_environment_and_no_fault_of_the_file(
@@ -79,14 +79,14 @@ def test_slow_documents_take_their_own_time_and_the_others_are_read(tmp_path: Pa
     samples.docx(tmp_path / "e.docx", ["a paragraph"])
     (tmp_path / "f.txt").write_text("plain")
     inputs = Inputs.of([tmp_path])
-    limits = Limits(cpu_s=3_600, file_s=1.0, processes=2)
+    limits = ParserLimits(cpu_s=3_600, file_s=1.0, processes=2)
     results = list(Documents(inputs, limits=limits).read_each(inputs.files, timeout_s=3_600))
     assert [one.text for one in results if isinstance(one, Document)] == [
         "a page\n",
         "a paragraph\n",
         "plain",
     ]
-    whys = {one.name: one.why for one in results if isinstance(one, Unreadable)}
+    whys = {one.name: one.why for one in results if isinstance(one, UnreadableInput)}
     why = "it could not be read: it was not done after the 1 s that it had"
     assert whys == dict.fromkeys(slow, why)
     assert children() == set()
@@ -97,10 +97,10 @@ def test_no_document_has_more_than_a_share_of_the_time_of_its_task(tmp_path: Pat
     (tmp_path / "a.html").write_text("<a " * 100_000)
     (tmp_path / "b.txt").write_text("plain")
     inputs = Inputs.of([tmp_path])
-    limits = Limits(cpu_s=3_600, file_s=3_600)
+    limits = ParserLimits(cpu_s=3_600, file_s=3_600)
     with attempt_time(12.0):
         slow, plain = Documents(inputs, limits=limits).read_each(inputs.files, timeout_s=3_600)
-    assert isinstance(slow, Unreadable)
+    assert isinstance(slow, UnreadableInput)
     had = re.search(r"it was not done after the ([0-9.]+) s that it had", slow.why)
     # On a machine that takes seconds to start a process, that is what the time went to.
     assert had is None or float(had[1]) <= 2.0
@@ -114,7 +114,7 @@ def test_without_any_time_only_plain_text_is_read(tmp_path: Path) -> None:
     (tmp_path / "b.txt").write_text("plain")
     inputs = Inputs.of([tmp_path])
     late, plain = Documents(inputs).read_each(inputs.files, timeout_s=0)
-    assert isinstance(late, Unreadable)
+    assert isinstance(late, UnreadableInput)
     assert late.why == "not read: the files before it took too long"
     assert isinstance(plain, Document)
 
@@ -125,7 +125,7 @@ def test_reading_ends_with_the_attempt_that_it_is_for_and_is_begun_anew_by_the_n
     """F43: a cancelled task leaves no process behind, and no gaps for those that read after it."""
     (tmp_path / "a.html").write_text("<a " * 100_000)
     inputs = Inputs.of([tmp_path])
-    index = Index(Documents(inputs, limits=Limits(cpu_s=3_600, file_s=3_600)))
+    index = Index(Documents(inputs, limits=ParserLimits(cpu_s=3_600, file_s=3_600)))
     with ThreadPoolExecutor(1) as pool:
         with attempt_time(3_600):
             search = pool.submit(contextvars.copy_context().run, index.search, "core", 1)
@@ -187,7 +187,7 @@ def is_alive(pid: int) -> bool:
 def test_a_pdf_that_unpacks_without_end_is_refused(tmp_path: Path) -> None:
     (tmp_path / "a.pdf").write_bytes(samples.pdf_bomb(100_000_000))
     assert (tmp_path / "a.pdf").stat().st_size < 10_000
-    with pytest.raises(Unreadable, match="holds no text that can be read"):
+    with pytest.raises(UnreadableInput, match="holds no text that can be read"):
         read(tmp_path / "a.pdf", limits=PATIENT)
 
 
@@ -201,14 +201,14 @@ def test_a_pdf_of_a_hundred_thousand_objects_is_read_or_stopped_in_time(tmp_path
     assert read(tmp_path / "whole.pdf", limits=PATIENT).text == "core\n"
     # Without its table the parser has to look for all the objects.
     (tmp_path / "torn.pdf").write_bytes(data[: data.rindex(b"xref\n0")])
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableInput):
         read(tmp_path / "torn.pdf")
 
 
 def test_a_pdf_whose_page_tree_contains_itself_is_refused(tmp_path: Path) -> None:
     data = samples.pdf(["core"]).replace(b"/Kids [4 0 R]", b"/Kids [2 0 R]")
     (tmp_path / "a.pdf").write_bytes(data)
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableInput):
         read(tmp_path / "a.pdf")
 
 
@@ -225,7 +225,7 @@ def test_pages_read_before_the_time_was_up_are_kept_and_marked_as_cut(tmp_path: 
 def test_a_zip_bomb_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
     path = samples.docx(tmp_path / "a.docx", [], xml=" " * 100_000_000)
     assert path.stat().st_size < 200_000
-    with pytest.raises(Unreadable, match="unpacks to more than 200 times its size"):
+    with pytest.raises(UnreadableInput, match="unpacks to more than 200 times its size"):
         read(path)
 
 
@@ -233,7 +233,7 @@ def test_a_zip_that_lies_about_its_size_is_not_believed(tmp_path: Path) -> None:
     path = samples.docx(tmp_path / "a.docx", [], xml=" " * 20_000_000)
     data = path.read_bytes()
     path.write_bytes(data.replace((20_000_000).to_bytes(4, "little"), b"\x10\0\0\0"))
-    with pytest.raises(Unreadable):
+    with pytest.raises(UnreadableInput):
         read(path)
 
 
@@ -241,7 +241,7 @@ def test_an_archive_of_too_many_members_is_refused(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "a.docx", "w") as archive:
         for number in range(5_001):
             archive.writestr(f"m{number}", "")
-    with pytest.raises(Unreadable, match="more than 5,000 members"):
+    with pytest.raises(UnreadableInput, match="more than 5,000 members"):
         read(tmp_path / "a.docx", limits=PATIENT)
 
 
@@ -257,7 +257,7 @@ def test_an_archive_of_too_many_members_is_refused(tmp_path: Path) -> None:
 def test_xml_entities_are_refused(tmp_path: Path, declaration: str) -> None:
     body = samples.document_xml(["<w:p><w:r><w:t>&b;</w:t></w:r></w:p>"])
     xml = body.replace("<w:document", f"{declaration}<w:document", 1)
-    with pytest.raises(Unreadable, match="entities or a document type, which is refused"):
+    with pytest.raises(UnreadableInput, match="entities or a document type, which is refused"):
         read(samples.docx(tmp_path / "a.docx", [], xml=xml))
 
 
@@ -273,5 +273,5 @@ def test_an_encrypted_word_document_asks_for_an_open_copy(tmp_path: Path) -> Non
     at = data.rindex(b"PK\x01\x02")
     data[at + 8] |= 1
     path.write_bytes(bytes(data))
-    with pytest.raises(Unreadable, match="it is encrypted"):
+    with pytest.raises(UnreadableInput, match="it is encrypted"):
         read(path)

@@ -7,7 +7,7 @@ import pytest
 
 from leadhand.errors import InputError
 from leadhand.tools.errors import ToolMistake
-from leadhand.tools.files import Bounds, Inputs, Unreadable
+from leadhand.tools.files import Inputs, ListingLimits, UnreadableInput
 
 
 def write(path: Path, content: str | bytes = "text\n") -> Path:
@@ -135,13 +135,13 @@ class TestHostileFolders:
 
     def test_what_is_beyond_a_bound_is_skipped_and_reported(self, folder: Path) -> None:
         write(folder / "deep/er/c.txt")
-        few = Inputs.of([folder], bounds=Bounds(max_files=1))
+        few = Inputs.of([folder], bounds=ListingLimits(max_files=1))
         assert (names(few), list(skipped(few))) == (["a.md"], ["deep/b.csv", "deep/er/c.txt"])
-        flat = Inputs.of([folder], bounds=Bounds(max_depth=1))
+        flat = Inputs.of([folder], bounds=ListingLimits(max_depth=1))
         assert skipped(flat) == {"deep/er": "more than 1 folders deep"}
-        light = Inputs.of([folder], bounds=Bounds(max_bytes=8))
+        light = Inputs.of([folder], bounds=ListingLimits(max_bytes=8))
         assert names(light) == ["a.md"]
-        narrow = Inputs.of([folder], bounds=Bounds(max_entries=2))
+        narrow = Inputs.of([folder], bounds=ListingLimits(max_entries=2))
         assert list(skipped(narrow)) == ["deep"]
 
     @pytest.mark.parametrize("device", ["/dev/null", "/dev/zero"])
@@ -249,7 +249,7 @@ class TestOpening:
                 os.mkfifo(listed)
             case _:
                 listed.mkdir()
-        with pytest.raises(Unreadable, match="since it was handed in"):
+        with pytest.raises(UnreadableInput, match="since it was handed in"):
             inputs.open("a.md")
 
     def test_a_listed_file_that_gets_a_second_name_is_refused(
@@ -257,7 +257,7 @@ class TestOpening:
     ) -> None:
         inputs = Inputs.of([folder])
         (tmp_path / "again.md").hardlink_to(folder / "a.md")
-        with pytest.raises(Unreadable, match="hard link"):
+        with pytest.raises(UnreadableInput, match="hard link"):
             inputs.open("a.md")
 
     @pytest.mark.parametrize("part", ["in", "in/deep"])
@@ -267,7 +267,7 @@ class TestOpening:
         inputs = Inputs.of([folder])
         (tmp_path / part).rename(tmp_path / "moved")
         (tmp_path / part).symlink_to(tmp_path / "moved")
-        with pytest.raises(Unreadable):
+        with pytest.raises(UnreadableInput):
             inputs.open("deep/b.csv")
 
     def test_a_folder_handed_in_that_is_replaced_is_refused(
@@ -276,13 +276,13 @@ class TestOpening:
         inputs = Inputs.of([folder])
         folder.rename(tmp_path / "moved")
         write(folder / "a.md", "theirs")
-        with pytest.raises(Unreadable, match="its folder is another one"):
+        with pytest.raises(UnreadableInput, match="its folder is another one"):
             inputs.open("a.md")
 
     def test_a_file_that_is_gone_is_said_to_be(self, folder: Path) -> None:
         inputs = Inputs.of([folder])
         (folder / "a.md").unlink()
-        with pytest.raises(Unreadable, match=r"^a\.md: not read"):
+        with pytest.raises(UnreadableInput, match=r"^a\.md: not read"):
             inputs.open("a.md")
 
     def test_refusing_leaves_no_descriptor_open(self, folder: Path) -> None:
@@ -290,7 +290,7 @@ class TestOpening:
         (folder.parent / "again").hardlink_to(folder / "a.md")
         before = open_descriptors()
         for _ in range(5):
-            with pytest.raises(Unreadable):
+            with pytest.raises(UnreadableInput):
                 inputs.open("a.md")
         assert open_descriptors() == before
 

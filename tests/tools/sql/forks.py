@@ -18,10 +18,10 @@ import time
 from pathlib import Path
 from typing import cast
 
-from leadhand.tools.sql.messages import Request
+from leadhand.tools.sql.messages import SqlRequest
 
 
-def in_fork(request: Request, folder: Path, timeout_s: float) -> tuple[int, bytes]:
+def in_fork(request: SqlRequest, folder: Path, timeout_s: float) -> tuple[int, bytes]:
     """As `in_new_process`, one request after another."""
     process, lock = _server()
     assert process.stdin is not None
@@ -54,7 +54,7 @@ def serve() -> None:
     from leadhand.tools.sql.child import main  # Only here: it loads DuckDB.
 
     for line in sys.stdin:
-        request, folder, timeout_s = cast("tuple[Request, str, float]", json.loads(line))
+        request, folder, timeout_s = cast("tuple[SqlRequest, str, float]", json.loads(line))
         reading, writing = os.pipe()
         pid = os.fork()
         if pid == 0:

@@ -22,7 +22,7 @@ from leadhand import __version__
 from leadhand.cli.home import state_folder
 from leadhand.cli.run.models import chosen, grouped
 from leadhand.cli.standard_streams import written
-from leadhand.cli.views.data_console import Output
+from leadhand.cli.views.data_console import DataConsole
 from leadhand.cli.views.terminal import encodable, sentence
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError
@@ -82,7 +82,7 @@ def doctor_command(
         if as_json:
             sys.stdout.write(json.dumps(_document(report), indent=2) + "\n")
         else:
-            _show(report, Output())
+            _show(report, DataConsole())
     return 0 if report.healthy else 3
 
 

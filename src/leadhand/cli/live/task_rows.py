@@ -33,7 +33,7 @@ _MARKS = {
 
 
 @dataclass(slots=True)
-class Seen:
+class TaskActivity:
     """What is known of tasks, by their whole way, beside their state."""
 
     doing: dict[str, str] = field(default_factory=dict[str, str])
@@ -49,7 +49,7 @@ class Rows:
     """Makes the rows of a run, or of one nested in it, as it stands at `now_s`."""
 
     state: RunState
-    seen: Seen
+    seen: TaskActivity
     now_s: float
     way: str = ""
     """Goes before the ids of a nested run's tasks."""

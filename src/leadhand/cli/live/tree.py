@@ -16,7 +16,7 @@ from rich.text import Text
 
 from leadhand.cli.live.notices import Notices
 from leadhand.cli.live.streamed_text import written
-from leadhand.cli.live.task_rows import Rows, Seen, table, used_by
+from leadhand.cli.live.task_rows import Rows, TaskActivity, table, used_by
 from leadhand.cli.views.plurals import counted
 from leadhand.cli.views.terminal import safe, sentence
 from leadhand.contracts.event import (
@@ -62,7 +62,7 @@ class LiveTree:
         self._how_to_answer = how_to_answer
         self._state = RunState()
         self._title = title
-        self._seen = Seen()
+        self._seen = TaskActivity()
         self._notices = Notices()
         self._writing: dict[tuple[str, str], Progress] = {}
         self._latest: deque[str] = deque(maxlen=_LAST)

@@ -16,14 +16,14 @@ from leadhand.cli.run.execution import error_console
 from leadhand.cli.run.models import chosen, tell_models
 from leadhand.cli.standard_streams import written
 from leadhand.cli.views.answer import cost
-from leadhand.cli.views.data_console import Output
+from leadhand.cli.views.data_console import DataConsole
 from leadhand.cli.views.plan import show_plan
 from leadhand.cli.views.plurals import counted
 from leadhand.cli.views.terminal import encodable, safe, sentence
 from leadhand.contracts.budget import Budget
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
-from leadhand.errors import InputError, ModelError, PlanRejected, ToolError
+from leadhand.errors import InputError, ModelError, PlanError, ToolError
 from leadhand.models.choice import roles
 from leadhand.planners import TemplatePlanner
 from leadhand.supervisor import Supervisor
@@ -65,7 +65,7 @@ def plan_command(options: PlanOptions) -> int:
         if options.json:
             sys.stdout.write(document)
         else:
-            console = Output()
+            console = DataConsole()
             used = roles(choice.team)
             show_plan(plan, console, models=used)
             line = encodable(safe(_cost_line(plan, choice.team, used, budget)), console.encoding)
@@ -79,7 +79,7 @@ async def planned(supervisor: Supervisor, request: str, inputs: Sequence[Path]) 
     """The plan that a run would have: by the team's template where no model gives one in time."""
     try:
         return await supervisor.plan(request, inputs=inputs)
-    except PlanRejected as error:
+    except PlanError as error:
         # Nobody who typed the command can mend it.
         why = f"the planner gave no sound plan: {error}"
         failure = ModelError(why, transient=False)

@@ -20,19 +20,19 @@ from leadhand.cli.run.command import (
     told,
     watch_of,
 )
-from leadhand.cli.run.execution import Session, error_console
+from leadhand.cli.run.execution import LiveRun, error_console
 from leadhand.cli.run.models import chosen, tell_models
 from leadhand.cli.run.options import ResumeOptions, Showing
-from leadhand.cli.run.storage import Keeping
+from leadhand.cli.run.storage import RunStorage
 from leadhand.cli.runs.views import found
-from leadhand.cli.views.data_console import Output
+from leadhand.cli.views.data_console import DataConsole
 from leadhand.cli.views.plan import show_plan
 from leadhand.cli.views.terminal import encodable, safe_block
 from leadhand.contracts.event import Event
-from leadhand.contracts.people import Message, Question, Reply
+from leadhand.contracts.people import Question, Reply, RunMessage
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
-from leadhand.errors import InputError, PlanRejected
+from leadhand.errors import InputError, PlanError
 from leadhand.plans.checks import check
 from leadhand.run.people import open_questions
 from leadhand.run.resumption import is_over
@@ -40,7 +40,7 @@ from leadhand.state.fold import RunState, fold
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class PreparedReplies:
     """What `leadhand answer` was given; nothing: the person at the terminal is asked."""
 
     text: str | None = None
@@ -52,92 +52,92 @@ class Said:
 
 def resume_command(options: ResumeOptions) -> int:
     """Resume a run, print its answer, and give the exit status."""
-    keeping = Keeping(options.home, options=options.kept)
+    storage = RunStorage(options.home, options=options.kept)
     try:
-        run_id = found(keeping.journal, options.run, keeping.shown)
-        return _resumed(options, keeping, run_id)
+        run_id = found(storage.journal, options.run, storage.shown)
+        return _resumed(options, storage, run_id)
     finally:
-        keeping.journal.close()
+        storage.journal.close()
 
 
-def answer_command(options: ResumeOptions, said: Said) -> int:
+def answer_command(options: ResumeOptions, said: PreparedReplies) -> int:
     """Say something to a run's questions, and go on with it unless somebody else does."""
-    keeping = Keeping(options.home, options=options.kept)
+    storage = RunStorage(options.home, options=options.kept)
     try:
-        run_id = found(keeping.journal, options.run, keeping.shown)
-        state = fold(keeping.journal.events(run_id))
+        run_id = found(storage.journal, options.run, storage.shown)
+        state = fold(storage.journal.events(run_id))
         questions = open_questions(state)
         if not questions:
             raise InputError(f"run {run_id!r} asks nothing: `leadhand show {run_id}` tells why")
         replies = _replies(said, questions, state, options)
         if not replies:
-            _show_questions(questions, keeping, run_id, options.showing)
+            _show_questions(questions, storage, run_id, options.showing)
             return 0
         for reply in replies:
-            keeping.journal.post(Message(run_id=run_id, reply=reply))
-        holder = keeping.journal.holder(run_id)
+            storage.journal.post(RunMessage(run_id=run_id, reply=reply))
+        holder = storage.journal.holder(run_id)
         if holder is not None:
             _say(f"told {holder}, which works on run {run_id}")
             return 0
         if "command" not in state.origin and options.team is None:
             _say(
                 f"kept for the program that began run {run_id}: it gets the reply when it resumes "
-                f"the run; or name its team: {keeping.command('resume', run_id)} --team TEAM"
+                f"the run; or name its team: {storage.command('resume', run_id)} --team TEAM"
             )
             return 0
-        return _resumed(options, keeping, run_id)
+        return _resumed(options, storage, run_id)
     finally:
-        keeping.journal.close()
+        storage.journal.close()
 
 
 def cancel_command(run: str, home: str | None) -> int:
     """Have a run stopped that another process works on."""
-    keeping = Keeping(home)
+    storage = RunStorage(home)
     try:
-        run_id = found(keeping.journal, run, keeping.shown)
-        holder = keeping.journal.holder(run_id)
+        run_id = found(storage.journal, run, storage.shown)
+        holder = storage.journal.holder(run_id)
         if holder is None:
             raise InputError(f"run {run_id!r} is not under way: there is nothing to cancel")
-        keeping.journal.post(Message(run_id=run_id, reason="cancelled by `leadhand cancel`"))
+        storage.journal.post(RunMessage(run_id=run_id, reason="cancelled by `leadhand cancel`"))
         _say(f"told {holder} to stop run {run_id}")
         return 0
     finally:
-        keeping.journal.close()
+        storage.journal.close()
 
 
-def _resumed(options: ResumeOptions, keeping: Keeping, run_id: str) -> int:
-    past = keeping.journal.events(run_id)
+def _resumed(options: ResumeOptions, storage: RunStorage, run_id: str) -> int:
+    past = storage.journal.events(run_id)
     state = fold(past)
     incomplete = state.answer is not None and state.answer.status != "complete"
     if incomplete and options.from_task is None and is_over(state):
         _say(f"nothing was left to go on with: run {run_id} has done all that it could")
     match state.origin.get("command"):
         case "run":
-            return _resume_team(options, keeping, state, past)
+            return _resume_team(options, storage, state, past)
         case None if options.team is not None:
-            return _resume_team(options, keeping, state, past)
+            return _resume_team(options, storage, state, past)
         case "review":
             from leadhand.cli.review.resume import resume_review
 
-            return resume_review(options, keeping, state, past)
+            return resume_review(options, storage, state, past)
         case _:
             raise InputError(
                 f"run {run_id!r} was begun by a program: resume it there with "
-                f"`Supervisor.resume`, or name its team: {keeping.command('resume', run_id)} "
+                f"`Supervisor.resume`, or name its team: {storage.command('resume', run_id)} "
                 "--team file.py:NAME"
             )
 
 
 def _resume_team(
-    options: ResumeOptions, keeping: Keeping, state: RunState, past: Sequence[Event]
+    options: ResumeOptions, storage: RunStorage, state: RunState, past: Sequence[Event]
 ) -> int:
     showing = options.showing
     setup = TeamSetup.of(state.origin, **options.changed)
     team = setup.load()
     choice = chosen(team, model=setup.model, no_model=setup.no_model)
-    session = Session(watch_of(keeping, state.run_id, f"team {team.name}", showing, past=past))
+    session = LiveRun(watch_of(storage, state.run_id, f"team {team.name}", showing, past=past))
     person = person_of(session, showing, team, state.request)
-    supervisor = setup.supervisor(choice, keeping, person)
+    supervisor = setup.supervisor(choice, storage, person)
     if not showing.quiet:
         tell_models(choice, error_console())
         setup.tell_left(error_console())
@@ -147,17 +147,17 @@ def _resume_team(
             state.run_id, from_task=options.from_task, listener=listener
         ),
     )
-    return told(answer, keeping, showing)
+    return told(answer, storage, showing)
 
 
 # What people say
 
 
 def _replies(
-    said: Said, questions: Sequence[Question], state: RunState, options: ResumeOptions
+    said: PreparedReplies, questions: Sequence[Question], state: RunState, options: ResumeOptions
 ) -> list[Reply]:
     """What is said to which question. Raises `InputError` where that can't be told."""
-    if said == Said():
+    if said == PreparedReplies():
         if not asks_here(options.showing):
             return []
         team = _team_of(state, options) if any(one.plan is not None for one in questions) else None
@@ -205,7 +205,7 @@ async def _asked_here(
     return replies
 
 
-def _on_call(said: Said, questions: Sequence[Question]) -> Reply:
+def _on_call(said: PreparedReplies, questions: Sequence[Question]) -> Reply:
     """The word that a tool call is allowed."""
     calls = [one for one in questions if one.call and said.task_id in (None, one.task_id)]
     if len(calls) == 1:
@@ -216,7 +216,7 @@ def _on_call(said: Said, questions: Sequence[Question]) -> Reply:
     raise InputError(f"say which task it is about: --task {' or --task '.join(ids)}")
 
 
-def _on_plan(said: Said, state: RunState, options: ResumeOptions) -> Reply:
+def _on_plan(said: PreparedReplies, state: RunState, options: ResumeOptions) -> Reply:
     if said.refuse:
         return Reply(verdict="refused", text=said.text or "")
     plan = read_plan(said.plan) if said.plan is not None else None
@@ -226,7 +226,7 @@ def _on_plan(said: Said, state: RunState, options: ResumeOptions) -> Reply:
     return Reply(verdict="approved", plan=plan)
 
 
-def _which(said: Said, questions: Sequence[Question]) -> str:
+def _which(said: PreparedReplies, questions: Sequence[Question]) -> str:
     """Why it can't be told what a reply is to."""
     tasks = [question.task_id for question in questions if question.task_id is not None]
     if said.approve or said.refuse or said.plan is not None:
@@ -240,19 +240,19 @@ def _which(said: Said, questions: Sequence[Question]) -> str:
 def _check_plan(plan: Plan, team: Team, *, request: str) -> None:
     errors = [p for p in check(plan, team, request=request) if p.severity == "error"]
     if errors:
-        raise PlanRejected(errors)
+        raise PlanError(errors)
 
 
 def _show_questions(
-    questions: Sequence[Question], keeping: Keeping, run_id: str, showing: Showing
+    questions: Sequence[Question], storage: RunStorage, run_id: str, showing: Showing
 ) -> None:
     """Print what is asked, and how to answer."""
     if showing.format == "json":
         asked = [question.model_dump(mode="json") for question in questions]
         sys.stdout.write(json.dumps(asked, indent=2) + "\n")
         return
-    console = Output()
-    answer = keeping.command("answer", run_id)
+    console = DataConsole()
+    answer = storage.command("answer", run_id)
     for question in questions:
         if question.plan is not None:
             show_plan(question.plan, console)

@@ -118,7 +118,7 @@ def answer(
     debug: Debug = False,
 ) -> None:
     """Answer what a run asks, and go on with it. Without an answer, show what it asks."""
-    from leadhand.cli.resume.actions import Said, answer_command
+    from leadhand.cli.resume.actions import PreparedReplies, answer_command
     from leadhand.cli.run.options import ResumeOptions
     from leadhand.errors import InputError
 
@@ -127,7 +127,7 @@ def answer(
     if (approve or plan is not None) and text is not None:
         raise InputError("a TEXT is for a worker, or says why the plan is refused: leave it out")
     showing = _showing(format, json, events, quiet, no_input)
-    said = Said(text=text, task_id=task, approve=approve, refuse=refuse, plan=plan)
+    said = PreparedReplies(text=text, task_id=task, approve=approve, refuse=refuse, plan=plan)
     options = ResumeOptions(run=run, home=home, showing=showing, team=team, trust=trust)
     raise typer.Exit(answer_command(options, said))
 

@@ -23,11 +23,11 @@ from leadhand.cli.review.under_way import (
     report_unread,
 )
 from leadhand.cli.run.command import new_run_id, watch_of
-from leadhand.cli.run.execution import Session
+from leadhand.cli.run.execution import LiveRun
 from leadhand.cli.run.options import Showing
-from leadhand.cli.run.storage import Keeping
+from leadhand.cli.run.storage import RunStorage
 from leadhand.cli.standard_streams import written
-from leadhand.cli.views.data_console import Output
+from leadhand.cli.views.data_console import DataConsole
 from leadhand.cli.views.plan import show_plan
 from leadhand.cli.views.terminal import safe
 from leadhand.errors import InputError, ToolError
@@ -92,9 +92,9 @@ def review_command(options: ReviewOptions) -> int:
     )
     # Everything that can be wrong with them is found before anything is done.
     _ = setup.deadline_s, setup.budget
-    keeping, run_id = Keeping(options.home), new_run_id()
+    storage, run_id = RunStorage(options.home), new_run_id()
     try:
-        with _folder(options, keeping, run_id) as folder:
+        with _folder(options, storage, run_id) as folder:
             try:
                 with reading_until(time.monotonic() + READING_SHARE * setup.time_left_s):
                     _snapshot(options, folder / CHANGE)
@@ -102,19 +102,19 @@ def review_command(options: ReviewOptions) -> int:
                 return report_unread(setup, run_id, options.range, error, format=options.format)
             _keep(options.baseline, folder / BASELINE)
             _keep(options.past_reviews, folder / PAST_REVIEWS)
-            return _reviewed(options, replace(setup, folder=str(folder)), keeping, run_id)
+            return _reviewed(options, replace(setup, folder=str(folder)), storage, run_id)
     finally:
-        keeping.journal.close()
+        storage.journal.close()
 
 
-def _reviewed(options: ReviewOptions, setup: ReviewSetup, keeping: Keeping, run_id: str) -> int:
-    reviewing = Reviewing(setup, keeping)
+def _reviewed(options: ReviewOptions, setup: ReviewSetup, storage: RunStorage, run_id: str) -> int:
+    reviewing = Reviewing(setup, storage)
     request = f"Review {reviewing.change.title}"
     if options.plan_only:
         return _show_plan(reviewing.supervisor(), request, reviewing.crew, options)
     showing = Showing(events=options.events, quiet=options.quiet, no_input=True)
     title = f"review of {reviewing.change.title}"
-    session = Session(watch_of(keeping, run_id, title, showing))
+    session = LiveRun(watch_of(storage, run_id, title, showing))
     return reviewing.to_status(
         session,
         lambda supervisor, listener: supervisor.run(
@@ -130,13 +130,13 @@ def _reviewed(options: ReviewOptions, setup: ReviewSetup, keeping: Keeping, run_
 
 
 @contextlib.contextmanager
-def _folder(options: ReviewOptions, keeping: Keeping, run_id: str) -> Generator[Path]:
+def _folder(options: ReviewOptions, storage: RunStorage, run_id: str) -> Generator[Path]:
     """A new folder for what the review needs; it outlives the process where the run does."""
-    if options.plan_only or keeping.lost is not None:
+    if options.plan_only or storage.lost is not None:
         with scratch() as folder:
             yield folder
         return
-    folder = keeping.folder(run_id)
+    folder = storage.folder(run_id)
     try:
         folder.mkdir(mode=0o700, parents=True)
     except OSError as error:
@@ -144,11 +144,11 @@ def _folder(options: ReviewOptions, keeping: Keeping, run_id: str) -> Generator[
     try:
         yield folder
     except BaseException:
-        if not keeping.journal.has(run_id):  # it never began: nothing can go on with it
-            keeping.forget(run_id)
+        if not storage.journal.has(run_id):  # it never began: nothing can go on with it
+            storage.forget(run_id)
         raise
     if options.plan_only:
-        keeping.forget(run_id)
+        storage.forget(run_id)
 
 
 def _keep(file: Path | None, copy: Path) -> None:
@@ -205,7 +205,7 @@ def _show_plan(
         if options.format == "json":
             sys.stdout.write(plan.model_dump_json(indent=2) + "\n")
         else:
-            console = Output()
+            console = DataConsole()
             show_plan(plan, console, models=crew.asked)
             crew.tell_calls(plan, console)
     return 0

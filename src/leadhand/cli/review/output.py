@@ -11,7 +11,7 @@ from leadhand.cli.review.markdown import markdown
 from leadhand.cli.review.report import ReviewReport
 from leadhand.cli.review.sarif import sarif
 from leadhand.cli.review.text import show_review
-from leadhand.cli.views.data_console import Output
+from leadhand.cli.views.data_console import DataConsole
 
 Format = Literal["text", "json", "markdown", "sarif", "github"]
 
@@ -20,7 +20,7 @@ def show(report: ReviewReport, format: Format) -> None:
     """Print `report` on stdout; `github` also appends to the file that the runner names."""
     match format:
         case "text":
-            show_review(report, Output())
+            show_review(report, DataConsole())
         case "json":
             _write(_json(report.answer.model_dump(mode="json")))
         case "markdown":

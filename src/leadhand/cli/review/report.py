@@ -12,7 +12,7 @@ from leadhand.contracts.answer import Answer
 from leadhand.contracts.finding import Finding, NotAssessed
 from leadhand.synthesis import SEVERITIES, Review
 from leadhand.teams.review.change import Change
-from leadhand.teams.review.lens import Rule
+from leadhand.teams.review.lens import LensRule
 from leadhand.trace.quantities import times
 
 FailOn = Literal["critical", "warning", "info", "never"]
@@ -58,7 +58,7 @@ class ReviewReport:
     threshold: int
     lenses: tuple[str, ...] = ()
     """The lenses that took part."""
-    rules: tuple[Rule, ...] = field(default=(), repr=False)
+    rules: tuple[LensRule, ...] = field(default=(), repr=False)
     """What is known of the rules, for formats that describe them."""
 
 

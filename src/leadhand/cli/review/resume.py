@@ -5,16 +5,16 @@ from pathlib import Path
 
 from leadhand.cli.review.under_way import CHANGE, Reviewing, ReviewSetup, format_of
 from leadhand.cli.run.command import watch_of
-from leadhand.cli.run.execution import Session
+from leadhand.cli.run.execution import LiveRun
 from leadhand.cli.run.options import ResumeOptions
-from leadhand.cli.run.storage import Keeping
+from leadhand.cli.run.storage import RunStorage
 from leadhand.contracts.event import Event
 from leadhand.errors import InputError
 from leadhand.state.fold import RunState
 
 
 def resume_review(
-    options: ResumeOptions, keeping: Keeping, state: RunState, past: Sequence[Event]
+    options: ResumeOptions, storage: RunStorage, state: RunState, past: Sequence[Event]
 ) -> int:
     """Go on with a review. Raises `InputError` where the change is not there any more."""
     setup = ReviewSetup.of(state.origin, **options.changed)
@@ -24,9 +24,9 @@ def resume_review(
             f"review {run_id!r} is over, and its change was not kept: "
             f"`leadhand show {run_id}` shows it, and `leadhand review` begins another"
         )
-    reviewing = Reviewing(setup, keeping)
+    reviewing = Reviewing(setup, storage)
     title = f"review of {reviewing.change.title}"
-    session = Session(watch_of(keeping, run_id, title, showing, past=past))
+    session = LiveRun(watch_of(storage, run_id, title, showing, past=past))
     return reviewing.to_status(
         session,
         lambda supervisor, listener: supervisor.resume(

@@ -14,7 +14,7 @@ from leadhand.cli.review.report import ReviewReport, counted
 from leadhand.cli.views.terminal import safe, sentence
 from leadhand.contracts.finding import Finding, Severity
 from leadhand.synthesis import Quote
-from leadhand.teams.review.lens import Rule
+from leadhand.teams.review.lens import LensRule
 
 SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -73,7 +73,7 @@ def uri(path: str) -> str:
     return quote(path.lstrip("/").encode("utf-8", "backslashreplace"), safe="/")
 
 
-def _descriptors(rules: Iterable[Rule], findings: Iterable[Finding]) -> list[Json]:
+def _descriptors(rules: Iterable[LensRule], findings: Iterable[Finding]) -> list[Json]:
     """Every known rule, and those that only findings know, each once and in order of its id."""
     found: dict[str, Json] = {}
     for finding in findings:

@@ -15,9 +15,9 @@ from leadhand.cli.review.models import Reviewers, reviewers
 from leadhand.cli.review.output import Format, show
 from leadhand.cli.review.report import FailOn, ReviewReport, Subject, exit_status
 from leadhand.cli.run.command import follow_up
-from leadhand.cli.run.execution import INTERRUPTED, Session, error_console
-from leadhand.cli.run.options import Setup
-from leadhand.cli.run.storage import Keeping
+from leadhand.cli.run.execution import INTERRUPTED, LiveRun, error_console
+from leadhand.cli.run.options import RunSetup
+from leadhand.cli.run.storage import RunStorage
 from leadhand.cli.standard_streams import written
 from leadhand.contracts.answer import Answer, Gap
 from leadhand.engine.recorder import Listener
@@ -38,7 +38,7 @@ PAST_REVIEWS = "past_reviews.json"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewSetup(Setup):
+class ReviewSetup(RunSetup):
     """What has to be known of a review."""
 
     folder: str
@@ -50,10 +50,10 @@ class ReviewSetup(Setup):
 class Reviewing:
     """One review of the change in a folder."""
 
-    def __init__(self, setup: ReviewSetup, keeping: Keeping) -> None:
+    def __init__(self, setup: ReviewSetup, storage: RunStorage) -> None:
         """Raises `InputError` and `ToolError` where the folder is not as it was left."""
         self._setup = setup
-        self._keeping = keeping
+        self._storage = storage
         self._folder = Path(setup.folder)
         self.change = Change.load(str(self._folder / CHANGE))
         past_reviews = self._folder / PAST_REVIEWS
@@ -78,7 +78,7 @@ class Reviewing:
             deadline_s=setup.left_s(crew.team),
             budget=setup.budget,
             concurrency=setup.concurrency,
-            journal=self._keeping.journal,
+            journal=self._storage.journal,
             planner=TemplatePlanner(),
             synthesizer=lambda caller, fence: FindingsSynthesizer(
                 self.change,
@@ -93,7 +93,7 @@ class Reviewing:
 
     def to_status(
         self,
-        session: Session,
+        session: LiveRun,
         work: Callable[[Supervisor, Listener], Coroutine[object, object, Answer]],
         *,
         format: Format,
@@ -124,7 +124,7 @@ class Reviewing:
             show(report, format)
         if answer.status == "complete":
             shutil.rmtree(self._folder, ignore_errors=True)
-        follow_up(answer, self._keeping)
+        follow_up(answer, self._storage)
         return _status(answer, review, self._setup.fail_on)
 
 

@@ -17,19 +17,19 @@ from typing import BinaryIO
 from pydantic import JsonValue, ValidationError
 
 from leadhand.cli.live.person import TerminalPerson, is_here
-from leadhand.cli.run.execution import INTERRUPTED, Session, Watch, error_console
+from leadhand.cli.run.execution import INTERRUPTED, LiveRun, Watch, error_console
 from leadhand.cli.run.models import chosen, tell_models
-from leadhand.cli.run.options import Format, Setup, Showing
-from leadhand.cli.run.storage import Keeping
+from leadhand.cli.run.options import Format, RunSetup, Showing
+from leadhand.cli.run.storage import RunStorage
 from leadhand.cli.standard_streams import written
 from leadhand.cli.views.answer import markdown, show_answer
-from leadhand.cli.views.data_console import Output
+from leadhand.cli.views.data_console import DataConsole
 from leadhand.contracts.answer import JOURNAL, Answer
 from leadhand.contracts.event import Event
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.errors import MAX_SHOWN_PROBLEMS, InputError
-from leadhand.models.choice import Choice
+from leadhand.models.choice import ModelChoice
 from leadhand.plans.checks import check
 from leadhand.run.people import Ask
 from leadhand.run.resumption import is_over, lost_for_good
@@ -43,7 +43,7 @@ _OPEN_ALREADY = ("/dev/fd/", "/proc/self/fd/", "/dev/stdin")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TeamSetup(Setup):
+class TeamSetup(RunSetup):
     """What has to be known of a run by a team that has a name or a folder."""
 
     team: str
@@ -59,12 +59,14 @@ class TeamSetup(Setup):
 
     def origin(self, command: str) -> dict[str, JsonValue]:
         """What is kept with the run: the team as it is found from any folder."""
-        origin = Setup.origin(self, command)
+        origin = RunSetup.origin(self, command)
         origin.pop("trust", None)
         team = absolute(self.team, self.folder)
         return {**origin, "team": team, "folder": str(Path(self.folder).absolute())}
 
-    def supervisor(self, choice: Choice, keeping: Keeping, person: Ask | None) -> Supervisor:
+    def supervisor(
+        self, choice: ModelChoice, storage: RunStorage, person: Ask | None
+    ) -> Supervisor:
         """The supervisor, with the models of `choice`. Raises `InputError`.
 
         A person who is asked here is not hurried by a deadline that they did not name: they see
@@ -78,7 +80,7 @@ class TeamSetup(Setup):
             concurrency=self.concurrency,
             approve=self.approve,
             person=person,
-            journal=keeping.journal,
+            journal=storage.journal,
         )
 
 
@@ -106,10 +108,10 @@ def run_command(options: RunOptions) -> int:
     request = read_request(options.request, plan)
     team = setup.load()
     choice = chosen(team, model=setup.model, no_model=setup.no_model)
-    keeping = Keeping(options.home, options=" --trust" if setup.trust else "")
+    storage = RunStorage(options.home, options=" --trust" if setup.trust else "")
     run_id = new_run_id()
-    session = Session(watch_of(keeping, run_id, f"team {team.name}", showing))
-    supervisor = setup.supervisor(choice, keeping, person_of(session, showing, team, request))
+    session = LiveRun(watch_of(storage, run_id, f"team {team.name}", showing))
+    supervisor = setup.supervisor(choice, storage, person_of(session, showing, team, request))
     if not showing.quiet:
         tell_models(choice, error_console())
         setup.tell_left(error_console())
@@ -126,9 +128,9 @@ def run_command(options: RunOptions) -> int:
                 listener=listener,
             ),
         )
-        return told(answer, keeping, showing)
+        return told(answer, storage, showing)
     finally:
-        keeping.journal.close()
+        storage.journal.close()
 
 
 def new_run_id() -> str:
@@ -137,22 +139,22 @@ def new_run_id() -> str:
 
 
 def watch_of(
-    keeping: Keeping, run_id: str, title: str, showing: Showing, *, past: Sequence[Event] = ()
+    storage: RunStorage, run_id: str, title: str, showing: Showing, *, past: Sequence[Event] = ()
 ) -> Watch:
     """How a run is watched that is kept like this; where it is not, that is said."""
-    if keeping.lost is not None and not showing.quiet:
-        error_console().print(f"leadhand: {keeping.lost}", markup=False, highlight=False)
+    if storage.lost is not None and not showing.quiet:
+        error_console().print(f"leadhand: {storage.lost}", markup=False, highlight=False)
     return Watch(
         title,
-        keeping.command("resume", run_id) if keeping.lost is None else None,
-        how_to_answer=keeping.command("answer", run_id),
+        storage.command("resume", run_id) if storage.lost is None else None,
+        how_to_answer=storage.command("answer", run_id),
         events=showing.events,
         quiet=showing.quiet,
         past=past,
     )
 
 
-def person_of(session: Session, showing: Showing, team: Team, request: str) -> Ask | None:
+def person_of(session: LiveRun, showing: Showing, team: Team, request: str) -> Ask | None:
     """The person at the terminal; None without one, or if nobody is to be asked."""
     if not asks_here(showing):
         return None
@@ -170,29 +172,29 @@ def asks_here(showing: Showing) -> bool:
     return is_here() and not showing.no_input
 
 
-def told(answer: Answer, keeping: Keeping, showing: Showing) -> int:
+def told(answer: Answer, storage: RunStorage, showing: Showing) -> int:
     """Print an answer, and what a person can do now; gives the exit status."""
     with written():
         _show(answer, showing.format)
-    follow_up(answer, keeping)
+    follow_up(answer, storage)
     return exit_status(answer)
 
 
-def follow_up(answer: Answer, keeping: Keeping) -> None:
+def follow_up(answer: Answer, storage: RunStorage) -> None:
     """Say on stderr what to type where a run waits, was stopped, or lacks something."""
     unkept = any(gap.task_id == JOURNAL for gap in answer.gaps)  # that gap says what to type
-    if keeping.lost is not None or answer.status == "complete" or unkept:
+    if storage.lost is not None or answer.status == "complete" or unkept:
         return
-    for said in _next_steps(answer, fold(keeping.journal.events(answer.run_id)), keeping):
+    for said in _next_steps(answer, fold(storage.journal.events(answer.run_id)), storage):
         error_console().print(f"leadhand: {said}", markup=False, highlight=False, soft_wrap=True)
 
 
-def _next_steps(answer: Answer, state: RunState, keeping: Keeping) -> Iterator[str]:
+def _next_steps(answer: Answer, state: RunState, storage: RunStorage) -> Iterator[str]:
     """What can be done with a run that is not complete, each with what to type for it."""
     if answer.waiting:
-        yield f"it waits for a person: {keeping.command('answer', answer.run_id)}"
+        yield f"it waits for a person: {storage.command('answer', answer.run_id)}"
         return
-    resume = keeping.command("resume", answer.run_id)
+    resume = storage.command("resume", answer.run_id)
     budget = state.budget
     if answer.ended_by == "budget" and budget is not None:
         tokens = " --budget-tokens N" if budget.tokens is not None else ""
@@ -288,7 +290,7 @@ def exit_status(answer: Answer) -> int:
 def _show(answer: Answer, format: Format) -> None:
     match format:
         case "text":
-            show_answer(answer, Output())
+            show_answer(answer, DataConsole())
         case "json":
             # Not pydantic's own: it sends control and bidirectional characters on as they are.
             sys.stdout.write(json.dumps(answer.model_dump(mode="json"), indent=2) + "\n")

@@ -56,7 +56,7 @@ class Watch:
     """What happened before, of a run that goes on."""
 
 
-class Session:
+class LiveRun:
     """One run on the command line."""
 
     def __init__(self, watch: Watch) -> None:

@@ -11,11 +11,11 @@ from rich.text import Text
 from leadhand.cli.views.terminal import encodable, safe, sentence
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError
-from leadhand.models.choice import Choice, choose, models_of, roles
+from leadhand.models.choice import ModelChoice, choose, models_of, roles
 from leadhand.plans.checks import without_model
 
 
-def chosen(team: Team, *, model: str | None, no_model: bool) -> Choice:
+def chosen(team: Team, *, model: str | None, no_model: bool) -> ModelChoice:
     """The team with its models. Raises `InputError` for one that could not be asked."""
     choice = asyncio.run(choose(team, model=model, no_model=no_model, environ=os.environ))
     # A server found on this machine: the provider's client looks for its address here.
@@ -37,7 +37,7 @@ def chosen(team: Team, *, model: str | None, no_model: bool) -> Choice:
     return choice
 
 
-def tell_models(choice: Choice, console: Console) -> None:
+def tell_models(choice: ModelChoice, console: Console) -> None:
     """Print which model each role uses, and why: a line where all use the same."""
     used = roles(choice.team)
     _line(console, f"models: {choice.why}" if used else choice.why)

@@ -32,7 +32,7 @@ _OF_MODELS = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Setup:
+class RunSetup:
     """What every command that runs a team has to know."""
 
     model: str | None = None

@@ -12,7 +12,7 @@ from leadhand.ports import Journal
 from leadhand.untrusted.redaction import Redactor
 
 
-class Keeping:
+class RunStorage:
     """The journal of a command, and what it needs beside it."""
 
     def __init__(self, home: str | None, *, options: str = "") -> None:

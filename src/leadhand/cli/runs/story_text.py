@@ -19,7 +19,7 @@ from leadhand.run.resumption import is_over, lost_for_good
 from leadhand.state.run_state import TaskState
 from leadhand.trace.quantities import faster, span, used
 from leadhand.trace.story import Story
-from leadhand.trace.story_parts import Asked, Attempt, Step, TaskStory
+from leadhand.trace.story_parts import Step, StoryAttempt, StoryQuestion, TaskStory
 
 MAX_WIDTH = 100
 """Wider terminals don't get longer lines."""
@@ -160,7 +160,7 @@ def _next_step(story: Story, *, held: bool, options: str) -> list[Line]:
     return [(0, Text()), (0, Text(title, style="bold yellow")), *lines]
 
 
-def _question(asked: Asked) -> str:
+def _question(asked: StoryQuestion) -> str:
     about = safe(asked.task_id) if asked.task_id is not None else "the plan"
     return f"{about}: {sentence(asked.question)}"
 
@@ -260,7 +260,7 @@ def _task_head(state: TaskState, mark: Text, end: tuple[str, str]) -> Text:
     return mark + Text.assemble((safe(state.task.id), "bold"), " ", end, (rest, "dim"))
 
 
-def _attempt(attempt: Attempt, indent: int, share: int, *, alone: bool) -> Iterator[Line]:
+def _attempt(attempt: StoryAttempt, indent: int, share: int, *, alone: bool) -> Iterator[Line]:
     after = "" if attempt.ended_s is None else f" after {span(attempt.took_s)}"
     kind = f" ({attempt.kind.replace('_', ' ')})" if attempt.kind else ""
     message = f": {sentence(attempt.message)}" if attempt.message else ""

@@ -18,7 +18,7 @@ from leadhand.cli.views.terminal import safe, sentence
 from leadhand.errors import InputError
 from leadhand.plans.checks import misfits, team_problems
 from leadhand.plans.nesting import nested_teams
-from leadhand.teams.loader import Inspection, inspect, ready_made, summary
+from leadhand.teams.loader import TeamInspection, inspect, ready_made, summary
 from leadhand.teams.scaffold import create
 from leadhand.teams.sources import python_team, team_of
 
@@ -88,14 +88,14 @@ def check_team(
     return True
 
 
-def _inspected(source: str | Path, *, trust: bool, code: bool) -> Inspection:
+def _inspected(source: str | Path, *, trust: bool, code: bool) -> TeamInspection:
     if isinstance(source, Path) or python_team(source) is None:
         return inspect(Path(source), trust=trust, code=code)
     if not code:
         raise InputError(f"{source!r} is Python: without its code there is nothing to check")
     team = team_of(source, trust=trust)
     problems = (*team_problems(team, model_at_hand=True), *misfits(team))
-    return Inspection(None if problems else team, problems, ())
+    return TeamInspection(None if problems else team, problems, ())
 
 
 def new_team(folder: Path, console: Console) -> None:

@@ -19,9 +19,9 @@ def add_to(app: typer.Typer) -> None:
 def teams_list(debug: Debug = False) -> None:
     """List the ready-made teams."""
     from leadhand.cli.teams.actions import list_teams
-    from leadhand.cli.views.data_console import Output
+    from leadhand.cli.views.data_console import DataConsole
 
-    list_teams(Output())
+    list_teams(DataConsole())
 
 
 @teams_app.command("show")
@@ -33,9 +33,9 @@ def teams_show(
 ) -> None:
     """Show a team: its workers, its plan template and its rules. Imports its Python."""
     from leadhand.cli.teams.actions import show_team
-    from leadhand.cli.views.data_console import Output
+    from leadhand.cli.views.data_console import DataConsole
 
-    show_team(name, Output(), as_json=json, trust=trust)
+    show_team(name, DataConsole(), as_json=json, trust=trust)
 
 
 @teams_app.command("check")
@@ -54,9 +54,9 @@ def teams_check(
     Imports the folder's Python, to check the functions that its files name, unless --no-code.
     """
     from leadhand.cli.teams.actions import check_team
-    from leadhand.cli.views.data_console import Output
+    from leadhand.cli.views.data_console import DataConsole
 
-    sound = check_team(folder, Output(), trust=trust, code=not no_code)
+    sound = check_team(folder, DataConsole(), trust=trust, code=not no_code)
     raise typer.Exit(0 if sound else 2)
 
 
@@ -67,6 +67,6 @@ def teams_new(
 ) -> None:
     """Make a team of your own: a folder to start from, and a module named after it."""
     from leadhand.cli.teams.actions import new_team
-    from leadhand.cli.views.data_console import Output
+    from leadhand.cli.views.data_console import DataConsole
 
-    new_team(folder, Output())
+    new_team(folder, DataConsole())

@@ -3,7 +3,7 @@
 from rich.console import Console
 
 
-class Output(Console):
+class DataConsole(Console):
     """Stdout. `standard_streams.written` deals with a reader that has gone."""
 
     def on_broken_pipe(self) -> None:

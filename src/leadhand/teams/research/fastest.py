@@ -33,7 +33,7 @@ _TIE: Final = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class GrowthRequest:
     """A question for the group that grew or fell most or least."""
 
     falling: bool
@@ -69,14 +69,14 @@ class _Pace:
         return rate if math.isfinite(rate) else None  # 1e308 times as much is no percentage
 
 
-def asked_for(request: str) -> Asked | None:
+def asked_for(request: str) -> GrowthRequest | None:
     """What `request` asks of growth; none where it asks for no group by its growth."""
     small = set(request.lower().replace("?", " ").replace(",", " ").split())
     there = stems(request)
     growing, falling = there & stems(GROWING), there & stems(FALLING)
     if not (growing or falling) or not small & {*_MOST.split(), *_LEAST.split(), *_WHICH.split()}:
         return None
-    return Asked(falling=not growing, least=bool(small & set(_LEAST.split())))
+    return GrowthRequest(falling=not growing, least=bool(small & set(_LEAST.split())))
 
 
 def asked_group(request: str) -> str | None:
@@ -93,7 +93,7 @@ def asked_group(request: str) -> str | None:
 
 
 def fastest(
-    growths: Sequence[Growth], asked: Asked, *, file: str, measures: Sequence[str]
+    growths: Sequence[Growth], asked: GrowthRequest, *, file: str, measures: Sequence[str]
 ) -> Fastest | None:
     """The answer by the first of `measures` that can give one; none where none can.
 
@@ -122,7 +122,7 @@ class _Made:
     others: tuple[str, ...]
 
 
-def _by(growths: Sequence[Growth], measure: str, asked: Asked, file: str) -> _Made | None:
+def _by(growths: Sequence[Growth], measure: str, asked: GrowthRequest, file: str) -> _Made | None:
     followed = [one for one in growths if one.measure == measure and one.group is not None]
     if len(followed) < 2:
         return None
@@ -162,7 +162,7 @@ def _by(growths: Sequence[Growth], measure: str, asked: Asked, file: str) -> _Ma
     return _Made(measure, _sentence(lines), names, rate, (*others, *absent))
 
 
-def _claim(names: tuple[str, ...], rate: float, asked: Asked) -> str:
+def _claim(names: tuple[str, ...], rate: float, asked: GrowthRequest) -> str:
     who, verb = inline(listed(names)), "" if len(names) > 1 else "s"
     does = f"{who} {'fall' if rate < 0 else 'grow'}{verb}"
     alike = f", {'both' if len(names) == 2 else 'all'} alike" if len(names) > 1 else ""
@@ -175,7 +175,7 @@ def _claim(names: tuple[str, ...], rate: float, asked: Asked) -> str:
     return f"{does} {'slowest' if asked.least else 'fastest'}{alike}."
 
 
-def _absolute(paces: Sequence[_Pace], best: _Pace, asked: Asked) -> list[str]:
+def _absolute(paces: Sequence[_Pace], best: _Pace, asked: GrowthRequest) -> list[str]:
     """Who gained or lost most in figures, where that is another one than in percent."""
     if asked.least:
         return []

@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict
 from leadhand.tools.text import by_reason
 
 
-class Section(BaseModel):
+class ReportSection(BaseModel):
     """What was found in one file."""
 
     model_config = ConfigDict(frozen=True)
@@ -19,7 +19,7 @@ class Section(BaseModel):
     body: str
 
 
-class Gap(BaseModel):
+class MissingInput(BaseModel):
     """Something that was handed in and is not, or not wholly, in the findings."""
 
     model_config = ConfigDict(frozen=True)
@@ -45,12 +45,12 @@ class Findings(BaseModel):
     """What stands beside `groups` and is not meant."""
     lead: tuple[str, ...]
     """What matters most, a line each."""
-    sections: tuple[Section, ...] = ()
+    sections: tuple[ReportSection, ...] = ()
     found: bool = True
     """Whether anything here bears on the request."""
     unknown: tuple[str, ...] = ()
     """Words of the request that nothing was found on."""
-    gaps: tuple[Gap, ...] = ()
+    gaps: tuple[MissingInput, ...] = ()
 
     @property
     def missing(self) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import Final
 from leadhand.contracts.outcome import Handoff, Result
 from leadhand.teams.research.excerpts import excerpt
 from leadhand.teams.research.figures import counted
-from leadhand.teams.research.findings import Findings, Gap, Section
+from leadhand.teams.research.findings import Findings, MissingInput, ReportSection
 from leadhand.teams.research.mentions import Note, notes_on, said_of, singled_out
 from leadhand.teams.research.quoting import block, cited, inline
 from leadhand.teams.research.word_forms import asked, irregular_forms, merit, subject, weights
@@ -40,8 +40,11 @@ class _Quotation:
 def find(handoff: Handoff) -> Result:
     """What the documents among the handoff's files say on what it asks."""
     inputs = Inputs.of([Path(path) for path in handoff.artifacts])
-    gaps = [Gap(name=one.name, why=one.why, by_choice=one.why == HIDDEN) for one in inputs.skipped]
-    gaps += [Gap(name=file.name, why=NOT_READ) for file in inputs.of_kind("other")]
+    gaps = [
+        MissingInput(name=one.name, why=one.why, by_choice=one.why == HIDDEN)
+        for one in inputs.skipped
+    ]
+    gaps += [MissingInput(name=file.name, why=NOT_READ) for file in inputs.of_kind("other")]
     files = inputs.of_kind(*_DOCUMENTS)
     if not files:
         lead = ("There are no documents among the files handed in.",)
@@ -59,7 +62,7 @@ def find(handoff: Handoff) -> Result:
     ]
     said = weights(words, [f"{hit.name} {hit.heading} {hit.text}" for hit in hits])
     quoted = [_quotation(hit, said) for hit in _relevant(hits, said)[:MAX_QUOTED]]
-    gaps += [Gap(name=one.name, why=one.why) for one in index.gaps() if one.name in names]
+    gaps += [MissingInput(name=one.name, why=one.why) for one in index.gaps() if one.name in names]
     notes: list[Note] = []
     if about is not None:
         notes = notes_on(about, index, files=names, words=words)
@@ -109,12 +112,12 @@ def _lead(quoted: Sequence[_Quotation], documents: int, words: Sequence[str]) ->
     return (f"{counted(len(quoted), 'passage')} from {of} on this, quoted below.",)
 
 
-def _sections(quoted: Sequence[_Quotation]) -> tuple[Section, ...]:
+def _sections(quoted: Sequence[_Quotation]) -> tuple[ReportSection, ...]:
     """A section for each file, the best file first; in it the order is the file's own."""
     rank = {one.passage.name: n for n, one in reversed(list(enumerate(quoted)))}
     ordered = sorted(quoted, key=lambda one: (rank[one.passage.name], one.passage.offset))
     return tuple(
-        Section(title=inline(name), body="\n\n".join(map(_shown, group)))
+        ReportSection(title=inline(name), body="\n\n".join(map(_shown, group)))
         for name, group in groupby(ordered, key=lambda one: one.passage.name)
     )
 
@@ -124,21 +127,21 @@ def _shown(one: _Quotation) -> str:
     return f"{heading}{cited(one.place[1:-1])}\n\n{block(one.text)}"
 
 
-def _beginnings(inputs: Inputs, files: Sequence[InputFile], gaps: list[Gap]) -> Result:
+def _beginnings(inputs: Inputs, files: Sequence[InputFile], gaps: list[MissingInput]) -> Result:
     """How each of the first documents begins: for a request that names no subject."""
     quoted: list[_Quotation] = []
     shown, rest = files[:MAX_QUOTED], files[MAX_QUOTED:]
     for document in Documents(inputs).read_each(shown):
         if not isinstance(document, Document):
-            gaps.append(Gap(name=document.name, why=document.why))
+            gaps.append(MissingInput(name=document.name, why=document.why))
             continue
         if document.cut is not None:
-            gaps.append(Gap(name=document.name, why=document.cut))
+            gaps.append(MissingInput(name=document.name, why=document.cut))
         first = next(cut(document), None)
         if first is not None:
             quoted.append(_quotation(first, {}))
     why = "not quoted, as the request names no subject"
-    gaps += [Gap(name=file.name, why=why, by_choice=True) for file in rest]
+    gaps += [MissingInput(name=file.name, why=why, by_choice=True) for file in rest]
     lead = (
         "The request names no subject to search for, so this is how "
         f"{counted(len(quoted), 'document')} of {len(files):,} begin.",

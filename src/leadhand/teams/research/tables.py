@@ -15,7 +15,7 @@ from leadhand.teams.research.fastest import (
     fastest,
 )
 from leadhand.teams.research.figures import counted
-from leadhand.teams.research.findings import Findings, Gap, Section
+from leadhand.teams.research.findings import Findings, MissingInput, ReportSection
 from leadhand.teams.research.focus import Focus, focus
 from leadhand.teams.research.groups import totals
 from leadhand.teams.research.part import Part
@@ -50,7 +50,7 @@ def work_out(handoff: Handoff) -> Result:
 def worked_out(tools: SqlTools, request: str) -> Result:
     """What the tables of `tools` show on what a user asked."""
     words = subject(request)
-    gaps = [Gap(name=one.file, why=f"not a table: {one.why}") for one in tools.broken]
+    gaps = [MissingInput(name=one.file, why=f"not a table: {one.why}") for one in tools.broken]
     likely = _likely(tools.tables, words)
     readings = [read(tools, one) for one in likely]
     together = united(readings) if len(readings) > 1 else None
@@ -71,9 +71,11 @@ def worked_out(tools: SqlTools, request: str) -> Result:
         shown |= {one.file for one in likely}
     why = "not worked out, as other tables are nearer to the request"
     gaps += [
-        Gap(name=one.file, why=why, by_choice=True) for one in tools.tables if one.file not in shown
+        MissingInput(name=one.file, why=why, by_choice=True)
+        for one in tools.tables
+        if one.file not in shown
     ]
-    sections: list[Section] = []
+    sections: list[ReportSection] = []
     lead: list[str] = []
     refs: list[str] = []
     known = {word for _, about in seen for word in about.named}
@@ -83,17 +85,17 @@ def worked_out(tools: SqlTools, request: str) -> Result:
         known |= set(matched(words, GROWING, FALLING))
     elif relevant and asked_for(request) is not None:
         why = "no table has figures for two periods or more of two or more groups"
-        gaps.append(Gap(name="growth", why=f"not worked out: {why}"))
+        gaps.append(MissingInput(name="growth", why=f"not worked out: {why}"))
     is_asked_for = bool(known) or not words
     for one, about in relevant:
         said = _said(tools, one, about, gaps, ranked=answer is not None) if is_asked_for else []
         parts = said or [columns(one, about)]
         title = inline(one.table.file)
         reading = notes[one.table.file]
-        gaps += [Gap(name=one.table.file, why=why) for why in reading.left_out]
+        gaps += [MissingInput(name=one.table.file, why=why) for why in reading.left_out]
         size = " ".join([f"{_size(reading.source)}.", *(inline(note) for note in reading.notes)])
         body = "\n\n".join([size, *(part.body for part in parts)])
-        sections.append(Section(title=title, body=body))
+        sections.append(ReportSection(title=title, body=body))
         lead += [f"{part.lead} {cited(one.table.file)}" for part in parts if part.lead]
         refs += [part.ref for part in parts if part.ref]
     if seen and not is_asked_for:
@@ -126,15 +128,17 @@ def _answer(seen: Sequence[tuple[TableProfile, Focus]], request: str) -> Fastest
 
 
 def _said(
-    tools: SqlTools, one: TableProfile, about: Focus, gaps: list[Gap], *, ranked: bool
+    tools: SqlTools, one: TableProfile, about: Focus, gaps: list[MissingInput], *, ranked: bool
 ) -> list[Part]:
     """All that is said of a table, the most telling first; `ranked`: the answer has an order."""
     parts = trends(one, about, ranked=ranked)
     try:
         parts += totals(tools, one.table, about)
     except RequestFailed as error:
-        gaps.append(Gap(name=one.table.file, why=f"not put together by group: {error}"))
-    gaps += [Gap(name=one.table.file, why=f"not worked out: {why}") for why in one.left_out]
+        gaps.append(MissingInput(name=one.table.file, why=f"not put together by group: {error}"))
+    gaps += [
+        MissingInput(name=one.table.file, why=f"not worked out: {why}") for why in one.left_out
+    ]
     return [*parts, *ranking(one, about), columns(one, about)]
 
 

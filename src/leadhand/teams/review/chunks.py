@@ -19,7 +19,7 @@ _WHY_BEYOND = f"beyond the {MAX_CHUNKS * CHUNK_CHARS:,} characters of diff that 
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ChangePiece:
     """One file of the change, or a part of a large one."""
 
     ref: str
@@ -33,12 +33,12 @@ class Piece:
 class Chunks:
     """The parts of a change, each a few pieces that one task looks at."""
 
-    pieces: dict[str, Piece] = field(default_factory=dict[str, Piece])
+    pieces: dict[str, ChangePiece] = field(default_factory=dict[str, ChangePiece])
     batches: tuple[Batch, ...] = ()
     beyond: tuple[str, ...] = ()
     """Paths of which not everything is in a part."""
 
-    def of(self, artifacts: Iterable[str]) -> list[Piece]:
+    def of(self, artifacts: Iterable[str]) -> list[ChangePiece]:
         """The pieces that a task's artifacts name."""
         return [self.pieces[ref] for ref in artifacts if ref in self.pieces]
 
@@ -49,7 +49,7 @@ class Chunks:
 
 def chunks(change: Change, *, max_chars: int = CHUNK_CHARS, most: int = MAX_CHUNKS) -> Chunks:
     """`change` in at most `most` parts of about `max_chars` characters of diff."""
-    batches: list[list[Piece]] = []
+    batches: list[list[ChangePiece]] = []
     beyond: list[str] = []
     room = 0
     for file in change.files:
@@ -69,12 +69,12 @@ def chunks(change: Change, *, max_chars: int = CHUNK_CHARS, most: int = MAX_CHUN
     )
 
 
-def _pieces(file: ChangedFile, max_chars: int) -> Iterator[Piece]:
+def _pieces(file: ChangedFile, max_chars: int) -> Iterator[ChangePiece]:
     parts = list(_parts(file, max_chars - 2 * len(header(file))))
     for number, part in enumerate(parts, 1):
         of = f" (part {number} of {len(parts)})" if len(parts) > 1 else ""
         text = "\n".join([f"{header(file)}{of}", *part])
-        yield Piece(f"{file.path}{of}", file.path, text)
+        yield ChangePiece(f"{file.path}{of}", file.path, text)
 
 
 def _parts(file: ChangedFile, max_chars: int) -> Iterator[Sequence[str]]:

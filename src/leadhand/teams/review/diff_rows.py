@@ -19,7 +19,7 @@ _ROW_START = re.compile(r"^[+\- ]? *\d+ \| ?")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class DiffRow:
     """One line of a diff as it is shown."""
 
     line: int
@@ -27,7 +27,7 @@ class Row:
     text: str
 
 
-def rows(file: ChangedFile, *, context: int = CONTEXT) -> Iterator[Row]:
+def rows(file: ChangedFile, *, context: int = CONTEXT) -> Iterator[DiffRow]:
     """The diff of `file` from top to bottom; a gap is a row of dots."""
     shown_to = 0
     total = len(file.head_lines) - (file.head_lines[-1] == "")
@@ -35,7 +35,7 @@ def rows(file: ChangedFile, *, context: int = CONTEXT) -> Iterator[Row]:
         first, after = _span(hunk)
         start = max(shown_to + 1, first - context)
         if start > shown_to + 1:
-            yield Row(start, "   ...")
+            yield DiffRow(start, "   ...")
         yield from _unchanged(file, start, first - 1)
         yield from _removed(file, hunk, first)
         for number in range(first, min(after, total + 1)):
@@ -77,7 +77,7 @@ def _span(hunk: Hunk) -> tuple[int, int]:
     return first, first + hunk.new_count
 
 
-def _unchanged(file: ChangedFile, first: int, last: int) -> Iterator[Row]:
+def _unchanged(file: ChangedFile, first: int, last: int) -> Iterator[DiffRow]:
     for number in range(max(first, 1), last + 1):
         text = file.head_lines[number - 1]
         # Of a patch alone the lines that it does not show are blank.
@@ -85,16 +85,16 @@ def _unchanged(file: ChangedFile, first: int, last: int) -> Iterator[Row]:
             yield _row(" ", number, text, number)
 
 
-def _removed(file: ChangedFile, hunk: Hunk, at: int) -> Iterator[Row]:
+def _removed(file: ChangedFile, hunk: Hunk, at: int) -> Iterator[DiffRow]:
     gone = file.removed_in(hunk)
     for number, text in enumerate(gone[:MAX_REMOVED], hunk.old_start):
         yield _row("-", number, text, at)
     if len(gone) > MAX_REMOVED:
-        yield Row(at, f"   ... and {len(gone) - MAX_REMOVED:,} more removed lines")
+        yield DiffRow(at, f"   ... and {len(gone) - MAX_REMOVED:,} more removed lines")
 
 
-def _row(sign: str, number: int, text: str, line: int) -> Row:
-    return Row(line, f"{sign}{number:>5} | {_cut(text)}")
+def _row(sign: str, number: int, text: str, line: int) -> DiffRow:
+    return DiffRow(line, f"{sign}{number:>5} | {_cut(text)}")
 
 
 def _cut(text: str) -> str:

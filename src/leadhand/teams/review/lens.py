@@ -19,7 +19,7 @@ Look = Callable[[Change, Sequence[ChangedFile]], Iterator[Seen]]
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class LensRule:
     """One kind of problem that a lens knows."""
 
     id: str

@@ -12,7 +12,7 @@ from importlib import resources
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from leadhand.teams.review.lens import Rule
+from leadhand.teams.review.lens import LensRule
 
 ENOUGH = 20
 """Labelled hits from which a figure stands by itself."""
@@ -91,7 +91,7 @@ class Confidence:
         }
 
     @classmethod
-    def of(cls, rules: Iterable[Rule]) -> "Confidence":
+    def of(cls, rules: Iterable[LensRule]) -> "Confidence":
         """The confidence of `rules` by the table that ships with the review team."""
         return cls(load_table(), {rule.id: rule.family for rule in rules})
 

@@ -17,8 +17,8 @@ from leadhand.tools.git import (
     NOTHING,
     SUBMODULE,
     SYMLINK,
-    Bounds,
     Difference,
+    DiffLimits,
     Ends,
     OutOfTime,
     Repository,
@@ -124,7 +124,7 @@ def _in_time(
 
 def _texts(repository: Repository, ends: Ends, target: SnapshotFolder) -> Iterator[ChangedText]:
     """The texts that differ between the ends, from three git processes for any number of files."""
-    bounds = Bounds(files=target.caps.files, hunks=target.caps.hunks)
+    bounds = DiffLimits(files=target.caps.files, hunks=target.caps.hunks)
     differences, more = compare(repository.git_dir, ends.base, ends.head, bounds=bounds)
     target.skip_unnamed(more)
     regular = [item for item in differences if not _is_link(item)]

@@ -15,7 +15,7 @@ from leadhand.contracts.team import Team
 from leadhand.ports import Batch
 from leadhand.teams.loader import load
 from leadhand.teams.review.change import Change, ChangedFile
-from leadhand.teams.review.lens import Rule
+from leadhand.teams.review.lens import LensRule
 
 BATCH_FILES = 250
 """Files that one task takes on at most."""
@@ -48,12 +48,12 @@ def review_team(change: Change, *, past_reviews: Path | None = None) -> Team:
     )
 
 
-def rules() -> tuple[Rule, ...]:
+def rules() -> tuple[LensRule, ...]:
     """Every rule that the lenses know, by id."""
-    found: list[Rule] = []
+    found: list[LensRule] = []
     for worker in load("review").workers:
         module = importlib.import_module(f"leadhand.teams.review.lenses.{worker.name}")
-        found.extend(cast("Sequence[Rule]", module.RULES))
+        found.extend(cast("Sequence[LensRule]", module.RULES))
     return tuple(sorted(found, key=lambda rule: rule.id))
 
 

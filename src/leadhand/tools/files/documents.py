@@ -16,10 +16,10 @@ from itertools import accumulate
 from typing import Final
 
 from leadhand.engine.time_left import time_left_s
-from leadhand.tools.files.inputs import InputFile, Inputs, Unreadable
+from leadhand.tools.files.inputs import InputFile, Inputs, UnreadableInput
 from leadhand.tools.files.kinds import Kind
 from leadhand.tools.files.legible import cleaned, decoded
-from leadhand.tools.files.parsing import RICH, Job, Limits, Parsed, Parsers
+from leadhand.tools.files.parsing import RICH, Job, Parsed, ParserLimits, Parsers
 from leadhand.tools.text import size_text
 
 MAX_TEXT_BYTES: Final = 8 << 20
@@ -31,7 +31,7 @@ _AHEAD: Final = 16
 _READING_SHARE: Final = 0.5
 """Of the time that an attempt has left, what is spent on formats that take parsing."""
 _TIMEOUT_S: Final = 60.0
-_LIMITS: Final = Limits()
+_LIMITS: Final = ParserLimits()
 
 _NO_TEXT: Final[dict[Kind, str]] = {
     "parquet": "a Parquet table has no text to read; query it as a table",
@@ -68,21 +68,21 @@ def reference(name: str, *, line: int, page: int | None) -> str:
 class Documents:
     """The text of `inputs`, read when asked for and kept while there is room; thread-safe."""
 
-    def __init__(self, inputs: Inputs, *, limits: Limits = _LIMITS) -> None:
+    def __init__(self, inputs: Inputs, *, limits: ParserLimits = _LIMITS) -> None:
         self.inputs = inputs
         self._limits = limits
         self._kept: dict[str, Document] = {}
         self._lock = threading.Lock()
 
     def read(self, name: str) -> Document:
-        """The text of the file listed as `name`; raises `ToolMistake` or `Unreadable`."""
+        """The text of the file listed as `name`; raises `ToolMistake` or `UnreadableInput`."""
         file = self.inputs.find(name)
         with self._lock:
             kept = self._kept.get(file.name)
         if kept is not None:
             return kept
         document = next(self.read_each([file]))
-        if isinstance(document, Unreadable):
+        if isinstance(document, UnreadableInput):
             raise document
         with self._lock:
             self._keep(document)
@@ -90,7 +90,7 @@ class Documents:
 
     def read_each(
         self, files: Sequence[InputFile], *, timeout_s: float = _TIMEOUT_S
-    ) -> Generator[Document | Unreadable]:
+    ) -> Generator[Document | UnreadableInput]:
         """The text of each of `files`, in order, or why there is none; nothing of it is kept.
 
         Formats that take parsing are given up after `timeout_s`; plain text is always read.
@@ -111,11 +111,11 @@ class Documents:
             return _Reading(file)
         try:
             stream = streams.enter_context(self.inputs.open(file.name))
-        except Unreadable as unreadable:
+        except UnreadableInput as unreadable:
             return _Reading(file, failed=unreadable)
         return _Reading(file, parsers.add(file.kind, stream), stream)
 
-    def _outcome(self, reading: "_Reading", parsers: Parsers) -> Document | Unreadable:
+    def _outcome(self, reading: "_Reading", parsers: Parsers) -> Document | UnreadableInput:
         if reading.failed is not None:
             return reading.failed
         if reading.job is None or reading.stream is None:
@@ -128,9 +128,9 @@ class Documents:
         while sum(len(kept.text) for kept in self._kept.values()) > _CACHED_CHARS:
             del self._kept[next(iter(self._kept))]
 
-    def _plain(self, file: InputFile) -> Document | Unreadable:
+    def _plain(self, file: InputFile) -> Document | UnreadableInput:
         if why := _NO_TEXT.get(file.kind):
-            return Unreadable(file.name, why)
+            return UnreadableInput(file.name, why)
         try:
             with self.inputs.open(file.name) as stream:
                 data = stream.read(MAX_TEXT_BYTES)
@@ -138,10 +138,10 @@ class Documents:
                 cut = f"only its first {size_text(MAX_TEXT_BYTES)} were read" if more else None
                 text = cleaned(decoded(data))
                 return Document(file.name, text, cut=_with_hash(cut, stream))
-        except Unreadable as unreadable:
+        except UnreadableInput as unreadable:
             return unreadable
         except OSError as error:
-            return Unreadable(file.name, f"reading it failed ({error.strerror})")
+            return UnreadableInput(file.name, f"reading it failed ({error.strerror})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,16 +151,18 @@ class _Reading:
     file: InputFile
     job: Job | None = None
     stream: BufferedReader | None = None
-    failed: Unreadable | None = None
+    failed: UnreadableInput | None = None
 
 
-def _document(file: InputFile, outcome: Parsed, stream: BufferedReader) -> Document | Unreadable:
+def _document(
+    file: InputFile, outcome: Parsed, stream: BufferedReader
+) -> Document | UnreadableInput:
     if outcome.error is not None:
-        return Unreadable(file.name, outcome.error)
+        return UnreadableInput(file.name, outcome.error)
     pages = [cleaned(page).rstrip("\n") + "\n" for page in outcome.pages]
     text = "".join(pages)
     if not text.strip():
-        return Unreadable(
+        return UnreadableInput(
             file.name, "it holds no text that can be read; it may hold images of text"
         )
     starts = accumulate((len(page) for page in pages[:-1]), initial=0)

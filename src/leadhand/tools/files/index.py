@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from leadhand.tools.files.documents import Document, Documents
-from leadhand.tools.files.inputs import InputFile, Unreadable
+from leadhand.tools.files.inputs import InputFile, UnreadableInput
 from leadhand.tools.files.kinds import Kind
 from leadhand.tools.files.parsing import RICH
 from leadhand.tools.files.passage import Passage, cut
@@ -59,7 +59,7 @@ _Row = tuple[str, str, str, int, int | None, int, float]
 
 
 @dataclass(frozen=True, slots=True)
-class Gap:
+class SearchGap:
     """A file that a search can't see, or not all of it."""
 
     name: str
@@ -73,7 +73,7 @@ class Index:
         self._documents = documents
         self._lock = threading.Lock()
         self._database: sqlite3.Connection | None = None
-        self._gaps: list[Gap] = []
+        self._gaps: list[SearchGap] = []
 
     def search(self, query: str, limit: int) -> list[Passage]:
         """The `limit` best passages for `query`, best first.
@@ -109,11 +109,11 @@ class Index:
         return list(found)[:MAX_NEAR]
 
     @property
-    def known_gaps(self) -> tuple[Gap, ...]:
+    def known_gaps(self) -> tuple[SearchGap, ...]:
         """The gaps of an index that was built; none before."""
         return tuple(self._gaps) if self._database is not None else ()
 
-    def gaps(self) -> list[Gap]:
+    def gaps(self) -> list[SearchGap]:
         """The files that a search does not see in full, and why."""
         with self._lock:
             self._ready()
@@ -137,19 +137,19 @@ class Index:
             yield from self._passages(files, documents)
 
     def _passages(
-        self, files: Sequence[InputFile], documents: Iterable[Document | Unreadable]
+        self, files: Sequence[InputFile], documents: Iterable[Document | UnreadableInput]
     ) -> Iterator[tuple[str | int | None, ...]]:
         left = MAX_PASSAGES
         for number, document in enumerate(documents):
-            if isinstance(document, Unreadable):
-                self._gaps.append(Gap(document.name, document.why))
+            if isinstance(document, UnreadableInput):
+                self._gaps.append(SearchGap(document.name, document.why))
                 continue
             if document.cut is not None:
-                self._gaps.append(Gap(document.name, document.cut))
+                self._gaps.append(SearchGap(document.name, document.cut))
             for passage in cut(document):
                 if left == 0:
                     why = f"not searched beyond the first {MAX_PASSAGES:,} passages of all files"
-                    self._gaps += [Gap(file.name, why) for file in files[number:]]
+                    self._gaps += [SearchGap(file.name, why) for file in files[number:]]
                     return
                 left -= 1
                 yield (

@@ -13,14 +13,14 @@ from pathlib import Path
 
 from leadhand.tools.errors import ToolMistake
 from leadhand.tools.files.kinds import PROBE_BYTES, WORDS, Kind, kind_of_bytes, kind_of_name
-from leadhand.tools.files.listing import Bounds, Found, Skipped, list_files
+from leadhand.tools.files.listing import FoundFile, ListingLimits, Skipped, list_files
 from leadhand.tools.files.names import display_name, distinct
-from leadhand.tools.files.opening import Place, Swapped, open_place
+from leadhand.tools.files.opening import FilePlace, Swapped, open_place
 
-_BOUNDS = Bounds()
+_BOUNDS = ListingLimits()
 
 
-class Unreadable(ToolMistake):
+class UnreadableInput(ToolMistake):
     """A file that was handed in and can't be read; `why` is half a line."""
 
     def __init__(self, name: str, why: str) -> None:
@@ -53,7 +53,7 @@ class Inputs:
     def __init__(
         self,
         files: Sequence[InputFile],
-        places: Mapping[str, Place],
+        places: Mapping[str, FilePlace],
         *,
         skipped: Sequence[Skipped] = (),
     ) -> None:
@@ -62,7 +62,7 @@ class Inputs:
         self._places = dict(places)
 
     @classmethod
-    def of(cls, paths: Sequence[Path], *, bounds: Bounds = _BOUNDS) -> "Inputs":
+    def of(cls, paths: Sequence[Path], *, bounds: ListingLimits = _BOUNDS) -> "Inputs":
         """The files that `paths` name, folders walked.
 
         Raises `InputError` for a path that is not there or can't be read.
@@ -70,7 +70,7 @@ class Inputs:
         listing = list_files(paths, bounds)
         skipped = list(listing.skipped)
         files: list[InputFile] = []
-        places: dict[str, Place] = {}
+        places: dict[str, FilePlace] = {}
         for found in listing.found:
             name = distinct(display_name(found.shown), places)
             try:
@@ -91,16 +91,16 @@ class Inputs:
     def open(self, name: str) -> BufferedReader:
         """The bytes of the file listed as `name`, to be closed by the caller.
 
-        Raises `ToolMistake` for a name that is not listed, and `Unreadable` where the file is
+        Raises `ToolMistake` for a name that is not listed, and `UnreadableInput` where the file is
         gone, or what is in its place is not what was listed.
         """
         file = self.find(name)
         try:
             return open_place(self._places[file.name])
         except Swapped as error:
-            raise Unreadable(file.name, f"not read, because {error}") from error
+            raise UnreadableInput(file.name, f"not read, because {error}") from error
         except OSError as error:
-            raise Unreadable(
+            raise UnreadableInput(
                 file.name, "not read: it was moved, replaced or locked since it was handed in"
             ) from error
 
@@ -122,7 +122,7 @@ class Inputs:
         return ", ".join(words) or "no files"
 
 
-def _kind(found: Found) -> Kind:
+def _kind(found: FoundFile) -> Kind:
     known = kind_of_name(found.place.parts[-1])
     if known is not None:
         return known

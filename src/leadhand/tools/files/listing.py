@@ -14,7 +14,7 @@ from typing import Final
 
 from leadhand.errors import InputError
 from leadhand.tools.files.names import display_name
-from leadhand.tools.files.opening import Place, identity, opened_folder
+from leadhand.tools.files.opening import FilePlace, identity, opened_folder
 from leadhand.tools.text import size_text
 
 HIDDEN: Final = "hidden"
@@ -24,7 +24,7 @@ _KERNEL_FOLDERS: Final = ("/proc", "/sys")
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class ListingLimits:
     """How much may be handed in at once; what is beyond is skipped and said so."""
 
     max_files: int = 10_000
@@ -37,10 +37,10 @@ class Bounds:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundFile:
     """A regular file that was handed in."""
 
-    place: Place
+    place: FilePlace
     shown: tuple[str, ...]
     """The parts of its name: with the folder's own in front where several were handed in."""
     size_bytes: int
@@ -59,14 +59,14 @@ class Skipped:
 class Listing:
     """What was found and what was left out, in a stable order, each file once."""
 
-    bounds: Bounds
-    found: list[Found] = field(default_factory=list[Found])
+    bounds: ListingLimits
+    found: list[FoundFile] = field(default_factory=list[FoundFile])
     skipped: list[Skipped] = field(default_factory=list[Skipped])
     _seen: set[tuple[int, int]] = field(default_factory=set[tuple[int, int]])
     _bytes: int = 0
     _entries: int = 0
 
-    def add(self, found: Found) -> None:
+    def add(self, found: FoundFile) -> None:
         """Takes `found`, unless it is there already or goes beyond a bound."""
         if found.place.file_id in self._seen:
             return
@@ -94,7 +94,7 @@ class Listing:
         return sorted(entries, key=lambda entry: entry.name)
 
 
-def list_files(paths: Sequence[Path], bounds: Bounds) -> Listing:
+def list_files(paths: Sequence[Path], bounds: ListingLimits) -> Listing:
     """The regular files that `paths` name; raises `InputError` for a path that can't be had."""
     listing = Listing(bounds)
     for path in paths:
@@ -129,15 +129,15 @@ def _resolved(path: Path) -> tuple[Path, os.stat_result]:
     return real, status
 
 
-def _handed_in(path: Path, real: Path, status: os.stat_result) -> Found:
-    place = Place(
+def _handed_in(path: Path, real: Path, status: os.stat_result) -> FoundFile:
+    place = FilePlace(
         root=real.parent,
         root_id=identity(real.parent.stat()),
         parts=(real.name,),
         file_id=identity(status),
         sole_link=False,
     )
-    return Found(place, (path.name or real.name,), status.st_size)
+    return FoundFile(place, (path.name or real.name,), status.st_size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +147,7 @@ class _Root:
     prefix: tuple[str, ...]
 
 
-def _walk(root: _Root, listing: Listing) -> Iterator[Found]:
+def _walk(root: _Root, listing: Listing) -> Iterator[FoundFile]:
     try:
         with opened_folder(root.path) as folder:
             yield from _walk_folder(root, (), folder, listing)
@@ -157,7 +157,7 @@ def _walk(root: _Root, listing: Listing) -> Iterator[Found]:
 
 def _walk_folder(
     root: _Root, way: tuple[str, ...], folder: int, listing: Listing
-) -> Iterator[Found]:
+) -> Iterator[FoundFile]:
     for entry in listing.entries(folder, (*root.prefix, *way)):
         here = (*way, entry.name)
         shown = (*root.prefix, *here)
@@ -172,13 +172,15 @@ def _walk_folder(
             elif why := _unfit(entry, status, folder):
                 listing.skip(shown, why)
             else:
-                place = Place(root.path, root.id, here, identity(status), sole_link=True)
-                yield Found(place, shown, status.st_size)
+                place = FilePlace(root.path, root.id, here, identity(status), sole_link=True)
+                yield FoundFile(place, shown, status.st_size)
         except OSError:
             listing.skip(shown, "can't be read")
 
 
-def _off_limits(status: os.stat_result, root: _Root, depth: int, bounds: Bounds) -> str | None:
+def _off_limits(
+    status: os.stat_result, root: _Root, depth: int, bounds: ListingLimits
+) -> str | None:
     if depth > bounds.max_depth:
         return f"more than {bounds.max_depth} folders deep"
     return "on another file system" if status.st_dev != root.id[0] else None

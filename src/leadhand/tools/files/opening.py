@@ -23,7 +23,7 @@ class Swapped(OSError):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class FilePlace:
     """Where a listed file is, and by what it is known again."""
 
     root: Path
@@ -52,7 +52,7 @@ def opened_folder(name: str | Path, *, parent: int | None = None) -> Generator[i
         os.close(folder)
 
 
-def open_place(place: Place) -> BufferedReader:
+def open_place(place: FilePlace) -> BufferedReader:
     """The file at `place` for reading; raises `Swapped` or another `OSError`."""
     folder = os.open(place.root, _FOLDER)
     try:
@@ -74,7 +74,7 @@ def open_place(place: Place) -> BufferedReader:
         raise
 
 
-def _check(status: os.stat_result, place: Place) -> None:
+def _check(status: os.stat_result, place: FilePlace) -> None:
     if not stat.S_ISREG(status.st_mode) or identity(status) != place.file_id:
         raise Swapped("it was replaced since it was handed in")
     if place.sole_link and status.st_nlink != 1:

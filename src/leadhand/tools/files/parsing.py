@@ -42,7 +42,7 @@ _LOOK_S: Final = 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ParserLimits:
     """What the processes may use."""
 
     cpu_s: float = 20.0
@@ -93,7 +93,7 @@ class Parsers:
     Belongs to one thread. The work goes on between calls, but only a call hands out the next file.
     """
 
-    def __init__(self, limits: Limits, *, timeout_s: float) -> None:
+    def __init__(self, limits: ParserLimits, *, timeout_s: float) -> None:
         """What is not read after `timeout_s` is given up."""
         self._limits = limits
         self._until_s = time.monotonic() + timeout_s
@@ -163,7 +163,7 @@ class Parsers:
 class _Process:
     """One child, the channel to it, and the file that it is at."""
 
-    def __init__(self, limits: Limits, until_s: float) -> None:
+    def __init__(self, limits: ParserLimits, until_s: float) -> None:
         self.job: Job | None = None
         self.due_s = until_s
         self.is_usable = True
@@ -269,7 +269,7 @@ class _Process:
         self.job = self._output = self._budget_s = None
 
 
-def parsed(kind: Kind, stream: BinaryIO, *, limits: Limits, timeout_s: float) -> Parsed:
+def parsed(kind: Kind, stream: BinaryIO, *, limits: ParserLimits, timeout_s: float) -> Parsed:
     """What comes of one file, which has all of `timeout_s` for itself."""
     with Parsers(limits, timeout_s=timeout_s / _SHARE) as parsers:
         return parsers.result(parsers.add(kind, stream))

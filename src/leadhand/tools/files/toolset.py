@@ -11,7 +11,7 @@ from typing import Final
 from leadhand.tools.errors import ToolMistake
 from leadhand.tools.files.documents import Document, Documents, reference
 from leadhand.tools.files.index import Index
-from leadhand.tools.files.inputs import Inputs, Unreadable
+from leadhand.tools.files.inputs import Inputs, UnreadableInput
 from leadhand.tools.files.kinds import NOT_READ
 from leadhand.tools.files.listing import HIDDEN
 from leadhand.tools.files.passage import Passage
@@ -86,7 +86,7 @@ class FileTools:
         self._used = True
         try:
             document = self._documents.read(name)
-        except Unreadable as unreadable:
+        except UnreadableInput as unreadable:
             self._failed[unreadable.name] = unreadable.why
             raise
         if document.cut:

@@ -10,8 +10,8 @@ from leadhand.tools.git.comparison import (
     NOTHING,
     SUBMODULE,
     SYMLINK,
-    Bounds,
     Difference,
+    DiffLimits,
     compare,
 )
 from leadhand.tools.git.history import Commit, FilePatch, PatchHunk, log, log_patches
@@ -31,8 +31,8 @@ __all__ = [
     "SUBMODULE",
     "SYMLINK",
     "BlamedLine",
-    "Bounds",
     "Commit",
+    "DiffLimits",
     "Difference",
     "Ends",
     "FilePatch",

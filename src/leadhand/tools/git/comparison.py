@@ -52,7 +52,7 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class DiffLimits:
     """How much of a comparison is kept."""
 
     files: int = 20_000
@@ -66,7 +66,7 @@ def compare(
     base: str,
     head: str,
     *,
-    bounds: Bounds,
+    bounds: DiffLimits,
     timeout_s: float = 300.0,
     huge_bytes: int = 32 << 20,
 ) -> tuple[list[Difference], int]:
@@ -157,7 +157,7 @@ def _raw(found: IO[bytes], limit: int) -> tuple[list[Difference], int, bytes]:
     return differences, more, fields.rest()
 
 
-def _place_hunks(differences: list[Difference], lines: Iterator[bytes], bounds: Bounds) -> None:
+def _place_hunks(differences: list[Difference], lines: Iterator[bytes], bounds: DiffLimits) -> None:
     """Read the patch and note each hunk at its file. A file may have no patch: line ends only."""
     place = -1
     current: Difference | None = None

@@ -22,7 +22,7 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-class Unreadable(Exception):
+class UnreadableFile(Exception):
     """A file or one of its folders may not be read; carries the system's reason."""
 
     def __init__(self, why: str) -> None:
@@ -30,12 +30,12 @@ class Unreadable(Exception):
         super().__init__(why)
 
 
-class Odd(Exception):
+class OddFile(Exception):
     """There is something that is neither a file, nor a link, nor a folder."""
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class FileContent:
     """What stands at a path of a work tree."""
 
     kind: str | None
@@ -48,7 +48,7 @@ class Content:
     """The content; none where it is larger than `BIG_FILE_BYTES`."""
 
 
-NOTHING_THERE = Content(None)
+NOTHING_THERE = FileContent(None)
 
 
 class FolderReader:
@@ -73,8 +73,8 @@ class FolderReader:
         self._close_down_to(0)
         os.close(self._root)
 
-    def read(self, name: bytes, *, sha256: bool) -> Content:
-        """What stands at `name`. Raises `Unreadable` or `Odd`."""
+    def read(self, name: bytes, *, sha256: bool) -> FileContent:
+        """What stands at `name`. Raises `UnreadableFile` or `OddFile`."""
         *folders, leaf = name.split(b"/")
         try:
             parent = self._parent(folders)
@@ -82,32 +82,32 @@ class FolderReader:
             if stat.S_ISLNK(mode):
                 target = os.readlink(leaf, dir_fd=parent)
                 oid = blob_id(target, sha256=sha256)
-                return Content(SYMLINK, oid, oid, target)
+                return FileContent(SYMLINK, oid, oid, target)
             if stat.S_ISDIR(mode):
                 return NOTHING_THERE
             if not stat.S_ISREG(mode):
-                raise Odd
+                raise OddFile
             handle = os.open(leaf, _FILE, dir_fd=parent)
         except (FileNotFoundError, NotADirectoryError):
             return NOTHING_THERE
         except OSError as error:
-            raise Unreadable((error.strerror or str(error)).lower()) from error
+            raise UnreadableFile((error.strerror or str(error)).lower()) from error
         with os.fdopen(handle, "rb", buffering=0) as file:
             facts = os.fstat(handle)
             if not stat.S_ISREG(facts.st_mode):
-                raise Odd
+                raise OddFile
             if facts.st_size > BIG_FILE_BYTES:
                 digest = hashlib.sha256() if sha256 else hashlib.sha1(usedforsecurity=False)
                 digest.update(b"blob %d\0" % facts.st_size)
                 while chunk := file.read(_READ_BYTES):
                     digest.update(chunk)
-                return Content(REGULAR, digest.hexdigest())
+                return FileContent(REGULAR, digest.hexdigest())
             data = file.read(BIG_FILE_BYTES + 1)
         oid = blob_id(data, sha256=sha256)
         lf_oid = oid
         if b"\r\n" in data:
             lf_oid = blob_id(data.replace(b"\r\n", b"\n"), sha256=sha256)
-        return Content(REGULAR, oid, lf_oid, data if len(data) <= BIG_FILE_BYTES else None)
+        return FileContent(REGULAR, oid, lf_oid, data if len(data) <= BIG_FILE_BYTES else None)
 
     def sha256(self, name: bytes) -> str | None:
         """The SHA-256 of the bytes of the file at `name`; none where there is none to read."""

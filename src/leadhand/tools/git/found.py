@@ -31,7 +31,7 @@ _MAX_META_BYTES = 64 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundRepository:
     """A repository on disk, as far as reading its objects needs it."""
 
     work_tree: Path | None
@@ -77,7 +77,7 @@ class Found:
         return refs
 
 
-def find(folder: Path) -> Found:
+def find(folder: Path) -> FoundRepository:
     """The repository that `folder` is in; `InputError` where there is none or it can't be read."""
     try:
         start = Path(os.path.abspath(folder))
@@ -117,7 +117,7 @@ def read_small(file: Path, max_bytes: int = _MAX_META_BYTES) -> bytes | None:
     return content
 
 
-def _at(place: Path) -> Found | None:
+def _at(place: Path) -> FoundRepository | None:
     dot_git = place / ".git"
     try:
         mode = os.stat(dot_git).st_mode
@@ -137,7 +137,7 @@ def _at(place: Path) -> Found | None:
     return found
 
 
-def _repository(git_dir: Path, work_tree: Path | None) -> Found | None:
+def _repository(git_dir: Path, work_tree: Path | None) -> FoundRepository | None:
     if not _is(stat.S_ISREG, git_dir / "HEAD"):
         return None
     named = (read_small(git_dir / "commondir", 1 << 16) or b"").split(b"\n", 1)[0].strip()
@@ -153,7 +153,7 @@ def _repository(git_dir: Path, work_tree: Path | None) -> Found | None:
             f"{git_dir} keeps its branches as a reftable, which leadhand can't read: "
             "hand in a patch instead (git diff A B | leadhand review --diff -)"
         )
-    return Found(work_tree, git_dir, common, sha256=bool(_SHA256.search(config)))
+    return FoundRepository(work_tree, git_dir, common, sha256=bool(_SHA256.search(config)))
 
 
 def _is(kind: Callable[[int], bool], file: Path) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from leadhand.errors import ToolError
-from leadhand.tools.git.found import Found, read_small
+from leadhand.tools.git.found import FoundRepository, read_small
 
 _KINDS = (
     (stat.S_ISFIFO, "a named pipe"),
@@ -23,7 +23,7 @@ _MAX_STORES = 20
 """Object stores that one repository reads by way of alternates; git follows five levels."""
 
 
-def check_object_stores(found: Found) -> None:
+def check_object_stores(found: FoundRepository) -> None:
     """Raise `ToolError` if git would open an odd file in the object stores of a repository."""
     stores = [found.objects]
     for store in stores:

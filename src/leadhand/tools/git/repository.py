@@ -11,7 +11,7 @@ from typing import IO
 
 from leadhand.errors import InputError
 from leadhand.tools.git.borrowed import borrow
-from leadhand.tools.git.found import Found, find
+from leadhand.tools.git.found import FoundRepository, find
 from leadhand.tools.git.odd_files import check_object_stores
 from leadhand.tools.git.process import missing_objects, output, stream
 from leadhand.tools.git.trees import sizes
@@ -46,7 +46,7 @@ class Ends:
 class Repository:
     """A user's repository and the bare one of our own through which its objects are read."""
 
-    found: Found
+    found: FoundRepository
     git_dir: Path
 
     @property

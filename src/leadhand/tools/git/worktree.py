@@ -12,7 +12,7 @@ from pathlib import Path
 from leadhand.errors import InputError
 from leadhand.tools.git.borrowed import BIG_FILE_BYTES
 from leadhand.tools.git.comparison import SUBMODULE, SYMLINK
-from leadhand.tools.git.files import Content, FolderReader, Odd, Unreadable, write_blob
+from leadhand.tools.git.files import FileContent, FolderReader, OddFile, UnreadableFile, write_blob
 from leadhand.tools.git.found import read_small
 from leadhand.tools.git.odd_files import odd_ignore_file
 from leadhand.tools.git.process import GitFailed, output
@@ -136,20 +136,20 @@ class _Scan:
         merged = self.entries | self.changed
         return {name: entry for name, entry in merged.items() if entry is not None}
 
-    def _read(self, reader: FolderReader, name: bytes) -> Content | None:
+    def _read(self, reader: FolderReader, name: bytes) -> FileContent | None:
         if not is_safe_path(path_text(name)):
             self._skip(name, "a path that git would not check out")
             self.changed[name] = None
             return None
         try:
             return reader.read(name, sha256=self.repository.found.sha256)
-        except Unreadable as error:
+        except UnreadableFile as error:
             self._skip(name, f"unreadable: {error.why}")
-        except Odd:
+        except OddFile:
             self._skip(name, "not a regular file")
         return None
 
-    def _change(self, name: bytes, content: Content, mode: str) -> None:
+    def _change(self, name: bytes, content: FileContent, mode: str) -> None:
         if content.data is None:
             self._skip(name, f"larger than {size_text(BIG_FILE_BYTES)}")
             return

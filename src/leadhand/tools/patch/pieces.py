@@ -17,7 +17,7 @@ _HUNK = re.compile(rb"@@ -(\d{1,18})(?:,(\d{1,18}))? \+(\d{1,18})(?:,(\d{1,18}))
 
 
 @dataclass(slots=True)
-class Piece:
+class PatchPiece:
     """The lines of one file's part: its header, and its hunks from their `@@` lines on."""
 
     line: int
@@ -36,11 +36,11 @@ class Splitter:
         self._source = source
         self._max_piece_bytes = max_piece_bytes
         self._number = 0
-        self._piece: Piece | None = None
+        self._piece: PatchPiece | None = None
         self._old_left = 0
         self._new_left = 0
 
-    def pieces(self) -> Iterator[Piece]:
+    def pieces(self) -> Iterator[PatchPiece]:
         """One piece a file."""
         before = b""
         for line in self._lines():
@@ -52,7 +52,7 @@ class Splitter:
             if opens or (plain and not self._in_header()):
                 if self._piece is not None:
                     yield self._piece
-                self._piece = Piece(self._number, [before] if plain else [])
+                self._piece = PatchPiece(self._number, [before] if plain else [])
             self._take_outside(line)
             before = line
         if self._old_left or self._new_left:
@@ -76,7 +76,7 @@ class Splitter:
         elif piece is not None and not piece.body and len(piece.header) < 100:
             piece.header.append(line)
 
-    def _open_hunk(self, piece: Piece, line: bytes) -> None:
+    def _open_hunk(self, piece: PatchPiece, line: bytes) -> None:
         match = _HUNK.match(line)
         if match is None:
             raise self._damaged("not a hunk header")
@@ -108,7 +108,7 @@ class Splitter:
         if self._piece is not None:
             self._keep(self._piece, line)
 
-    def _keep(self, piece: Piece, line: bytes) -> None:
+    def _keep(self, piece: PatchPiece, line: bytes) -> None:
         piece.size += len(line)
         if piece.size <= self._max_piece_bytes:
             piece.body.append(line)

@@ -15,7 +15,7 @@ from unidiff.patch import Hunk, Line, PatchSet
 
 from leadhand.errors import InputError
 from leadhand.tools.patch.names import names
-from leadhand.tools.patch.pieces import COMBINED, Piece, Splitter
+from leadhand.tools.patch.pieces import COMBINED, PatchPiece, Splitter
 from leadhand.tools.patch.timed import within_time
 from leadhand.tools.text import ChangedText, Numbers, plain_text, size_text
 
@@ -47,7 +47,7 @@ def read_patch(
         raise InputError("there is no change in the patch: it is empty, or not a unified diff")
 
 
-def _read(piece: Piece, max_piece_bytes: int) -> ChangedText | Unread:
+def _read(piece: PatchPiece, max_piece_bytes: int) -> ChangedText | Unread:
     old, new = names(piece.header)
     path = new or old or f"(a file at line {piece.line:,} of the patch)"
     why = _unreadable(piece, max_piece_bytes)
@@ -79,7 +79,7 @@ def _read(piece: Piece, max_piece_bytes: int) -> ChangedText | Unread:
     return ChangedText(path, moved, status, before.text(False), after.text(False), blocks, False)
 
 
-def _unreadable(piece: Piece, max_piece_bytes: int) -> str | None:
+def _unreadable(piece: PatchPiece, max_piece_bytes: int) -> str | None:
     if piece.size > max_piece_bytes:
         return f"its part of the patch is larger than {size_text(max_piece_bytes)}"
     if piece.header[0].startswith(COMBINED):

@@ -23,8 +23,8 @@ from leadhand.tools.sql.messages import (
     MAX_ROWS,
     MEMORY_LIMIT_BYTES,
     TOO_MUCH,
-    Reply,
-    Request,
+    SqlReply,
+    SqlRequest,
 )
 from leadhand.tools.sql.periods import read_all
 from leadhand.tools.sql.roles import is_number
@@ -39,11 +39,11 @@ _MAX_ERROR_CHARS: Final = 600
 
 def main() -> None:
     """Answer the request on standard input, as JSON, on standard output."""
-    request = cast("Request", json.load(sys.stdin))
+    request = cast("SqlRequest", json.load(sys.stdin))
     # The reply alone goes to standard output: DuckDB shows its progress there after 2 s.
     output = os.fdopen(os.dup(sys.stdout.fileno()), "w")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    jobs: dict[str, Callable[[Request], Reply]] = {
+    jobs: dict[str, Callable[[SqlRequest], SqlReply]] = {
         "load": _load,
         "query": _query,
         "select": _select,
@@ -52,16 +52,16 @@ def main() -> None:
     try:
         reply = jobs[request["job"]](request)
     except (duckdb.OutOfMemoryException, MemoryError):
-        reply = Reply(error=TOO_MUCH)
+        reply = SqlReply(error=TOO_MUCH)
     except duckdb.Error as error:
-        reply = Reply(error=_line(str(error), request.get("file")))
+        reply = SqlReply(error=_line(str(error), request.get("file")))
     json.dump(reply, output)
     output.flush()
     # Threads of DuckDB that are still busy with an interrupted query must not hold the answer.
     os._exit(0)
 
 
-def _bound(request: Request) -> None:
+def _bound(request: SqlRequest) -> None:
     files = _MAX_DATABASE_BYTES if request["job"] == "load" else 0
     limits = {
         resource.RLIMIT_FSIZE: (files, files),
@@ -102,7 +102,7 @@ def _locked(database: str) -> duckdb.DuckDBPyConnection:
     return connection
 
 
-def _load(request: Request) -> Reply:
+def _load(request: SqlRequest) -> SqlReply:
     """Make a table of a file; `table` is a plain name and needs no quotes."""
     table, file = request.get("table", ""), request.get("file", "")
     connection = _open(request["database"], read_only=False)
@@ -118,7 +118,7 @@ def _load(request: Request) -> Reply:
             described = _create(connection, table, "read_parquet(?)", file)
     ((rows,),) = connection.execute(f"SELECT count(*) FROM {table}").fetchall()
     connection.close()
-    return Reply(columns=[part for column in described for part in column], count=int(rows))
+    return SqlReply(columns=[part for column in described for part in column], count=int(rows))
 
 
 def _create(
@@ -164,15 +164,15 @@ def _has_periods_for_names(
     return bool(texts) and all(texts) and read_all(numbers) is not None
 
 
-def _query(request: Request) -> Reply:
+def _query(request: SqlRequest) -> SqlReply:
     connection = _locked(request["database"])
     (text,) = request.get("statements", [""])
     statements = connection.extract_statements(text)
     if len(statements) != 1:
-        return Reply(error=f"one statement at a time, not {len(statements)}: write one SELECT")
+        return SqlReply(error=f"one statement at a time, not {len(statements)}: write one SELECT")
     (statement,) = statements
     if statement.type != duckdb.StatementType.SELECT:
-        return Reply(
+        return SqlReply(
             error=f"{_kind(statement)} is not allowed, tables are only read: "
             "use SELECT, WITH, DESCRIBE, SUMMARIZE or SHOW TABLES"
         )
@@ -184,7 +184,7 @@ def _query(request: Request) -> Reply:
     names = [str(column[0]) for column in found.description or ()]
     rows = [list(row[:MAX_COLUMNS]) for row in found.fetchall()]
     count = len(rows) if len(rows) <= MAX_ROWS else _count(connection, inner)
-    return Reply(
+    return SqlReply(
         columns=names[:MAX_COLUMNS], rows=rows[:MAX_ROWS], count=count, all_columns=len(names)
     )
 
@@ -214,10 +214,10 @@ def _count(connection: duckdb.DuckDBPyConnection, inner: str) -> int | None:
     return int(rows) if rows <= MAX_COUNTED else None
 
 
-def _select(request: Request) -> Reply:
+def _select(request: SqlRequest) -> SqlReply:
     connection = _locked(request["database"])
     statements: Sequence[str] = request.get("statements", [])
-    return Reply(
+    return SqlReply(
         results=[
             [list(row) for row in connection.execute(statement).fetchmany(MAX_COUNTED)]
             for statement in statements

@@ -17,7 +17,7 @@ from typing import BinaryIO, Final, Literal, cast
 
 from leadhand.tools.child_process import how_it_ended
 from leadhand.tools.scratch import new_scratch, remove_scratch
-from leadhand.tools.sql.messages import MEMORY_LIMIT_BYTES, Reply, Request, Row
+from leadhand.tools.sql.messages import MEMORY_LIMIT_BYTES, Row, SqlReply, SqlRequest
 from leadhand.tools.text import is_binary, size_text
 
 _COPY_BYTES: Final = 1 << 20
@@ -31,7 +31,7 @@ _MAIN: Final = (
 )
 
 
-Answer = Callable[[Request, Path, float], tuple[int, bytes]]
+Answer = Callable[[SqlRequest, Path, float], tuple[int, bytes]]
 """Has a process in a folder answer a request within so many seconds: its exit status and output.
 
 Raises `subprocess.TimeoutExpired` and `OSError`.
@@ -42,7 +42,7 @@ class RequestFailed(Exception):
     """A request had no result; the text is one line that says why."""
 
 
-def in_new_process(request: Request, folder: Path, timeout_s: float) -> tuple[int, bytes]:
+def in_new_process(request: SqlRequest, folder: Path, timeout_s: float) -> tuple[int, bytes]:
     """Start an interpreter for the request."""
     flags = ["-I"] if sys.flags.isolated else ["-P"]
     done = subprocess.run(
@@ -72,7 +72,7 @@ class Database:
 
     def load(
         self, table: str, kind: str, source: BinaryIO, *, max_bytes: int, timeout_s: float
-    ) -> Reply:
+    ) -> SqlReply:
         """Make `table` of what `source` holds; raises `RequestFailed` where that can't be done."""
         copy = self._folder / f"{table}.{kind}"
         try:
@@ -83,7 +83,7 @@ class Database:
         finally:
             copy.unlink(missing_ok=True)
 
-    def query(self, statement: str, *, timeout_s: float) -> Reply:
+    def query(self, statement: str, *, timeout_s: float) -> SqlReply:
         """What a statement written by anybody gives; raises `RequestFailed`."""
         request = self._request("query", timeout_s)
         request["statements"] = [statement]
@@ -100,11 +100,11 @@ class Database:
         self._closed.set()
         self._remove()
 
-    def _request(self, job: Literal["load", "query", "select"], timeout_s: float) -> Request:
+    def _request(self, job: Literal["load", "query", "select"], timeout_s: float) -> SqlRequest:
         cpu_s = int(timeout_s * _THREADS) + 2
         return {"job": job, "database": str(self._file), "cpu_s": cpu_s}
 
-    def _ask(self, request: Request, timeout_s: float) -> Reply:
+    def _ask(self, request: SqlRequest, timeout_s: float) -> SqlReply:
         if self._closed.is_set():
             raise RequestFailed("the tables are closed")
         try:
@@ -114,7 +114,7 @@ class Database:
         except OSError as error:
             raise RequestFailed(f"no process could be started for it: {error.strerror}") from error
         try:
-            reply = cast("Reply", json.loads(output))
+            reply = cast("SqlReply", json.loads(output))
         except ValueError:
             raise RequestFailed(_lost(status, request["cpu_s"])) from None
         if "error" in reply:

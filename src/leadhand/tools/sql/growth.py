@@ -49,7 +49,7 @@ class Growth:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class GrowthQuestion:
     """Where growth is looked for."""
 
     table: str
@@ -60,7 +60,7 @@ class Question:
 
 def growths(
     select: Callable[[list[str]], list[list[Row]]],
-    question: Question,
+    question: GrowthQuestion,
     measures: Sequence[str],
     left_out: list[str],
 ) -> tuple[Growth, ...]:
@@ -88,7 +88,7 @@ def growths(
     return tuple(found)
 
 
-def _statement(question: Question, measure: str, group: str | None) -> str:
+def _statement(question: GrowthQuestion, measure: str, group: str | None) -> str:
     value = f"{_function(measure)}({quoted(measure)})::DOUBLE"
     by = "NULL" if group is None else f"{quoted(group)}::VARCHAR"
     known = "" if group is None else f"AND {quoted(group)} IS NOT NULL "

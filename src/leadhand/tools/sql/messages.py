@@ -19,7 +19,7 @@ Cell = str | int | float | bool | None
 Row = list[Cell]
 
 
-class Request(TypedDict):
+class SqlRequest(TypedDict):
     """What a process is asked to do."""
 
     job: Literal["load", "query", "select"]
@@ -34,7 +34,7 @@ class Request(TypedDict):
     """For `query` one, which a stranger wrote; for `select` any number, which leadhand wrote."""
 
 
-class Reply(TypedDict):
+class SqlReply(TypedDict):
     """What a process answers: `error` alone, or what was asked for."""
 
     error: NotRequired[str]

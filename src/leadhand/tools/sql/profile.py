@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from leadhand.tools.sql.database import RequestFailed
-from leadhand.tools.sql.growth import Growth, Question, growths
+from leadhand.tools.sql.growth import Growth, GrowthQuestion, growths
 from leadhand.tools.sql.messages import Cell, Row
 from leadhand.tools.sql.names import quoted
 from leadhand.tools.sql.roles import Figures, Period, groups, is_number, label, measures, period
@@ -110,7 +110,7 @@ def profile_table(
     try:
         if when is not None:
             by = groups(figures, wanted)
-            question = Question(table.name, when, by.name if by else None)
+            question = GrowthQuestion(table.name, when, by.name if by else None)
             names = [number.name for number in numbers]
             growth = growths(tools.select, question, names, left_out)
     except RequestFailed as error:

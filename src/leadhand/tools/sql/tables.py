@@ -10,10 +10,10 @@ from types import TracebackType
 from typing import Final, Self
 
 from leadhand.tools.errors import ToolMistake
-from leadhand.tools.files.inputs import Inputs, Unreadable
+from leadhand.tools.files.inputs import Inputs, UnreadableInput
 from leadhand.tools.files.legible import cleaned
 from leadhand.tools.sql.database import Answer, Database, RequestFailed, in_new_process
-from leadhand.tools.sql.messages import MAX_CELL_CHARS, MAX_COLUMNS, MAX_ROWS, Reply, Row
+from leadhand.tools.sql.messages import MAX_CELL_CHARS, MAX_COLUMNS, MAX_ROWS, Row, SqlReply
 from leadhand.tools.sql.names import quoted, table_names
 
 MAX_FILES: Final = 50
@@ -182,7 +182,7 @@ def _load(inputs: Inputs, database: Database, timeout_s: float) -> _Loaded:
                 reply = database.load(
                     name, file.kind, source, max_bytes=MAX_FILE_BYTES, timeout_s=timeout_s
                 )
-        except Unreadable as error:
+        except UnreadableInput as error:
             broken.append(BrokenFile(file.name, error.why))
         except RequestFailed as error:
             broken.append(BrokenFile(file.name, str(error)))
@@ -200,7 +200,7 @@ def _listed(table: Table) -> str:
     return f"{table.name} ({table.rows:,} rows, from {table.file}): {columns}"
 
 
-def _shown(reply: Reply) -> str:
+def _shown(reply: SqlReply) -> str:
     """A result as lines of values between bars, and how much of it that is."""
     names, rows = reply.get("columns", []), reply.get("rows", [])
     lines = [" | ".join(_cell(name) for name in names)]

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 from leadhand.tools.errors import ToolMistake
 from leadhand.tools.files.legible import cleaned, decoded
-from leadhand.tools.files.parsing import Limits, parsed
+from leadhand.tools.files.parsing import ParserLimits, parsed
 from leadhand.tools.text import is_binary
 from leadhand.tools.web.settings import WebSettings
 
@@ -112,7 +112,7 @@ def _parsed(kind: Literal["html", "pdf"], data: bytes) -> tuple[str, str | None]
     with tempfile.TemporaryFile(prefix="leadhand-page-") as copy:
         copy.write(data)
         copy.seek(0)
-        outcome = parsed(kind, copy, limits=Limits(cpu_s=_PARSING_S), timeout_s=_PARSING_S)
+        outcome = parsed(kind, copy, limits=ParserLimits(cpu_s=_PARSING_S), timeout_s=_PARSING_S)
     if outcome.error is not None:
         raise ToolMistake(f"the page can't be read: {outcome.error}")
     return "\n".join(outcome.pages), outcome.cut

@@ -9,8 +9,9 @@
 Names resolve on first use: importing this loads no part of OpenTelemetry.
 """
 
-import importlib
 from typing import TYPE_CHECKING
+
+from leadhand.lazy import lazy_attributes
 
 if TYPE_CHECKING:
     from leadhand.trace.otel.export import spans_from_environment
@@ -20,8 +21,4 @@ __all__ = ["RunIds", "Spans", "spans_from_environment"]
 
 _MODULES = {"RunIds": "spans", "Spans": "spans", "spans_from_environment": "export"}
 
-
-def __getattr__(name: str) -> object:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+__getattr__ = lazy_attributes(__name__, _MODULES)

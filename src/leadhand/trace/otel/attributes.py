@@ -73,7 +73,7 @@ _STATUS = re.compile(r"\bHTTP (\d{3})\b")
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class ContentFilter:
     """What is shown of what people, models and tools wrote."""
 
     shown: bool
@@ -106,7 +106,7 @@ class Content:
         return found
 
 
-def facts(event: Event, content: Content) -> Attributes:
+def facts(event: Event, content: ContentFilter) -> Attributes:
     """What a span event says of one of the run's."""
     found: Attributes = {}
     for name in _FACTS:
@@ -123,7 +123,7 @@ def facts(event: Event, content: Content) -> Attributes:
     return found
 
 
-def chat(event: ModelCalled, content: Content) -> Attributes:
+def chat(event: ModelCalled, content: ContentFilter) -> Attributes:
     """The attributes of a call of a model."""
     provider, _, model = event.model.partition(":")
     found: Attributes = {
@@ -145,7 +145,7 @@ def chat(event: ModelCalled, content: Content) -> Attributes:
     return found
 
 
-def tool(event: ToolCalled, content: Content) -> Attributes:
+def tool(event: ToolCalled, content: ContentFilter) -> Attributes:
     """The attributes of a call of a tool."""
     found: Attributes = {
         OPERATION: "execute_tool",
@@ -172,7 +172,7 @@ def model_error(error: str) -> str:
     return error.partition(":")[0]
 
 
-def _answer(response: Mapping[str, JsonValue], content: Content) -> str:
+def _answer(response: Mapping[str, JsonValue], content: ContentFilter) -> str:
     """A model's answer, kept in pydantic-ai's form, in the form of the conventions."""
     parts = response.get("parts")
     message: JsonValue = {
@@ -187,7 +187,7 @@ def _answer(response: Mapping[str, JsonValue], content: Content) -> str:
     return json.dumps([message], ensure_ascii=False)
 
 
-def _part(part: Mapping[str, JsonValue], content: Content) -> JsonValue:
+def _part(part: Mapping[str, JsonValue], content: ContentFilter) -> JsonValue:
     kind = part.get("part_kind")
     if kind == "tool-call":
         args = part.get("args")

@@ -14,7 +14,7 @@ from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 from opentelemetry.trace import INVALID_TRACE_ID, TracerProvider
 
 from leadhand.contracts.event import Event, RunFinished, RunResumed, RunStarted
-from leadhand.trace.otel.attributes import Content
+from leadhand.trace.otel.attributes import ContentFilter
 from leadhand.trace.otel.tree import SpanTree
 
 _trace_id: ContextVar[int] = ContextVar("_trace_id", default=INVALID_TRACE_ID)
@@ -49,7 +49,7 @@ class Spans(AbstractContextManager["Spans"]):
         """`content`: whether requests, answers, messages, tools' arguments and what they gave are
         exported as well; each text goes through `redact` before."""
         self._tracer = tracer_provider.get_tracer("leadhand")
-        self._content = Content(content, redact)
+        self._content = ContentFilter(content, redact)
         self._trees: dict[str, SpanTree] = {}
 
     def __call__(self, event: Event) -> None:

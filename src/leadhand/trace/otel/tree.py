@@ -48,7 +48,7 @@ from leadhand.contracts.event import (
 from leadhand.contracts.task import Task
 from leadhand.state.fold import rewired
 from leadhand.trace.otel import attributes as names
-from leadhand.trace.otel.attributes import Attributes, Content
+from leadhand.trace.otel.attributes import Attributes, ContentFilter
 
 Path = tuple[str, ...]
 
@@ -80,7 +80,9 @@ class _Attempt:
 class SpanTree:
     """The spans of one run, from its first event on."""
 
-    def __init__(self, tracer: Tracer, first: RunStarted | RunResumed, *, content: Content) -> None:
+    def __init__(
+        self, tracer: Tracer, first: RunStarted | RunResumed, *, content: ContentFilter
+    ) -> None:
         """The first span is a child of the one that is current here, where there is one."""
         self._tracer = tracer
         self._content = content

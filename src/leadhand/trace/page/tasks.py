@@ -10,7 +10,7 @@ from leadhand.trace.page.markup import Html, joined, tag
 from leadhand.trace.page.task_marks import MARKS, anchor
 from leadhand.trace.quantities import span, used
 from leadhand.trace.story import Story
-from leadhand.trace.story_parts import Attempt, Step
+from leadhand.trace.story_parts import Step, StoryAttempt
 
 MAX_TASKS = 2_000
 """Tasks that are told one by one; of more, those with anything to tell come first."""
@@ -56,7 +56,7 @@ def _task(story: Story, id: str, path: str) -> Html:
     return tag("details", head, *body, id=anchor(path + id), class_="task")
 
 
-def _attempt(attempt: Attempt, path: str) -> Html:
+def _attempt(attempt: StoryAttempt, path: str) -> Html:
     kind = f" ({attempt.kind.replace('_', ' ')})" if attempt.kind else ""
     took = f" after {span(attempt.took_s)}" if not attempt.running else ""
     tools = ", ".join(f"{name} ×{count}" for name, count in attempt.tools.most_common())

@@ -118,7 +118,7 @@ _STANDARD = str.maketrans("-_", "+/", "=")
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class EncodedWords:
     """The runs of characters in a text of which keys, hashes and base64 are made.
 
     Few texts have any: to look at these first is many times faster than to search every text.
@@ -130,7 +130,7 @@ class Words:
     """Those of at least 8 that aren't in lower case, as hashes and most names are."""
 
     @classmethod
-    def of(cls, text: str) -> "Words":
+    def of(cls, text: str) -> "EncodedWords":
         """The words of `text`."""
         plain = text.encode("ascii", "replace").translate(_WORD_CHARACTERS).decode("ascii")
         words = [word for word in plain.split() if len(word) >= 8]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import cast
 from urllib.parse import unquote
 
-from leadhand.untrusted.redaction.encodings import JSON_STRING, Span, Words
+from leadhand.untrusted.redaction.encodings import JSON_STRING, EncodedWords, Span
 
 LEAST_CHARS = 8
 """A shorter value is no secret worth the name, and a shorter part of one gives nothing away."""
@@ -179,7 +179,7 @@ class Needles:
             coded |= {_within(data, before) for before in range(3)}
         return cls(*(tuple(map(Needle.of, sorted(texts))) for texts in (plain, digits, coded)))
 
-    def spans(self, text: str, words: Words) -> Iterator[Span]:
+    def spans(self, text: str, words: EncodedWords) -> Iterator[Span]:
         """Where known secrets stand in `text`, the words of which are given."""
         for needle in self.plain:
             if needle.may_be_in(text):

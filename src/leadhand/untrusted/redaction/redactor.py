@@ -13,8 +13,8 @@ from leadhand.untrusted.redaction.encodings import (
     JSON_STRING,
     LINES,
     PERCENT,
+    EncodedWords,
     Span,
-    Words,
     base64_runs,
 )
 from leadhand.untrusted.redaction.known import Needles, secrets_of
@@ -81,7 +81,7 @@ class Redactor:
 
     def _spans(self, text: str, depth: int) -> list[Span]:
         """Where secrets stand in `text`, at most `depth` encodings deep; in no order."""
-        words = Words.of(text)
+        words = EncodedWords.of(text)
         spans = [*self._known.spans(text, words), *shapes.spans(text, words)]
         if not depth:
             return spans

@@ -8,7 +8,7 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from leadhand.untrusted.redaction.encodings import Span, Words
+from leadhand.untrusted.redaction.encodings import EncodedWords, Span
 
 _ISSUED = re.compile(
     r"sk-|[sr]k_|gh[pousr]_|github_pat_|A[KS]IA|xox|AIza|glpat-|hf_|npm_|pypi-|SG|dop_|gsk_|eyJ"
@@ -53,7 +53,7 @@ _OF_CODE = ("(", "[", "{", "<", "$", "*")
 _PIECE = re.compile(r"[A-Za-z0-9]+")
 
 
-def spans(text: str, words: Words) -> Iterator[Span]:
+def spans(text: str, words: EncodedWords) -> Iterator[Span]:
     """Where in `text`, the words of which are given, secrets stand."""
     if _ISSUED.search(words.long):
         yield from (match.span() for match in _TOKEN.finditer(text))

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from leadhand.contracts.finding import NotAssessed
 from leadhand.errors import ToolError
 from leadhand.teams.review.change import Change, ChangedFile
-from leadhand.teams.review.lens import Rule, Seen, lens
+from leadhand.teams.review.lens import LensRule, Seen, lens
 from leadhand.teams.review.lenses.bugs import (
     coroutines,
     crossfile,
@@ -24,7 +24,7 @@ from leadhand.teams.review.lenses.bugs.trees import Tree
 __all__ = ["RULES", "review"]
 
 _OWN = (coroutines, loops, handlers, references)
-RULES: tuple[Rule, ...] = (
+RULES: tuple[LensRule, ...] = (
     *linter.RULES,
     *crossfile.RULES,
     *(one.RULE for one in _OWN),

@@ -3,15 +3,15 @@
 from dataclasses import dataclass
 
 from leadhand.contracts.finding import Severity
-from leadhand.teams.review.lens import Rule
+from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.bugs.hits import Judge, as_said
 
 
 @dataclass(frozen=True, slots=True)
-class Check:
+class BugCheck:
     """A rule, the linter's codes that it is made of, and who decides on a hit."""
 
-    rule: Rule
+    rule: LensRule
     codes: tuple[str, ...]
     judge: Judge = as_said
     in_tests: bool = True
@@ -28,10 +28,10 @@ def check(
     severity: Severity = "warning",
     judge: Judge = as_said,
     in_tests: bool = True,
-) -> Check:
+) -> BugCheck:
     """A check of the bugs lens; `name` and `family` without the lens, `codes` apart by spaces.
 
     What ruff diagnoses with certainty and a judge confirms works alike: it is one family.
     """
-    rule = Rule(f"bugs/{name}", f"bugs/{family}", severity, why, fix)
-    return Check(rule, tuple(codes.split()), judge, in_tests)
+    rule = LensRule(f"bugs/{name}", f"bugs/{family}", severity, why, fix)
+    return BugCheck(rule, tuple(codes.split()), judge, in_tests)

@@ -8,7 +8,7 @@ import ast
 import re
 
 from leadhand.teams.review.lenses.bugs.checks import check
-from leadhand.teams.review.lenses.bugs.hits import Hit
+from leadhand.teams.review.lenses.bugs.hits import BugHit
 from leadhand.teams.review.lenses.bugs.trees import FUNCTIONS, LOOPS, Function, Tree, dotted, within
 
 _COLLECTS = frozenset({"append", "add", "insert", "appendleft", "setdefault", "extend"})
@@ -24,7 +24,7 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp)
 Closure = Function | ast.Lambda
 
 
-def late(hit: Hit) -> str | None:
+def late(hit: BugHit) -> str | None:
     """What to say of a closure that outlives its round of the loop; none without proof."""
     name = hit.node(ast.Name)
     if name is None:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from leadhand.teams.review.change import Change, ChangedFile
-from leadhand.teams.review.lens import Rule
+from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.bugs.modules import Modules, imports
 from leadhand.teams.review.lenses.bugs.trees import (
     FUNCTIONS,
@@ -24,7 +24,7 @@ from leadhand.teams.review.lenses.bugs.trees import (
     words,
 )
 
-RULE = Rule(
+RULE = LensRule(
     id="bugs/coroutine-not-awaited",
     family="bugs/async",
     severity="critical",

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from leadhand.contracts.finding import Finding, NotAssessed
 from leadhand.teams.review.change import Change, ChangedFile, Hunk
-from leadhand.teams.review.lens import Rule, Seen
+from leadhand.teams.review.lens import LensRule, Seen
 from leadhand.teams.review.lenses.bugs import methods, symbols, uses
 from leadhand.teams.review.lenses.bugs.methods import RemovedMethod
 from leadhand.teams.review.lenses.bugs.modules import parts
@@ -18,28 +18,28 @@ from leadhand.teams.review.lenses.bugs.signatures import moved, rejection
 from leadhand.teams.review.lenses.bugs.symbols import Removed, Resigned
 from leadhand.teams.review.lenses.bugs.uses import Workspace, places
 
-REMOVED = Rule(
+REMOVED = LensRule(
     id="bugs/removed-symbol-still-used",
     family="bugs/cross-file",
     severity="critical",
     why="These uses fail with an ImportError or AttributeError.",
     fix="Update the uses, or keep the old name as an alias.",
 )
-GONE = Rule(
+GONE = LensRule(
     id="bugs/removed-module-still-imported",
     family="bugs/cross-file",
     severity="critical",
     why="These imports fail.",
     fix="Update the imports, or leave a module under the old name.",
 )
-RESIGNED = Rule(
+RESIGNED = LensRule(
     id="bugs/signature-changed-still-called",
     family="bugs/cross-file",
     severity="critical",
     why="These calls were right before the change.",
     fix="Update the calls, or give the parameter a default and keep the old name and place.",
 )
-METHOD = Rule(
+METHOD = LensRule(
     id="bugs/removed-method-still-called",
     family="bugs/cross-file",
     severity="critical",
@@ -187,7 +187,7 @@ def _users(mentioned: dict[str, set[str]], name: str) -> list[str]:
 
 
 def _at_removed(
-    rule: Rule, file: ChangedFile, lines: Sequence[int], message: str
+    rule: LensRule, file: ChangedFile, lines: Sequence[int], message: str
 ) -> Iterator[Finding]:
     """A finding where the first of some old lines with words in it was removed."""
     for line in lines:

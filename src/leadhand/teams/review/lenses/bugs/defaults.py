@@ -7,7 +7,7 @@ or stores is shared by all calls.
 import ast
 
 from leadhand.teams.review.lenses.bugs.checks import check
-from leadhand.teams.review.lenses.bugs.hits import Hit
+from leadhand.teams.review.lenses.bugs.hits import BugHit
 from leadhand.teams.review.lenses.bugs.trees import (
     FUNCTIONS,
     Function,
@@ -26,7 +26,7 @@ _MAKES = frozenset({"list", "dict", "set", "deque", "OrderedDict"})
 _CACHES = ("cache", "memo", "seen", "_", "visited", "counter", "state")
 
 
-def leaking(hit: Hit) -> str | None:
+def leaking(hit: BugHit) -> str | None:
     """What to say of a mutable default that is changed, returned or stored; else none."""
     byte = len(hit.text[: hit.found.column - 1].encode())
     default = hit.tree.starting(hit.found.line, byte, ast.expr)

@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 
 from leadhand.teams.review.change import Change, ChangedFile
-from leadhand.teams.review.lens import Rule
+from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.bugs.trees import Tree
 
-RULE = Rule(
+RULE = LensRule(
     id="bugs/unreachable-except",
     family="bugs/exceptions",
     severity="warning",

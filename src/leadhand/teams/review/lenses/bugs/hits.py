@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from leadhand.contracts.finding import Finding
 from leadhand.teams.review.change import ChangedFile
-from leadhand.teams.review.lens import Rule
+from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.bugs.trees import Node, Tree
 from leadhand.tools.ruff import Diagnostic, suppression
 
@@ -19,7 +19,7 @@ _EXPECTING = re.compile(r"raises|assert_?raises|assert_?warns|suppress|warn|depr
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class BugHit:
     """A diagnostic on a line that the change adds, in a file that parses."""
 
     file: ChangedFile
@@ -52,11 +52,11 @@ class Hit:
         return node is not None and expected(self.tree, node)
 
 
-Judge = Callable[[Hit], str | None]
+Judge = Callable[[BugHit], str | None]
 """Gives what to say of a hit, without its rule's reason; none where it is not worth saying."""
 
 
-def as_said(hit: Hit) -> str:
+def as_said(hit: BugHit) -> str:
     """Ruff's own words as a sentence."""
     words = hit.found.message.rstrip(".")
     return f"{words[:1].upper()}{words[1:]}."
@@ -94,7 +94,7 @@ def _expects(node: ast.AST) -> bool:
     return isinstance(word, str) and _EXPECTING.search(word) is not None
 
 
-def finding(rule: Rule, file: ChangedFile, first: int, last: int, message: str) -> Finding:
+def finding(rule: LensRule, file: ChangedFile, first: int, last: int, message: str) -> Finding:
     """A finding at the first added line in `first..last`, which says so if the line is marked."""
     lines = [n for n in range(first, last + 1) if file.touches(n)]
     at = next((n for n in lines if file.head_lines[n - 1].strip()), first)

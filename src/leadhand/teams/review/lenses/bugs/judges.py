@@ -6,7 +6,7 @@ Each judge gives what to say, or none. They read the tree around the hit and nev
 import ast
 import re
 
-from leadhand.teams.review.lenses.bugs.hits import Hit, as_said, tested
+from leadhand.teams.review.lenses.bugs.hits import BugHit, as_said, tested
 from leadhand.teams.review.lenses.bugs.trees import (
     FUNCTIONS,
     SCOPES,
@@ -28,7 +28,7 @@ MAX_KEYS = 200
 _BROAD = frozenset({"Exception", "BaseException"})
 
 
-def nan(hit: Hit) -> str | None:
+def nan(hit: BugHit) -> str | None:
     """Only `==` and `!=`: identity and membership are used on purpose with one NaN object."""
     compare = hit.node(ast.Compare)
     if compare is None:
@@ -42,7 +42,7 @@ def nan(hit: Hit) -> str | None:
     return f"`{ast.unparse(compare)}` compares with NaN."
 
 
-def unused_comparison(hit: Hit) -> str | None:
+def unused_comparison(hit: BugHit) -> str | None:
     """Comparisons made for an exception or for a language built of operators are left alone."""
     node = hit.node(ast.Expr)
     if node is None or not isinstance(node.value, ast.Compare) or hit.expected():
@@ -68,7 +68,7 @@ def _checks(compare: ast.Compare) -> bool:
     )
 
 
-def constant_condition(hit: Hit) -> str | None:
+def constant_condition(hit: BugHit) -> str | None:
     """A constant beside `or`/`and` in a condition; `if 0 and ...` is a switch and left alone."""
     node = hit.node(ast.BoolOp)
     if node is None:
@@ -102,12 +102,12 @@ def _true(node: ast.AST) -> bool:
     )
 
 
-def _condition(hit: Hit, node: ast.expr) -> bool:
+def _condition(hit: BugHit, node: ast.expr) -> bool:
     parent = hit.tree.parent(node)
     return isinstance(parent, ast.If | ast.While | ast.IfExp) and parent.test is node
 
 
-def jump_in_finally(hit: Hit) -> str | None:
+def jump_in_finally(hit: BugHit) -> str | None:
     """A jump that can swallow what no handler of the same `try` takes on purpose."""
     node = hit.any_node()
     if not isinstance(node, ast.Return | ast.Break | ast.Continue):
@@ -128,7 +128,7 @@ def _takes_all(handler: ast.ExceptHandler) -> bool:
     return name in _BROAD and not any(isinstance(node, ast.Raise) for node in within(handler.body))
 
 
-def logged_outside_handler(hit: Hit) -> str | None:
+def logged_outside_handler(hit: BugHit) -> str | None:
     """`logger.exception(...)` in a function that nothing suggests is called from a handler."""
     node = hit.node(ast.Call)
     if node is None or not isinstance(node.func, ast.Attribute):
@@ -146,7 +146,7 @@ def logged_outside_handler(hit: Hit) -> str | None:
     return f"`{owner}.exception` is called outside an `except` block."
 
 
-def misleading_strip(hit: Hit) -> str | None:
+def misleading_strip(hit: BugHit) -> str | None:
     """Only where the argument reads like an affix: letters, and some character twice."""
     node = hit.node(ast.Call)
     if node is None or not isinstance(node.func, ast.Attribute) or len(node.args) != 1:
@@ -160,7 +160,7 @@ def misleading_strip(hit: Hit) -> str | None:
     return f"`.{node.func.attr}({ast.unparse(argument)})` does not take off that text as a whole."
 
 
-def flags_as_count(hit: Hit) -> str | None:
+def flags_as_count(hit: BugHit) -> str | None:
     """Only where a constant of `re` is passed by position."""
     node = hit.node(ast.Call)
     if node is None:
@@ -176,7 +176,7 @@ def flags_as_count(hit: Hit) -> str | None:
     return f"`{called(node)}` takes `{ast.unparse(flags)}` as `{what}`."
 
 
-def init_returns(hit: Hit) -> str | None:
+def init_returns(hit: BugHit) -> str | None:
     """Not `return super().__init__()`, which gives `None`."""
     node = hit.node(ast.Return)
     if node is None:
@@ -188,12 +188,12 @@ def init_returns(hit: Hit) -> str | None:
     return f"`__init__` returns `{_brief(node.value)}`."
 
 
-def slots(hit: Hit) -> str | None:
+def slots(hit: BugHit) -> str | None:
     """Not private names, which Python changes."""
     return None if hit.name.startswith("__") else as_said(hit)
 
 
-def special_method(hit: Hit) -> str | None:
+def special_method(hit: BugHit) -> str | None:
     """Not in descriptions of an interface, which leave out `self`, nor where arguments vary."""
     function = hit.node(ast.FunctionDef) or hit.node(ast.AsyncFunctionDef)
     if function is None:
@@ -211,7 +211,7 @@ def special_method(hit: Hit) -> str | None:
     return as_said(hit)
 
 
-def duplicate_key(hit: Hit) -> str | None:
+def duplicate_key(hit: BugHit) -> str | None:
     """Only where the values differ, and once a dictionary."""
     byte = len(hit.text[: hit.found.column - 1].encode())
     key = hit.tree.starting(hit.found.line, byte, ast.expr)
@@ -231,7 +231,7 @@ def duplicate_key(hit: Hit) -> str | None:
     return None
 
 
-def redefined_test(hit: Hit) -> str | None:
+def redefined_test(hit: BugHit) -> str | None:
     """Two tests of one name in one body."""
     pair = _pair(hit)
     if pair is None or not tested(hit.file.path):
@@ -242,7 +242,7 @@ def redefined_test(hit: Hit) -> str | None:
     return f"`{new.name}` is already defined in line {old.lineno}."
 
 
-def redefined(hit: Hit) -> str | None:
+def redefined(hit: BugHit) -> str | None:
     """Two undecorated functions or classes of one name in one body."""
     pair = _pair(hit)
     if pair is None or tested(hit.file.path):
@@ -253,7 +253,7 @@ def redefined(hit: Hit) -> str | None:
     return f"`{new.name}` is already defined in line {old.lineno}."
 
 
-def _pair(hit: Hit) -> tuple[Function | ast.ClassDef, Function | ast.ClassDef] | None:
+def _pair(hit: BugHit) -> tuple[Function | ast.ClassDef, Function | ast.ClassDef] | None:
     """The earlier and the later definition, where both stand in the same list of statements."""
     place = re.search(r"from line (\d+)", hit.found.message)
     if place is None:
@@ -270,7 +270,7 @@ def _pair(hit: Hit) -> tuple[Function | ast.ClassDef, Function | ast.ClassDef] |
     return None
 
 
-def _definitions(hit: Hit) -> list[Function | ast.ClassDef]:
+def _definitions(hit: BugHit) -> list[Function | ast.ClassDef]:
     """The definition whose name the hit points at, if it is one."""
     byte = len(hit.text) - len(hit.text.lstrip())
     for kind in (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef):
@@ -280,7 +280,7 @@ def _definitions(hit: Hit) -> list[Function | ast.ClassDef]:
     return []
 
 
-def dangling_task(hit: Hit) -> str | None:
+def dangling_task(hit: BugHit) -> str | None:
     """Only inside functions: what a module starts lives as long as the module's loop."""
     node = hit.node(ast.Call)
     if node is None:

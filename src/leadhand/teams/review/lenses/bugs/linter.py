@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from leadhand.contracts.finding import NotAssessed
 from leadhand.teams.review.change import ChangedFile
-from leadhand.teams.review.lens import Rule, Seen
+from leadhand.teams.review.lens import LensRule, Seen
 from leadhand.teams.review.lenses.bugs import (
     closures,
     defaults,
@@ -15,13 +15,13 @@ from leadhand.teams.review.lenses.bugs import (
     statements,
     syntax,
 )
-from leadhand.teams.review.lenses.bugs.checks import Check
-from leadhand.teams.review.lenses.bugs.hits import Hit, finding, tested
+from leadhand.teams.review.lenses.bugs.checks import BugCheck
+from leadhand.teams.review.lenses.bugs.hits import BugHit, finding, tested
 from leadhand.teams.review.lenses.bugs.trees import Tree
 from leadhand.tools.ruff import UNREADABLE, Diagnostic, check
 
 _CHECKS = (*expressions.CHECKS, *statements.CHECKS, *closures.CHECKS, *defaults.CHECKS)
-RULES: tuple[Rule, ...] = (
+RULES: tuple[LensRule, ...] = (
     *names.RULES,
     orphans.RULE,
     *syntax.RULES,
@@ -68,11 +68,11 @@ def codes() -> list[str]:
     return ["F821", "F822", "F823", *{code: None for one in _CHECKS for code in one.codes}]
 
 
-def _by_code(undefined: names.Undefined) -> dict[str, list[Check]]:
-    checks: defaultdict[str, list[Check]] = defaultdict(list)
-    checks["F821"].append(Check(names.UNDEFINED, ("F821",), undefined.judge))
-    checks["F822"].append(Check(names.UNDEFINED_EXPORT, ("F822",), names.export))
-    checks["F823"].append(Check(names.UNBOUND, ("F823",), names.unbound))
+def _by_code(undefined: names.Undefined) -> dict[str, list[BugCheck]]:
+    checks: defaultdict[str, list[BugCheck]] = defaultdict(list)
+    checks["F821"].append(BugCheck(names.UNDEFINED, ("F821",), undefined.judge))
+    checks["F822"].append(BugCheck(names.UNDEFINED_EXPORT, ("F822",), names.export))
+    checks["F823"].append(BugCheck(names.UNBOUND, ("F823",), names.unbound))
     for one in _CHECKS:
         for code in one.codes:
             checks[code].append(one)
@@ -80,7 +80,7 @@ def _by_code(undefined: names.Undefined) -> dict[str, list[Check]]:
 
 
 def _judged(
-    file: ChangedFile, found: Sequence[Diagnostic], checks: dict[str, list[Check]]
+    file: ChangedFile, found: Sequence[Diagnostic], checks: dict[str, list[BugCheck]]
 ) -> Iterator[Seen]:
     if file.head_tree is None:
         yield NotAssessed(
@@ -93,7 +93,7 @@ def _judged(
     in_test = tested(file.path)
     said: set[tuple[str, int, str]] = set()
     for one in found:
-        hit = Hit(file, tree, one)
+        hit = BugHit(file, tree, one)
         for candidate in checks[one.code]:
             if in_test and (not candidate.in_tests or hit.expected()):
                 continue

@@ -5,10 +5,10 @@ import re
 from collections.abc import Iterator
 
 from leadhand.teams.review.change import Change, ChangedFile
-from leadhand.teams.review.lens import Rule
+from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.bugs.trees import SCOPES, Tree, dotted, within
 
-RULE = Rule(
+RULE = LensRule(
     id="bugs/changed-while-iterated",
     family="bugs/loops",
     severity="warning",

@@ -7,26 +7,26 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from leadhand.teams.review.change import ChangedFile
-from leadhand.teams.review.lens import Rule
-from leadhand.teams.review.lenses.bugs.hits import Hit, tested
+from leadhand.teams.review.lens import LensRule
+from leadhand.teams.review.lenses.bugs.hits import BugHit, tested
 from leadhand.teams.review.lenses.bugs.trees import FUNCTIONS, words
 from leadhand.tools.ruff import Diagnostic
 
-UNDEFINED = Rule(
+UNDEFINED = LensRule(
     id="bugs/undefined-name",
     family="bugs/linted",
     severity="critical",
     why="It fails with a NameError when this line runs.",
     fix="Import or define the name, or correct its spelling.",
 )
-UNDEFINED_EXPORT = Rule(
+UNDEFINED_EXPORT = LensRule(
     id="bugs/undefined-export",
     family="bugs/linted",
     severity="warning",
     why="`from module import *` and tools that read `__all__` fail on it.",
     fix="Take the name out of `__all__`, or define it.",
 )
-UNBOUND = Rule(
+UNBOUND = LensRule(
     id="bugs/local-before-assignment",
     family="bugs/linted",
     severity="critical",
@@ -80,7 +80,7 @@ class Undefined:
                 if not file.touches(one.line):
                     self._before.add((file.path, name))
 
-    def judge(self, hit: Hit) -> str | None:
+    def judge(self, hit: BugHit) -> str | None:
         """What to say of an undefined name; none where it is given by something out of sight."""
         name, file = hit.name, hit.file
         if (
@@ -112,14 +112,14 @@ def given(file: ChangedFile, name: str) -> bool:
     return name in _GIVEN or _injects(file) or _deleted(file, name)
 
 
-def export(hit: Hit) -> str | None:
+def export(hit: BugHit) -> str | None:
     """What to say of an undefined name in `__all__`."""
     if hit.file.path.endswith(("__init__.py", ".pyi")) or _DYNAMIC.search(hit.file.head):
         return None
     return f"`__all__` names `{hit.name}`, which this module does not define."
 
 
-def unbound(hit: Hit) -> str | None:
+def unbound(hit: BugHit) -> str | None:
     """What to say of a local variable that is read before it has a value."""
     if tested(hit.file.path) or _deleted(hit.file, hit.name):
         return None
@@ -146,7 +146,7 @@ def _deleted(file: ChangedFile, name: str) -> bool:
     return name in _perhaps_deleted(file)
 
 
-def _annotation(hit: Hit, node: ast.AST) -> bool:
+def _annotation(hit: BugHit, node: ast.AST) -> bool:
     below = node
     for up in hit.tree.above(node):
         if isinstance(up, ast.arg | ast.AnnAssign) and up.annotation is below:
@@ -157,19 +157,19 @@ def _annotation(hit: Hit, node: ast.AST) -> bool:
     return False
 
 
-def _local(hit: Hit, node: ast.AST) -> bool:
+def _local(hit: BugHit, node: ast.AST) -> bool:
     """Whether `node` is in the annotation of a variable in a function, which nothing evaluates."""
     function = hit.tree.function(node)
     statement = hit.tree.statement(node)
     return function is not None and isinstance(statement, ast.AnnAssign)
 
 
-def _inner(hit: Hit, node: ast.AST) -> bool:
+def _inner(hit: BugHit, node: ast.AST) -> bool:
     """Whether `node` is in a function inside a function: tests make such code to fail."""
     return sum(isinstance(up, FUNCTIONS) for up in hit.tree.above(node)) > 1
 
 
-def _lazy(hit: Hit) -> bool:
+def _lazy(hit: BugHit) -> bool:
     """Whether annotations of the file are not evaluated when it is imported."""
     return hit.file.path.endswith(".pyi") or "from __future__ import annotations" in hit.file.head
 

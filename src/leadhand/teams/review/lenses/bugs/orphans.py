@@ -5,11 +5,11 @@ from collections.abc import Iterable, Iterator
 
 from leadhand.contracts.finding import Finding
 from leadhand.teams.review.change import ChangedFile, Hunk
-from leadhand.teams.review.lens import Rule
+from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.bugs.names import given
 from leadhand.tools.ruff import Diagnostic, check
 
-RULE = Rule(
+RULE = LensRule(
     id="bugs/definition-removed",
     family="bugs/linted",
     severity="critical",

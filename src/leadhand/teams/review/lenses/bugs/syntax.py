@@ -9,17 +9,17 @@ from collections.abc import Iterator, Sequence
 
 from leadhand.contracts.finding import NotAssessed
 from leadhand.teams.review.change import ChangedFile
-from leadhand.teams.review.lens import Rule, Seen
+from leadhand.teams.review.lens import LensRule, Seen
 from leadhand.tools.ruff import UNREADABLE, Diagnostic
 
-SYNTAX_ERROR = Rule(
+SYNTAX_ERROR = LensRule(
     id="bugs/syntax-error",
     family="bugs/syntax",
     severity="critical",
     why="The file can't be imported or run.",
     fix="Correct the syntax.",
 )
-CONFLICT = Rule(
+CONFLICT = LensRule(
     id="bugs/conflict-marker",
     family="bugs/syntax",
     severity="critical",

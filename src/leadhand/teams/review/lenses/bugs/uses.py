@@ -34,7 +34,7 @@ MAX_BYTES = 1 << 19
 """Larger files are not searched."""
 
 
-class Source:
+class MentioningFile:
     """A file of the tree that mentions a name in question."""
 
     def __init__(self, path: str, module: ast.Module) -> None:
@@ -69,7 +69,7 @@ class Workspace:
 
     def __init__(self, change: Change) -> None:
         self._change = change
-        self._sources: dict[str, Source | None] = {}
+        self._sources: dict[str, MentioningFile | None] = {}
         self._texts: dict[str, str] = {}
         self._mentioned: list[str] = []
         self.defined: dict[str, set[str]] = {}
@@ -104,7 +104,7 @@ class Workspace:
             if re.search(rf"\bdef[ \t]+{re.escape(name)}\b|\b{re.escape(name)}[ \t]*=[^=]", text):
                 self.defined.setdefault(name, set()).add(path)
 
-    def submodule(self, source: "Source", one: Import, target: str) -> bool:
+    def submodule(self, source: "MentioningFile", one: Import, target: str) -> bool:
         """Whether `from package import name` gives the file `target`, not an object in it."""
         if one.name is None or one.name == "*":
             return False
@@ -122,7 +122,7 @@ class Workspace:
         """The file of the change at `path`; none where the change leaves it as it was."""
         return self._change.by_path.get(path)
 
-    def source(self, path: str, target: str) -> Source | None:
+    def source(self, path: str, target: str) -> MentioningFile | None:
         """The file at `path`, parsed; none where it does not parse or can't mean `target`."""
         if path not in self._sources:
             text = self._text(path)
@@ -133,7 +133,7 @@ class Workspace:
                 return None
             changed = self.changed(path)
             module = changed.head_tree if changed is not None else parse_python(text)
-            self._sources[path] = Source(path, module) if module is not None else None
+            self._sources[path] = MentioningFile(path, module) if module is not None else None
         return self._sources[path]
 
     def _text(self, path: str) -> str:
@@ -150,7 +150,7 @@ class Workspace:
         return self._texts[path]
 
 
-def of_module(source: Source, workspace: Workspace, target: str) -> Iterator[ast.AST]:
+def of_module(source: MentioningFile, workspace: Workspace, target: str) -> Iterator[ast.AST]:
     """The statements that import the module `target` or anything from it."""
     for one in source.imports:
         if (
@@ -160,7 +160,9 @@ def of_module(source: Source, workspace: Workspace, target: str) -> Iterator[ast
             yield one.node
 
 
-def of_name(source: Source, workspace: Workspace, target: str, name: str) -> Iterator[ast.AST]:
+def of_name(
+    source: MentioningFile, workspace: Workspace, target: str, name: str
+) -> Iterator[ast.AST]:
     """The imports of `name` from the module `target`, and the reads of it as an attribute."""
     for one in source.imports:
         if (
@@ -179,7 +181,9 @@ def of_name(source: Source, workspace: Workspace, target: str, name: str) -> Ite
             yield node
 
 
-def calls(source: Source, workspace: Workspace, target: str, name: str) -> Iterator[ast.Call]:
+def calls(
+    source: MentioningFile, workspace: Workspace, target: str, name: str
+) -> Iterator[ast.Call]:
     """The calls of the function or class `name` of the module `target`."""
     names = {
         one.local
@@ -201,7 +205,7 @@ def calls(source: Source, workspace: Workspace, target: str, name: str) -> Itera
             yield node
 
 
-def own_calls(source: Source, owner: str, name: str) -> Iterator[ast.Call]:
+def own_calls(source: MentioningFile, owner: str, name: str) -> Iterator[ast.Call]:
     """The calls of `self.name(...)` in the methods of the class `owner`."""
     for node in source.tree.of(ast.Call):
         if dotted(node.func) != f"self.{name}":
@@ -211,7 +215,7 @@ def own_calls(source: Source, owner: str, name: str) -> Iterator[ast.Call]:
             yield node
 
 
-def _only(source: Source, workspace: Workspace, one: Import, target: str) -> bool:
+def _only(source: MentioningFile, workspace: Workspace, one: Import, target: str) -> bool:
     """Whether no other import of the file gives the same local name to something else."""
     return all(
         other.name == one.name
@@ -221,7 +225,7 @@ def _only(source: Source, workspace: Workspace, one: Import, target: str) -> boo
     )
 
 
-def _aliases(source: Source, workspace: Workspace, target: str) -> set[str]:
+def _aliases(source: MentioningFile, workspace: Workspace, target: str) -> set[str]:
     """The names under which a file has the module `target` itself, and nothing else."""
     found: set[str] = set()
     others: set[str] = set()
@@ -234,7 +238,7 @@ def _aliases(source: Source, workspace: Workspace, target: str) -> set[str]:
     return found - others
 
 
-def _shadowed(source: Source, node: ast.AST, name: str, *, bindings: int = 0) -> bool:
+def _shadowed(source: MentioningFile, node: ast.AST, name: str, *, bindings: int = 0) -> bool:
     """Whether `name` may be something else where `node` stands, or is bound a second time."""
     if name in source.stored or source.definitions[name] > bindings:
         return True

@@ -7,7 +7,7 @@ only whether the change in hand left one behind that now says something false.
 from collections.abc import Iterator, Sequence
 
 from leadhand.teams.review.change import Change, ChangedFile
-from leadhand.teams.review.lens import Rule, Seen, lens
+from leadhand.teams.review.lens import LensRule, Seen, lens
 from leadhand.teams.review.lenses.comments.numbers import STALE_NUMBER, stale_numbers
 from leadhand.teams.review.lenses.comments.parameters import (
     PARAMETER_GONE,
@@ -17,7 +17,7 @@ from leadhand.teams.review.lenses.comments.parameters import (
 )
 from leadhand.teams.review.lenses.comments.sync import KEEP_IN_SYNC, broken_ties
 
-RULES: tuple[Rule, ...] = (
+RULES: tuple[LensRule, ...] = (
     STALE_NUMBER,
     PARAMETER_GONE,
     PARAMETER_UNDOCUMENTED,

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from leadhand.contracts.finding import Finding
 from leadhand.teams.review.change import ChangedFile, Hunk
-from leadhand.teams.review.lens import Rule
+from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.comments.quantities import (
     Literal,
     Statement,
@@ -27,7 +27,7 @@ from leadhand.teams.review.lenses.comments.syntax import (
     syntax_of,
 )
 
-STALE_NUMBER = Rule(
+STALE_NUMBER = LensRule(
     id="comments/stale-number",
     family="comments/numbers",
     severity="warning",

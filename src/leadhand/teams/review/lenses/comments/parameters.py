@@ -11,25 +11,25 @@ from collections.abc import Iterator
 
 from leadhand.contracts.finding import Finding, NotAssessed
 from leadhand.teams.review.change import ChangedFile
-from leadhand.teams.review.lens import Rule, Seen
+from leadhand.teams.review.lens import LensRule, Seen
 from leadhand.teams.review.lenses.comments.docfields import Entry
 from leadhand.teams.review.lenses.comments.signatures import Function, functions
 
-PARAMETER_GONE = Rule(
+PARAMETER_GONE = LensRule(
     id="comments/documented-parameter-gone",
     family="comments/parameters",
     severity="warning",
     why="Callers who follow the documentation get a TypeError.",
     fix="Take the parameter out of the docstring, or rename its entry.",
 )
-PARAMETER_UNDOCUMENTED = Rule(
+PARAMETER_UNDOCUMENTED = LensRule(
     id="comments/parameter-undocumented",
     family="comments/parameters",
     severity="info",
     why="Every other parameter of the function is documented.",
     fix="Say in the docstring what the parameter does.",
 )
-STALE_DEFAULT = Rule(
+STALE_DEFAULT = LensRule(
     id="comments/stale-default",
     family="comments/parameters",
     severity="warning",

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from leadhand.contracts.finding import Finding
 from leadhand.teams.review.change import Change, ChangedFile
-from leadhand.teams.review.lens import Rule
+from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.comments.partners import Partner, Partners
 from leadhand.teams.review.lenses.comments.syntax import Syntax, indent, split, syntax_of
 
-KEEP_IN_SYNC = Rule(
+KEEP_IN_SYNC = LensRule(
     id="comments/keep-in-sync",
     family="comments/sync",
     severity="warning",

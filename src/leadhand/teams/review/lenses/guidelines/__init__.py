@@ -18,7 +18,7 @@ from leadhand.teams.review.lenses.guidelines.declared import declared
 from leadhand.teams.review.lenses.guidelines.documents import Project, folder_of, project
 from leadhand.teams.review.lenses.guidelines.editorconfig import editorconfig, effective
 from leadhand.teams.review.lenses.guidelines.guideline import Guideline, Kind
-from leadhand.teams.review.lenses.guidelines.hit import Check, Hit, applies
+from leadhand.teams.review.lenses.guidelines.hit import Check, GuidelineHit, applies
 from leadhand.teams.review.lenses.guidelines.linted import linted
 from leadhand.teams.review.lenses.guidelines.prose import sentences
 from leadhand.teams.review.lenses.guidelines.rules import BY_KIND
@@ -63,7 +63,7 @@ def review(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
         return
     alive = [file for file in files if file.status != "deleted" and file.added]
     wanted = [(file, _for_file(stated, editor, file)) for file in alive]
-    hits: defaultdict[tuple[str, Guideline], list[Hit]] = defaultdict(list)
+    hits: defaultdict[tuple[str, Guideline], list[GuidelineHit]] = defaultdict(list)
     marked: defaultdict[str, int] = defaultdict(int)
     for file, hit in _look(about, wanted):
         if hit is None:
@@ -84,7 +84,7 @@ def review(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
 
 def _look(
     about: Project, wanted: Sequence[tuple[ChangedFile, Sequence[Guideline]]]
-) -> Iterator[tuple[ChangedFile, Hit | None]]:
+) -> Iterator[tuple[ChangedFile, GuidelineHit | None]]:
     yield from linted(wanted)
     for file, mine in wanted:
         by_kind: defaultdict[Kind, list[Guideline]] = defaultdict(list)
@@ -105,7 +105,7 @@ def _plain(kind: Kind, found: Sequence[Guideline]) -> Sequence[Guideline]:
     return sizes or [Guideline(kind, "indent_size:unset", found[0].source)]
 
 
-def _by_value(about: Project, file: ChangedFile, one: Guideline) -> Iterator[Hit]:
+def _by_value(about: Project, file: ChangedFile, one: Guideline) -> Iterator[GuidelineHit]:
     if one.kind == "naming" and one.value == "constant" and file.language == "python":
         yield from syntax.constants(about, file, (one,))
     elif one.kind == "naming":
@@ -168,7 +168,7 @@ def _for_file(
     return mine
 
 
-def _finding(file: ChangedFile, one: Guideline, found: Iterable[Hit]) -> Finding:
+def _finding(file: ChangedFile, one: Guideline, found: Iterable[GuidelineHit]) -> Finding:
     """One finding for all places of a file that go against one guideline."""
     hits = sorted({hit.line: hit for hit in found}.values(), key=lambda hit: hit.line)
     first = hits[0]

@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import cast
 
 from leadhand.teams.review.lenses.guidelines.guideline import Guideline, Kind
-from leadhand.teams.review.lenses.guidelines.prose import Source
+from leadhand.teams.review.lenses.guidelines.prose import GuidelineSource
 
 Table = Mapping[str, object]
 
@@ -46,7 +46,7 @@ def _toml(path: str, text: str, folder: str, tool: Table) -> Iterator[Guideline]
         return Guideline(
             kind=kind,
             value=value,
-            source=Source(path, number, quote),
+            source=GuidelineSource(path, number, quote),
             folder=folder,
             excluded=_left_out(ruff, lint, kind),
         )
@@ -121,7 +121,7 @@ def _flake8(path: str, text: str) -> Iterator[Guideline]:
     yield Guideline(
         kind="line-length",
         value="" if off else raw,
-        source=Source(path, number, quote),
+        source=GuidelineSource(path, number, quote),
         excluded=tuple(excluded[:_MAX_GLOBS]),
     )
 

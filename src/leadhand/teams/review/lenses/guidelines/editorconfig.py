@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from leadhand.teams.review.lenses.guidelines.guideline import Guideline, Kind
-from leadhand.teams.review.lenses.guidelines.prose import Source
+from leadhand.teams.review.lenses.guidelines.prose import GuidelineSource
 
 _KINDS: dict[str, Kind] = {
     "indent_style": "indentation",
@@ -38,7 +38,7 @@ def editorconfig(path: str, text: str, folder: str) -> Iterator[Guideline]:
         if not equals or not glob or kind is None or stripped.startswith(("#", ";")):
             continue
         value = re.split(r"\s[#;]", value)[0].strip().lower()
-        source = Source(path, number, f"[{glob}] {name.strip()} = {value}"[:140])
+        source = GuidelineSource(path, number, f"[{glob}] {name.strip()} = {value}"[:140])
         if kind == "indentation":
             value = f"{name.strip().lower()}:{value}"
         yield Guideline(kind=kind, value=value, source=source, folder=folder, glob=glob)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from leadhand.teams.review.change import ChangedFile
 from leadhand.teams.review.lenses.guidelines.documents import Project
 from leadhand.teams.review.lenses.guidelines.guideline import Guideline
-from leadhand.teams.review.lenses.guidelines.hit import Hit, generated, in_tests, nodes
+from leadhand.teams.review.lenses.guidelines.hit import GuidelineHit, generated, in_tests, nodes
 
 _KEYWORDS: dict[str, type[ast.AST]] = {
     "assert": ast.Assert, "global": ast.Global, "nonlocal": ast.Nonlocal, "lambda": ast.Lambda,
@@ -19,7 +19,9 @@ _LOOKED_AT = (
 _JS = ("javascript", "typescript")
 
 
-def banned_names(project: Project, file: ChangedFile, found: Sequence[Guideline]) -> Iterator[Hit]:
+def banned_names(
+    project: Project, file: ChangedFile, found: Sequence[Guideline]
+) -> Iterator[GuidelineHit]:
     """Uses of a banned name on lines that the change adds."""
     if generated(file.path):
         return
@@ -43,7 +45,7 @@ def banned_names(project: Project, file: ChangedFile, found: Sequence[Guideline]
 
 def banned_imports(
     project: Project, file: ChangedFile, found: Sequence[Guideline]
-) -> Iterator[Hit]:
+) -> Iterator[GuidelineHit]:
     """Imports of a banned module on lines that the change adds, where the ban holds."""
     if file.language != "python" or not any("import" in text for text in file.added.values()):
         return
@@ -59,10 +61,10 @@ def banned_imports(
                 name = next((n for n in names if n == module or n.startswith(f"{module}.")), "")
                 if name:
                     last = node.end_lineno or node.lineno
-                    yield Hit(one, node.lineno, last, f"`{name}` is imported")
+                    yield GuidelineHit(one, node.lineno, last, f"`{name}` is imported")
 
 
-def _in_python(file: ChangedFile, asked: Sequence[tuple[Guideline, str]]) -> Iterator[Hit]:
+def _in_python(file: ChangedFile, asked: Sequence[tuple[Guideline, str]]) -> Iterator[GuidelineHit]:
     if file.head_tree is None:
         return
     added = [
@@ -74,7 +76,7 @@ def _in_python(file: ChangedFile, asked: Sequence[tuple[Guideline, str]]) -> Ite
         line = node.lineno
         for one, name in asked:
             if _uses(node, names, one.value, name):
-                yield Hit(one, line, line, f"`{one.value}` is used")
+                yield GuidelineHit(one, line, line, f"`{one.value}` is used")
 
 
 def _uses(node: ast.stmt | ast.expr, names: "_Names", value: str, name: str) -> bool:
@@ -130,20 +132,20 @@ class _Names:
         return full.rsplit(".", 1)[-1] == name and "." in full and full.split(".", 1)[0] != "self"
 
 
-def _in_text(file: ChangedFile, one: Guideline, name: str) -> Iterator[Hit]:
+def _in_text(file: ChangedFile, one: Guideline, name: str) -> Iterator[GuidelineHit]:
     use = re.compile(rf"(?<![\w.$'\"`]){re.escape(name)}\b")
     for number, text in file.added.items():
         code = text[:2000].split("//", 1)[0]
         if use.search(code) and not code.lstrip().startswith(("*", "/*")):
-            yield Hit(one, number, number, f"`{one.value}` is used")
+            yield GuidelineHit(one, number, number, f"`{one.value}` is used")
 
 
-def _comments(file: ChangedFile, one: Guideline) -> Iterator[Hit]:
+def _comments(file: ChangedFile, one: Guideline) -> Iterator[GuidelineHit]:
     if file.language == "python":
         for number, text in file.added.items():
             at = text.find(one.value)
             if at >= 0 and text[:at].count('"') % 2 == 0 and text[:at].count("'") % 2 == 0:
-                yield Hit(one, number, number, f"`{one.value}` is used")
+                yield GuidelineHit(one, number, number, f"`{one.value}` is used")
 
 
 def _imported(node: ast.Import | ast.ImportFrom, path: str) -> Iterator[str]:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from leadhand.teams.review.lenses.guidelines.prose import Source
+from leadhand.teams.review.lenses.guidelines.prose import GuidelineSource
 
 Kind = Literal[
     "banned-import",
@@ -38,7 +38,7 @@ class Guideline:
     kind: Kind
     value: str
     """What the rule is about; its meaning depends on `kind`, for example a number or a name."""
-    source: Source
+    source: GuidelineSource
     folder: str = ""
     """It holds for files below this folder, `/` at its end; empty for all."""
     within: tuple[str, ...] = ()

@@ -25,7 +25,7 @@ _GENERATED = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class GuidelineHit:
     """One place in a file that goes against a guideline."""
 
     guideline: Guideline
@@ -37,7 +37,7 @@ class Hit:
     """What to quote where it is not the whole of `line`."""
 
 
-Check = Callable[[Project, ChangedFile, Sequence[Guideline]], Iterator[Hit]]
+Check = Callable[[Project, ChangedFile, Sequence[Guideline]], Iterator[GuidelineHit]]
 
 
 def in_tests(path: str) -> bool:

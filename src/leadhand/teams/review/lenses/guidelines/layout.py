@@ -10,7 +10,7 @@ from leadhand.teams.review.lenses.guidelines.declared import FORMATTER
 from leadhand.teams.review.lenses.guidelines.documents import Project
 from leadhand.teams.review.lenses.guidelines.guideline import Guideline
 from leadhand.teams.review.lenses.guidelines.hit import (
-    Hit,
+    GuidelineHit,
     aside,
     generated,
     in_tests,
@@ -27,7 +27,9 @@ _TEST_NAME = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test)\.py$")
 _PROSE = ("text", "markdown")
 
 
-def file_length(project: Project, file: ChangedFile, found: Sequence[Guideline]) -> Iterator[Hit]:
+def file_length(
+    project: Project, file: ChangedFile, found: Sequence[Guideline]
+) -> Iterator[GuidelineHit]:
     """A file that the change takes over the longest length that a document allows."""
     if file.language in _PROSE or in_tests(file.path) or generated(file.path) or not file.complete:
         return
@@ -38,10 +40,14 @@ def file_length(project: Project, file: ChangedFile, found: Sequence[Guideline])
         line = next((number for number in over if number > one.number), over[-1] if over else 0)
         if line:
             was = f" ({before} before)" if before else ""
-            yield Hit(one, line, line, f"`{PurePosixPath(file.path).name}` has {lines} lines{was}")
+            yield GuidelineHit(
+                one, line, line, f"`{PurePosixPath(file.path).name}` has {lines} lines{was}"
+            )
 
 
-def long_lines(project: Project, file: ChangedFile, found: Sequence[Guideline]) -> Iterator[Hit]:
+def long_lines(
+    project: Project, file: ChangedFile, found: Sequence[Guideline]
+) -> Iterator[GuidelineHit]:
     """Code that a formatter set to a length would break; strings and comments may run over."""
     one = nearest(found)[0]
     if not one.value.startswith(FORMATTER) or file.language != "python" or generated(file.path):
@@ -58,19 +64,19 @@ def long_lines(project: Project, file: ChangedFile, found: Sequence[Guideline]) 
         if number not in inside and not file.head_lines[number - 1].lstrip().startswith(
             ("import ", "def ", "class ")
         ):
-            yield Hit(
+            yield GuidelineHit(
                 one, number, number, f"the line has {len(file.head_lines[number - 1])} characters"
             )
 
 
-def final_newline(file: ChangedFile, one: Guideline) -> Iterator[Hit]:
+def final_newline(file: ChangedFile, one: Guideline) -> Iterator[GuidelineHit]:
     """A file whose last line, which the change adds, has no line end."""
     last = len(file.head_lines)
     if one.value == "true" and file.head and not file.head.endswith("\n") and file.touches(last):
-        yield Hit(one, last, last, "the last line has no line end")
+        yield GuidelineHit(one, last, last, "the last line has no line end")
 
 
-def trailing_whitespace(file: ChangedFile, one: Guideline) -> Iterator[Hit]:
+def trailing_whitespace(file: ChangedFile, one: Guideline) -> Iterator[GuidelineHit]:
     """Added lines that end in blanks, outside strings and but for Markdown's line break."""
     if one.value != "true":
         return
@@ -82,10 +88,12 @@ def trailing_whitespace(file: ChangedFile, one: Guideline) -> Iterator[Hit]:
         inside = string_lines(file.head_tree)
         for number in ends:
             if number not in inside:
-                yield Hit(one, number, number, "the line ends in blanks", file.added[number])
+                yield GuidelineHit(
+                    one, number, number, "the line ends in blanks", file.added[number]
+                )
 
 
-def indent_style(file: ChangedFile, one: Guideline) -> Iterator[Hit]:
+def indent_style(file: ChangedFile, one: Guideline) -> Iterator[GuidelineHit]:
     """Added lines that begin with the other kind of blank than declared."""
     style = one.value.partition(":")[2]
     if style == "space":
@@ -103,10 +111,14 @@ def indent_style(file: ChangedFile, one: Guideline) -> Iterator[Hit]:
     for number in wrong:
         if number not in inside:
             other = "a tab" if style == "space" else "spaces"
-            yield Hit(one, number, number, f"the line is indented with {other}", file.added[number])
+            yield GuidelineHit(
+                one, number, number, f"the line is indented with {other}", file.added[number]
+            )
 
 
-def indent_size(project: Project, file: ChangedFile, found: Sequence[Guideline]) -> Iterator[Hit]:
+def indent_size(
+    project: Project, file: ChangedFile, found: Sequence[Guideline]
+) -> Iterator[GuidelineHit]:
     """Python blocks that the change adds with another depth than declared."""
     one = nearest(found)[0]
     raw = one.value.rpartition(":")[2]
@@ -136,10 +148,12 @@ def indent_size(project: Project, file: ChangedFile, found: Sequence[Guideline])
             and not decorated
             and not file.head_lines[first.lineno - 1].startswith("\t")
         ):
-            yield Hit(one, first.lineno, first.lineno, f"the block is indented by {depth}")
+            yield GuidelineHit(one, first.lineno, first.lineno, f"the block is indented by {depth}")
 
 
-def test_location(project: Project, file: ChangedFile, found: Sequence[Guideline]) -> Iterator[Hit]:
+def test_location(
+    project: Project, file: ChangedFile, found: Sequence[Guideline]
+) -> Iterator[GuidelineHit]:
     """A new test file outside every folder that a document names for tests."""
     if (
         file.status not in ("added", "renamed")
@@ -154,12 +168,12 @@ def test_location(project: Project, file: ChangedFile, found: Sequence[Guideline
         return
     line = next((number for number, text in file.added.items() if _TEST_DEF.match(text)), 0)
     if line:
-        yield Hit(
+        yield GuidelineHit(
             found[0], line, line, f"`{file.path}` holds tests and is not below `{folders[0]}/`"
         )
 
 
-def file_names(file: ChangedFile, one: Guideline) -> Iterator[Hit]:
+def file_names(file: ChangedFile, one: Guideline) -> Iterator[GuidelineHit]:
     """A new Python file whose name is not as a document asks: of modules, or of test files."""
     if file.status not in ("added", "renamed") or file.language != "python":
         return
@@ -168,7 +182,7 @@ def file_names(file: ChangedFile, one: Guideline) -> Iterator[Hit]:
         bad = re.search(r"[A-Z-]", name.removesuffix(".py")) is not None and not aside(file.path)
         line = next((number for number, text in file.added.items() if text.strip()), 0)
         if bad and line and re.search(r"^(?:import|from|def|class) ", file.head, re.MULTILINE):
-            yield Hit(one, line, line, f"the file is named `{name}`")
+            yield GuidelineHit(one, line, line, f"the file is named `{name}`")
     elif one.value.startswith("test-file:"):
         pattern = one.value.partition(":")[2]
         held = re.escape(pattern).replace(r"\*", "[^/]*")
@@ -181,12 +195,14 @@ def file_names(file: ChangedFile, one: Guideline) -> Iterator[Hit]:
             0,
         )
         if line and in_tests(file.path) and name != "conftest.py" and not re.fullmatch(held, name):
-            yield Hit(one, line, line, f"`{name}` holds tests and is not named `{pattern}`")
+            yield GuidelineHit(
+                one, line, line, f"`{name}` holds tests and is not named `{pattern}`"
+            )
 
 
 def changelog(
     project: Project, files: Sequence[ChangedFile], found: Sequence[Guideline]
-) -> tuple[ChangedFile, Hit] | None:
+) -> tuple[ChangedFile, GuidelineHit] | None:
     """The one place to say that a change of the product's code leaves the changelog alone."""
     logs = re.compile(
         r"(?:^|/)(?:change(?:s|log)|history|news|newsfragments|changelog\.d|changes\.d)\b[^/]*(?:/|$)",
@@ -218,7 +234,7 @@ def changelog(
         0,
     )
     line = line or next(number for number, text in file.added.items() if text.strip())
-    return file, Hit(
+    return file, GuidelineHit(
         found[0],
         line,
         line,

@@ -14,7 +14,7 @@ from leadhand.teams.review.change import ChangedFile
 from leadhand.teams.review.lenses.guidelines.declared import FORMATTER
 from leadhand.teams.review.lenses.guidelines.guideline import Guideline, Kind
 from leadhand.teams.review.lenses.guidelines.hit import (
-    Hit,
+    GuidelineHit,
     aside,
     generated,
     in_tests,
@@ -115,7 +115,7 @@ _LINTS: dict[Kind, _Lint] = {
 
 def linted(
     wanted: Sequence[tuple[ChangedFile, Sequence[Guideline]]],
-) -> Iterator[tuple[ChangedFile, Hit | None]]:
+) -> Iterator[tuple[ChangedFile, GuidelineHit | None]]:
     """Every place that goes against a guideline which ruff can check; none for a marked line."""
     groups: defaultdict[tuple[tuple[str, ...], tuple[tuple[str, str], ...]], list[ChangedFile]] = (
         defaultdict(list)
@@ -231,7 +231,7 @@ def _is_hit(file: ChangedFile, found: Diagnostic, one: Guideline) -> bool:
     return file.touches(found.line) and _LINTS[one.kind].keep(file, found)
 
 
-def _hit(file: ChangedFile, found: Diagnostic, one: Guideline) -> Hit:
+def _hit(file: ChangedFile, found: Diagnostic, one: Guideline) -> GuidelineHit:
     line = found.line
     if found.code == "D100":
         line = next((number for number, text in file.added.items() if text.strip()), 1)
@@ -245,7 +245,7 @@ def _hit(file: ChangedFile, found: Diagnostic, one: Guideline) -> Hit:
         )
     elif one.kind == "line-length":
         what = f"the line has {len(file.head_lines[line - 1])} characters"
-    return Hit(one, line, line, what)
+    return GuidelineHit(one, line, line, what)
 
 
 def _class_at(file: ChangedFile, line: int) -> ast.ClassDef | None:

@@ -40,7 +40,7 @@ _EMPHASIS = re.compile(r"\*{1,3}|(?<!\w)__(?=\w)|(?<=\w)__(?!\w)")
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class GuidelineSource:
     """Where a guideline is written."""
 
     path: str
@@ -57,7 +57,7 @@ class Source:
 class Sentence:
     """One sentence or clause of a document."""
 
-    source: Source
+    source: GuidelineSource
     text: str
     """Without emphasis; code spans keep their backticks."""
     context: str
@@ -79,7 +79,7 @@ def sentences(path: str, text: str) -> Iterator[Sentence]:
             sentence = " ".join(part.split())
             if not 4 < len(sentence) <= _MAX_SENTENCE:
                 continue
-            source = Source(path, line, _quote(sentence))
+            source = GuidelineSource(path, line, _quote(sentence))
             yield Sentence(source, sentence.rstrip(" ."), context, forbids)
             label = _LABEL.match(sentence)
             if label:

@@ -3,7 +3,7 @@
 from typing import get_args
 
 from leadhand.contracts.finding import Severity
-from leadhand.teams.review.lens import Rule
+from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.guidelines.guideline import Kind
 
 _DECLARED: frozenset[Kind] = frozenset(
@@ -43,8 +43,8 @@ def _severity(kind: Kind) -> Severity:
     return "warning" if kind in _WARNINGS else "info"
 
 
-BY_KIND: dict[Kind, Rule] = {
-    kind: Rule(
+BY_KIND: dict[Kind, LensRule] = {
+    kind: LensRule(
         id=f"guidelines/{kind}",
         family="guidelines/declared-style" if kind in _DECLARED else "guidelines/documents",
         severity=_severity(kind),

@@ -7,7 +7,13 @@ from collections.abc import Iterator, Sequence
 from leadhand.teams.review.change import ChangedFile
 from leadhand.teams.review.lenses.guidelines.documents import Project
 from leadhand.teams.review.lenses.guidelines.guideline import Guideline
-from leadhand.teams.review.lenses.guidelines.hit import Hit, aside, generated, in_tests, nearest
+from leadhand.teams.review.lenses.guidelines.hit import (
+    GuidelineHit,
+    aside,
+    generated,
+    in_tests,
+    nearest,
+)
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -43,7 +49,9 @@ def functions(tree: ast.Module | None) -> Iterator[tuple[Function, ast.ClassDef 
                 waiting += [(node.body, owner, prefix), (node.orelse, owner, prefix)]
 
 
-def type_hints(project: Project, file: ChangedFile, found: Sequence[Guideline]) -> Iterator[Hit]:
+def type_hints(
+    project: Project, file: ChangedFile, found: Sequence[Guideline]
+) -> Iterator[GuidelineHit]:
     """New public functions with parameters or a return value that have no type."""
     if not _product(file) or not file.path.endswith(".py"):
         return
@@ -56,14 +64,16 @@ def type_hints(project: Project, file: ChangedFile, found: Sequence[Guideline]) 
         bare = [one.arg for one in arguments if one.annotation is None]
         if bare:
             shown = ", ".join(f"`{one}`" for one in bare[:3])
-            yield Hit(found[0], node.lineno, node.lineno, f"`{name}` has no type for {shown}")
+            yield GuidelineHit(
+                found[0], node.lineno, node.lineno, f"`{name}` has no type for {shown}"
+            )
         elif node.returns is None:
-            yield Hit(found[0], node.lineno, node.lineno, f"`{name}` has no return type")
+            yield GuidelineHit(found[0], node.lineno, node.lineno, f"`{name}` has no return type")
 
 
 def docstring_style(
     project: Project, file: ChangedFile, found: Sequence[Guideline]
-) -> Iterator[Hit]:
+) -> Iterator[GuidelineHit]:
     """Docstrings that the change adds with the sections of another style than the one asked for."""
     innermost = nearest(found)
     if len({one.value for one in innermost}) > 1 or not _product(file):
@@ -84,13 +94,13 @@ def docstring_style(
             line = first.lineno + text[:start].count("\n")
             if file.touches(line):
                 what = f"the docstring of `{name}` has sections in {style} style"
-                yield Hit(innermost[0], line, line, what)
+                yield GuidelineHit(innermost[0], line, line, what)
                 break
 
 
 def function_length(
     project: Project, file: ChangedFile, found: Sequence[Guideline]
-) -> Iterator[Hit]:
+) -> Iterator[GuidelineHit]:
     """Functions that the change takes over the longest length that a document allows."""
     if file.language != "python" or in_tests(file.path) or generated(file.path):
         return
@@ -107,12 +117,14 @@ def function_length(
         if before.get(name, 0) <= one.number:
             line = node.lineno if node.lineno in file.added else _added_in(file, node)
             was = f" ({before[name]} before)" if name in before else ""
-            yield Hit(one, line, line, f"`{name}` has {length} lines{was} without its docstring")
+            yield GuidelineHit(
+                one, line, line, f"`{name}` has {length} lines{was} without its docstring"
+            )
 
 
 def import_placement(
     project: Project, file: ChangedFile, found: Sequence[Guideline]
-) -> Iterator[Hit]:
+) -> Iterator[GuidelineHit]:
     """Imports that the change adds within functions, but for those that may fail."""
     if not any(re.match(r"\s+(?:import|from)\s", text[:200]) for text in file.added.values()):
         return
@@ -121,14 +133,16 @@ def import_placement(
         while waiting:
             inner = waiting.pop()
             if isinstance(inner, ast.Import | ast.ImportFrom) and file.touches(inner.lineno):
-                yield Hit(found[0], inner.lineno, inner.lineno, f"`{name}` imports within its body")
+                yield GuidelineHit(
+                    found[0], inner.lineno, inner.lineno, f"`{name}` imports within its body"
+                )
             elif isinstance(inner, ast.If | ast.With | ast.For | ast.While):
                 waiting += [one for one in ast.iter_child_nodes(inner) if isinstance(one, ast.stmt)]
 
 
 def required_import(
     project: Project, file: ChangedFile, found: Sequence[Guideline]
-) -> Iterator[Hit]:
+) -> Iterator[GuidelineHit]:
     """New modules with code that lack `from __future__ import annotations`."""
     if file.status != "added" or file.head_tree is None or "import annotations" in file.head:
         return
@@ -139,12 +153,14 @@ def required_import(
         and _product(file)
     ):
         line = code[0].lineno
-        yield Hit(
+        yield GuidelineHit(
             found[0], line, line, "the new module does not import `annotations` from `__future__`"
         )
 
 
-def constants(project: Project, file: ChangedFile, found: Sequence[Guideline]) -> Iterator[Hit]:
+def constants(
+    project: Project, file: ChangedFile, found: Sequence[Guideline]
+) -> Iterator[GuidelineHit]:
     """Module constants, marked `Final`, that the change adds in lower case."""
     for node in file.head_tree.body if file.head_tree else ():
         if (
@@ -155,7 +171,7 @@ def constants(project: Project, file: ChangedFile, found: Sequence[Guideline]) -
             annotation = ast.dump(node.annotation)
             name = node.target.id
             if "'Final'" in annotation and name != name.upper() and not name.startswith("__"):
-                yield Hit(
+                yield GuidelineHit(
                     found[0],
                     node.lineno,
                     node.lineno,

@@ -9,11 +9,11 @@ from collections.abc import Iterator, Sequence
 from leadhand.contracts.finding import NotAssessed
 from leadhand.errors import LeadhandError
 from leadhand.teams.review.change import Change, ChangedFile
-from leadhand.teams.review.lens import Rule, Seen, lens
+from leadhand.teams.review.lens import LensRule, Seen, lens
 from leadhand.teams.review.lenses.history.companions import MISSING_COMPANION, missing_companions
 from leadhand.teams.review.lenses.history.reintroduced import REINTRODUCED, reintroduced
 
-RULES: tuple[Rule, ...] = (REINTRODUCED, MISSING_COMPANION)
+RULES: tuple[LensRule, ...] = (REINTRODUCED, MISSING_COMPANION)
 
 
 @lens

@@ -12,11 +12,11 @@ from pathlib import Path
 
 from leadhand.contracts.finding import Finding
 from leadhand.teams.review.change import Change, ChangedFile
-from leadhand.teams.review.lens import Rule
+from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.history.paths import is_test
 from leadhand.tools import git
 
-MISSING_COMPANION = Rule(
+MISSING_COMPANION = LensRule(
     id="history/missing-companion",
     family="history/companion",
     severity="info",

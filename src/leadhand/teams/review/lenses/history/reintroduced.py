@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 from leadhand.contracts.finding import Finding
 from leadhand.teams.review.change import Change, ChangedFile
-from leadhand.teams.review.lens import Rule
+from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.history.paths import is_code
 from leadhand.teams.review.lenses.history.scopes import enclosing, enclosing_in
 from leadhand.tools import git
 
-REINTRODUCED = Rule(
+REINTRODUCED = LensRule(
     id="history/reintroduced",
     family="history/reintroduced",
     severity="warning",

@@ -14,20 +14,25 @@ from typing import cast
 from leadhand.contracts.finding import Finding, LensReport, NotAssessed
 from leadhand.contracts.outcome import Handoff
 from leadhand.teams.review.change import Change, ChangedFile, Hunk
-from leadhand.teams.review.lens import Rule
+from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.past_reviews.export import PastComment, load_export, plain
-from leadhand.teams.review.lenses.past_reviews.likeness import Index, Line, Place, prepared
+from leadhand.teams.review.lenses.past_reviews.likeness import (
+    LikenessIndex,
+    Line,
+    PastLine,
+    prepared,
+)
 
 __all__ = ["RULES", "PastComment", "load_export", "review"]
 
-SIMILAR_HUNK = Rule(
+SIMILAR_HUNK = LensRule(
     id="past_reviews/similar-hunk",
     family="past_reviews/similar-hunk",
     severity="info",
     why="",
     fix="Read the earlier comment and see whether it holds here, too.",
 )
-RULES: tuple[Rule, ...] = (SIMILAR_HUNK,)
+RULES: tuple[LensRule, ...] = (SIMILAR_HUNK,)
 
 _MIN_LINES = 3
 _QUOTE_CHARS = 200
@@ -78,12 +83,12 @@ def _stamp(export: str) -> int:
 
 
 @functools.lru_cache(maxsize=2)
-def _indexed(export: str, stamp: int) -> tuple[tuple[PastComment, ...], Index]:
+def _indexed(export: str, stamp: int) -> tuple[tuple[PastComment, ...], LikenessIndex]:
     """The comments in `export` and their lines, kept as long as its `stamp` is the same."""
     del stamp
     comments = tuple(comment for comment in load_export(export) if _says_something(comment.body))
-    return comments, Index(
-        (Place(number, meant), line)
+    return comments, LikenessIndex(
+        (PastLine(number, meant), line)
         for number, comment in enumerate(comments)
         for line, meant in _prepared(comment)
     )
@@ -114,7 +119,7 @@ def _says_something(body: str) -> bool:
 
 
 def _look(
-    files: Sequence[ChangedFile], comments: Sequence[PastComment], index: Index
+    files: Sequence[ChangedFile], comments: Sequence[PastComment], index: LikenessIndex
 ) -> Iterator[Finding]:
     best: dict[str, tuple[tuple[bool, float], Finding]] = {}
     for file in files:
@@ -133,7 +138,7 @@ def _look(
 
 
 def _best(
-    file: ChangedFile, hunk: Hunk, comments: Sequence[PastComment], index: Index
+    file: ChangedFile, hunk: Hunk, comments: Sequence[PastComment], index: LikenessIndex
 ) -> _Match | None:
     """The comment whose code `hunk` repeats most closely; one about the same file goes first."""
     alike: dict[int, dict[Line, _Hit]] = {}

@@ -62,7 +62,7 @@ def prepared(text: str) -> Line | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PastLine:
     """Where a line of the past is from."""
 
     comment: int
@@ -71,11 +71,11 @@ class Place:
     """Whether the comment was put on this very line, rather than below it."""
 
 
-class Index:
+class LikenessIndex:
     """Lines of the past, found by likeness."""
 
-    def __init__(self, lines: Iterable[tuple[Place, Line]]) -> None:
-        self._places: defaultdict[Line, list[Place]] = defaultdict(list)
+    def __init__(self, lines: Iterable[tuple[PastLine, Line]]) -> None:
+        self._places: defaultdict[Line, list[PastLine]] = defaultdict(list)
         for place, line in lines:
             self._places[line].append(place)
         self._by_word: defaultdict[str, list[Line]] = defaultdict(list)
@@ -83,9 +83,9 @@ class Index:
             for word in line.words:
                 self._by_word[word].append(line)
 
-    def like(self, line: Line) -> list[tuple[Place, float]]:
+    def like(self, line: Line) -> list[tuple[PastLine, float]]:
         """(place, similarity) of every past line that is nearly the same as `line`."""
-        found: dict[Place, float] = {}
+        found: dict[PastLine, float] = {}
         for other in self._candidates(line):
             if other.settled != line.settled or len(self._places[other]) >= _COMMON_FROM:
                 continue

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from leadhand.contracts.finding import Finding, NotAssessed
 from leadhand.teams.review.change import Change, ChangedFile
-from leadhand.teams.review.lens import Rule, Seen, lens
+from leadhand.teams.review.lens import LensRule, Seen, lens
 from leadhand.teams.review.lenses.bugs.hits import finding, tested
 from leadhand.teams.review.lenses.bugs.trees import Tree, line_of
 from leadhand.teams.review.lenses.performance import blocking, invariants, quadratic
@@ -15,7 +15,7 @@ from leadhand.teams.review.lenses.performance import blocking, invariants, quadr
 __all__ = ["RULES", "review"]
 
 _CHECKS = (blocking, invariants, quadratic)
-RULES: tuple[Rule, ...] = (*blocking.RULES, *invariants.RULES, *quadratic.RULES)
+RULES: tuple[LensRule, ...] = (*blocking.RULES, *invariants.RULES, *quadratic.RULES)
 
 
 @lens

@@ -9,11 +9,11 @@ import re
 from collections.abc import Iterator
 
 from leadhand.teams.review.change import ChangedFile
-from leadhand.teams.review.lens import Rule
+from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.bugs.trees import Tree, dotted, words
 from leadhand.teams.review.lenses.performance.scopes import local_value, origins, resolved
 
-RULE = Rule(
+RULE = LensRule(
     id="performance/blocking-call-in-async",
     family="performance/async-blocking",
     severity="warning",
@@ -58,7 +58,7 @@ def wanted(file: ChangedFile) -> bool:
     return any(map(_TRIGGER.search, file.added.values())) or bool(_RENAMED.search(file.head))
 
 
-def look(file: ChangedFile, tree: Tree) -> Iterator[tuple[Rule, ast.AST, str, str | None]]:
+def look(file: ChangedFile, tree: Tree) -> Iterator[tuple[LensRule, ast.AST, str, str | None]]:
     """The blocking calls on added lines: rule, node, what to say, what to do instead."""
     known = origins(tree)
     defined = {node.name for node in tree.of(ast.FunctionDef)}

@@ -3,33 +3,33 @@
 import ast
 from collections.abc import Iterator
 
-from leadhand.teams.review.lens import Rule
-from leadhand.teams.review.lenses.performance.growth import FAMILY, Hit, long_loop
+from leadhand.teams.review.lens import LensRule
+from leadhand.teams.review.lenses.performance.growth import FAMILY, GrowthHit, long_loop
 from leadhand.teams.review.lenses.performance.loops import Loop, named, shown
-from leadhand.teams.review.lenses.performance.source import Source
+from leadhand.teams.review.lenses.performance.source import IndexedTree
 
-COPIED_EACH_PASS = Rule(
+COPIED_EACH_PASS = LensRule(
     "performance/copied-each-pass",
     FAMILY,
     "warning",
     "Each pass copies all that was gathered so far, which takes time with the square of it.",
     "Add in place (`append`, `extend`, `update`) and convert once after the loop.",
 )
-SUM_OF_LISTS = Rule(
+SUM_OF_LISTS = LensRule(
     "performance/sum-of-lists",
     FAMILY,
     "info",
     "`sum` copies all that was gathered so far for every list it adds.",
     "Use `itertools.chain.from_iterable(...)`.",
 )
-FRAME_GROWN = Rule(
+FRAME_GROWN = LensRule(
     "performance/frame-grown-in-loop",
     FAMILY,
     "warning",
     "Each pass copies all rows gathered so far, which takes time with the square of them.",
     "Gather the parts in a list and put them together once after the loop.",
 )
-RULES: tuple[Rule, ...] = (COPIED_EACH_PASS, SUM_OF_LISTS, FRAME_GROWN)
+RULES: tuple[LensRule, ...] = (COPIED_EACH_PASS, SUM_OF_LISTS, FRAME_GROWN)
 
 _JOINERS = {
     "pandas.concat": "pd.concat",
@@ -41,7 +41,7 @@ _JOINERS = {
 }
 
 
-def hits(source: Source) -> Iterator[Hit]:
+def hits(source: IndexedTree) -> Iterator[GrowthHit]:
     """Values that are put together by copying them in each pass."""
     for call in source.tree.of(ast.Call):
         match call:
@@ -57,7 +57,9 @@ def hits(source: Source) -> Iterator[Hit]:
                 pass
 
 
-def _sum(source: Source, call: ast.Call, lists: ast.expr, start: ast.expr) -> Iterator[Hit]:
+def _sum(
+    source: IndexedTree, call: ast.Call, lists: ast.expr, start: ast.expr
+) -> Iterator[GrowthHit]:
     match start:
         case ast.List(elts=[]) | ast.Tuple(elts=[]):
             pass
@@ -67,10 +69,12 @@ def _sum(source: Source, call: ast.Call, lists: ast.expr, start: ast.expr) -> It
         return
     if isinstance(lists, ast.ListComp | ast.GeneratorExp) and Loop(source, lists).few:
         return
-    yield Hit(SUM_OF_LISTS, call, f"`{shown(call)}` joins lists by adding them one by one.")
+    yield GrowthHit(SUM_OF_LISTS, call, f"`{shown(call)}` joins lists by adding them one by one.")
 
 
-def _copied(source: Source, statement: ast.Assign, name: str, value: ast.expr) -> Iterator[Hit]:
+def _copied(
+    source: IndexedTree, statement: ast.Assign, name: str, value: ast.expr
+) -> Iterator[GrowthHit]:
     match value:
         case ast.BinOp(left=ast.Name(id=left), op=ast.Add()) if left == name:
             if _starts_as_list(source, statement, name):
@@ -87,11 +91,13 @@ def _copied(source: Source, statement: ast.Assign, name: str, value: ast.expr) -
             pass
 
 
-def _copy_hit(source: Source, statement: ast.Assign, name: str, value: ast.expr) -> Iterator[Hit]:
+def _copy_hit(
+    source: IndexedTree, statement: ast.Assign, name: str, value: ast.expr
+) -> Iterator[GrowthHit]:
     loop = long_loop(source, statement, name)
     if loop is None or _copy_needed(loop, name, statement):
         return
-    yield Hit(
+    yield GrowthHit(
         COPIED_EACH_PASS,
         statement,
         f"`{shown(value)}` makes a new copy of `{name}` in every pass of the loop.",
@@ -107,7 +113,7 @@ def _copy_needed(loop: Loop, name: str, statement: ast.stmt) -> bool:
     )
 
 
-def _starts_as_list(source: Source, node: ast.AST, name: str) -> bool:
+def _starts_as_list(source: IndexedTree, node: ast.AST, name: str) -> bool:
     """Whether `name` is a local that starts as an empty list; tuples are short as a rule."""
     values = source.values(name, source.tree.scope(node))
     return any(isinstance(value, ast.List) and not value.elts for value in values)
@@ -124,11 +130,13 @@ def _joins(first: ast.expr, call: ast.Call, name: str) -> bool:
             return False
 
 
-def _frame(source: Source, statement: ast.Assign, name: str, joiner: str) -> Iterator[Hit]:
+def _frame(
+    source: IndexedTree, statement: ast.Assign, name: str, joiner: str
+) -> Iterator[GrowthHit]:
     loop = long_loop(source, statement, name)
     if loop is None:
         return
-    yield Hit(
+    yield GrowthHit(
         FRAME_GROWN,
         statement,
         f"`{joiner}` puts another part onto `{name}` in every pass of the loop.",

@@ -3,9 +3,9 @@
 import ast
 from dataclasses import dataclass
 
-from leadhand.teams.review.lens import Rule
+from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.performance.loops import Loop, around
-from leadhand.teams.review.lenses.performance.source import Source
+from leadhand.teams.review.lenses.performance.source import IndexedTree
 
 FAMILY = "performance/quadratic"
 
@@ -13,10 +13,10 @@ _GROWS = frozenset(("append", "extend", "insert"))
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class GrowthHit:
     """Quadratic work in one place."""
 
-    rule: Rule
+    rule: LensRule
     node: ast.expr | ast.stmt
     message: str
     growth: ast.expr | ast.stmt | None = None
@@ -28,7 +28,7 @@ class Hit:
         return self.rule.id, ast.unparse(self.node)
 
 
-def long_loop(source: Source, node: ast.AST, name: str) -> Loop | None:
+def long_loop(source: IndexedTree, node: ast.AST, name: str) -> Loop | None:
     """The loop of the function that repeats `node` and neither is short nor binds `name` anew."""
     for loop in around(source, node):
         if loop.few or loop.at_most_once:

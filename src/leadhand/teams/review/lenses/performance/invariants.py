@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from leadhand.teams.review.change import ChangedFile
-from leadhand.teams.review.lens import Rule
+from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.bugs.trees import FUNCTIONS, Tree, children, dotted, within, words
 from leadhand.teams.review.lenses.performance.scopes import (
     local_value,
@@ -21,14 +21,14 @@ from leadhand.teams.review.lenses.performance.scopes import (
     stored,
 )
 
-REPEATED = Rule(
+REPEATED = LensRule(
     id="performance/same-call-every-round",
     family="performance/loop-invariant",
     severity="warning",
     why="Nothing in it depends on the loop, so the same slow work is done again in every round.",
     fix="Do it once before the loop.",
 )
-PER_ROW = Rule(
+PER_ROW = LensRule(
     id="performance/query-per-row",
     family="performance/loop-invariant",
     severity="warning",
@@ -64,7 +64,7 @@ def wanted(file: ChangedFile) -> bool:
     return "for " in file.head and any(map(_TRIGGER.search, file.added.values()))
 
 
-def look(file: ChangedFile, tree: Tree) -> Iterator[tuple[Rule, ast.AST, str, str | None]]:
+def look(file: ChangedFile, tree: Tree) -> Iterator[tuple[LensRule, ast.AST, str, str | None]]:
     """The calls on added lines: rule, node, what to say, and no other advice than the rule's."""
     known = origins(tree)
     for node in tree.of(ast.Call):

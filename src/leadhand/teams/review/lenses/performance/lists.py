@@ -3,41 +3,41 @@
 import ast
 from collections.abc import Iterator
 
-from leadhand.teams.review.lens import Rule
+from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.performance.growth import (
     FAMILY,
-    Hit,
+    GrowthHit,
     growth_of,
     long_loop,
 )
 from leadhand.teams.review.lenses.performance.loops import Loop, shown
-from leadhand.teams.review.lenses.performance.source import Source
+from leadhand.teams.review.lenses.performance.source import IndexedTree
 
-LIST_AS_SET = Rule(
+LIST_AS_SET = LensRule(
     "performance/list-as-set",
     FAMILY,
     "info",
     "Each test walks the whole list, so the loop takes time with the square of the items.",
     "Make it a set, which is asked in constant time.",
 )
-LIST_AS_QUEUE = Rule(
+LIST_AS_QUEUE = LensRule(
     "performance/list-as-queue",
     FAMILY,
     "warning",
     "Each `pop(0)` moves all other items, so emptying it takes time with the square of them.",
     "Use `collections.deque` and `popleft()`.",
 )
-SORTED_EACH_PASS = Rule(
+SORTED_EACH_PASS = LensRule(
     "performance/sorted-each-pass",
     FAMILY,
     "warning",
     "The list grows by a few items in each pass and is sorted as a whole each time.",
     "Sort once after the loop, or keep order with `heapq` or `bisect.insort`.",
 )
-RULES: tuple[Rule, ...] = (LIST_AS_SET, LIST_AS_QUEUE, SORTED_EACH_PASS)
+RULES: tuple[LensRule, ...] = (LIST_AS_SET, LIST_AS_QUEUE, SORTED_EACH_PASS)
 
 
-def hits(source: Source) -> Iterator[Hit]:
+def hits(source: IndexedTree) -> Iterator[GrowthHit]:
     """Lists that are searched, taken from the front or sorted in the loop that fills them."""
     yield from _membership(source)
     for call in source.tree.of(ast.Call):
@@ -52,7 +52,7 @@ def hits(source: Source) -> Iterator[Hit]:
                 pass
 
 
-def _membership(source: Source) -> Iterator[Hit]:
+def _membership(source: IndexedTree) -> Iterator[GrowthHit]:
     for compare in source.tree.of(ast.Compare):
         match compare:
             case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[ast.Name(id=name) as of]):
@@ -66,7 +66,7 @@ def _membership(source: Source) -> Iterator[Hit]:
         growth = growth_of(loop, name) if loop is not None else None
         if loop is None or growth is None or not _only_asked(source, name, scope):
             continue
-        yield Hit(
+        yield GrowthHit(
             LIST_AS_SET,
             compare,
             f"`{shown(compare)}` searches the list `{of.id}`, which this loop makes longer and"
@@ -75,7 +75,7 @@ def _membership(source: Source) -> Iterator[Hit]:
         )
 
 
-def _queue(source: Source, call: ast.Call, of: ast.Name, at: ast.expr) -> Iterator[Hit]:
+def _queue(source: IndexedTree, call: ast.Call, of: ast.Name, at: ast.expr) -> Iterator[GrowthHit]:
     if not (isinstance(at, ast.Constant) and at.value == 0 and at.value is not False):
         return
     scope = source.tree.scope(call)
@@ -85,7 +85,7 @@ def _queue(source: Source, call: ast.Call, of: ast.Name, at: ast.expr) -> Iterat
     growth = growth_of(loop, of.id)
     if growth is None or not isinstance(loop.node, ast.While):
         return
-    yield Hit(
+    yield GrowthHit(
         LIST_AS_QUEUE,
         call,
         f"`{shown(call)}` takes from the front of the list `{of.id}`, which the same loop fills.",
@@ -93,7 +93,7 @@ def _queue(source: Source, call: ast.Call, of: ast.Name, at: ast.expr) -> Iterat
     )
 
 
-def _sorted(source: Source, call: ast.Call, of: ast.Name) -> Iterator[Hit]:
+def _sorted(source: IndexedTree, call: ast.Call, of: ast.Name) -> Iterator[GrowthHit]:
     scope = source.tree.scope(call)
     if not _list(source, of.id, scope):
         return
@@ -101,7 +101,7 @@ def _sorted(source: Source, call: ast.Call, of: ast.Name) -> Iterator[Hit]:
     growth = growth_of(loop, of.id) if loop is not None else None
     if loop is None or growth is None or not _each_pass(source, call, loop):
         return
-    yield Hit(
+    yield GrowthHit(
         SORTED_EACH_PASS,
         call,
         f"`{shown(call)}` sorts `{of.id}` in the loop that makes it longer.",
@@ -109,7 +109,7 @@ def _sorted(source: Source, call: ast.Call, of: ast.Name) -> Iterator[Hit]:
     )
 
 
-def _list(source: Source, name: str, scope: ast.AST) -> bool:
+def _list(source: IndexedTree, name: str, scope: ast.AST) -> bool:
     """Whether a local name is surely a list, started once."""
     match source.values(name, scope):
         case [ast.List() | ast.ListComp()]:
@@ -120,7 +120,7 @@ def _list(source: Source, name: str, scope: ast.AST) -> bool:
             return False
 
 
-def _only_asked(source: Source, name: str, scope: ast.AST) -> bool:
+def _only_asked(source: IndexedTree, name: str, scope: ast.AST) -> bool:
     """Whether a list is made longer and asked for membership, and nothing else."""
     for use in source.uses(name, scope):
         parent = source.tree.parent(use)
@@ -134,7 +134,7 @@ def _only_asked(source: Source, name: str, scope: ast.AST) -> bool:
     return True
 
 
-def _each_pass(source: Source, node: ast.AST, loop: Loop) -> bool:
+def _each_pass(source: IndexedTree, node: ast.AST, loop: Loop) -> bool:
     """Whether `node` runs in each pass, under no condition."""
     for up in source.tree.above(node):
         if up is loop.node:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from leadhand.teams.review.lenses.bugs.trees import SCOPES, dotted, within
-from leadhand.teams.review.lenses.performance.source import Source
+from leadhand.teams.review.lenses.performance.source import IndexedTree
 
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _FEW = 64
@@ -34,7 +34,7 @@ _OF_MAPPING = frozenset(("items", "keys", "values"))
 class Loop:
     """A `for`, a `while` or a comprehension within one function."""
 
-    def __init__(self, source: Source, node: ast.AST) -> None:
+    def __init__(self, source: IndexedTree, node: ast.AST) -> None:
         self.source = source
         self.node = node
 
@@ -138,7 +138,7 @@ class Loop:
         )
 
 
-def around(source: Source, node: ast.AST) -> Iterator[Loop]:
+def around(source: IndexedTree, node: ast.AST) -> Iterator[Loop]:
     """The loops of the same function in which `node` runs in each pass, innermost first."""
     below = node
     for up in source.tree.above(node):

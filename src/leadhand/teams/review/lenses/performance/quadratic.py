@@ -9,13 +9,13 @@ from collections import Counter
 from collections.abc import Iterator
 
 from leadhand.teams.review.change import ChangedFile
-from leadhand.teams.review.lens import Rule
+from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.bugs.trees import Tree
 from leadhand.teams.review.lenses.performance import copies, lists
-from leadhand.teams.review.lenses.performance.growth import Hit
-from leadhand.teams.review.lenses.performance.source import Source
+from leadhand.teams.review.lenses.performance.growth import GrowthHit
+from leadhand.teams.review.lenses.performance.source import IndexedTree
 
-RULES: tuple[Rule, ...] = (*lists.RULES, *copies.RULES)
+RULES: tuple[LensRule, ...] = (*lists.RULES, *copies.RULES)
 
 _GROWN = re.compile(r"\b(\w+)(?:\.(?:append|extend|insert)\(| \+= )")
 _TESTED = re.compile(
@@ -51,15 +51,15 @@ def wanted(file: ChangedFile) -> bool:
     return bool(names) and not names.isdisjoint(_WORD.findall(added))
 
 
-def look(file: ChangedFile, tree: Tree) -> Iterator[tuple[Rule, ast.AST, str, str | None]]:
+def look(file: ChangedFile, tree: Tree) -> Iterator[tuple[LensRule, ast.AST, str, str | None]]:
     """What the change makes quadratic: rule, node, what to say, and no other advice."""
-    found = list(_hits(Source(tree)))
+    found = list(_hits(IndexedTree(tree)))
     placed = [(hit, at) for hit in found if (at := _place(file, hit)) is not None]
     if not placed:
         return
     before = Counter[tuple[str, str]]()
     if file.base_tree is not None:
-        before.update(hit.key for hit in _hits(Source(Tree(file.base_tree))))
+        before.update(hit.key for hit in _hits(IndexedTree(Tree(file.base_tree))))
         before.subtract(hit.key for hit in found if _place(file, hit) is None)
     for hit, node in placed:
         before[hit.key] -= 1
@@ -67,7 +67,7 @@ def look(file: ChangedFile, tree: Tree) -> Iterator[tuple[Rule, ast.AST, str, st
             yield hit.rule, node, hit.message, None
 
 
-def _place(file: ChangedFile, hit: Hit) -> ast.AST | None:
+def _place(file: ChangedFile, hit: GrowthHit) -> ast.AST | None:
     """The part of a hit that the change adds, or none."""
     return next(
         (one for one in (hit.node, hit.growth) if one and file.touches(one.lineno)),
@@ -75,6 +75,6 @@ def _place(file: ChangedFile, hit: Hit) -> ast.AST | None:
     )
 
 
-def _hits(source: Source) -> Iterator[Hit]:
+def _hits(source: IndexedTree) -> Iterator[GrowthHit]:
     yield from lists.hits(source)
     yield from copies.hits(source)

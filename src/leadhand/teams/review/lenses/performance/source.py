@@ -12,7 +12,7 @@ from leadhand.teams.review.lenses.bugs.trees import FUNCTIONS, Tree, dotted
 from leadhand.teams.review.lenses.performance.scopes import origins, resolved
 
 
-class Source:
+class IndexedTree:
     """A syntax tree with an index of its names."""
 
     def __init__(self, tree: Tree) -> None:

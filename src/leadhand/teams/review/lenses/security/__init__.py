@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from leadhand.contracts.finding import NotAssessed
 from leadhand.teams.review.change import Change, ChangedFile
-from leadhand.teams.review.lens import Rule, Seen, lens
+from leadhand.teams.review.lens import LensRule, Seen, lens
 from leadhand.teams.review.lenses.security import (
     credentials,
     crypto,
@@ -26,16 +26,16 @@ from leadhand.teams.review.lenses.security import (
 from leadhand.teams.review.lenses.security import (
     files as paths,
 )
-from leadhand.teams.review.lenses.security.events import Call, Event, Hit
+from leadhand.teams.review.lenses.security.events import Event, ResolvedCall, SecurityHit
 from leadhand.teams.review.lenses.security.findings import place
 from leadhand.teams.review.lenses.security.flow import Flow
-from leadhand.teams.review.lenses.security.names import Names, listed
+from leadhand.teams.review.lenses.security.names import ImportedNames, listed
 
 _TOPICS = (
     injection.TOPIC, deserialization.TOPIC, transport.TOPIC, crypto.TOPIC, web.TOPIC, paths.TOPIC,
     credentials.TOPIC,
 )  # fmt: skip
-RULES: tuple[Rule, ...] = (
+RULES: tuple[LensRule, ...] = (
     *(rule for topic in _TOPICS for rule in topic.rules), *secrets.RULES, *safeguards.RULES,
 )  # fmt: skip
 
@@ -111,22 +111,22 @@ def _python(file: ChangedFile, known: set[int]) -> Iterator[Seen]:
         yield finding
 
 
-def _hits(file: ChangedFile, tree: ast.Module, lines: list[int]) -> Iterator[Hit]:
+def _hits(file: ChangedFile, tree: ast.Module, lines: list[int]) -> Iterator[SecurityHit]:
     def wanted(first: int, last: int) -> bool:
         index = bisect.bisect_left(lines, first)
         return index < len(lines) and lines[index] <= last and file.touches(first, last + 1)
 
-    found: list[Hit] = []
+    found: list[SecurityHit] = []
 
     def record(event: Event) -> None:
-        if isinstance(event, Call):
+        if isinstance(event, ResolvedCall):
             topics = _BY_CALL.get(event.last, ())
         else:
             topics = _BY_KIND.get(type(event), ())
         for topic in topics:
             found.extend(topic.look(event))
 
-    Flow(Names(tree), wanted, record).read(tree)
+    Flow(ImportedNames(tree), wanted, record).read(tree)
     yield from found
 
 

@@ -9,18 +9,25 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from leadhand.teams.review.lens import Rule
-from leadhand.teams.review.lenses.security.events import Call, Comparison, Event, Hit, Store, Topic
+from leadhand.teams.review.lens import LensRule
+from leadhand.teams.review.lenses.security.events import (
+    Comparison,
+    Event,
+    ResolvedCall,
+    SecurityHit,
+    Store,
+    Topic,
+)
 from leadhand.teams.review.lenses.security.names import listed, words
 from leadhand.teams.review.lenses.security.values import HOLE
 
 _FAMILY = "security/secrets"
-HARD_CODED = Rule(
+HARD_CODED = LensRule(
     "security/hard-coded-credential", _FAMILY, "critical",
     "Everyone who can read the code can use it, and it can't be changed without a release.",
     "Read it from the environment or a secret store, and change it.",
 )  # fmt: skip
-EMPTY = Rule(
+EMPTY = LensRule(
     "security/empty-database-password", _FAMILY, "warning",
     "Anyone who reaches the database is let in.",
     "Give the account a password, and read it from the environment.",
@@ -58,11 +65,11 @@ _NOT_A_VALUE = re.compile(
 )
 
 
-def look(event: Event) -> Iterator[Hit]:
+def look(event: Event) -> Iterator[SecurityHit]:
     """What is wrong with `event`, if anything."""
     if isinstance(event, Store):
         yield from _stored(event)
-    elif isinstance(event, Call):
+    elif isinstance(event, ResolvedCall):
         yield from _passed(event)
     elif isinstance(event, Comparison):
         for one, other in ((event.left, event.right), (event.right, event.left)):
@@ -70,10 +77,10 @@ def look(event: Event) -> Iterator[Hit]:
             name = one.origin.rsplit(".", 1)[-1]
             if value is not None and not one.constant and _is_password(name) and _is_real(value):
                 message = f"`{one.origin}` is compared with a constant in {event.scope.title}."
-                yield Hit(HARD_CODED, event.node, message)
+                yield SecurityHit(HARD_CODED, event.node, message)
 
 
-def _stored(event: Store) -> Iterator[Hit]:
+def _stored(event: Store) -> Iterator[SecurityHit]:
     expression = event.expression
     if not isinstance(expression, ast.Constant) or not isinstance(expression.value, str | bytes):
         return
@@ -81,12 +88,12 @@ def _stored(event: Store) -> Iterator[Hit]:
     url = _DATABASE_URL.match(value)
     if url and url[1] not in ("localhost", "127.0.0.1"):
         message = f"`{event.key}` holds a URL of `{url[1]}` with an empty password."
-        yield Hit(EMPTY, event.node, message)
+        yield SecurityHit(EMPTY, event.node, message)
     elif _names_a_credential(event.key, value):
-        yield Hit(HARD_CODED, event.node, f"`{event.key}` holds a constant credential.")
+        yield SecurityHit(HARD_CODED, event.node, f"`{event.key}` holds a constant credential.")
 
 
-def _passed(event: Call) -> Iterator[Hit]:
+def _passed(event: ResolvedCall) -> Iterator[SecurityHit]:
     connects = bool(_CONNECTS.match(event.name))
     for keyword in event.node.keywords:
         value = event.keywords.get(keyword.arg or "")
@@ -97,15 +104,15 @@ def _passed(event: Call) -> Iterator[Hit]:
             continue
         if connects and value.text and not _PLACEHOLDER.match(value.text):
             message = f"`{event.name}` in {event.scope.title} is given a constant `{keyword.arg}`."
-            yield Hit(HARD_CODED, event.node, message)
+            yield SecurityHit(HARD_CODED, event.node, message)
         elif not connects and _is_real(value.text):
             message = f"`{event.name}` in {event.scope.title} is given a constant `{keyword.arg}`."
-            yield Hit(HARD_CODED, keyword.value, message)
+            yield SecurityHit(HARD_CODED, keyword.value, message)
         elif not value.text and _DATABASES.match(event.name):
             user = event.arg(-1, "user", "username").constant
             if user:
                 message = f"`{event.name}` logs `{user}` in with an empty password."
-                yield Hit(EMPTY, event.node, message)
+                yield SecurityHit(EMPTY, event.node, message)
 
 
 def _names_a_credential(name: str, value: str) -> bool:

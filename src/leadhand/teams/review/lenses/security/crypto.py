@@ -8,54 +8,60 @@ import itertools
 import re
 from collections.abc import Iterator
 
-from leadhand.teams.review.lens import Rule
-from leadhand.teams.review.lenses.security.events import Call, Comparison, Event, Hit, Topic
+from leadhand.teams.review.lens import LensRule
+from leadhand.teams.review.lenses.security.events import (
+    Comparison,
+    Event,
+    ResolvedCall,
+    SecurityHit,
+    Topic,
+)
 from leadhand.teams.review.lenses.security.hints import CALL, MEMBER
 from leadhand.teams.review.lenses.security.names import listed, words
 from leadhand.teams.review.lenses.security.values import Trust, Value
 
 _FAMILY = "security/crypto"
-HASH = Rule(
+HASH = LensRule(
     "security/weak-hash", _FAMILY, "warning",
     "Collisions are cheap to make, and guesses are cheap to try.",
     "Use SHA-256 or better; for passwords scrypt, Argon2 or bcrypt.",
 )  # fmt: skip
-PASSWORD = Rule(
+PASSWORD = LensRule(
     "security/fast-password-hash", _FAMILY, "warning",
     "Billions of guesses a second can be tried against a stolen hash.",
     "Use a slow, salted password hash: `hashlib.scrypt`, Argon2 or bcrypt.",
 )  # fmt: skip
-SALT = Rule(
+SALT = LensRule(
     "security/constant-salt", _FAMILY, "warning",
     "Equal passwords give equal hashes, and one table serves to break them all.",
     "Make a fresh salt for each password with `os.urandom(16)` and keep it beside the hash.",
 )  # fmt: skip
-CIPHER = Rule(
+CIPHER = LensRule(
     "security/weak-cipher", _FAMILY, "warning",
     "What it encrypts can be read or recognised with little effort.",
     "Use AES-GCM or ChaCha20-Poly1305.",
 )  # fmt: skip
-IV = Rule(
+IV = LensRule(
     "security/constant-iv", _FAMILY, "warning",
     "Equal plain texts give equal cipher texts, and more leaks with each message.",
     "Make a fresh vector for each message with `os.urandom`, and send it along.",
 )  # fmt: skip
-KEY = Rule(
+KEY = LensRule(
     "security/weak-key", _FAMILY, "warning",
     "Keys of that size can be broken.",
     "Use at least 2048 bits for RSA and DSA, 256 for elliptic curves.",
 )  # fmt: skip
-RANDOM = Rule(
+RANDOM = LensRule(
     "security/predictable-secret", _FAMILY, "warning",
     "Its numbers can be predicted from a few that were seen.",
     "Use the `secrets` module.",
 )  # fmt: skip
-TIMING = Rule(
+TIMING = LensRule(
     "security/timing-comparison", _FAMILY, "warning",
     "How long the comparison takes tells how much of the guess is right.",
     "Compare with `hmac.compare_digest`.",
 )  # fmt: skip
-ENCODED = Rule(
+ENCODED = LensRule(
     "security/encoded-password", _FAMILY, "warning",
     "Base64 is no encryption: whoever reads the store reads every password.",
     "Store a slow, salted hash and compare with its library's own check.",
@@ -89,11 +95,11 @@ _PROMISES = re.compile(r"\bunpredictable\b|cryptographically\s+(?:secure|strong)
 _NOT_A_SECRET = listed("count index length len size weight test fake mock dummy delay")
 
 
-def look(event: Event) -> Iterator[Hit]:
+def look(event: Event) -> Iterator[SecurityHit]:
     """What is wrong with `event`, if anything."""
     if isinstance(event, Comparison):
         yield from _comparison(event)
-    elif isinstance(event, Call):
+    elif isinstance(event, ResolvedCall):
         yield from _hash(event)
         yield from _encryption(event)
         yield from _salt(event)
@@ -101,7 +107,7 @@ def look(event: Event) -> Iterator[Hit]:
         yield from _random(event)
 
 
-def _hash(event: Call) -> Iterator[Hit]:
+def _hash(event: ResolvedCall) -> Iterator[SecurityHit]:
     name = event.name
     algorithm = event.arg(0, "name").constant if name == "hashlib.new" else None
     data = event.arg(1 if name == "hashlib.new" else 0, "data", "string")
@@ -117,15 +123,15 @@ def _hash(event: Call) -> Iterator[Hit]:
     if weak and about & _PROTECTED:
         what = algorithm or event.last if event.last != "new" else name.split(".")[-2]
         message = f"`{what}` in {where} protects `{piece.origin or event.target}`."
-        yield Hit(HASH, event.node, message)
+        yield SecurityHit(HASH, event.node, message)
     elif not weak and len(data.pieces) == 1 and not data.built:
         said = set(words(piece.origin))
         if said & _PASSWORD_WORDS and not said & {"hash", "salt", "file"}:
             message = f"`{event.name}` in {where} hashes `{piece.origin}` fast and without a salt."
-            yield Hit(PASSWORD, event.node, message)
+            yield SecurityHit(PASSWORD, event.node, message)
 
 
-def _encryption(event: Call) -> Iterator[Hit]:
+def _encryption(event: ResolvedCall) -> Iterator[SecurityHit]:
     name, where = event.name, event.scope.title
     cipher = _CIPHER_MODULE.match(name)
     algorithm = _ALGORITHMS.search(name)
@@ -134,29 +140,31 @@ def _encryption(event: Call) -> Iterator[Hit]:
         message = (
             f"`{found[1] if found and found[1] else event.last}` in {where} is broken or too weak."
         )
-        yield Hit(CIPHER, event.node, message)
+        yield SecurityHit(CIPHER, event.node, message)
         return
     mode = event.arg(1, "mode").made_by
     if name.startswith("Crypto.Cipher.") and event.last == "new":
         if mode.endswith(".MODE_ECB"):
-            yield Hit(CIPHER, event.node, f"`MODE_ECB` in {where} keeps the pattern of the data.")
+            yield SecurityHit(
+                CIPHER, event.node, f"`MODE_ECB` in {where} keeps the pattern of the data."
+            )
         elif mode.endswith((".MODE_CBC", ".MODE_CFB", ".MODE_OFB")):
             yield from _vector(event, event.arg(2, "iv", "IV"))
         elif mode.endswith((".MODE_GCM", ".MODE_CTR")):
             yield from _vector(event, event.keywords.get("nonce"))
     elif name.endswith("modes.ECB"):
-        yield Hit(CIPHER, event.node, f"`ECB` in {where} keeps the pattern of the data.")
+        yield SecurityHit(CIPHER, event.node, f"`ECB` in {where} keeps the pattern of the data.")
     elif re.search(r"modes\.(?:CBC|CTR|GCM|CFB|OFB)$", name):
         yield from _vector(event, event.arg(0, "initialization_vector", "nonce"))
 
 
-def _vector(event: Call, vector: Value | None) -> Iterator[Hit]:
+def _vector(event: ResolvedCall, vector: Value | None) -> Iterator[SecurityHit]:
     if vector is not None and vector.trust is Trust.CONSTANT and vector.text:
         message = f"The initialisation vector of `{event.name}` in {event.scope.title} is constant."
-        yield Hit(IV, event.node, message)
+        yield SecurityHit(IV, event.node, message)
 
 
-def _salt(event: Call) -> Iterator[Hit]:
+def _salt(event: ResolvedCall) -> Iterator[SecurityHit]:
     if event.last == "pbkdf2_hmac":
         salt = event.arg(2, "salt")
     elif event.name in ("hashlib.scrypt", "bcrypt.hashpw", "Crypto.Protocol.KDF.PBKDF2"):
@@ -167,10 +175,10 @@ def _salt(event: Call) -> Iterator[Hit]:
         return
     if salt.constant:
         message = f"The salt of `{event.name}` in {event.scope.title} is a constant."
-        yield Hit(SALT, event.node, message, salt.steps)
+        yield SecurityHit(SALT, event.node, message, salt.steps)
 
 
-def _key(event: Call) -> Iterator[Hit]:
+def _key(event: ResolvedCall) -> Iterator[SecurityHit]:
     if event.name in ("Crypto.PublicKey.RSA.generate", "Crypto.PublicKey.DSA.generate"):
         size = event.arg(0, "bits")
     elif event.last == "generate_private_key" and re.search(r"\b(?:rsa|dsa)\.", event.name):
@@ -181,10 +189,12 @@ def _key(event: Call) -> Iterator[Hit]:
         return
     bits = size.constant or ""
     if bits.isdecimal() and len(bits) < 5 and int(bits) < 2048:
-        yield Hit(KEY, event.node, f"`{event.name}` in {event.scope.title} makes a {bits}-bit key.")
+        yield SecurityHit(
+            KEY, event.node, f"`{event.name}` in {event.scope.title} makes a {bits}-bit key."
+        )
 
 
-def _random(event: Call) -> Iterator[Hit]:
+def _random(event: ResolvedCall) -> Iterator[SecurityHit]:
     if event.name not in _RANDOM:
         return
     target = _is_secret(event.target)
@@ -197,7 +207,7 @@ def _random(event: Call) -> Iterator[Hit]:
         promised = named or (isinstance(said, str) and bool(_PROMISES.search(said[:2000])))
     if target or promised:
         what = f"`{event.target}`" if target else f"what {scope.title} returns"
-        yield Hit(RANDOM, event.node, f"`{event.name}` makes {what}.")
+        yield SecurityHit(RANDOM, event.node, f"`{event.name}` makes {what}.")
 
 
 def _is_secret(name: str) -> bool:
@@ -208,18 +218,18 @@ def _is_secret(name: str) -> bool:
     return bool(set(found) & _SECRET_WORDS or pairs & _SECRET_PAIRS)
 
 
-def _comparison(event: Comparison) -> Iterator[Hit]:
+def _comparison(event: Comparison) -> Iterator[SecurityHit]:
     for one, other in ((event.left, event.right), (event.right, event.left)):
         if other.trust is Trust.CONSTANT:
             continue
         if one.made_by.startswith("hmac.") and "digest" in one.made_by:
             message = f"An HMAC is compared with `==` in {event.scope.title}."
-            yield Hit(TIMING, event.node, message)
+            yield SecurityHit(TIMING, event.node, message)
             return
         decoded = one.made_by.startswith("base64.") and "decode" in one.made_by
         if decoded and _PASSWORD_WORDS & set(words(other.origin)):
             message = f"`{other.origin}` is compared with a decoded text in {event.scope.title}."
-            yield Hit(ENCODED, event.node, message)
+            yield SecurityHit(ENCODED, event.node, message)
             return
 
 

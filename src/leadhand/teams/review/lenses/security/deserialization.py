@@ -7,34 +7,40 @@ author's own file.
 import ast
 from collections.abc import Iterator
 
-from leadhand.teams.review.lens import Rule
-from leadhand.teams.review.lenses.security.events import Call, Event, Hit, Topic, flows
+from leadhand.teams.review.lens import LensRule
+from leadhand.teams.review.lenses.security.events import (
+    Event,
+    ResolvedCall,
+    SecurityHit,
+    Topic,
+    flows,
+)
 from leadhand.teams.review.lenses.security.hints import CALL, MEMBER
 from leadhand.teams.review.lenses.security.names import listed, words
 from leadhand.teams.review.lenses.security.values import Trust
 
 _FAMILY = "security/deserialization"
-UNPICKLE_REMOTE = Rule(
+UNPICKLE_REMOTE = LensRule(
     "security/unpickle-untrusted", "security/untrusted-input", "critical",
     "Unpickling runs code that the data chooses.",
     "Use JSON or another format that carries data only, or verify a signature before loading.",
 )  # fmt: skip
-UNPICKLE = Rule(
+UNPICKLE = LensRule(
     "security/unpickle", "security/unpickle", "warning",
     "Unpickling runs code that the data chooses, so every caller must trust its origin.",
     "Use a format that carries data only, or say and check where the data comes from.",
 )  # fmt: skip
-YAML = Rule(
+YAML = LensRule(
     "security/yaml-load", _FAMILY, "critical",
     "That loader builds any Python object that the document names.",
     "Use `yaml.safe_load`.",
 )  # fmt: skip
-XXE = Rule(
+XXE = LensRule(
     "security/xml-external-entities", "security/xml", "warning",
     "A document can then read local files or reach into the network through entities.",
     "Parse with `resolve_entities=False, no_network=True`, or with defusedxml.",
 )  # fmt: skip
-XML = Rule(
+XML = LensRule(
     "security/xml-untrusted", "security/untrusted-input", "warning",
     "Nested entities in the document can exhaust memory, or read files where they are resolved.",
     "Parse it with defusedxml, or with an lxml parser with `resolve_entities=False`.",
@@ -63,9 +69,9 @@ _FROM_OUTSIDE = listed(
 _OWN_STATE = frozenset(("setstate", "copy", "deepcopy", "clone", "roundtrip", "unpickle", "reduce"))
 
 
-def look(event: Event) -> Iterator[Hit]:
+def look(event: Event) -> Iterator[SecurityHit]:
     """What is wrong with `event`, if anything."""
-    if not isinstance(event, Call):
+    if not isinstance(event, ResolvedCall):
         return
     name = event.name
     if name in ("pickle.dump", "pickle.dumps"):
@@ -86,25 +92,25 @@ def look(event: Event) -> Iterator[Hit]:
         yield from _unpickle(event)
 
 
-def _unpickle(event: Call) -> Iterator[Hit]:
+def _unpickle(event: ResolvedCall) -> Iterator[SecurityHit]:
     data = event.arg(0, "file", "data", "f", "string", "filename", "filepath_or_buffer")
     piece = data.worst("pickle")
     outside = piece.trust >= Trust.PARAMETER and bool(_FROM_OUTSIDE & set(words(piece.origin)))
     where = f"`{piece.origin}`" if piece.origin else "its argument"
     if piece.trust is Trust.REMOTE or outside:
         message = f"`{event.name}` in {event.scope.title} loads {where}, which comes from outside."
-        yield Hit(UNPICKLE_REMOTE, event.node, message, flows(data, piece))
+        yield SecurityHit(UNPICKLE_REMOTE, event.node, message, flows(data, piece))
     elif piece.trust is Trust.PARAMETER and not _own(event) and "marshal" not in event.name:
         message = f"`{event.name}` in {event.scope.title} loads {where}, whatever it is given."
-        yield Hit(UNPICKLE, event.node, message, flows(data, piece))
+        yield SecurityHit(UNPICKLE, event.node, message, flows(data, piece))
 
 
-def _own(event: Call) -> bool:
+def _own(event: ResolvedCall) -> bool:
     """Whether the data is this very code's own: written here too, or a protocol's method."""
     return event.scope.facts.get("dumps", False) or bool(event.scope.words & _OWN_STATE)
 
 
-def _yaml(event: Call) -> Iterator[Hit]:
+def _yaml(event: ResolvedCall) -> Iterator[SecurityHit]:
     stream = event.arg(0, "stream")
     if stream.constant is not None or stream.trust <= Trust.CLEAN:
         return
@@ -123,35 +129,35 @@ def _yaml(event: Call) -> Iterator[Hit]:
     how = f"`{event.name}` with an unsafe loader" if event.args[1:] else f"`{event.name}`"
     origin = f" loads `{stream.origin}`" if stream.origin else " is used"
     message = f"{how} in {event.scope.title}{origin}."
-    yield Hit(YAML, event.node, message[:1].upper() + message[1:], flows(stream, stream))
+    yield SecurityHit(YAML, event.node, message[:1].upper() + message[1:], flows(stream, stream))
 
 
-def _lxml(event: Call) -> Iterator[Hit]:
+def _lxml(event: ResolvedCall) -> Iterator[SecurityHit]:
     for keyword, risky in (("resolve_entities", True), ("no_network", False), ("load_dtd", True)):
         if event.is_true(keyword) if risky else event.is_false(keyword):
             message = f"`XMLParser({keyword}={risky})` in {event.scope.title} follows entities."
-            yield Hit(XXE, event.node, message)
+            yield SecurityHit(XXE, event.node, message)
             return
 
 
-def _parse(event: Call) -> Iterator[Hit]:
+def _parse(event: ResolvedCall) -> Iterator[SecurityHit]:
     document = event.arg(0, "text", "source", "string", "file", "xml_input")
     if len(event.args) > 1 or "parser" in event.keywords:
         return
     piece = document.worst("xml")
     if piece.trust is Trust.REMOTE:
         message = f"`{event.name}` in {event.scope.title} parses `{piece.origin}` from a client."
-        yield Hit(XML, event.node, message, flows(document, piece))
+        yield SecurityHit(XML, event.node, message, flows(document, piece))
 
 
-def _sax(event: Call) -> Iterator[Hit]:
+def _sax(event: ResolvedCall) -> Iterator[SecurityHit]:
     feature = event.arg(0, "feature", "name")
     names = f"{feature.origin} {feature.text} {feature.made_by}"
     external = "external_ges" in names or "external-general-entities" in names
     state = event.arg(1, "state", "value")
     if external and state.constant in ("True", "1"):
         message = f"`setFeature` in {event.scope.title} switches external entities on."
-        yield Hit(XXE, event.node, message)
+        yield SecurityHit(XXE, event.node, message)
 
 
 TOPIC = Topic(

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from leadhand.teams.review.lens import Rule
+from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.security.hints import Hints
 from leadhand.teams.review.lenses.security.names import words
 from leadhand.teams.review.lenses.security.values import NOTHING, Value
@@ -44,7 +44,7 @@ class Scope:
         return frozenset(words(self.function.name)) if self.function else frozenset()
 
 
-class Call(NamedTuple):
+class ResolvedCall(NamedTuple):
     """A call, its name resolved through the imports."""
 
     node: ast.Call
@@ -126,13 +126,13 @@ class Comparison(NamedTuple):
     guarded: frozenset[str]
 
 
-Event = Call | Store | Return | Comparison
+Event = ResolvedCall | Store | Return | Comparison
 
 
-class Hit(NamedTuple):
+class SecurityHit(NamedTuple):
     """A rule that fires, before it is known whether the change has to do with it."""
 
-    rule: Rule
+    rule: LensRule
     node: ast.expr | ast.stmt
     message: str
     steps: tuple[int, ...] = ()
@@ -143,10 +143,10 @@ class Hit(NamedTuple):
 class Topic:
     """Rules that read the same events."""
 
-    rules: tuple[Rule, ...]
+    rules: tuple[LensRule, ...]
     calls: frozenset[str]
     """Last names of the calls that it looks at."""
-    look: Callable[[Event], Iterator[Hit]]
+    look: Callable[[Event], Iterator[SecurityHit]]
     hints: Hints
     """What a function's text must have one of, where no request data is needed for a hit."""
     others: frozenset[type[Store] | type[Return] | type[Comparison]] = frozenset()

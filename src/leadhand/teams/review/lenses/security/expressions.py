@@ -8,9 +8,9 @@ import ast
 from collections.abc import Callable
 
 from leadhand.teams.review.lenses.security import sources, values
-from leadhand.teams.review.lenses.security.events import Call, Comparison, Event, Scope
+from leadhand.teams.review.lenses.security.events import Comparison, Event, ResolvedCall, Scope
 from leadhand.teams.review.lenses.security.guards import checked
-from leadhand.teams.review.lenses.security.names import Names, plain
+from leadhand.teams.review.lenses.security.names import ImportedNames, plain
 from leadhand.teams.review.lenses.security.results import MEMBER, as_hole, result
 from leadhand.teams.review.lenses.security.values import CLEAN, NOTHING, UNKNOWN, Trust, Value
 
@@ -21,7 +21,7 @@ class Reader:
     """Evaluates expressions in one scope and records what it meets."""
 
     def __init__(
-        self, names: Names, scope: Scope, record: Callable[[Event], None], outer: Env
+        self, names: ImportedNames, scope: Scope, record: Callable[[Event], None], outer: Env
     ) -> None:
         self.names = names
         self.outer = outer
@@ -149,7 +149,7 @@ class Reader:
         }
         spread = "**" in keywords or any(isinstance(arg, ast.Starred) for arg in node.args)
         self.record(
-            Call(
+            ResolvedCall(
                 node, name, args, keywords, receiver or NOTHING, self.scope, self.target,
                 self.guarded, spread,
             )

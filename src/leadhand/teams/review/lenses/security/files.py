@@ -3,40 +3,46 @@
 import ast
 from collections.abc import Iterator
 
-from leadhand.teams.review.lens import Rule
-from leadhand.teams.review.lenses.security.events import Call, Event, Hit, Topic, flows
+from leadhand.teams.review.lens import LensRule
+from leadhand.teams.review.lenses.security.events import (
+    Event,
+    ResolvedCall,
+    SecurityHit,
+    Topic,
+    flows,
+)
 from leadhand.teams.review.lenses.security.hints import CALL
 from leadhand.teams.review.lenses.security.names import listed
 from leadhand.teams.review.lenses.security.results import MEMBER as ARCHIVE_MEMBER
 from leadhand.teams.review.lenses.security.values import Trust
 
 _FAMILY = "security/files"
-PATH = Rule(
+PATH = LensRule(
     "security/path-traversal", "security/untrusted-input", "critical",
     "With `..` or an absolute path the client reaches any file that the server can.",
     "Resolve the path and check that it is inside the folder meant, or use `safe_join`.",
 )  # fmt: skip
-ARCHIVE = Rule(
+ARCHIVE = LensRule(
     "security/archive-extraction", _FAMILY, "warning",
     "Before Python 3.14 a member named `../x`, a link or a device is written where it says.",
     "Pass `filter='data'`.",
 )  # fmt: skip
-MEMBER = Rule(
+MEMBER = LensRule(
     "security/archive-member-path", _FAMILY, "critical",
     "A member named `../x` is written outside the folder.",
     "Resolve the joined path and check that it is inside the folder, or use `extract`.",
 )  # fmt: skip
-PERMISSIONS = Rule(
+PERMISSIONS = LensRule(
     "security/world-writable", _FAMILY, "warning",
     "Every user of the machine can change it.",
     "Give the owner alone the right to write.",
 )  # fmt: skip
-MKTEMP = Rule(
+MKTEMP = LensRule(
     "security/mktemp", _FAMILY, "warning",
     "Someone else can create that file, or a link, between the call and the use.",
     "Use `tempfile.NamedTemporaryFile` or `tempfile.mkstemp`.",
 )  # fmt: skip
-BIND = Rule(
+BIND = LensRule(
     "security/bind-all-interfaces", _FAMILY, "info",
     "Everyone who can reach the machine can connect.",
     "Bind to the loopback address unless the service is meant for the network.",
@@ -52,13 +58,13 @@ _ANY = listed(
 _METHODS = listed("read_text read_bytes write_text write_bytes unlink rmdir mkdir touch iterdir")
 
 
-def look(event: Event) -> Iterator[Hit]:
+def look(event: Event) -> Iterator[SecurityHit]:
     """What is wrong with `event`, if anything."""
-    if not isinstance(event, Call):
+    if not isinstance(event, ResolvedCall):
         return
     name, last, where = event.name, event.last, event.scope.title
     if name in ("tempfile.mktemp", "os.tempnam", "os.tmpnam"):
-        yield Hit(MKTEMP, event.node, f"`{name}` in {where} only makes up a name.")
+        yield SecurityHit(MKTEMP, event.node, f"`{name}` in {where} only makes up a name.")
     elif last in ("chmod", "fchmod", "lchmod"):
         yield from _chmod(event)
     elif last == "bind":
@@ -69,7 +75,7 @@ def look(event: Event) -> Iterator[Hit]:
         yield from _path(event)
 
 
-def _path(event: Call) -> Iterator[Hit]:
+def _path(event: ResolvedCall) -> Iterator[SecurityHit]:
     where = event.scope.title
     method = event.last in _METHODS and event.name not in _ANY
     paths = (event.receiver,) if method else (*event.args[:2], *event.keywords.values())
@@ -83,7 +89,7 @@ def _path(event: Call) -> Iterator[Hit]:
             message = (
                 f"`{piece.origin}` decides which file `{event.name}` in {event.scope.title} takes."
             )
-            yield Hit(PATH, event.node, message, flows(path, piece))
+            yield SecurityHit(PATH, event.node, message, flows(path, piece))
             return
         members = [part for part in path.pieces if part.made_by == ARCHIVE_MEMBER]
         member = next((part for part in members if part.trust > Trust.CLEAN), None)
@@ -91,11 +97,11 @@ def _path(event: Call) -> Iterator[Hit]:
             mode = event.arg(1, "mode").constant or ""
             if event.last != "open" or set(mode) & set("wxa"):
                 message = f"A member's own name decides where `{event.name}` in {where} writes."
-                yield Hit(MEMBER, event.node, message, flows(path, member))
+                yield SecurityHit(MEMBER, event.node, message, flows(path, member))
                 return
 
 
-def _extract(event: Call) -> Iterator[Hit]:
+def _extract(event: ResolvedCall) -> Iterator[SecurityHit]:
     if event.spread or "filter" in event.keywords or "members" in event.keywords:
         return
     if event.last == "unpack_archive":
@@ -110,26 +116,26 @@ def _extract(event: Call) -> Iterator[Hit]:
     if archive.trust <= Trust.CLEAN:
         return
     message = f"`{event.name}` in {event.scope.title} extracts every member as it is named."
-    yield Hit(ARCHIVE, event.node, message, archive.steps)
+    yield SecurityHit(ARCHIVE, event.node, message, archive.steps)
 
 
-def _chmod(event: Call) -> Iterator[Hit]:
+def _chmod(event: ResolvedCall) -> Iterator[SecurityHit]:
     index = 1 if event.name in ("os.chmod", "os.fchmod", "os.lchmod") else 0
     mode = event.arg(index, "mode").constant or ""
     node = event.node.args[index] if index < len(event.node.args) else event.keyword("mode")
     if mode.isdecimal() and len(mode) < 8 and int(mode) & 0o002 and not int(mode) & 0o1000:
         message = f"`{event.name}` in {event.scope.title} sets mode {int(mode):#o}."
-        yield Hit(PERMISSIONS, event.node, message)
+        yield SecurityHit(PERMISSIONS, event.node, message)
     elif isinstance(node, ast.BinOp | ast.Attribute):
         flags = {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
         if flags & {"S_IWOTH", "S_IRWXO"} and not any(
             isinstance(part, ast.Invert) for part in ast.walk(node)
         ):
             message = f"`{event.name}` in {event.scope.title} lets others write."
-            yield Hit(PERMISSIONS, event.node, message)
+            yield SecurityHit(PERMISSIONS, event.node, message)
 
 
-def _bind(event: Call) -> Iterator[Hit]:
+def _bind(event: ResolvedCall) -> Iterator[SecurityHit]:
     address = event.node.args[0] if event.node.args else None
     if not isinstance(address, ast.Tuple) or len(address.elts) != 2:
         return
@@ -137,7 +143,9 @@ def _bind(event: Call) -> Iterator[Hit]:
     if not isinstance(host, ast.Constant) or host.value not in ("0.0.0.0", "::"):
         return
     if event.receiver.made_by in ("socket.socket", "socket.socket()", "socket.create_server"):
-        yield Hit(BIND, event.node, f"`{event.name}` in {event.scope.title} binds `{host.value}`.")
+        yield SecurityHit(
+            BIND, event.node, f"`{event.name}` in {event.scope.title} binds `{host.value}`."
+        )
 
 
 TOPIC = Topic(

@@ -2,11 +2,11 @@
 
 from leadhand.contracts.finding import Finding
 from leadhand.teams.review.change import ChangedFile
-from leadhand.teams.review.lenses.security.events import Hit
+from leadhand.teams.review.lenses.security.events import SecurityHit
 from leadhand.teams.review.lenses.security.secrets import masked, quote
 
 
-def place(file: ChangedFile, hit: Hit) -> Finding | None:
+def place(file: ChangedFile, hit: SecurityHit) -> Finding | None:
     """The finding for `hit`, or none where the change touches neither it nor what leads to it."""
     first = hit.node.lineno
     last = min(hit.node.end_lineno or first, first + 60)

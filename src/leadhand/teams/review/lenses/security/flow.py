@@ -11,7 +11,7 @@ from leadhand.teams.review.lenses.security import sources, values
 from leadhand.teams.review.lenses.security.events import Event, Function, Return, Scope, Store
 from leadhand.teams.review.lenses.security.expressions import Env, Reader, bind, clean
 from leadhand.teams.review.lenses.security.guards import checked, guard_words
-from leadhand.teams.review.lenses.security.names import Names, plain
+from leadhand.teams.review.lenses.security.names import ImportedNames, plain
 from leadhand.teams.review.lenses.security.results import as_hole
 from leadhand.teams.review.lenses.security.values import UNKNOWN, Trust, Value
 
@@ -21,7 +21,9 @@ Wanted = Callable[[int, int], bool]
 class Flow:
     """Reads a module, its own code first and then each function that is wanted."""
 
-    def __init__(self, names: Names, wanted: Wanted, record: Callable[[Event], None]) -> None:
+    def __init__(
+        self, names: ImportedNames, wanted: Wanted, record: Callable[[Event], None]
+    ) -> None:
         self._names = names
         self._wanted = wanted
         self._record = record

@@ -7,69 +7,75 @@ for constants, for checked values, or for values passed beside the text.
 import re
 from collections.abc import Iterator
 
-from leadhand.teams.review.lens import Rule
-from leadhand.teams.review.lenses.security.events import Call, Event, Hit, Topic, flows
+from leadhand.teams.review.lens import LensRule
+from leadhand.teams.review.lenses.security.events import (
+    Event,
+    ResolvedCall,
+    SecurityHit,
+    Topic,
+    flows,
+)
 from leadhand.teams.review.lenses.security.hints import CALL, TRUE
 from leadhand.teams.review.lenses.security.names import listed
 from leadhand.teams.review.lenses.security.values import HOLE, Trust, Value
 
 _FAMILY = "security/untrusted-input"
-SHELL = Rule(
+SHELL = LensRule(
     "security/shell-injection", _FAMILY, "critical",
     "Whoever controls that text can run any command.",
     "Pass a list of arguments without `shell=True`, or quote each part with `shlex.quote`.",
 )  # fmt: skip
-LOCAL_SHELL = Rule(
+LOCAL_SHELL = LensRule(
     "security/shell-unquoted", "security/local-input", "warning",
     "A space or a quote in that text changes what is run.",
     "Pass a list of arguments without `shell=True`, or quote each part with `shlex.quote`.",
 )  # fmt: skip
-CODE = Rule(
+CODE = LensRule(
     "security/code-injection", _FAMILY, "critical",
     "Whoever controls that text runs code of their choice in this process.",
     "Parse the input instead (`ast.literal_eval`, `json.loads`, a table of allowed names).",
 )  # fmt: skip
-SQL = Rule(
+SQL = LensRule(
     "security/sql-injection", _FAMILY, "critical",
     "A quote in the value changes the statement.",
     "Pass values as parameters (`execute(sql, params)`), never as part of the text.",
 )  # fmt: skip
-TEMPLATE = Rule(
+TEMPLATE = LensRule(
     "security/template-injection", _FAMILY, "critical",
     "Template syntax in the input is evaluated on the server.",
     "Keep the template constant and pass the input as a variable.",
 )  # fmt: skip
-LDAP = Rule(
+LDAP = LensRule(
     "security/ldap-injection", _FAMILY, "critical",
     "Characters such as `*` and `)` in the value change what the search matches.",
     "Escape values with `ldap.filter.escape_filter_chars` and `ldap.dn.escape_dn_chars`.",
 )  # fmt: skip
-XPATH = Rule(
+XPATH = LensRule(
     "security/xpath-injection", _FAMILY, "critical",
     "A quote in the value changes what the expression selects.",
     "Pass the value as an XPath variable: `tree.xpath('...[@id=$id]', id=value)`.",
 )  # fmt: skip
-NOSQL = Rule(
+NOSQL = LensRule(
     "security/nosql-injection", _FAMILY, "critical",
     "The value can change the condition itself.",
     "Keep the expression constant and pass values by placeholder.",
 )  # fmt: skip
-REGEX = Rule(
+REGEX = LensRule(
     "security/regex-injection", _FAMILY, "warning",
     "A crafted pattern takes exponential time, and special characters match what was not meant.",
     "Escape the input with `re.escape`, or match it as plain text.",
 )  # fmt: skip
-HOST_PATTERN = Rule(
+HOST_PATTERN = LensRule(
     "security/host-pattern", "security/web", "warning",
     "A dot that is not escaped matches any character, so other hosts pass the check.",
     "Escape the dots and anchor the pattern, or compare `urlsplit(url).hostname`.",
 )  # fmt: skip
-TAG_FILTER = Rule(
+TAG_FILTER = LensRule(
     "security/html-filter", "security/web", "warning",
     "Browsers accept forms of the tag that the pattern does not match.",
     "Escape the text, or clean it with an HTML sanitizer.",
 )  # fmt: skip
-LOG = Rule(
+LOG = LensRule(
     "security/log-injection", "security/logging", "info",
     "Line breaks in the input forge log records.",
     "Log it with `%r`, or take line breaks out first.",
@@ -119,9 +125,9 @@ _MAPPING = re.compile(
 _QUOTE = re.compile(r"=\s*['\"]$|,\s*['\"]$")
 
 
-def look(event: Event) -> Iterator[Hit]:
+def look(event: Event) -> Iterator[SecurityHit]:
     """What is wrong with `event`, if anything."""
-    if not isinstance(event, Call):
+    if not isinstance(event, ResolvedCall):
         return
     last = event.last
     if event.name in _SHELL or (event.name in _RUNNERS and event.is_true("shell")):
@@ -143,7 +149,7 @@ def look(event: Event) -> Iterator[Hit]:
     yield from _nosql(event)
 
 
-def _shell(event: Call) -> Iterator[Hit]:
+def _shell(event: ResolvedCall) -> Iterator[SecurityHit]:
     command = event.arg(0, "args", "cmd", "command")
     piece = command.worst("shell")
     decided = piece.trust >= Trust.LOCAL or (piece.trust is Trust.PARAMETER and command.built)
@@ -153,14 +159,14 @@ def _shell(event: Call) -> Iterator[Hit]:
         yield _hit(rule, event, command, piece, "goes unquoted into the shell command of")
 
 
-def _code(event: Call) -> Iterator[Hit]:
+def _code(event: ResolvedCall) -> Iterator[SecurityHit]:
     source = event.arg(0, "source")
     piece = source.worst("code")
     if piece.trust is Trust.REMOTE or piece.made_by == "input":
         yield _hit(CODE, event, source, piece, "is run as Python by")
 
 
-def _sql(event: Call) -> Iterator[Hit]:
+def _sql(event: ResolvedCall) -> Iterator[SecurityHit]:
     statement = event.arg(0, "sql", "query", "statement", "operation", "raw_query")
     if not statement.built or not _SQL_TEXT.match(statement.text):
         return
@@ -180,14 +186,14 @@ def _sql(event: Call) -> Iterator[Hit]:
         before += "0"
 
 
-def _template(event: Call) -> Iterator[Hit]:
+def _template(event: ResolvedCall) -> Iterator[SecurityHit]:
     source = event.arg(0, "source", "template_string", "text")
     piece = source.worst("template")
     if piece.trust >= Trust.LOCAL:
         yield _hit(TEMPLATE, event, source, piece, "becomes part of the template given to")
 
 
-def _ldap(event: Call) -> Iterator[Hit]:
+def _ldap(event: ResolvedCall) -> Iterator[SecurityHit]:
     for value in (*event.args, *event.keywords.values()):
         piece = value.worst("ldap")
         shaped = any(_LDAP_VALUE.search(part[-80:]) for part in value.text.split(HOLE)[:-1])
@@ -196,7 +202,7 @@ def _ldap(event: Call) -> Iterator[Hit]:
             return
 
 
-def _xpath(event: Call) -> Iterator[Hit]:
+def _xpath(event: ResolvedCall) -> Iterator[SecurityHit]:
     expression = event.arg(0, "path", "query")
     piece = expression.worst("xpath")
     shaped = any(_QUOTE.search(part[-20:]) for part in expression.text.split(HOLE)[:-1])
@@ -204,7 +210,7 @@ def _xpath(event: Call) -> Iterator[Hit]:
         yield _hit(XPATH, event, expression, piece, "is pasted into the XPath expression of")
 
 
-def _nosql(event: Call) -> Iterator[Hit]:
+def _nosql(event: ResolvedCall) -> Iterator[SecurityHit]:
     for name in ("FilterExpression", "KeyConditionExpression", "ConditionExpression"):
         value = event.keywords.get(name)
         piece = value.worst("nosql") if value else None
@@ -212,7 +218,7 @@ def _nosql(event: Call) -> Iterator[Hit]:
             yield _hit(NOSQL, event, value, piece, f"is pasted into the {name} of")
 
 
-def _regex(event: Call) -> Iterator[Hit]:
+def _regex(event: ResolvedCall) -> Iterator[SecurityHit]:
     compiled = event.receiver.made_by == "re.compile"
     if event.name not in _REGEX and not compiled:
         return
@@ -221,17 +227,17 @@ def _regex(event: Call) -> Iterator[Hit]:
     piece = pattern.worst("regex")
     if event.last == "sub" and "<script" in pattern.text.lower():
         message = f"`{event.name}` in {event.scope.title} takes `<script>` out with a pattern."
-        yield Hit(TAG_FILTER, event.node, message)
+        yield SecurityHit(TAG_FILTER, event.node, message)
     elif subject.worst("url").trust is Trust.REMOTE and _LOOSE_HOST.search(pattern.text):
         message = (
             f"The pattern in {event.scope.title} has dots that are not escaped in a host name."
         )
-        yield Hit(HOST_PATTERN, event.node, message, pattern.steps)
+        yield SecurityHit(HOST_PATTERN, event.node, message, pattern.steps)
     elif piece.trust is Trust.REMOTE and not compiled:
         yield _hit(REGEX, event, pattern, piece, "is used as a regular expression by")
 
 
-def _log(event: Call) -> Iterator[Hit]:
+def _log(event: ResolvedCall) -> Iterator[SecurityHit]:
     if "log" not in event.receiver.origin.lower():
         return
     index = 1 if event.last == "log" else 0
@@ -244,10 +250,10 @@ def _log(event: Call) -> Iterator[Hit]:
             return
 
 
-def _hit(rule: Rule, event: Call, value: Value, piece: Value, what: str) -> Hit:
+def _hit(rule: LensRule, event: ResolvedCall, value: Value, piece: Value, what: str) -> SecurityHit:
     origin = f"`{piece.origin}`" if piece.origin else "a value that is not constant"
     message = f"{origin} {what} `{event.name}` in {event.scope.title}."
-    return Hit(rule, event.node, message[:1].upper() + message[1:], flows(value, piece))
+    return SecurityHit(rule, event.node, message[:1].upper() + message[1:], flows(value, piece))
 
 
 TOPIC = Topic(

@@ -39,7 +39,7 @@ _WEB = frozenset(
 _LONGEST_CHAIN = 40
 
 
-class Names:
+class ImportedNames:
     """The imports of one module, wherever in it they stand."""
 
     def __init__(self, tree: ast.Module) -> None:

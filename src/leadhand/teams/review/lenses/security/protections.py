@@ -46,7 +46,7 @@ _ORDINARY = listed(
 """Exceptions that tell of a protocol, a missing feature or the end, not of a refusal."""
 
 
-class Check(NamedTuple):
+class ProtectionCheck(NamedTuple):
     """A condition that ends in a refusal."""
 
     line: int
@@ -83,7 +83,7 @@ class Guard(NamedTuple):
 class Protections:
     """All the safeguards of one function, and what else is needed to compare two of them."""
 
-    checks: tuple[Check, ...]
+    checks: tuple[ProtectionCheck, ...]
     escapes: tuple[Guard, ...]
     verifications: tuple[Guard, ...]
     time_limits: tuple[Guard, ...]
@@ -127,7 +127,7 @@ def names_in(node: ast.AST) -> frozenset[str]:
     return frozenset(found - {"self", "cls"})
 
 
-def _checks(function: Function) -> Iterator[Check]:
+def _checks(function: Function) -> Iterator[ProtectionCheck]:
     tests: dict[ast.stmt, ast.expr] = {}
     for statement in statements(function.body):
         if isinstance(statement, ast.If):
@@ -150,7 +150,9 @@ def _checks(function: Function) -> Iterator[Check]:
                 yield found
 
 
-def _check(statement: ast.Raise | ast.Expr | ast.Return, name: str, test: ast.expr | None) -> Check:
+def _check(
+    statement: ast.Raise | ast.Expr | ast.Return, name: str, test: ast.expr | None
+) -> ProtectionCheck:
     about = set(words(name))
     said = statement.exc if isinstance(statement, ast.Raise) else None
     for part in (test, said):
@@ -161,7 +163,7 @@ def _check(statement: ast.Raise | ast.Expr | ast.Return, name: str, test: ast.ex
         if isinstance(part, ast.Constant) and isinstance(part.value, int)
     }
     access = bool((about | codes) & ACCESS_WORDS)
-    return Check(statement.lineno, name, test, ast.unparse(statement), access)
+    return ProtectionCheck(statement.lineno, name, test, ast.unparse(statement), access)
 
 
 def _refuses(value: ast.expr) -> bool:

@@ -4,7 +4,7 @@ A call that nothing is known of gives `UNKNOWN`: it may well have checked what i
 """
 
 from leadhand.teams.review.lenses.security import sources, values
-from leadhand.teams.review.lenses.security.names import Names
+from leadhand.teams.review.lenses.security.names import ImportedNames
 from leadhand.teams.review.lenses.security.values import HOLE, NOTHING, Trust, Value
 
 MEMBER = "archive member"
@@ -20,7 +20,7 @@ _OPENERS = frozenset(("open", "io.open", "codecs.open", "gzip.open", "bz2.open",
 
 def result(
     name: str,
-    names: Names,
+    names: ImportedNames,
     *,
     receiver: Value | None,
     args: tuple[Value, ...],

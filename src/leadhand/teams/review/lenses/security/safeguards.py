@@ -10,15 +10,15 @@ from collections.abc import Iterator, Sequence
 
 from leadhand.contracts.finding import Finding
 from leadhand.teams.review.change import ChangedFile
-from leadhand.teams.review.lens import Rule
+from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.security.events import Function
 from leadhand.teams.review.lenses.security.moves import Moves, definitions
 from leadhand.teams.review.lenses.security.protections import (
     ESCAPES,
     GUARDS_ACCESS,
     VERIFIES,
-    Check,
     Guard,
+    ProtectionCheck,
     Protections,
     last_name,
     names_in,
@@ -28,31 +28,31 @@ from leadhand.teams.review.lenses.security.secrets import masked, quote
 
 _FAMILY = "security/removed-safeguard"
 _BACK = "Put it back, or say in the change why it is not needed any more."
-CHECK = Rule(
+CHECK = LensRule(
     "security/removed-check", _FAMILY, "warning",
     "What it refused is now let through.", _BACK,
 )  # fmt: skip
-ACCESS = Rule(
+ACCESS = LensRule(
     "security/removed-access-check", _FAMILY, "critical",
     "Those whom it turned away are now let in.", _BACK,
 )  # fmt: skip
-ESCAPE = Rule(
+ESCAPE = LensRule(
     "security/removed-escape", _FAMILY, "critical",
     "What it made harmless now goes through as it came.", _BACK,
 )  # fmt: skip
-DECORATOR = Rule(
+DECORATOR = LensRule(
     "security/removed-access-guard", _FAMILY, "critical",
     "Anyone can now reach it.", _BACK,
 )  # fmt: skip
-VERIFICATION = Rule(
+VERIFICATION = LensRule(
     "security/removed-verification", _FAMILY, "warning",
     "What it verified is now taken on trust.", _BACK,
 )  # fmt: skip
-TIMEOUT = Rule(
+TIMEOUT = LensRule(
     "security/removed-timeout", _FAMILY, "warning",
     "A peer that never answers now holds the caller for ever.", _BACK,
 )  # fmt: skip
-LOCK = Rule(
+LOCK = LensRule(
     "security/removed-lock", _FAMILY, "warning",
     "Two threads can now be in there at once.", _BACK,
 )  # fmt: skip
@@ -104,11 +104,11 @@ def _function(
     if taken_over:
         return
     yield from _checks(file, name, was, now, moves)
-    for rule, olds, news in (
+    for rule, olds, wake_up in (
         (ESCAPE, was.escapes, now.escapes),
         (VERIFICATION, was.verifications, now.verifications),
     ):
-        for guard in _missing(file, olds, news):
+        for guard in _missing(file, olds, wake_up):
             kept = guard.on & now.names or not guard.on
             if kept and guard.name not in moves.calls and guard.name not in moves.dropped:
                 what = f"`{name}` does not call `{guard.name}` any more"
@@ -124,10 +124,10 @@ def _checks(
 ) -> Iterator[Finding]:
     if now.raises >= was.raises:
         return
-    olds, news = {check.key for check in was.checks}, {check.key for check in now.checks}
+    olds, wake_up = {check.key for check in was.checks}, {check.key for check in now.checks}
     reworded = {check.refusal for check in now.checks if check.key not in olds}
     for check in was.checks:
-        if check.ordinary or check.line not in file.removed or check.key in news:
+        if check.ordinary or check.line not in file.removed or check.key in wake_up:
             continue
         if check.refusal in reworded:
             continue
@@ -154,7 +154,7 @@ def _still_about(test: ast.expr, now: Protections, head: str) -> bool:
     return any(name in head for name in names_in(test))
 
 
-def _said_elsewhere(check: Check, moves: Moves) -> bool:
+def _said_elsewhere(check: ProtectionCheck, moves: Moves) -> bool:
     """Whether the lines added raise the same, or say the same words."""
     if check.refusal != "return" and f"raise {check.refusal}" in moves.added:
         return True
@@ -162,11 +162,11 @@ def _said_elsewhere(check: Check, moves: Moves) -> bool:
     return any(text in moves.added for text in texts) or check.text in moves.added
 
 
-def _missing(file: ChangedFile, olds: Sequence[Guard], news: Sequence[Guard]) -> Iterator[Guard]:
+def _missing(file: ChangedFile, olds: Sequence[Guard], wake_up: Sequence[Guard]) -> Iterator[Guard]:
     """The guards on removed lines whose like the new function has fewer of."""
     for guard in olds:
         count = sum(1 for other in olds if other.name == guard.name)
-        left = sum(1 for other in news if other.name == guard.name)
+        left = sum(1 for other in wake_up if other.name == guard.name)
         if guard.line in file.removed and left == 0 < count:
             yield guard
 
@@ -207,11 +207,11 @@ def _parts(inside: frozenset[str]) -> set[str]:
 def _decorators(
     file: ChangedFile, name: str, old: Function, new: Function, moves: Moves
 ) -> Iterator[Finding]:
-    news = {ast.unparse(part) for part in new.decorator_list}
-    guarded = any(GUARDS_ACCESS.search(text) for text in news) or _injected(new)
+    wake_up = {ast.unparse(part) for part in new.decorator_list}
+    guarded = any(GUARDS_ACCESS.search(text) for text in wake_up) or _injected(new)
     for decorator in old.decorator_list:
         text = ast.unparse(decorator)
-        if text in news or not GUARDS_ACCESS.search(text) or guarded:
+        if text in wake_up or not GUARDS_ACCESS.search(text) or guarded:
             continue
         short = last_name(decorator.func if isinstance(decorator, ast.Call) else decorator)
         if (
@@ -241,8 +241,8 @@ def _injected(function: Function) -> list[ast.Call]:
 def _class(
     file: ChangedFile, name: str, old: ast.ClassDef, new: ast.ClassDef, moves: Moves
 ) -> Iterator[Finding]:
-    news = {ast.unparse(base) for base in new.bases}
-    if not any(GUARDS_ACCESS.search(text) for text in news):
+    wake_up = {ast.unparse(base) for base in new.bases}
+    if not any(GUARDS_ACCESS.search(text) for text in wake_up):
         for base in old.bases:
             text = ast.unparse(base)
             if (
@@ -273,7 +273,7 @@ def _settings(node: ast.ClassDef) -> dict[str, ast.expr]:
     }
 
 
-def _finding(file: ChangedFile, rule: Rule, line: int, message: str) -> Finding:
+def _finding(file: ChangedFile, rule: LensRule, line: int, message: str) -> Finding:
     return rule.finding(
         file, _stands_now(file, line), message=masked(message), evidence=quote(file.removed[line])
     )

@@ -10,22 +10,22 @@ from typing import NamedTuple
 
 from leadhand.contracts.finding import Finding
 from leadhand.teams.review.change import ChangedFile
-from leadhand.teams.review.lens import Rule
+from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.security.hints import lines_at
 from leadhand.teams.review.lenses.security.names import listed
 
 _FAMILY = "security/secrets"
-TOKEN = Rule(
+TOKEN = LensRule(
     "security/secret-token", _FAMILY, "critical",
     "Everyone who can read the repository, now or later, can use it.",
     "Revoke it, and read its successor from the environment or a secret store.",
 )  # fmt: skip
-PRIVATE_KEY = Rule(
+PRIVATE_KEY = LensRule(
     "security/private-key", _FAMILY, "critical",
     "Everyone who can read the repository can act in its owner's name.",
     "Replace the key pair, and keep the private part out of the repository.",
 )  # fmt: skip
-URL = Rule(
+URL = LensRule(
     "security/url-credentials", _FAMILY, "critical",
     "Everyone who can read the repository can log in with it.",
     "Change the password, and read the URL from the environment.",

@@ -7,7 +7,7 @@ documented meaning in the standard library or a framework.
 import ast
 import re
 
-from leadhand.teams.review.lenses.security.names import Names, listed
+from leadhand.teams.review.lenses.security.names import ImportedNames, listed
 from leadhand.teams.review.lenses.security.values import Trust
 
 EVERY_USE = listed(
@@ -88,7 +88,7 @@ _PASSED_ON_METHODS = listed(
 )
 
 
-def attribute_trust(name: str, names: Names) -> Trust | None:
+def attribute_trust(name: str, names: ImportedNames) -> Trust | None:
     """How far to trust the attribute `name` (dotted, resolved); none: no known source."""
     if name in _LOCAL_ATTRIBUTES:
         return Trust.LOCAL
@@ -106,7 +106,7 @@ def handler_attribute(name: str, bases: tuple[str, ...]) -> bool:
     return name in _HANDLER_ATTRIBUTES and any("HTTPRequestHandler" in base for base in bases)
 
 
-def call_trust(name: str, names: Names, receiver: str) -> Trust | None:
+def call_trust(name: str, names: ImportedNames, receiver: str) -> Trust | None:
     """How far to trust what the call `name` returns; none where it is no known source."""
     if name in _LOCAL_CALLS:
         return Trust.LOCAL

@@ -6,13 +6,13 @@ Most need data that provably comes from a request; the rest read the application
 import re
 from collections.abc import Iterator
 
-from leadhand.teams.review.lens import Rule
+from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.security.events import (
-    Call,
     Event,
-    Hit,
+    ResolvedCall,
     Return,
     Scope,
+    SecurityHit,
     Store,
     Topic,
     flows,
@@ -23,62 +23,62 @@ from leadhand.teams.review.lenses.security.values import HOLE, Trust, Value
 
 _FAMILY = "security/untrusted-input"
 _SWITCH = "security/web-settings"
-XSS = Rule(
+XSS = LensRule(
     "security/cross-site-scripting", _FAMILY, "critical",
     "Script in the input runs in the browser of whoever opens the page.",
     "Render a template with autoescaping, or escape the value with `markupsafe.escape`.",
 )  # fmt: skip
-MARKUP = Rule(
+MARKUP = LensRule(
     "security/unescaped-markup", _FAMILY, "warning",
     "The value is marked as safe HTML without being escaped.",
     "Keep the markup constant and let `format_html` or `Markup.format` escape the values.",
 )  # fmt: skip
-REDIRECT = Rule(
+REDIRECT = LensRule(
     "security/open-redirect", _FAMILY, "warning",
     "A link to this site can lead anywhere, which phishing lives on.",
     "Redirect to paths of this site only, or check the host against a list.",
 )  # fmt: skip
-SSRF = Rule(
+SSRF = LensRule(
     "security/request-forgery", _FAMILY, "critical",
     "The client decides what this server fetches, inner services included.",
     "Check the host against a list of those it may reach.",
 )  # fmt: skip
-URL_PART = Rule(
+URL_PART = LensRule(
     "security/request-path", _FAMILY, "warning",
     "With `..`, `?` or `#` the client reaches other addresses of that service.",
     "Quote it: `urllib.parse.quote(value, safe='')`.",
 )  # fmt: skip
-HEADER = Rule(
+HEADER = LensRule(
     "security/response-header", _FAMILY, "warning",
     "The client decides how browsers treat the response.",
     "Choose the value from a fixed set.",
 )  # fmt: skip
-ERROR = Rule(
+ERROR = LensRule(
     "security/error-details", _FAMILY, "warning",
     "Stack traces tell an attacker how the program is made.",
     "Log the details and send a plain message.",
 )  # fmt: skip
-DEBUG = Rule(
+DEBUG = LensRule(
     "security/debug-mode", _SWITCH, "critical",
     "The debugger lets any visitor run code on the server.",
     "Take it from the environment, and leave it off by default.",
 )  # fmt: skip
-COOKIE = Rule(
+COOKIE = LensRule(
     "security/insecure-cookie", _SWITCH, "warning",
     "The session can be read by scripts, or on an unencrypted connection.",
     "Set `secure=True, httponly=True, samesite='Lax'`.",
 )  # fmt: skip
-CSRF = Rule(
+CSRF = LensRule(
     "security/csrf-off", _SWITCH, "warning",
     "Other sites can then make a visitor's browser submit forms.",
     "Leave the protection on, and exempt single views that verify a signature.",
 )  # fmt: skip
-CORS = Rule(
+CORS = LensRule(
     "security/cors-any-origin", _SWITCH, "warning",
     "Any site can act with a visitor's credentials.",
     "List the origins that may send credentials.",
 )  # fmt: skip
-AUTOESCAPE = Rule(
+AUTOESCAPE = LensRule(
     "security/autoescape-off", _SWITCH, "warning",
     "Values are put into HTML unescaped.",
     "Pass `autoescape=select_autoescape()`.",
@@ -113,10 +113,10 @@ _CSRF_SETTINGS = frozenset(("WTF_CSRF_ENABLED", "CSRF_ENABLED", "WTF_CSRF_CHECK_
 _SCHEME = re.compile(r"^https?://(?=\x00)|^//", re.IGNORECASE)
 
 
-def look(event: Event) -> Iterator[Hit]:
+def look(event: Event) -> Iterator[SecurityHit]:
     """What is wrong with `event`, if anything."""
     match event:
-        case Call():
+        case ResolvedCall():
             yield from _call(event)
             yield from _settings(event)
         case Return():
@@ -127,7 +127,7 @@ def look(event: Event) -> Iterator[Hit]:
             return
 
 
-def _call(event: Call) -> Iterator[Hit]:
+def _call(event: ResolvedCall) -> Iterator[SecurityHit]:
     name, last = event.name, event.last
     if name in _RESPONSES:
         kind = event.arg(-1, "content_type", "mimetype", "headers", "media_type")
@@ -147,15 +147,15 @@ def _call(event: Call) -> Iterator[Hit]:
             return
         if _leads(url):
             message = f"`{piece.origin}` decides what `{name}` in {event.scope.title} fetches."
-            yield Hit(SSRF, event.node, message, flows(url, piece))
+            yield SecurityHit(SSRF, event.node, message, flows(url, piece))
         elif "?" not in url.text.split(HOLE, 1)[0]:
             message = (
                 f"`{piece.origin}` goes unquoted into the URL of `{name}` in {event.scope.title}."
             )
-            yield Hit(URL_PART, event.node, message, flows(url, piece))
+            yield SecurityHit(URL_PART, event.node, message, flows(url, piece))
 
 
-def _client(event: Call) -> bool:
+def _client(event: ResolvedCall) -> bool:
     made = event.receiver.made_by
     return made in ("requests.Session", "requests.session", "httpx.Client", "httpx.AsyncClient")
 
@@ -166,83 +166,85 @@ def _leads(url: Value) -> bool:
     return start.startswith(HOLE) and bool(url.pieces) and url.pieces[0].trust is Trust.REMOTE
 
 
-def _markup(event: Call) -> Iterator[Hit]:
+def _markup(event: ResolvedCall) -> Iterator[SecurityHit]:
     text = event.arg(0, "s", "base", "format_string")
     piece = text.worst("html")
     named = piece.trust is Trust.PARAMETER and "." not in piece.origin
     tagged = text.built and "<" in text.text and (named or piece.trust is Trust.LOCAL)
     if tagged or piece.trust is Trust.REMOTE:
         message = f"`{event.name}` in {event.scope.title} trusts `{piece.origin}` inside markup."
-        yield Hit(MARKUP, event.node, message, flows(text, piece))
+        yield SecurityHit(MARKUP, event.node, message, flows(text, piece))
 
 
-def _xss(event: Call | Return, body: Value, where: str) -> Iterator[Hit]:
+def _xss(event: ResolvedCall | Return, body: Value, where: str) -> Iterator[SecurityHit]:
     piece = body.worst("html")
     if piece.trust is Trust.REMOTE:
         message = (
             f"`{piece.origin}` goes into the page by {where} in {event.scope.title} as it came."
         )
-        yield Hit(XSS, event.node, message, flows(body, piece))
+        yield SecurityHit(XSS, event.node, message, flows(body, piece))
     elif "traceback.format_exc" in piece.made_by:
         message = (
             f"{where.capitalize()} in {event.scope.title} sends the stack trace to the client."
         )
-        yield Hit(ERROR, event.node, message)
+        yield SecurityHit(ERROR, event.node, message)
 
 
-def _redirect(event: Call | Store, target: Value, where: str) -> Iterator[Hit]:
+def _redirect(event: ResolvedCall | Store, target: Value, where: str) -> Iterator[SecurityHit]:
     piece = target.worst("url")
     if piece.trust is Trust.REMOTE and _leads(target):
         message = f"`{piece.origin}` decides where {where} in {event.scope.title} leads."
-        yield Hit(REDIRECT, event.node, message, flows(target, piece))
+        yield SecurityHit(REDIRECT, event.node, message, flows(target, piece))
 
 
-def _return(event: Return) -> Iterator[Hit]:
+def _return(event: Return) -> Iterator[SecurityHit]:
     scope = event.scope
     if scope.handler and "flask" in scope.modules and not scope.modules & {"fastapi"}:
         yield from _xss(event, event.value, "`return`")
 
 
-def _store(event: Store) -> Iterator[Hit]:
+def _store(event: Store) -> Iterator[SecurityHit]:
     key = event.key.lower()
     off = event.value.constant == "False"
     where = event.scope.title
     if event.key in _COOKIE_SETTINGS and off:
-        yield Hit(COOKIE, event.node, f"`{event.key}` is switched off.")
+        yield SecurityHit(COOKIE, event.node, f"`{event.key}` is switched off.")
     elif event.key in _CSRF_SETTINGS and off:
-        yield Hit(CSRF, event.node, f"`{event.key}` is switched off.")
+        yield SecurityHit(CSRF, event.node, f"`{event.key}` is switched off.")
     elif event.key == "debug" and event.value.constant == "True" and event.owner.made_by in _APPS:
-        yield Hit(DEBUG, event.node, f"`{event.name}` is switched on in {where}.")
+        yield SecurityHit(DEBUG, event.node, f"`{event.name}` is switched on in {where}.")
     elif key == "location" and "headers" in event.name:
         yield from _redirect(event, event.value, "the `Location` header")
     elif key == "content-type" and "headers" in event.name:
         piece = event.value.worst("header")
         if piece.trust is Trust.REMOTE:
             message = f"`{piece.origin}` decides the content type that {where} answers with."
-            yield Hit(HEADER, event.node, message, flows(event.value, piece))
+            yield SecurityHit(HEADER, event.node, message, flows(event.value, piece))
 
 
-def _settings(event: Call) -> Iterator[Hit]:
+def _settings(event: ResolvedCall) -> Iterator[SecurityHit]:
     last, where = event.last, event.scope.title
     if last == "run" and event.is_true("debug") and event.receiver.made_by in _APPS:
-        yield Hit(DEBUG, event.node, f"`{event.name}(debug=True)` starts the debugger.")
+        yield SecurityHit(DEBUG, event.node, f"`{event.name}(debug=True)` starts the debugger.")
     elif last == "set_cookie":
         yield from _cookie(event)
     elif last == "CORS" or event.arg(0).made_by.endswith("CORSMiddleware"):
         origins = event.arg(-1, "origins", "allow_origins", "resources")
         credentials = event.is_true("supports_credentials") or event.is_true("allow_credentials")
         if credentials and origins.constant == "*":
-            yield Hit(CORS, event.node, f"`{last}` in {where} allows any origin with credentials.")
+            yield SecurityHit(
+                CORS, event.node, f"`{last}` in {where} allows any origin with credentials."
+            )
     elif event.name in ("jinja2.Environment", "jinja2.environment.Environment"):
         yield from _environment(event)
     elif last == "get_template" and event.receiver.made_by == "jinja2.Environment":
         page = event.arg(0).text.endswith((".html", ".htm", ".xhtml"))
         if page and not event.scope.facts.get("escapes"):
             message = f"The Jinja environment in {where} renders `{event.arg(0).text}` unescaped."
-            yield Hit(AUTOESCAPE, event.node, message, event.receiver.steps)
+            yield SecurityHit(AUTOESCAPE, event.node, message, event.receiver.steps)
 
 
-def _cookie(event: Call) -> Iterator[Hit]:
+def _cookie(event: ResolvedCall) -> Iterator[SecurityHit]:
     if event.spread:
         return
     name = event.arg(0, "key").constant
@@ -256,14 +258,14 @@ def _cookie(event: Call) -> Iterator[Hit]:
     ]
     if missing and age != "0":
         message = f"The cookie `{name}` is set without {' and '.join(missing)}."
-        yield Hit(COOKIE, event.node, message)
+        yield SecurityHit(COOKIE, event.node, message)
 
 
-def _environment(event: Call) -> Iterator[Hit]:
+def _environment(event: ResolvedCall) -> Iterator[SecurityHit]:
     if event.spread or "autoescape" in event.keywords:
         event.scope.facts["escapes"] = not event.is_false("autoescape")
     if event.is_false("autoescape") and _serves(event.scope):
-        yield Hit(AUTOESCAPE, event.node, f"`autoescape=False` in {event.scope.title}.")
+        yield SecurityHit(AUTOESCAPE, event.node, f"`autoescape=False` in {event.scope.title}.")
 
 
 def _serves(scope: Scope) -> bool:

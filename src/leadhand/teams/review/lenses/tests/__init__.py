@@ -19,7 +19,7 @@ from leadhand.teams.review.lenses.tests.functions import (
     is_test_file,
 )
 from leadhand.teams.review.lenses.tests.shape import (
-    Odd,
+    OddTest,
     constant_checks,
     focused,
     same_names,
@@ -64,7 +64,7 @@ def _in_test_file(file: ChangedFile) -> Iterator[Seen]:
         yield NotAssessed(lens="tests", path=file.path, why=_unparsed(file))
         return
     yield from _findings(file, _unchecked(file))
-    odd: list[Odd] = [*same_names(file, tree), *switched_off(file, tree)]
+    odd: list[OddTest] = [*same_names(file, tree), *switched_off(file, tree)]
     for case in cases(tree):
         if file.touches(case.node.lineno, case.node.end_lineno):
             odd += constant_checks(file, case)
@@ -77,7 +77,7 @@ def _unparsed(file: ChangedFile) -> str:
     return "it does not parse as Python"
 
 
-def _unchecked(file: ChangedFile) -> Iterator[Odd]:
+def _unchecked(file: ChangedFile) -> Iterator[OddTest]:
     """Tests that the change adds, or takes the last check from, and that check nothing."""
     tree = file.head_tree
     assert tree is not None
@@ -101,7 +101,7 @@ def _unchecked(file: ChangedFile) -> Iterator[Odd]:
             message = f"`{case.name}` is an empty stub."
         else:
             message = f"`{case.name}` has no assertion, and nothing it calls seems to make one."
-        yield Odd(rules.NO_ASSERTION, case.node.lineno, case.node.lineno, message, evidence)
+        yield OddTest(rules.NO_ASSERTION, case.node.lineno, case.node.lineno, message, evidence)
 
 
 def _evidence(file: ChangedFile, case: Case) -> str:
@@ -120,9 +120,9 @@ def _evidence(file: ChangedFile, case: Case) -> str:
     return ""
 
 
-def _findings(file: ChangedFile, found: Iterable[Odd]) -> Iterator[Finding]:
+def _findings(file: ChangedFile, found: Iterable[OddTest]) -> Iterator[Finding]:
     """At most a handful of findings a rule; the last one says how many more there are."""
-    by_rule: dict[str, list[Odd]] = {}
+    by_rule: dict[str, list[OddTest]] = {}
     for odd in found:
         by_rule.setdefault(odd.rule.id, []).append(odd)
     for odds in by_rule.values():

@@ -56,7 +56,7 @@ _MAX_DEPTH = 4
 
 
 @dataclass(slots=True)
-class Names:
+class FileNames:
     """What a test file defines and brings in, so that a test's helpers can be followed."""
 
     functions: dict[str, Function | ast.ClassDef] = field(
@@ -69,9 +69,9 @@ class Names:
     """Whether the whole module is skipped, expected to fail, or a benchmark."""
 
 
-def names_in(tree: ast.Module, text: str) -> Names:
+def names_in(tree: ast.Module, text: str) -> FileNames:
     """What `tree`, parsed from `text`, defines and imports."""
-    names = Names(marked="pytestmark" in text and _MODULE_MARK.search(text) is not None)
+    names = FileNames(marked="pytestmark" in text and _MODULE_MARK.search(text) is not None)
     waiting = list(tree.body)
     while waiting:
         node = waiting.pop()
@@ -91,7 +91,7 @@ def names_in(tree: ast.Module, text: str) -> Names:
     return names
 
 
-def verdict(case: Case, names: Names, lines: list[str]) -> Verdict:
+def verdict(case: Case, names: FileNames, lines: list[str]) -> Verdict:
     """Whether `case`, in a file with `names` and the text `lines`, checks anything."""
     node = case.node
     if names.marked or any(_wraps(decorator) for decorator in _decorators(case)):
@@ -112,7 +112,7 @@ def parameters(node: Function) -> Iterator[str]:
             yield argument.arg
 
 
-def _checks(start: Function, case: Case, names: Names) -> bool:
+def _checks(start: Function, case: Case, names: FileNames) -> bool:
     """Whether `start` or a helper that it mentions contains what may be a check."""
     methods: dict[str, Function] = {}
     if case.owner:
@@ -147,7 +147,7 @@ def _checks(start: Function, case: Case, names: Names) -> bool:
     return False
 
 
-def _is_check(call: ast.Call, case: Case, names: Names) -> bool:
+def _is_check(call: ast.Call, case: Case, names: FileNames) -> bool:
     name = name_of(call.func)
     if _CHECKING.search(name) or (_DELEGATES.search(name) and name not in _FLASK_STYLE):
         return True
@@ -167,7 +167,7 @@ def _defines(owner: ast.ClassDef, name: str) -> bool:
 
 
 def _helper(
-    node: ast.AST, methods: dict[str, Function], names: Names
+    node: ast.AST, methods: dict[str, Function], names: FileNames
 ) -> Function | ast.ClassDef | None:
     """The function, method or class of this file that `node` mentions."""
     if isinstance(node, ast.Name):

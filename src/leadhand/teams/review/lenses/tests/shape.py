@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from leadhand.teams.review.change import ChangedFile
-from leadhand.teams.review.lens import Rule
+from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.tests import rules
 from leadhand.teams.review.lenses.tests.functions import (
     Case,
@@ -38,10 +38,10 @@ _JS_TEST = re.compile(r"\.(?:test|spec|cy)\.[cm]?[jt]sx?$|/__tests__/")
 
 
 @dataclass(frozen=True, slots=True)
-class Odd:
+class OddTest:
     """One thing that a shape rule found."""
 
-    rule: Rule
+    rule: LensRule
     line: int
     end_line: int
     message: str
@@ -49,7 +49,7 @@ class Odd:
     """What to quote where it is not the line itself."""
 
 
-def constant_checks(file: ChangedFile, case: Case) -> Iterator[Odd]:
+def constant_checks(file: ChangedFile, case: Case) -> Iterator[OddTest]:
     """Checks on lines that the change adds that can't fail, or whose result is dropped."""
     where = f"In `{case.name}`, "
     asserts = 0
@@ -63,23 +63,23 @@ def constant_checks(file: ChangedFile, case: Case) -> Iterator[Odd]:
             if isinstance(node.test, ast.Constant) and node.test.value is True:
                 trivial.append(node)
             elif why := _always_true(node.test):
-                yield Odd(rules.ALWAYS_TRUE, node.lineno, end, f"{where}{why}.")
+                yield OddTest(rules.ALWAYS_TRUE, node.lineno, end, f"{where}{why}.")
         elif isinstance(node.value, ast.Call):
             if why := _call_always_true(node.value, case):
-                yield Odd(rules.ALWAYS_TRUE, node.lineno, end, f"{where}{why}.")
+                yield OddTest(rules.ALWAYS_TRUE, node.lineno, end, f"{where}{why}.")
         elif isinstance(node.value, ast.Attribute) and _UNCALLED.match(node.value.attr):
             why = f"`{node.value.attr}` is mentioned but not called, so it checks nothing"
-            yield Odd(rules.ALWAYS_TRUE, node.lineno, end, f"{where}{why}.")
+            yield OddTest(rules.ALWAYS_TRUE, node.lineno, end, f"{where}{why}.")
         elif isinstance(node.value, ast.Compare) and not guarded and _meant_to_assert(node.value):
             message = f"`{case.name}` compares without asserting."
-            yield Odd(rules.UNASSERTED, node.lineno, end, message)
+            yield OddTest(rules.UNASSERTED, node.lineno, end, message)
     if trivial and asserts == len(trivial) and not _other_checks(case.node):
         only = trivial[0]
         message = f"`assert True` is all that `{case.name}` checks."
-        yield Odd(rules.ALWAYS_TRUE, only.lineno, only.lineno, message)
+        yield OddTest(rules.ALWAYS_TRUE, only.lineno, only.lineno, message)
 
 
-def same_names(file: ChangedFile, tree: ast.Module) -> Iterator[Odd]:
+def same_names(file: ChangedFile, tree: ast.Module) -> Iterator[OddTest]:
     """Test functions that a later one of the same name in the same scope replaces."""
     scopes: list[tuple[str, list[ast.stmt]]] = [("", tree.body)]
     scopes += [(one.name, one.body) for one in tree.body if isinstance(one, ast.ClassDef)]
@@ -99,14 +99,14 @@ def same_names(file: ChangedFile, tree: ast.Module) -> Iterator[Odd]:
             where = f" in `{scope}`" if scope else ""
             if file.touches(node.lineno):
                 message = f"`{node.name}` is defined again{where}: line {lost.lineno}'s never runs."
-                yield Odd(rules.SAME_NAME, node.lineno, node.lineno, message)
+                yield OddTest(rules.SAME_NAME, node.lineno, node.lineno, message)
             elif file.touches(lost.lineno):
                 again = f"`{node.name}` is defined again{where} on line {node.lineno}"
                 message = f"{again}: this one never runs."
-                yield Odd(rules.SAME_NAME, lost.lineno, lost.lineno, message)
+                yield OddTest(rules.SAME_NAME, lost.lineno, lost.lineno, message)
 
 
-def switched_off(file: ChangedFile, tree: ast.Module) -> Iterator[Odd]:
+def switched_off(file: ChangedFile, tree: ast.Module) -> Iterator[OddTest]:
     """Tests that were there before and that this change skips or comments out without a reason."""
     if file.status == "added":
         return
@@ -119,7 +119,7 @@ def switched_off(file: ChangedFile, tree: ast.Module) -> Iterator[Odd]:
             for one in case.node.decorator_list:
                 if file.touches(one.lineno) and _skips(one) and not _reason(one, file, case):
                     message = f"`{case.name}` ran before and is now skipped without a reason."
-                    yield Odd(rules.SKIPPED, one.lineno, one.lineno, message)
+                    yield OddTest(rules.SKIPPED, one.lineno, one.lineno, message)
     removed = {found[1] for line in file.removed.values() if (found := _REMOVED.match(line))}
     if not removed:
         return
@@ -128,10 +128,10 @@ def switched_off(file: ChangedFile, tree: ast.Module) -> Iterator[Odd]:
         found = _COMMENTED.match(line)
         if found and found[1] in removed - alive:
             message = f"`{found[1]}` ran before and is now commented out."
-            yield Odd(rules.SKIPPED, number, number, message)
+            yield OddTest(rules.SKIPPED, number, number, message)
 
 
-def focused(file: ChangedFile) -> Iterator[Odd]:
+def focused(file: ChangedFile) -> Iterator[OddTest]:
     """`.only(` and the like in JavaScript tests, which keep all other tests from running."""
     if file.language not in ("javascript", "typescript") and not _JS_TEST.search(file.path):
         return
@@ -140,7 +140,7 @@ def focused(file: ChangedFile) -> Iterator[Odd]:
         if found and _JS_TEST.search(file.path):
             call = found.group().strip().rstrip("( ")
             message = f"`{call}` keeps every other test of this file from running."
-            yield Odd(rules.SKIPPED, number, number, message)
+            yield OddTest(rules.SKIPPED, number, number, message)
 
 
 def _always_true(test: ast.expr) -> str:

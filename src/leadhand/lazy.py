@@ -1,0 +1,31 @@
+"""Package attributes that are imported on first use (PEP 562): importing a package stays quick.
+
+Imports nothing itself: `python -m leadhand` would take modules from the current folder.
+"""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+
+def lazy_attributes(
+    package: str, modules: "Mapping[str, str]", *, renamed: "Mapping[str, str] | None" = None
+) -> "Callable[[str], object]":
+    """The `__getattr__` of `package`: `modules` says in which of its modules each name is.
+
+    Old names in `renamed` give what has the new one, with a `DeprecationWarning`.
+    """
+
+    def attribute(name: str) -> object:
+        import importlib
+        import warnings
+
+        new = (renamed or {}).get(name, name)
+        if new not in modules:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        if new != name:
+            message = f"{package}.{name} is now {package}.{new}"
+            warnings.warn(message, DeprecationWarning, stacklevel=2)
+        return getattr(importlib.import_module(f"{package}.{modules[new]}"), new)
+
+    return attribute
