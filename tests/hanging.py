@@ -11,7 +11,7 @@ from typing import TypeVar
 from leadhand.testing import run_virtual
 from leadhand.testing.virtual_time import VirtualTimeLoop
 from leadhand.workers.threads import awaiting_outside_work
-from tests.run.resuming.nursery import until
+from tests.patience import wait_until
 
 T = TypeVar("T")
 
@@ -34,7 +34,7 @@ def run_hanging(
         assert isinstance(loop, VirtualTimeLoop)
         running = asyncio.ensure_future(work)
         with awaiting_outside_work():
-            await asyncio.to_thread(until, hangs)
+            await asyncio.to_thread(wait_until, hangs)
         if threads_hang:
             loop.stuck_s = 0.0
         if until_set is not None:

@@ -1,7 +1,7 @@
 """Runs of workers whose model is the scripted server, through the real supervisor."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -13,12 +13,13 @@ from leadhand.contracts.outcome import Handoff, Outcome
 from leadhand.contracts.team import RetryRules
 from leadhand.models import Caller, Connections
 from leadhand.synthesis.merge import Merge
-from leadhand.testing import ScriptedServer
+from leadhand.testing import ScriptedServer, VirtualClock
 from leadhand.testing.json_data import Json, Object, items, mapping, text
 from leadhand.untrusted.fence import Fence
 from leadhand.workers.loop import ModelWorker
 from leadhand.workers.threads import DaemonThreads
 from leadhand.workers.toolsets import toolset_of
+from tests.hanging import run_hanging
 from tests.models.asking import OPENAI
 from tests.plans.samples import accepted
 
@@ -77,12 +78,26 @@ def one_task(by: str = "surveyor", intent: str = INTENT, *, limits: Limits | Non
     return Plan(goal="survey", tasks=(task,))
 
 
-def run(the_team: Team, plan: Plan | None = None, *, deadline_s: float = 60.0) -> Run:
-    """The run of a plan, one task by default; results are put together by code."""
+def run(
+    the_team: Team,
+    plan: Plan | None = None,
+    *,
+    hangs: Callable[[], bool] | None = None,
+    threads_hang: bool = False,
+) -> Run:
+    """The run of a plan, one task by default; results are put together by code.
+
+    With `hangs` in virtual time, as `run_hanging` says.
+    """
     events: list[Event] = []
-    supervisor = Supervisor(the_team, deadline_s=deadline_s, synthesizer=Merge())
+    clock = VirtualClock() if hangs else None
+    supervisor = Supervisor(the_team, deadline_s=None, synthesizer=Merge(), clock=clock)
     plan = plan or one_task(the_team.workers[0].name)
-    answer = asyncio.run(supervisor.run(plan=plan, listener=events.append))
+    work = supervisor.run(plan=plan, listener=events.append)
+    if hangs is None:
+        answer = asyncio.run(work)
+    else:
+        answer, _ = run_hanging(work, hangs, threads_hang=threads_hang)
     return Run(answer, tuple(events))
 
 

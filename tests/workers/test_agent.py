@@ -173,9 +173,13 @@ def test_an_agent_that_waits_for_a_person_hands_the_task_back(
 
 
 def test_an_agents_task_ends_at_its_timeout(model_server: ScriptedServer) -> None:
-    model_server.configure(latency_ms=60_000)
-    done = run(team(employed(Agent(OPENAI))), one_task(limits=Limits(timeout_s=0.5)))
-    assert done.gap == "no answer within 0.5 s"
+    model_server.configure(latency_ms=3_600_000)
+    done = run(
+        team(employed(Agent(OPENAI))),
+        one_task(limits=Limits(timeout_s=100)),
+        hangs=lambda: model_server.stats().requests == 1,
+    )
+    assert done.gap == "no answer within 100 s"
     assert done.answer.metrics.requests == 1
 
 

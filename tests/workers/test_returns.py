@@ -4,24 +4,19 @@ import asyncio
 import functools
 import logging
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, Literal, Protocol, TypedDict, cast
+from typing import Annotated, Any, Literal, Protocol, TypedDict
 
 import pytest
-from pydantic import BaseModel
 
 from leadhand import Handoff, Supervisor, Team, Worker
 from leadhand.contracts.event import TaskRetried
 from leadhand.contracts.outcome import Completed, Failed, Outcome, Result
 from leadhand.workers import FunctionWorker, ProcessPool, ProcessWorker
 from leadhand.workers.returns import outcome_of_nothing
-from tests.workers.worker_samples import make_handoff
+from tests.workers.worker_samples import Invoice, forgotten, make_handoff, meant
 
 HANDOFF = make_handoff()
 NOTHING = Completed(result=Result())
-
-
-class Invoice(BaseModel):
-    number: int
 
 
 class Row(TypedDict):
@@ -36,16 +31,8 @@ def run(function: Callable[[Handoff], object], output: object = None) -> Outcome
     return asyncio.run(FunctionWorker(function, output=output).run(HANDOFF))
 
 
-def meant(handoff: Handoff) -> None:
-    """Sends a letter, perhaps."""
-
-
 async def meant_later(handoff: Handoff) -> None:
     """The same in the event loop."""
-
-
-def forgotten(handoff: Handoff) -> str:
-    return cast("str", None)
 
 
 def unannotated(handoff: Handoff):  # type: ignore[no-untyped-def]

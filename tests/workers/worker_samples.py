@@ -10,6 +10,9 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import cast
+
+from pydantic import BaseModel
 
 from leadhand.contracts.outcome import Escalated, Handoff, Result
 from leadhand.workers import ProcessPool
@@ -62,6 +65,18 @@ def talk(handoff: Handoff) -> str:
     os.write(1, b"written to descriptor 1\n")
     subprocess.run([sys.executable, "-c", "print('printed by its child')"], check=True)
     return f"{os.environ['LEADHAND_SAMPLE']}, {sys.stdin.read()!r}"
+
+
+class Invoice(BaseModel):
+    number: int
+
+
+def meant(handoff: Handoff) -> None:
+    """Sends a letter, perhaps."""
+
+
+def forgotten(handoff: Handoff) -> str:
+    return cast("str", None)
 
 
 def escalate(handoff: Handoff) -> Escalated:
