@@ -1,4 +1,4 @@
-"""An MCP server as a worker's tools: a real server in a process of its own, over stdio."""
+"""An MCP server as a worker's tools: the real client, and a process that speaks MCP over stdio."""
 
 import asyncio
 import sys
@@ -9,20 +9,40 @@ import pytest
 from leadhand import Plan, Supervisor, Task, Team, Worker
 from leadhand.contracts.event import Event, ToolCalled
 from leadhand.testing import ScriptedServer
+from tests.patience import HANG_S
 
 SERVER = '''
-from mcp.server.mcpserver import MCPServer
+import json
+import sys
 
-server = MCPServer("stock", log_level="ERROR")
-
-
-@server.tool()
-def search_stock(article: str) -> str:
-    """Says how much of an article is in stock."""
-    return f"17 of {article} in stock"
-
-
-server.run()
+TOOL = {
+    "name": "search_stock",
+    "description": "Says how much of an article is in stock.",
+    "inputSchema": {
+        "type": "object",
+        "properties": {"article": {"type": "string"}},
+        "required": ["article"],
+    },
+}
+for line in sys.stdin:
+    asked = json.loads(line)
+    params = asked.get("params", {})
+    match asked["method"]:
+        case "initialize":
+            result = {
+                "protocolVersion": params["protocolVersion"],
+                "capabilities": {"tools": {}},
+                "serverInfo": {"name": "stock", "version": "1"},
+            }
+        case "tools/list":
+            result = {"tools": [TOOL]}
+        case "tools/call":
+            text = f"17 of {params['arguments']['article']} in stock"
+            result = {"content": [{"type": "text", "text": text}]}
+        case _:
+            result = {}
+    if "id" in asked:
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
 '''
 
 
@@ -34,7 +54,7 @@ def test_a_worker_uses_the_tools_of_an_mcp_server(
     program = tmp_path / "stock.py"
     program.write_text(SERVER)
     server = {"command": sys.executable, "args": [str(program)]}
-    toolset = mcp.MCPToolset({"mcpServers": {"stock": server}})
+    toolset = mcp.MCPToolset({"mcpServers": {"stock": server}}, init_timeout=HANG_S)
     team = Team(
         "store",
         model="openai-chat:scripted",
