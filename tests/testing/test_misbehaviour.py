@@ -14,6 +14,7 @@ from pydantic_ai.messages import ModelResponse
 
 from leadhand.testing import ScriptedServer
 from leadhand.testing.misbehaviour import TO_ANSWERS, TO_RESPONSES
+from tests.patience import HANG_S
 from tests.testing.asking import FINAL, TEXT, Spoken, asked, tool
 
 BOTH = pytest.mark.parametrize("protocol", ["openai", "anthropic"])
@@ -28,7 +29,7 @@ def posted(
     """The bare response to a request, its body not yet read."""
     port = int(server.anthropic_url.rpartition(":")[2])
     body = {"model": "m", "messages": [{"role": "user", "content": "hello"}], **more}
-    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
+    with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=HANG_S)) as connection:
         connection.request("POST", PATHS[protocol], json.dumps(body))
         with connection.getresponse() as response:
             yield response
@@ -66,9 +67,10 @@ def test_f01_retry_after_is_sent_as_given(server: ScriptedServer, given: int) ->
 
 def test_f01_retry_after_can_be_a_date(server: ScriptedServer) -> None:
     misbehaving(server, **{"503": "date:60"})
+    before_s = time.time()
     with posted(server) as response:
         moment = parsedate_to_datetime(response.headers["Retry-After"])
-    assert 50 < moment.timestamp() - time.time() <= 61
+    assert before_s + 59 <= moment.timestamp() <= time.time() + 60
 
 
 @pytest.mark.parametrize("protocol", ["openai", "anthropic"])
@@ -90,8 +92,8 @@ def test_f03_a_connection_is_reset_before_or_in_the_middle_of_an_answer(
 
 def test_f04_bytes_come_one_at_a_time(server: ScriptedServer) -> None:
     misbehaving(server, slow=0.02)
+    started = time.monotonic()
     with posted(server) as response:
-        started = time.monotonic()
         assert response.read(11) == b'{"id":"chat'
     assert time.monotonic() - started > 0.15
 
@@ -208,7 +210,7 @@ def test_latency_holds_an_answer_back(server: ScriptedServer) -> None:
     started = time.monotonic()
     with posted(server):
         pass
-    assert 0.14 < time.monotonic() - started < 30
+    assert time.monotonic() - started > 0.14
 
 
 def test_every_misbehaviour_leaves_a_server_that_goes_on(server: ScriptedServer) -> None:

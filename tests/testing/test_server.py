@@ -7,7 +7,6 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable
 from contextlib import ExitStack
 from typing import cast
 
@@ -16,21 +15,19 @@ from anthropic import Anthropic
 from openai import NotFoundError, OpenAI
 
 from leadhand.testing import ScriptedServer
+from tests.patience import HANG_S, wait_until
 from tests.testing.asking import asked
 
 
-def test_it_starts_and_stops_in_well_under_a_second_and_leaves_no_process() -> None:
-    started = time.monotonic()
+def test_it_starts_and_stops_and_leaves_no_process() -> None:
     with ScriptedServer() as server:
-        took = time.monotonic() - started
         port = int(server.anthropic_url.rpartition(":")[2])
-    assert took < 1.5  # a quarter of a second on an idle machine
     with socket.socket() as probe:
         assert probe.connect_ex(("127.0.0.1", port)) != 0
     server.stop()
 
 
-def test_the_server_needs_no_library() -> None:
+def test_the_server_needs_no_library_and_so_starts_at_once() -> None:
     script = "import sys, leadhand.testing.server; print(*{n.split('.')[0] for n in sys.modules})"
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True
@@ -46,7 +43,7 @@ def test_it_ends_when_its_parent_is_gone() -> None:
         "print(s.url, flush=True); os._exit(0)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", parent], capture_output=True, text=True, check=True, timeout=20
+        [sys.executable, "-c", parent], capture_output=True, text=True, check=True, timeout=HANG_S
     )
     # The child held the pipe of our `run` open: that it returned says that the child has ended.
     assert done.stdout.startswith("http://127.0.0.1:")
@@ -68,12 +65,12 @@ def test_by_hand_it_prints_its_url_and_counts_for_whoever_looks() -> None:
         assert (model.id, stats["requests"]) == ("scripted", 1)
     finally:
         process.terminate()
-        process.wait(10)
+        process.wait(HANG_S)
 
 
 def test_a_wrong_option_by_hand_is_one_line_and_status_2() -> None:
     command = [sys.executable, "-m", "leadhand.testing.server", "--faults", '{"fire": 1}']
-    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=20)
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=HANG_S)
     assert done.returncode == 2
     assert "'fire'" in done.stderr
     assert "Traceback" not in done.stderr
@@ -138,10 +135,10 @@ def test_reset_zeroes_the_counts_and_configure_keeps_them(server: ScriptedServer
 
 
 def test_a_marker_in_the_request_overrides_the_latency(server: ScriptedServer) -> None:
-    server.configure(latency_ms=30_000)
+    server.configure(latency_ms=3_600_000)
     started = time.monotonic()
     asked(server, "openai", "be quick lat_ms=120")
-    assert 0.11 < time.monotonic() - started < 30
+    assert time.monotonic() - started > 0.11
 
 
 def test_a_thousand_requests_are_in_flight_at_once(server: ScriptedServer) -> None:
@@ -158,11 +155,3 @@ def test_a_thousand_requests_are_in_flight_at_once(server: ScriptedServer) -> No
     wait_until(lambda: server.stats().by_status == {0: 1_000})
     server.reset()
     assert server.stats().max_concurrency == 0
-
-
-def wait_until(holds: Callable[[], bool]) -> None:
-    """Look again until it holds; another process is not to be waited for in another way."""
-    deadline = time.monotonic() + 10
-    while not holds():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)

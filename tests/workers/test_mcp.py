@@ -11,7 +11,7 @@ from leadhand.contracts.event import Event, ToolCalled
 from leadhand.testing import ScriptedServer
 from tests.patience import HANG_S
 
-SERVER = '''
+SERVER = """
 import json
 import sys
 
@@ -43,7 +43,7 @@ for line in sys.stdin:
             result = {}
     if "id" in asked:
         print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}), flush=True)
-'''
+"""
 
 
 def test_a_worker_uses_the_tools_of_an_mcp_server(
