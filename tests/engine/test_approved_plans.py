@@ -59,6 +59,17 @@ def test_what_the_person_approves_is_done() -> None:
     )
 
 
+def test_the_person_is_told_what_changes_and_of_many_tasks_the_first_ten() -> None:
+    many = [task(f"t{n}", "look") for n in range(11)]
+    _, asked = run(Reply(verdict="approved"), *many)
+    told = "Adds t0, t1, t2, t3, t4, t5, t6, t7, t8, t9 and 1 more; drops fix."
+    assert asked[0][1].splitlines()[1] == told
+    changed = FIX.model_copy(update={"intent": "fix both books"})
+    _, asked = run(Reply(verdict="approved"), changed, *many[:10])
+    told = "Adds t0, t1, t2, t3, t4, t5, t6, t7, t8, t9; changes fix."
+    assert asked[0][1].splitlines()[1] == told
+
+
 def test_what_takes_work_away_is_done_without_a_word() -> None:
     recorder, asked = run(None)
     assert asked == []

@@ -1,8 +1,18 @@
 """The log of the ladder, whole: what was decided after each attempt, why, and what followed."""
 
+import asyncio
 import dataclasses
 
-from leadhand.contracts.outcome import Escalated, Failed, Raised, Result
+from leadhand.contracts.event import TaskCancelled
+from leadhand.contracts.outcome import (
+    Completed,
+    Escalated,
+    Failed,
+    Handoff,
+    Outcome,
+    Raised,
+    Result,
+)
 from leadhand.contracts.team import Ladder, RetryRules, Team, Worker
 from leadhand.testing import completed
 from tests.engine.ladders import FAILED, by_attempt, crew, log, work
@@ -194,6 +204,46 @@ def test_a_person_is_told_of_the_task_and_asked_about_it_once() -> None:
         ),
     ]  # fmt: skip
     assert person.about == [("put", "a", unclear), ("asked", "a", unclear)]
+
+
+def test_a_person_who_only_looks_at_plans_is_not_asked_about_tasks() -> None:
+    unclear = Escalated(reason="ambiguous_input", message="which invoice?")
+    person = ScriptedPerson("the seventh", occasions=frozenset({"plan"}))
+    assert work(lambda _: unclear, person=person).state.tasks["a"].status == "escalated"
+    assert person.about == []
+
+
+def test_what_the_deadline_stops_and_what_needs_it_is_told() -> None:
+    async def slow(handoff: Handoff) -> Outcome:
+        try:
+            await asyncio.sleep(10)
+        except asyncio.CancelledError:
+            return Completed(result=HALF)
+        return completed()
+
+    recorder = work(slow, task("a", worker="first"), task("b", "a", worker="first"), deadline_s=4)
+    why = "the run's deadline of 4 s was reached"
+    assert log(recorder) == [
+        ("task_dispatched", "a 1", {"worker": "first"}),
+        ("task_cancelled", "b 0", {"reason": why}),
+        ("task_cancelled", "a 1", {"reason": why, "partial": HALF}),
+    ]
+    ended = recorder.log()[-1]
+    assert isinstance(ended, TaskCancelled)
+    assert ended.worked_s == 4.0
+
+
+def test_what_needs_a_lost_task_is_skipped_without_an_attempt() -> None:
+    lasting = Failed(kind="error", message="no")
+    recorder = work(
+        lambda _: lasting,
+        task("a", worker="first"),
+        task("b", "a", worker="first"),
+        the_team=crew(ladder=Ladder(failed=())),
+    )
+    assert log(recorder)[-1] == (
+        "task_skipped", "b 0", {"blame": "a", "reason": "needs 'a', which gave no result"},
+    )  # fmt: skip
 
 
 def test_a_breaker_tells_when_it_opens_and_what_is_refused_then() -> None:

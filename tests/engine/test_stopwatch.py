@@ -1,0 +1,111 @@
+"""What an attempt took itself, in virtual time, which only waiting takes."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from leadhand.contracts.stamps import Work
+from leadhand.engine.attempts import AbandonableTask
+from leadhand.engine.stopwatch import Stopwatch, aside
+from leadhand.testing import run_virtual
+
+
+def work(worked_s: float, *, high_s: float | None = None, path_s: float | None = None) -> Work:
+    return Work(worked_s=worked_s, worked_high_s=high_s, path_s=path_s)
+
+
+def timed(attempt: Callable[[], Awaitable[None]]) -> Work:
+    """What is said of an attempt once it has ended, and two seconds later still."""
+
+    async def measure() -> Work:
+        async def steps() -> None:
+            await attempt()
+
+        measured = AbandonableTask(steps())
+        await measured
+        measured.watch.stop()
+        await asyncio.sleep(2)
+        measured.watch.stop()
+        return measured.watch.work()
+
+    return run_virtual(measure())
+
+
+def test_waiting_for_something_of_its_own_counts() -> None:
+    assert timed(lambda: asyncio.sleep(3)) == work(3.0)
+
+
+def test_what_is_timed_apart_counts_as_is_said_and_no_more_than_it_took() -> None:
+    async def queue() -> None:
+        await asyncio.sleep(1)
+        with aside() as waiting:
+            await asyncio.sleep(4)
+        assert waiting.elapsed_s == 4.0
+
+    async def thread() -> None:
+        await asyncio.sleep(1)
+        with aside() as block:
+            await asyncio.sleep(4)
+            block.took(2.0, 3.0)
+
+    async def bold() -> None:
+        with aside() as block:
+            await asyncio.sleep(4)
+            block.took(9.0, 9.0)
+
+    assert timed(queue) == work(1.0)
+    assert timed(thread) == work(3.0, high_s=4.0)
+    assert timed(bold) == work(4.0)
+
+
+def test_of_blocks_within_each_other_the_first_counts() -> None:
+    async def attempt() -> None:
+        with aside() as outer:
+            with aside() as inner:
+                await asyncio.sleep(4)
+                inner.took(4.0, 4.0)
+            outer.took(1.0, 1.0)
+        with aside() as later:
+            await asyncio.sleep(2)
+            later.took(2.0, 2.0)
+
+    assert timed(attempt) == work(3.0)
+
+
+def test_several_things_at_once_may_take_more_than_their_block() -> None:
+    async def attempt() -> None:
+        await asyncio.sleep(1)
+        with aside() as block:
+            await asyncio.sleep(4)
+            block.took_all(7.0, 8.0, path_s=3.0)
+
+    assert timed(attempt) == work(8.0, high_s=9.0, path_s=4.0)
+
+
+def test_an_attempt_under_way_is_timed_until_now_and_one_not_begun_took_nothing() -> None:
+    async def measure() -> tuple[Work, Work]:
+        measured = AbandonableTask(asyncio.sleep(5))
+        before = measured.watch.work()
+        attempt = asyncio.ensure_future(measured)
+        await asyncio.sleep(2)
+        during = measured.watch.work()
+        await attempt
+        return before, during
+
+    assert run_virtual(measure()) == (work(0.0), work(2.0))
+
+
+def test_a_block_outside_an_attempt_only_measures() -> None:
+    async def measure() -> float:
+        with aside() as block:
+            await asyncio.sleep(3)
+        return block.elapsed_s
+
+    assert run_virtual(measure()) == 3.0
+
+
+def test_a_watch_that_was_never_started_takes_no_note() -> None:
+    watch = Stopwatch()
+    watch.pause(ready=True)
+    watch.resume()
+    watch.stop()
+    assert watch.work() == work(0.0)
