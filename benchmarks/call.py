@@ -15,7 +15,7 @@ import os
 import statistics
 import tempfile
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from typing import Any, cast
@@ -23,18 +23,18 @@ from typing import Any, cast
 import aiohttp
 import httpx2
 from openai import AsyncOpenAI, DefaultAioHttpClient
-from pydantic_ai.models import ModelRequestParameters
 from pydantic_core import from_json, to_json
 
 from leadhand import Plan, Supervisor, Task, Team, Worker
 from leadhand.clock import SystemClock
+from leadhand.engine.recorder import Recorder
 from leadhand.journal import MemoryJournal
-from leadhand.models import Asker, Caller, Connections, Request
+from leadhand.models import Asker, Caller, Connections, CallRequest
 from leadhand.models.clients import model_client
 from leadhand.models.structured import opening
-from leadhand.recorder import Recorder
 from leadhand.synthesis import Merge
 from leadhand.testing import ScriptedServer
+from leadhand.testing.json_data import Json
 
 MODEL = "gpt-4o-mini"
 SPEC = f"openai-chat:{MODEL}"
@@ -116,7 +116,7 @@ async def layers(base: str) -> AsyncGenerator[dict[str, Layer]]:
             asked = [opening(question, request)]
             return await caller.ask(Asker("worker"), [*asked], request=request, models=[SPEC])
 
-        request = Request(SYSTEM)
+        request = CallRequest(SYSTEM)
         calls: dict[str, Call] = {
             "aiohttp": bare,
             "transport": posting(plain, url),
@@ -199,8 +199,8 @@ def main() -> None:
     parser.add_argument("--tasks", type=int, default=200)
     parser.add_argument("--rounds", type=int, default=15)
     options = parser.parse_args()
-    reply = [{"reply": {"text": ANSWER}}]
-    with ScriptedServer(reply, keep_bodies=0) as server:
+    script: list[Mapping[str, Json]] = [{"reply": {"text": ANSWER}}]
+    with ScriptedServer(script, keep_bodies=0) as server:
         os.environ.update(server.env())
         base = os.environ["OPENAI_BASE_URL"]
         rounds = asyncio.run(measured(base, tasks=options.tasks, rounds=options.rounds))

@@ -1,7 +1,8 @@
 """Rates: no minute has more than was allowed, in all runs together, and nobody is forgotten."""
 
 import asyncio
-from contextlib import AsyncExitStack
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 import pytest
@@ -14,12 +15,21 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from leadhand import InputError, Plan, Supervisor, Task, Team, Worker
 from leadhand.contracts.budget import NO_RATE, Rate
 from leadhand.models import Gate
-from leadhand.models.rates import MINUTE_S, VARIABLE, Limiter, rates_of
+from leadhand.models.rates import MINUTE_S, VARIABLE, Limiter, Share, rates_of
 from leadhand.testing import VirtualClock, run_virtual
 
 
 def limiter(rate: Rate) -> Limiter:
     return Limiter(Gate(lambda: 0.5), rate)
+
+
+@asynccontextmanager
+async def place(one: Limiter, tokens: int) -> AsyncGenerator[Share]:
+    share = await one.enter(tokens)
+    try:
+        yield share
+    finally:
+        one.leave()
 
 
 # What is asked for, and by whom
@@ -95,7 +105,7 @@ def test_no_minute_has_more_than_was_allowed_and_everyone_gets_in(
         async def visit(given: Visit) -> None:
             nonlocal inside
             await asyncio.sleep(given.starts_s)
-            async with one.place(given.expected) as share:
+            async with place(one, given.expected) as share:
                 inside += 1
                 assert rate.concurrency is None or inside <= rate.concurrency
                 try:
@@ -130,7 +140,7 @@ def test_calls_get_in_in_the_order_they_came() -> None:
         one, order = limiter(Rate(rpm=2, tpm=100)), list[int]()
 
         async def call(number: int, tokens: int) -> None:
-            async with one.place(tokens):
+            async with place(one, tokens):
                 order.append(number)
 
         await asyncio.gather(*(call(number, 90 if number % 2 else 5) for number in range(8)))
@@ -144,13 +154,13 @@ def test_tokens_that_were_not_needed_let_the_next_in_at_once() -> None:
         one = limiter(Rate(tpm=1_000))
 
         async def first() -> None:
-            async with one.place(900) as share:
+            async with place(one, 900) as share:
                 await asyncio.sleep(3)
                 one.correct(share, 100)
 
         async def second() -> float:
             await asyncio.sleep(0)
-            async with one.place(800):
+            async with place(one, 800):
                 return asyncio.get_running_loop().time()
 
         return (await asyncio.gather(first(), second()))[1]
@@ -163,7 +173,7 @@ def test_without_a_rate_everyone_gets_in_at_once() -> None:
         one = limiter(NO_RATE)
         async with AsyncExitStack() as stack:
             for _ in range(500):
-                await stack.enter_async_context(one.place(10))
+                await stack.enter_async_context(place(one, 10))
             return asyncio.get_running_loop().time()
 
     assert run_virtual(story()) == 0.0

@@ -40,6 +40,8 @@ class Usage(BaseModel):
 
     def plus(self, other: "Usage") -> "Usage":
         """Both together. A sum with an unknown price in it is unknown, never too low."""
+        if self is NO_USAGE:
+            return other  # most tasks make one call
         return Usage(
             model=other.model or self.model,
             requests=self.requests + other.requests,

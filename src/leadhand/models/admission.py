@@ -4,28 +4,62 @@ First the run's budget, then the model's rates, always in this order: whoever wa
 no place that others need to spend theirs. Both are given back whatever becomes of the call.
 """
 
-import contextlib
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Sequence
 
 from pydantic_ai.messages import ModelMessage
 from pydantic_ai.models import ModelRequestParameters
 from pydantic_ai.settings import ModelSettings
 
-from leadhand.contracts.budget import NO_RATE
 from leadhand.contracts.outcome import Usage
 from leadhand.errors import InputError, ModelError
 from leadhand.models.connections import Connection
 from leadhand.models.ledger import NOTHING, Account, Amount, nano_usd
+from leadhand.models.rates import Share
 
 
 class Bill:
-    """What one call is booked at once it is over."""
+    """What one call waits for, and what it is booked at once it is over."""
 
-    def __init__(self, connection: Connection, expected: Amount) -> None:
-        self.expected = expected
+    def __init__(
+        self,
+        connection: Connection,
+        account: Account | None,
+        messages: Sequence[ModelMessage],
+        settings: ModelSettings | None,
+        parameters: ModelRequestParameters,
+    ) -> None:
+        self.expected = Amount(requests=1)
         self.booked = NOTHING
         """Nothing as long as the call was not made."""
-        self._forecast = connection.forecast
+        self._forecast, self._limiter = connection.forecast, connection.limiter
+        self._account = account
+        self._reserved = False
+        self._share: Share | None = None
+        self._counts = account is not None or self._limiter.counts
+        if self._counts:
+            tokens_in, tokens_out = self._forecast.tokens(messages, settings, parameters)
+            self.expected = Amount(1, tokens_in + tokens_out)
+            if account is not None and account.ledger.budget.usd is not None:
+                price = _price(connection, tokens_in, tokens_out)
+                self.expected = self.expected._replace(nano_usd=price)
+
+    async def admit(self, role: str) -> None:
+        """Wait until the call may be made; to be followed by `settle`, whatever happens.
+
+        Raises `BudgetUsedUp` where the run's account does not reach for it.
+        """
+        if self._account is not None:
+            await self._account.reserve(self.expected, role=role)
+            self._reserved = True
+        self._share = await self._limiter.enter(self.expected.tokens)
+
+    def settle(self) -> None:
+        """Give back what the call took, and book what it used."""
+        if self._share is not None:
+            self._limiter.correct(self._share, self.booked.tokens)
+            self._limiter.leave()
+        if self._account is not None and self._reserved:
+            self._account.settle(self.expected, self.booked)
 
     def sent(self) -> None:
         """The call is made: from here on it may have to be paid for, answered or not."""
@@ -40,44 +74,13 @@ class Bill:
         tokens_in, tokens_out = usage.input_tokens, usage.output_tokens
         if not (tokens_in or tokens_out):
             return  # unknown: what was expected stays booked
+        self._forecast.learn(tokens_out)
+        if not self._counts:
+            return
         usd = usage.cost_usd
         if usd is None and self.expected.nano_usd:
             usd = self._forecast.usd(tokens_in, tokens_out)
         self.booked = Amount(1, tokens_in + tokens_out, nano_usd(usd or 0.0))
-        self._forecast.learn(tokens_out)
-
-
-@contextlib.asynccontextmanager
-async def admitted(
-    connection: Connection,
-    account: Account | None,
-    role: str,
-    messages: Sequence[ModelMessage],
-    settings: ModelSettings | None,
-    parameters: ModelRequestParameters,
-) -> AsyncGenerator[Bill]:
-    """Wait until a call may be made; it is made in the block, and booked as its bill says.
-
-    Raises `BudgetUsedUp` where the run's `account` does not reach for it.
-    """
-    expected = Amount(requests=1)
-    if account is not None or connection.limiter.rate != NO_RATE:
-        tokens_in, tokens_out = connection.forecast.tokens(messages, settings, parameters)
-        expected = Amount(1, tokens_in + tokens_out)
-        if account is not None and account.ledger.budget.usd is not None:
-            expected = expected._replace(nano_usd=_price(connection, tokens_in, tokens_out))
-    bill = Bill(connection, expected)
-    if account is not None:
-        await account.reserve(expected, role=role)
-    try:
-        async with connection.limiter.place(expected.tokens) as share:
-            try:
-                yield bill
-            finally:
-                connection.limiter.correct(share, bill.booked.tokens)
-    finally:
-        if account is not None:
-            account.settle(expected, bill.booked)
 
 
 def _price(connection: Connection, tokens_in: int, tokens_out: int) -> int:

@@ -8,7 +8,6 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import cast
@@ -30,7 +29,7 @@ from leadhand.contracts.team import ModelSpec
 from leadhand.engine.recorder import Recorder
 from leadhand.engine.stopwatch import aside
 from leadhand.errors import ModelError
-from leadhand.models.admission import Bill, admitted
+from leadhand.models.admission import Bill
 from leadhand.models.connections import Connection, Connections
 from leadhand.models.exchange import CUT_OFF, Watch, exchanged
 from leadhand.models.failures import Failure
@@ -38,7 +37,7 @@ from leadhand.models.gate import pause_s
 from leadhand.models.ledger import Account
 from leadhand.models.progress import Progress, watcher
 from leadhand.models.replay import Replay, request_hash, written
-from leadhand.models.usage import is_known, usage_of
+from leadhand.models.usage import usage_of
 
 MAX_TRIES = 4
 """Calls to one model for one answer, counting the first."""
@@ -204,9 +203,10 @@ class Caller:
         watch = self._watch(asker, connection)
         paused_s = 0.0
         for number in range(1, MAX_TRIES + 1):
-            async with AsyncExitStack() as stack:
+            bill = self._bill(question, connection)
+            try:
                 with aside() as queue:
-                    bill = await stack.enter_async_context(self._admitted(question, connection))
+                    await bill.admit(asker.role)
                     place = await connection.gate.enter(since=came)
                 queued_s = paused_s + queue.elapsed_s
                 if place is None:
@@ -233,6 +233,8 @@ class Caller:
                     bill.answered(answer[1])
                 elif answer.kind not in ("malformed", "too_large") and answer is not CUT_OFF:
                     bill.refused()
+            finally:
+                bill.settle()
             if not isinstance(answer, Failure):
                 await self.recorder.commit()
                 return answer
@@ -272,17 +274,9 @@ class Caller:
 
         return show
 
-    def _admitted(
-        self, question: _Question, connection: Connection
-    ) -> AbstractAsyncContextManager[Bill]:
-        return admitted(
-            connection,
-            self._account,
-            question.asker.role,
-            question.messages,
-            question.settings,
-            question.parameters,
-        )
+    def _bill(self, question: _Question, connection: Connection) -> Bill:
+        asked = (question.messages, question.settings, question.parameters)
+        return Bill(connection, self._account, *asked)
 
     def _wait_s(self, connection: Connection, failure: Failure, number: int) -> float:
         """Seconds until the next try: this call's own, or everyone's where that is longer."""
@@ -299,7 +293,8 @@ class Caller:
     ) -> Usage:
         asker = question.asker
         usage = usage_of(connection.name, response, _since(started_s))
-        if not is_known(response.usage) and connection.name not in self._without_usage:
+        said = usage.input_tokens or usage.output_tokens
+        if not said and connection.name not in self._without_usage:
             self._without_usage.add(connection.name)
             _log.warning(
                 "%s does not say what its answers use: tokens and cost are unknown",

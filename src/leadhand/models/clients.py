@@ -4,7 +4,6 @@ Both hold for every transport, since they are hooks of the client: the limit cou
 the wire and what it inflates to, of streams and error bodies too.
 """
 
-import contextlib
 import functools
 import os
 import re
@@ -89,7 +88,6 @@ def _guarded(client: httpx2.AsyncClient) -> httpx2.AsyncClient:
     async def hook(response: httpx2.Response) -> None:
         check_redirect(response)
         response.stream = _bounded(type(response).__module__)(response, limit)
-        response.headers.pop("content-encoding", None)
 
     client.event_hooks["response"].append(hook)
     return client
@@ -118,10 +116,13 @@ class _Bounded(httpx2.AsyncByteStream):
 
     def __init__(self, response: httpx2.Response, limit: int) -> None:
         self._raw = cast("httpx2.AsyncByteStream", response.stream)
-        coding = response.headers.get("content-encoding", "")
-        self._inflating = httpx2.Response(
-            200, headers={"content-encoding": coding}, stream=_Counted(self._raw, limit)
-        )
+        self._inflating: httpx2.Response | None = None
+        if coding := response.headers.get("content-encoding"):
+            del response.headers["content-encoding"]
+            headers = {"content-encoding": coding}
+            self._inflating = httpx2.Response(
+                200, headers=headers, stream=_Counted(self._raw, limit)
+            )
         self._limit = limit
         self._path = response.request.url.path
         whole = response.is_success and "json" in response.headers.get("content-type", "")
@@ -133,8 +134,9 @@ class _Bounded(httpx2.AsyncByteStream):
     async def __aiter__(self) -> AsyncIterator[bytes]:
         count = 0
         body: list[bytes] = []
-        async with contextlib.aclosing(self._inflating.aiter_bytes()) as chunks:
-            async for chunk in chunks:
+        inflated = None if self._inflating is None else self._inflating.aiter_bytes()
+        try:
+            async for chunk in inflated or self._raw:
                 count += len(chunk)
                 if count > self._limit:
                     raise ResponseTooLarge(self._limit)
@@ -142,6 +144,9 @@ class _Bounded(httpx2.AsyncByteStream):
                     body.append(chunk)
                 else:
                     yield chunk
+        finally:
+            if inflated is not None:
+                await inflated.aclose()
         if body:
             whole = b"".join(body)
             whole = _NO_COUNT.sub(rb"\1-1", whole) if self._is_completion else whole

@@ -11,7 +11,7 @@ import asyncio
 import contextlib
 import math
 from collections import deque
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
@@ -50,24 +50,41 @@ class Limiter:
         self._turn = asyncio.Lock()
         self._freed = asyncio.Event()
 
-    @contextlib.asynccontextmanager
-    async def place(self, tokens: int) -> AsyncGenerator[Share]:
-        """Wait until a call of about so many tokens may be made; its place is taken in the block.
+    @property
+    def counts(self) -> bool:
+        """Whether requests or tokens are counted."""
+        return self.rate.rpm is not None or self.rate.tpm is not None
+
+    async def enter(self, tokens: int) -> Share:
+        """Wait until a call of about so many tokens may be made; to be followed by `leave`.
 
         Nothing is held between the calls of a task, so a worker that has others work for it does
         not stand in their way.
         """
-        share = await self._enter(tokens)
-        try:
-            yield share
-        finally:
-            self._inside -= 1
-            self._freed.set()
+        loop = asyncio.get_running_loop()
+        async with self._turn:
+            while (wait_s := self._wait_s(tokens, loop.time())) > 0:
+                self._freed.clear()
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(None if wait_s == math.inf else wait_s):
+                        await self._freed.wait()
+            share = Share(tokens, loop.time())
+            self._inside += 1
+            if self.counts:
+                share.counted = True
+                self._log.append(share)
+                self._tokens += tokens
+            return share
+
+    def leave(self) -> None:
+        """Give a place back."""
+        self._inside -= 1
+        self._freed.set()
 
     def health(self, model: str) -> ModelHealth:
         """What it lets through now, to the model of that name."""
         self._forget(asyncio.get_running_loop().time())
-        counted = self.rate.rpm is not None or self.rate.tpm is not None
+        counted = self.counts
         return ModelHealth(
             model=model,
             rate=self.rate,
@@ -82,22 +99,6 @@ class Limiter:
             self._tokens += tokens - share.tokens
             self._freed.set()
         share.tokens = tokens
-
-    async def _enter(self, tokens: int) -> Share:
-        loop = asyncio.get_running_loop()
-        async with self._turn:
-            while (wait_s := self._wait_s(tokens, loop.time())) > 0:
-                self._freed.clear()
-                with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(None if wait_s == math.inf else wait_s):
-                        await self._freed.wait()
-            share = Share(tokens, loop.time())
-            self._inside += 1
-            if self.rate.rpm is not None or self.rate.tpm is not None:
-                share.counted = True
-                self._log.append(share)
-                self._tokens += tokens
-            return share
 
     def _wait_s(self, tokens: int, now_s: float) -> float:
         """Seconds until there may be room for a call; infinite while only another's end helps."""

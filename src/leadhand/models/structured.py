@@ -20,6 +20,7 @@ from pydantic_ai.messages import (
     ToolReturnPart,
     UserPromptPart,
 )
+from pydantic_ai.tools import ToolDefinition
 from pydantic_core import from_json, to_json
 
 from leadhand.contracts.team import ModelSpec
@@ -214,9 +215,9 @@ def reply(call: ToolCallPart, problem: str) -> ModelRequestPart:
     return ToolReturnPart(call.tool_name, problem, call.tool_call_id, outcome="failed")
 
 
-def left_in(response: ModelResponse, request: CallRequest) -> str | dict[str, JsonValue]:
+def left_in(response: ModelResponse, output: ToolDefinition | None) -> str | dict[str, JsonValue]:
     """What can be read of an answer that is cut off, or no call: its fields, else its text."""
-    name = request.output.name if request.output is not None else None
+    name = output.name if output is not None else None
     call = next((call for call in response.tool_calls if call.tool_name == name), None)
     text = (response.text or "").strip()
     if call is None:

@@ -126,8 +126,6 @@ class _Attempt:
         self._instructions = of.instructions
         self._made_calls = 0
         """Tool calls in the model's last answer, with those that were left out."""
-        self._left: JsonValue = None
-        """What can be read of the model's last answer or, if that is nothing, of those before."""
         self._usage = NO_USAGE
         self._repairs = 0
 
@@ -171,7 +169,11 @@ class _Attempt:
 
     def failed(self, kind: FailureKind, message: str, *, transient: bool = False) -> Failed:
         """The failure, with what the model said last as its partial result."""
-        partial = Result(output=self._left, usage=self._usage) if self._left else None
+        answers = [one for one in self._messages if isinstance(one, ModelResponse)]
+        form = None if self._of.worker.plain else self._of.form.definition
+        readable = (_readable(left_in(answer, form)) for answer in reversed(answers))
+        left = next(filter(None, readable), None)
+        partial = Result(output=left, usage=self._usage) if left else None
         return Failed(kind=kind, message=message, partial=partial, transient=transient)
 
     async def _toolbox(self, stack: AsyncExitStack) -> Toolbox:
@@ -204,10 +206,8 @@ class _Attempt:
         self._made_calls = len(response.tool_calls)
         response = with_first_calls(response, self._of.worker.max_tool_calls + KEPT_CALLS)
         # Otherwise as it came: thinking signatures and the like must go back untouched.
-        kept = bounded(response, max_bytes=request.max_bytes)
-        self._messages.append(kept)
+        self._messages.append(bounded(response, max_bytes=request.max_bytes))
         self._usage = self._usage.plus(usage)
-        self._left = _readable(left_in(kept, request)) or self._left
         return response
 
     def _tell(self, parts: list[ModelRequestPart]) -> None:
