@@ -29,7 +29,7 @@ from leadhand import Plan, Supervisor, Task, Team, Worker
 from leadhand.clock import SystemClock
 from leadhand.engine.recorder import Recorder
 from leadhand.journal import MemoryJournal
-from leadhand.models import Asker, Caller, Connections, CallRequest
+from leadhand.models import Asker, Caller, CallRequest, Connections
 from leadhand.models.clients import model_client
 from leadhand.models.structured import opening
 from leadhand.synthesis import Merge
