@@ -119,12 +119,12 @@ def test_a_call_that_a_person_approves_is_allowed(
     assert run.tell(ask) == {"questions": {"a": "May it?"}}
     run.tell(partial(ApprovalRequested, question="And the plan?"))
     reply = run.tell(partial(ApprovalGiven, task_id="a", verdict=verdict, by="ann"))
-    assert reply.pop("a.heard") == Reply.model_validate(
+    assert reply.pop("a.reply") == Reply.model_validate(
         {"task_id": "a", "verdict": verdict, "by": "ann"}
     )
     assert reply.pop("questions") == {None: "And the plan?"}
     assert reply == ({"a.allowed": allowed} if allowed else {})
-    assert run.tell(ask)["a.heard"] is None
+    assert run.tell(ask)["a.reply"] is None
 
 
 def test_a_first_plan_that_is_rejected_leaves_its_problems() -> None:
@@ -216,11 +216,11 @@ def test_a_run_that_was_lost_goes_on_with_what_was_in_flight() -> None:
     run = planned().told(A, partial(RunStopped, reason="enough"))
     budget = Budget(tokens=9)
     resumed = partial(
-        RunResumed, deadline_s=10.0, budget=budget, resumable=("a",), crashes={"a": 2, "gone": 1}
+        RunResumed, deadline_s=10.0, budget=budget, goes_on=("a",), crashes={"a": 2, "gone": 1}
     )
     assert run.tell(resumed) == {
         "asked_s": 6.0, "deadline_s": 16.0, "budget": budget, "stopped": False,
-        "a.status": "pending", "a.busy_s": 2.0, "a.worked_high_s": 2.0, "a.goes_on": True,
+        "a.status": "pending", "a.busy_s": 2.0, "a.worked_high_s": 2.0, "a.resumable": True,
         "a.attempts": 0, "a.tried": (), "a.crashes": 2,
     }  # fmt: skip
 
@@ -241,9 +241,9 @@ def test_what_an_outage_ended_is_the_plans_workers_again_with_all_its_attempts()
     )  # fmt: skip
     run = planned().told(A, elsewhere, partial(A, attempt=2, worker="spare"), down)
     assert run.state.tasks["a"].retryable
-    assert run.tell(partial(RunResumed, deadline_s=60.0, resumable=("a",))) == {
+    assert run.tell(partial(RunResumed, deadline_s=60.0, goes_on=("a",))) == {
         "asked_s": 8.0, "deadline_s": 68.0, "a.status": "pending", "a.finished_s": None,
-        "a.error": None, "a.worker": "worker", "a.uncounted": 2, "a.may_pass": False,
+        "a.error": None, "a.worker": "worker", "a.uncounted": 2, "a.retryable": False,
     }  # fmt: skip
 
 

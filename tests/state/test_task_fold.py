@@ -117,7 +117,7 @@ def test_whoever_commits_something_has_not_crashed() -> None:
         output_chars=0, sha256="", duration_s=0.5,
     )  # fmt: skip
     for alive in (CALLED, tool, DONE, FAILED, SCOPE):
-        run = begun().told(partial(RunResumed, deadline_s=None, resumable=("a",), crashes={"a": 2}))
+        run = begun().told(partial(RunResumed, deadline_s=None, goes_on=("a",), crashes={"a": 2}))
         assert run.state.tasks["a"].crashes == 2
         assert run.tell(alive)["a.crashes"] == 0
     assert begun().tell(partial(tool, task_id="gone")) == {}
@@ -205,7 +205,7 @@ def test_a_second_result_counts_when_both_are_judged() -> None:
 def test_parts_take_the_place_of_a_task() -> None:
     run = begun().told(
         partial(FAILED, final=True, transient=True),
-        partial(RunResumed, deadline_s=None, resumable=("a",)),
+        partial(RunResumed, deadline_s=None, goes_on=("a",)),
         partial(A, attempt=2),
         partial(SCOPE, attempt=2),
         partial(PROPOSED, task_id="a"),
