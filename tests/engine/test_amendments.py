@@ -20,7 +20,7 @@ from leadhand.engine.amendments import (
     parts_of,
     split_up,
 )
-from leadhand.policies.split import MAX_PARTS
+from leadhand.policies.rungs import MAX_PARTS
 from leadhand.state.run_state import RunState
 from tests.plans.samples import plan, task, team
 from tests.state.folding import Run

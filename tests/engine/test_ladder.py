@@ -8,7 +8,7 @@ from leadhand.contracts.event import Event, OpinionJudged, TaskRefined, TaskSpli
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
 from leadhand.contracts.task import Limits, Task
 from leadhand.contracts.team import Ladder, RetryRules
-from leadhand.policies.retry import JITTER
+from leadhand.policies.rungs import JITTER
 from leadhand.testing import completed
 from tests.engine.ladders import FAILED, crew, types, work
 from tests.engine.remedies import ScriptedPerson, ScriptedRemedies

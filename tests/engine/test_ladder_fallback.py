@@ -4,7 +4,7 @@ import pytest
 
 from leadhand.contracts.outcome import Escalated, Failed, Handoff, Outcome
 from leadhand.contracts.team import Ladder, RetryRules, Rung, Team, Worker
-from leadhand.policies.retry import JITTER
+from leadhand.policies.rungs import JITTER
 from leadhand.testing import completed
 from tests.engine.ladders import crew, types, work
 from tests.engine.scheduling import Script

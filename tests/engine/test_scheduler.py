@@ -12,7 +12,7 @@ from leadhand.contracts.task_events import did_not_stop
 from leadhand.contracts.team import Team, Worker
 from leadhand.engine.scheduler import GRACE_S, Scheduler, Slots
 from leadhand.plans import graph
-from leadhand.policies.retry import JITTER
+from leadhand.policies.rungs import JITTER
 from leadhand.state.fold import RunState
 from leadhand.testing import ScriptedRunner, completed, run_virtual
 from tests.engine.scheduling import Script, schedule

@@ -23,7 +23,7 @@ from leadhand import (
     Worker,
 )
 from leadhand.contracts.event import Event, TaskFailed, TaskRetried
-from leadhand.policies.retry import JITTER
+from leadhand.policies.rungs import JITTER
 from leadhand.testing import VirtualClock, run_virtual
 from tests.apart import Busy, busy_twice
 from tests.engine.remedies import ScriptedRemedies

@@ -37,7 +37,7 @@ from leadhand.contracts.team import Team
 from leadhand.engine.attempts import GRACE_S
 from leadhand.engine.handoffs import limits_of
 from leadhand.policies.history import FREE_REPEATS
-from leadhand.policies.retry import JITTER
+from leadhand.policies.rungs import JITTER
 from tests.simulation.breakers import Watched
 from tests.simulation.seen import Seen
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team
 from leadhand.plans.checks import check
-from leadhand.policies.split import MAX_PARTS
+from leadhand.policies.rungs import MAX_PARTS
 from leadhand.state.fold import RunState, rewired
 
 

@@ -41,9 +41,7 @@ from leadhand.policies.actions import (
 )
 from leadhand.policies.history import Unsuccessful
 from leadhand.policies.ladder import above
-from leadhand.policies.reassign import candidates
-from leadhand.policies.retry import jitter
-from leadhand.policies.second_opinion import judged, more_confident
+from leadhand.policies.rungs import candidates, jitter, judged, more_confident
 from leadhand.ports import Person, Remedies
 
 _NONE: frozenset[Rung] = frozenset()

@@ -1,33 +1,35 @@
 """The failure ladder: the rungs that apply to an outcome, tried in the team's order. Pure.
 
-Rungs that cannot apply are passed over and cost nothing. The last one, giving up, always applies.
+Rungs that cannot apply are skipped and cost nothing. The last one, giving up, always applies.
 
-What counts as an attempt is a dispatch, whoever is dispatched and why: a retry, other words,
-another worker, a stronger model and a second opinion are one each, and `max_attempts` bounds them
-together. A part of a split task goes on counting where the whole task stopped. Advice (the words,
-the router's choice, the parts, a judge's word) does not count, nor does a breaker that sends a task
-on.
+Each dispatch counts as one attempt: a retry, a refined intent, another worker, a stronger model
+and a second opinion alike, and `max_attempts` limits them together. The parts of a split task
+continue the count of the whole task. Asking for advice (a refined intent, the router's choice, the
+parts, a judgement) does not count, nor does a breaker that sends a task to another worker.
 
-The last attempt is the fallback's, where the ladder comes to it and it is free: its turn is not
-used up by the worker that has failed till then.
+The last attempt is the fallback's, if the ladder reaches it and it is free: the worker that has
+failed so far does not use it up.
 """
 
 from collections.abc import Callable
 
 from leadhand.contracts.outcome import Escalated, Failed
 from leadhand.contracts.team import Ladder, Rung
-from leadhand.policies.accept import accept
 from leadhand.policies.actions import Action, RaiseTier, RefineTask, RetryTask
-from leadhand.policies.ask_person import ask_person
-from leadhand.policies.fallback import fallback
-from leadhand.policies.give_up import give_up
 from leadhand.policies.history import History, Rules, Unsuccessful, repeats_left, spent
-from leadhand.policies.reassign import reassign
-from leadhand.policies.refine import refine
-from leadhand.policies.retry import retry
-from leadhand.policies.second_opinion import judged, second_opinion
-from leadhand.policies.split import split
-from leadhand.policies.stronger_tier import stronger_tier
+from leadhand.policies.rungs import (
+    accept,
+    ask_person,
+    fallback,
+    give_up,
+    judged,
+    reassign,
+    refine,
+    retry,
+    second_opinion,
+    split,
+    stronger_tier,
+)
 
 Policy = Callable[[Unsuccessful, History, Rules, float], Action | None]
 

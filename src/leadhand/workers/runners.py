@@ -14,7 +14,7 @@ from leadhand.engine.attempts import Slots
 from leadhand.engine.failures import class_name, failure_of
 from leadhand.errors import LeadhandError
 from leadhand.plans.payloads import PayloadForm
-from leadhand.policies.retry import JITTER
+from leadhand.policies.rungs import JITTER
 from leadhand.ports import Runner, TeamRunner
 from leadhand.untrusted.fence import Fence
 from leadhand.workers.confidence import WithConfidence
