@@ -1,6 +1,7 @@
-"""The house rules that no linter knows: weight of imports, length of files, a pure ground floor."""
+"""The rules of CONTRIBUTING that no linter knows: import weight, file lengths, the map, purity."""
 
 import ast
+import re
 import subprocess
 import sys
 import tomllib
@@ -65,3 +66,25 @@ def test_the_pure_floor_asks_no_clock(file: Path) -> None:
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
     ]
     assert not {"now", "utcnow", "today"} & set(calls)
+
+
+def test_the_map_of_the_packages_is_that_of_the_import_contract() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    named = re.findall(r"^    (\w+)  +\S", text, re.MULTILINE)
+    there = {path.stem for path in SOURCE.iterdir() if re.fullmatch(r"[a-z]+(\.py)?", path.name)}
+    assert {*named} == there
+    rank = {
+        name: place
+        for place, layer in enumerate(CONTRACTS[0]["layers"])
+        for name in layer.split(" | ")
+    }
+    assert [rank[name] for name in named] == sorted(rank[name] for name in named)
+
+
+def test_what_the_map_names_is_there() -> None:
+    text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    paths = re.findall(r"`([\w/]+(?:\.py|/))`", text)
+    assert len(paths) > 5
+    assert [
+        path for path in paths if not any((base / path).exists() for base in (SOURCE, ROOT))
+    ] == []
