@@ -3,31 +3,37 @@
 import os
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
+from tests.programs import HANG_S, Ended, Program, forkserver
 
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """What a finished program left behind."""
-
-    status: int
-    out: str
-    err: str
+PROGRAM = ("-m", "leadhand")
 
 
 def leadhand(
     *arguments: str, folder: Path, given: str | None = None, env: dict[str, str] | None = None
 ) -> Ended:
     """What `leadhand ARGUMENTS` does in `folder`, 80 columns wide and without colours."""
+    return forkserver().run(*PROGRAM, *arguments, folder=folder, given=given, env=_plain(env or {}))
+
+
+def started(*arguments: str, folder: Path, env: dict[str, str] | None = None) -> Program:
+    """The same program under way."""
+    return forkserver().start(*PROGRAM, *arguments, folder=folder, env=_plain(env or {}))
+
+
+def fresh_leadhand(*arguments: str, folder: Path, env: dict[str, str] | None = None) -> Ended:
+    """The same from a start of Python of its own: for what is imported, and how it all begins."""
     done = subprocess.run(
-        [sys.executable, "-m", "leadhand", *arguments],
+        [sys.executable, *PROGRAM, *arguments],
         cwd=folder,
-        input=given,
         capture_output=True,
-        text=True,
         encoding="utf-8",
-        timeout=120,
-        env={**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb", **(env or {})},
+        timeout=HANG_S,
+        env=_plain(env or {}),
     )
     return Ended(done.returncode, done.stdout, done.stderr)
+
+
+def _plain(env: dict[str, str]) -> dict[str, str]:
+    return {**os.environ, "COLUMNS": "80", "NO_COLOR": "1", "TERM": "dumb", **env}

@@ -7,7 +7,8 @@ import pytest
 
 from leadhand.contracts.task import Plan, Task
 from leadhand.testing import ScriptedServer
-from tests.cli.program import Ended, leadhand
+from tests.cli.program import leadhand
+from tests.programs import Ended
 from tests.team_folders import worker, write_team
 
 ROOT = Path(__file__).parents[2]

@@ -9,8 +9,9 @@ import pytest
 from leadhand.cli.home import state_folder
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Json
-from tests.cli.program import Ended, leadhand
+from tests.cli.program import leadhand
 from tests.cli.support_team import support_team
+from tests.programs import Ended
 
 ROOT = Path(__file__).parent.parent.parent
 

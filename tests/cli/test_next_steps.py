@@ -8,7 +8,7 @@ import pytest
 from leadhand.cli import main
 from leadhand.testing import ScriptedServer
 from tests.cli.errands_team import UP, errands, errands_team
-from tests.cli.program import Ended
+from tests.programs import Ended
 
 
 class Office:

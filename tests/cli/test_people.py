@@ -10,9 +10,9 @@ import pytest
 
 from leadhand.cli import main
 from tests.cli.desk_team import ENV, PLAN, desk_team
-from tests.cli.program import Ended
 from tests.cli.program import leadhand as program
 from tests.cli.terminal import CTRL_C, CTRL_D, Terminal
+from tests.programs import Ended
 
 
 class House:

@@ -20,9 +20,10 @@ from leadhand.models.estimate import estimate
 from leadhand.ports import PlanRequest
 from leadhand.supervisor import Supervisor
 from leadhand.testing import ScriptedServer, run_virtual
-from tests.cli.program import Ended, leadhand
+from tests.cli.program import leadhand
 from tests.cli.support_team import support_team
 from tests.plans.samples import nothing, plan, plans, task
+from tests.programs import Ended
 
 ROOT = Path(__file__).parent.parent.parent
 REQUEST = "Say why customers are charged twice"

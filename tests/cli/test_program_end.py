@@ -9,7 +9,7 @@ import pytest
 
 from leadhand.cli.standard_streams import written
 from leadhand.errors import ToolError
-from tests.cli.program import leadhand
+from tests.cli.program import fresh_leadhand, leadhand
 
 ENDING = """
 import atexit, sys, threading
@@ -60,7 +60,7 @@ def _env(tmp_path: Path) -> dict[str, str]:
 def test_the_program_ends_without_taking_the_interpreter_apart(
     tmp_path: Path, env: dict[str, str]
 ) -> None:
-    ended = leadhand("run", "Go", "--team", "ending_team.py", folder=tmp_path, env=env)
+    ended = fresh_leadhand("run", "Go", "--team", "ending_team.py", folder=tmp_path, env=env)
     assert (ended.status, "done" in ended.out) == (0, True)
     assert "REGISTERED" in ended.err
     assert "TAKEN APART" not in ended.err
@@ -72,7 +72,7 @@ def test_a_thread_of_a_worker_that_is_no_daemon_is_waited_for(
     tmp_path: Path, env: dict[str, str]
 ) -> None:
     arguments = ("run", "Start a thread", "--team", "ending_team.py")
-    assert leadhand(*arguments, folder=tmp_path, env=env).status == 0
+    assert fresh_leadhand(*arguments, folder=tmp_path, env=env).status == 0
     assert (tmp_path / "written.txt").exists()
 
 
@@ -112,7 +112,7 @@ def test_f37_ctrl_c_during_imports_ends_the_program_without_a_traceback(
     (tmp_path / "hooks" / "sitecustomize.py").write_text(INTERRUPTING)
     path = os.pathsep.join([str(tmp_path / "hooks"), os.environ.get("PYTHONPATH", "")])
     at = {**env, "PYTHONPATH": path, "INTERRUPT_AT": module}
-    ended = leadhand("run", "Go", "--team", "ending_team.py", folder=tmp_path, env=at)
+    ended = fresh_leadhand("run", "Go", "--team", "ending_team.py", folder=tmp_path, env=at)
     assert (ended.status, ended.out) == (130, "")
     assert "Traceback" not in ended.err
     assert "Error" not in ended.err

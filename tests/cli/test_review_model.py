@@ -9,9 +9,9 @@ import pytest
 
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Object, items, mapping, text
-from tests.cli.program import Ended
 from tests.cli.program import leadhand as program
 from tests.cli.test_review import AFTER, BEFORE, LENSES
+from tests.programs import Ended
 from tests.repositories import Repo
 
 FAR = "".join(f"# {n}\n" for n in range(60)) + "\n\ndef far_away() -> None: ...\n"

@@ -16,9 +16,9 @@ import pytest
 
 from leadhand.contracts.event import ModelCalled, parse
 from leadhand.testing import ScriptedServer
-from tests.cli.program import Ended
 from tests.cli.program import leadhand as program
 from tests.cli.support_team import support_team
+from tests.programs import Ended
 
 ROOT = Path(__file__).parent.parent.parent
 REQUEST = "Say why customers are charged twice"

@@ -12,8 +12,8 @@ from pydantic import BaseModel
 
 from leadhand.contracts.answer import Answer
 from leadhand.testing import ScriptedServer, Stats
-from tests.cli.program import Ended
 from tests.cli.program import leadhand as program
+from tests.programs import Ended
 from tests.teams.research import samples
 
 UNREAD = "logo.bin: neither a text nor a table that is read here"

@@ -13,8 +13,8 @@ from leadhand.cli.app import main
 from leadhand.errors import JournalError
 from leadhand.journal import open_journal
 from leadhand.journal.sqlite import FILE
-from tests.cli.program import Ended
 from tests.journal.runs import Story, keep
+from tests.programs import Ended
 
 WHY = "event 4: its text is not what was written"
 SAVED = "What can be saved: 3 events, with the results of 0 of 1 task"

@@ -4,30 +4,21 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.run.resuming.nursery import Nursery
+from tests.programs import forkserver
+from tests.run.resuming.processes import Processes
 
 
-@pytest.fixture(scope="session", name="first_nursery")
-def _first_nursery() -> Iterator[Nursery]:
-    with Nursery(hash_seed=1) as nursery:
-        yield nursery
-
-
-@pytest.fixture(scope="session", name="second_nursery")
-def _second_nursery() -> Iterator[Nursery]:
-    with Nursery(hash_seed=2) as nursery:
-        yield nursery
-
-
-@pytest.fixture(name="nursery")
-def _nursery(first_nursery: Nursery) -> Iterator[Nursery]:
+@pytest.fixture(name="processes")
+def _processes() -> Iterator[Processes]:
     """Where processes begin that may be killed."""
-    yield first_nursery
-    first_nursery.clear()
+    server = forkserver()
+    yield Processes(server)
+    server.clear()
 
 
 @pytest.fixture(name="later")
-def _later(second_nursery: Nursery) -> Iterator[Nursery]:
+def _later() -> Iterator[Processes]:
     """Where those begin that go on with what was left: sets come in another order there."""
-    yield second_nursery
-    second_nursery.clear()
+    server = forkserver(hash_seed=2)
+    yield Processes(server)
+    server.clear()

@@ -14,16 +14,17 @@ import pytest
 from leadhand.contracts.event import Event, RunResumed, RunStopped, TaskDispatched
 from leadhand.journal import open_journal
 from leadhand.state.fold import RunState, fold
+from tests.programs import Ended, until
 from tests.run.resuming import gates
-from tests.run.resuming.nursery import CLI, Ended, Nursery, until
+from tests.run.resuming.processes import CLI, Processes
 
 GO = "tests.run.resuming.crashing:go"
 KILLED = -signal.SIGKILL
 
 
-def go(nursery: Nursery, folder: Path, *ids: str) -> Ended:
+def go(processes: Processes, folder: Path, *ids: str) -> Ended:
     """What a process leaves behind that begins or resumes runs."""
-    return nursery.run(GO, str(folder / "home"), *ids, folder=folder)
+    return processes.run(GO, str(folder / "home"), *ids, folder=folder)
 
 
 def log(folder: Path, run_id: str) -> Sequence[Event]:
@@ -43,11 +44,11 @@ def since_resumed(folder: Path, run_id: str) -> list[str]:
 
 
 def test_a_task_that_kills_the_process_fails_at_its_third_crash_and_the_rest_is_done(
-    nursery: Nursery, tmp_path: Path
+    processes: Processes, tmp_path: Path
 ) -> None:
     """F49: what was in flight at two crashes runs alone, so the innocent ones are told apart."""
     for _ in range(2):
-        assert go(nursery, tmp_path, "one").status == KILLED
+        assert go(processes, tmp_path, "one").status == KILLED
     assert {id: one.status for id, one in state(tmp_path, "one").tasks.items()} == {
         "first": "completed",
         "slow": "running",
@@ -56,9 +57,9 @@ def test_a_task_that_kills_the_process_fails_at_its_third_crash_and_the_rest_is_
         "after": "pending",
     }
     (tmp_path / "open").touch()
-    assert go(nursery, tmp_path, "one").status == KILLED
+    assert go(processes, tmp_path, "one").status == KILLED
     assert since_resumed(tmp_path, "one") == ["slow", "bad"]
-    ended = go(nursery, tmp_path, "one")
+    ended = go(processes, tmp_path, "one")
     assert (ended.status, ended.out) == (0, "partial\n")
     assert since_resumed(tmp_path, "one") == ["late"]
     tasks = state(tmp_path, "one").tasks
@@ -77,14 +78,14 @@ def test_a_task_that_kills_the_process_fails_at_its_third_crash_and_the_rest_is_
 
 
 def test_a_crash_in_a_nested_team_counts_for_the_inner_task_alone(
-    nursery: Nursery, tmp_path: Path
+    processes: Processes, tmp_path: Path
 ) -> None:
     """F49: its team goes on without it, and so does the run."""
     for _ in range(2):
-        assert go(nursery, tmp_path, "nested").status == KILLED
+        assert go(processes, tmp_path, "nested").status == KILLED
     (tmp_path / "open").touch()
-    assert go(nursery, tmp_path, "nested").status == KILLED
-    ended = go(nursery, tmp_path, "nested")
+    assert go(processes, tmp_path, "nested").status == KILLED
+    ended = go(processes, tmp_path, "nested")
     assert (ended.status, ended.out) == (0, "partial\n")
     outer = state(tmp_path, "nested").tasks["team"]
     assert (outer.status, outer.attempts, outer.crashes) == ("completed", 1, 0)
@@ -98,17 +99,17 @@ def test_a_crash_in_a_nested_team_counts_for_the_inner_task_alone(
 
 
 def test_a_run_beside_the_one_that_kills_the_process_loses_no_task(
-    nursery: Nursery, tmp_path: Path
+    processes: Processes, tmp_path: Path
 ) -> None:
     """F49: suspects run alone in their process, and not only in their run."""
     for _ in range(2):
-        assert go(nursery, tmp_path, "exits", "bystander").status == 7
+        assert go(processes, tmp_path, "exits", "bystander").status == 7
     assert {one.status for one in state(tmp_path, "bystander").tasks.values()} == {
         "running",
         "pending",
     }
     (tmp_path / "open").touch()
-    while (ended := go(nursery, tmp_path, "exits", "bystander")).status:
+    while (ended := go(processes, tmp_path, "exits", "bystander")).status:
         assert ended.status == 7
     assert ended.out == "failed complete\n"
     assert {one.status for one in state(tmp_path, "bystander").tasks.values()} == {"completed"}
@@ -117,12 +118,12 @@ def test_a_run_beside_the_one_that_kills_the_process_loses_no_task(
 
 @pytest.mark.parametrize("signals", [(signal.SIGINT,), (signal.SIGTERM, signal.SIGINT)])
 def test_a_run_that_is_interrupted_again_and_again_blames_no_task(
-    nursery: Nursery, tmp_path: Path, signals: tuple[int, ...]
+    processes: Processes, tmp_path: Path, signals: tuple[int, ...]
 ) -> None:
     """F37, F49: once, or twice at the same time."""
     arguments: tuple[str, ...] = gates.folder_of_team(tmp_path)
     for begun in range(1, 5):
-        child = nursery.start(CLI, *arguments, folder=tmp_path)
+        child = processes.start(CLI, *arguments, folder=tmp_path)
         until(lambda begun=begun: gates.work(tmp_path).count("d begun") == begun)
         child.kill(signal.SIGSTOP)  # so that all are there when it looks
         for number in signals:
@@ -133,7 +134,7 @@ def test_a_run_that_is_interrupted_again_and_again_blames_no_task(
         arguments = ("resume", "last", "--json", "--quiet")
     (tmp_path / "open").touch()
     (tmp_path / "end").touch()
-    ended = nursery.run(CLI, *arguments, folder=tmp_path)
+    ended = processes.run(CLI, *arguments, folder=tmp_path)
     run_id: str = json.loads(ended.out)["run_id"]
     events = log(tmp_path, run_id)
     assert ended.status == 0
@@ -141,23 +142,25 @@ def test_a_run_that_is_interrupted_again_and_again_blames_no_task(
     assert not any(event.crashes for event in events if isinstance(event, RunResumed))
 
 
-def test_a_run_whose_program_cancels_it_blames_no_task(nursery: Nursery, tmp_path: Path) -> None:
+def test_a_run_whose_program_cancels_it_blames_no_task(
+    processes: Processes, tmp_path: Path
+) -> None:
     """F49: asyncio cancels what `asyncio.run` waits for at the first Ctrl-C."""
-    child = nursery.start(GO, str(tmp_path / "home"), "waits", folder=tmp_path)
+    child = processes.start(GO, str(tmp_path / "home"), "waits", folder=tmp_path)
     until(lambda: (tmp_path / "work").exists())
     child.kill(signal.SIGINT)
     assert "KeyboardInterrupt" in child.ended().err
     assert any(isinstance(event, RunStopped) for event in log(tmp_path, "waits"))
     (tmp_path / "open").touch()
-    assert go(nursery, tmp_path, "waits").out == "complete\n"
+    assert go(processes, tmp_path, "waits").out == "complete\n"
     (resumed,) = (event for event in log(tmp_path, "waits") if isinstance(event, RunResumed))
     assert resumed.crashes == {}
 
 
 def test_another_process_sees_what_is_running(
-    nursery: Nursery, later: Nursery, tmp_path: Path
+    processes: Processes, later: Processes, tmp_path: Path
 ) -> None:
-    child = nursery.start(GO, str(tmp_path / "home"), "waits", folder=tmp_path)
+    child = processes.start(GO, str(tmp_path / "home"), "waits", folder=tmp_path)
     until(lambda: (tmp_path / "work").exists())
     shown = later.run(CLI, "show", "waits", "--json", folder=tmp_path)
     assert shown.status == 0

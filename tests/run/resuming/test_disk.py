@@ -15,15 +15,16 @@ from leadhand.contracts.answer import Answer
 from leadhand.contracts.event import TaskCompleted
 from leadhand.errors import JournalError
 from leadhand.journal.sqlite import FILE, SqliteJournal
+from tests.programs import Program, until
 from tests.run.resuming.gates import folder_of_team, plan, team, work
-from tests.run.resuming.nursery import CLI, Child, Nursery, until
+from tests.run.resuming.processes import CLI, Processes
 
 RESUME_IT = ("resume", "last", "--json", "--quiet")
 
 
-def at_the_gate(nursery: Nursery, folder: Path) -> Child:
+def at_the_gate(processes: Processes, folder: Path) -> Program:
     """The program, with one task safe, one that waits to be let through, and one that works on."""
-    child = nursery.start(CLI, *folder_of_team(folder), folder=folder)
+    child = processes.start(CLI, *folder_of_team(folder), folder=folder)
     until(lambda: {"a done", "b begun", "d begun"} <= {*work(folder)})
     with closing(SqliteJournal(folder / "home")) as journal:
         (run,) = journal.runs()
@@ -42,11 +43,11 @@ def has_result(journal: SqliteJournal, run_id: str) -> bool:
     return any(isinstance(event, TaskCompleted) for event in journal.events(run_id))
 
 
-def assert_goes_on(nursery: Nursery, folder: Path, *, safe: int) -> None:
+def assert_goes_on(processes: Processes, folder: Path, *, safe: int) -> None:
     """Once the trouble is over, what was safe is not done again."""
     since = len(work(folder))
     abandon(folder, "open", "end")
-    ended = nursery.run(CLI, *RESUME_IT, folder=folder)
+    ended = processes.run(CLI, *RESUME_IT, folder=folder)
     assert (ended.status, ended.err) == (0, "")
     assert Answer.model_validate_json(ended.out).status == "complete"
     begun = sorted(line for line in work(folder)[since:] if line.endswith("begun"))
@@ -54,10 +55,10 @@ def assert_goes_on(nursery: Nursery, folder: Path, *, safe: int) -> None:
 
 
 def test_on_a_full_disk_the_program_stops_its_workers_and_says_why(
-    nursery: Nursery, later: Nursery, tmp_path: Path
+    processes: Processes, later: Processes, tmp_path: Path
 ) -> None:
     """F31: one line, exit status 3, nothing goes on unrecorded, and the run goes on later."""
-    child = at_the_gate(nursery, tmp_path)
+    child = at_the_gate(processes, tmp_path)
     log = tmp_path / "home" / f"{FILE}-wal"
     _, most = resource.prlimit(child.pid, resource.RLIMIT_FSIZE)
     resource.prlimit(child.pid, resource.RLIMIT_FSIZE, (log.stat().st_size, most))
@@ -73,10 +74,10 @@ def test_on_a_full_disk_the_program_stops_its_workers_and_says_why(
 
 
 def test_where_the_journal_can_not_be_opened_nothing_is_done_and_nothing_lost(
-    nursery: Nursery, later: Nursery, tmp_path: Path
+    processes: Processes, later: Processes, tmp_path: Path
 ) -> None:
     """F31: a read-only place, by an obstacle, as modes don't stop an administrator."""
-    child = at_the_gate(nursery, tmp_path)
+    child = at_the_gate(processes, tmp_path)
     child.kill(signal.SIGINT)
     assert child.ended().status == 130
     home, obstacle = tmp_path / "home", tmp_path / "home" / f"{FILE}-wal"
@@ -94,10 +95,10 @@ def test_where_the_journal_can_not_be_opened_nothing_is_done_and_nothing_lost(
 
 
 def test_a_record_torn_by_the_crash_was_never_there(
-    nursery: Nursery, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    processes: Processes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """F31: cut anywhere; what was safe before it is."""
-    child = at_the_gate(nursery, tmp_path)
+    child = at_the_gate(processes, tmp_path)
     child.kill(signal.SIGKILL)
     child.ended()
     abandon(tmp_path, "open", "end")

@@ -11,8 +11,9 @@ import pytest
 from leadhand.contracts.answer import Answer
 from leadhand.journal import open_journal
 from leadhand.state.fold import fold
+from tests.programs import Program, forkserver, until
 from tests.run.resuming.killed import CONCURRENCY, lines
-from tests.run.resuming.nursery import Child, Nursery, until
+from tests.run.resuming.processes import Processes
 from tests.run.resuming.story import RUN, told
 from tests.run.resuming.test_every_commit import Attempt, decided
 
@@ -20,13 +21,13 @@ MOMENTS, SEED = 10, 1
 
 
 @pytest.fixture(scope="module", name="undisturbed")
-def _undisturbed(
-    first_nursery: Nursery, tmp_path_factory: pytest.TempPathFactory
-) -> tuple[float, object]:
+def _undisturbed(tmp_path_factory: pytest.TempPathFactory) -> tuple[float, object]:
     """How long the story takes, and what comes of it."""
     folder = tmp_path_factory.mktemp("undisturbed")
     since = time.monotonic()
-    ended = first_nursery.run("tests.run.resuming.killed:tell", *places(folder), folder=folder)
+    ended = Processes(forkserver()).run(
+        "tests.run.resuming.killed:tell", *places(folder), folder=folder
+    )
     return time.monotonic() - since, told(Answer.model_validate_json(ended.out))
 
 
@@ -41,7 +42,7 @@ def committed(folder: Path) -> set[Attempt]:
         return decided([*journal.events(RUN)])
 
 
-def killed_within(child: Child, seconds: float) -> None:
+def killed_within(child: Program, seconds: float) -> None:
     """Kill it at a moment that nothing in it knows of."""
     time.sleep(seconds)
     child.kill(signal.SIGKILL)
@@ -56,8 +57,8 @@ def begun(folder: Path) -> None:
 
 @pytest.mark.parametrize("number", range(MOMENTS))
 def test_a_run_goes_on_after_its_process_was_killed_at_any_moment(
-    nursery: Nursery,
-    later: Nursery,
+    processes: Processes,
+    later: Processes,
     undisturbed: tuple[float, object],
     tmp_path: Path,
     number: int,
@@ -71,7 +72,7 @@ def test_a_run_goes_on_after_its_process_was_killed_at_any_moment(
     at_s = takes_s * (number + moments.random()) / MOMENTS
     print(f"killed {at_s:.3f} s after it was begun, of {takes_s:.3f} s")
     ledger = tmp_path / "ledger"
-    first = nursery.start("tests.run.resuming.killed:tell", *places(tmp_path), folder=tmp_path)
+    first = processes.start("tests.run.resuming.killed:tell", *places(tmp_path), folder=tmp_path)
     begun(tmp_path)
     killed_within(first, at_s)
     for kill in range(2 if number % 5 == 0 else 1):

@@ -13,8 +13,9 @@ from leadhand.contracts.event import ModelCalled
 from leadhand.journal import open_journal
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Object
-from tests.run.resuming.nursery import CLI, Nursery, until
+from tests.programs import until
 from tests.run.resuming.office import REQUESTS, RESUME_IT, RUN_IT, office
+from tests.run.resuming.processes import CLI, Processes
 
 THINKERS = "tests.run.resuming.thinkers"
 RUN = "thinking"
@@ -34,21 +35,21 @@ def calls(home: Path, run_id: str = RUN) -> list[ModelCalled]:
 
 
 def test_a_run_killed_after_every_single_answer_pays_for_each_of_them_once(
-    nursery: Nursery, later: Nursery, model_server: ScriptedServer, tmp_path: Path
+    processes: Processes, later: Processes, model_server: ScriptedServer, tmp_path: Path
 ) -> None:
     """Of planner, workers at each of their steps, a nested team, an agent, and synthesizers."""
     home, env = str(tmp_path / "home"), model_server.env()
-    whole = nursery.run(f"{THINKERS}:begin", home, "whole", folder=tmp_path, env=env)
+    whole = processes.run(f"{THINKERS}:begin", home, "whole", folder=tmp_path, env=env)
     undisturbed = Answer.model_validate_json(whole.out)
     requests = model_server.stats().requests
     assert requests == undisturbed.metrics.requests >= 10
     model_server.reset()
-    ended = nursery.run(f"{THINKERS}:begin", home, RUN, "1", folder=tmp_path, env=env)
+    ended = processes.run(f"{THINKERS}:begin", home, RUN, "1", folder=tmp_path, env=env)
     assert ended.status == -signal.SIGKILL
     kills = 1
     while ended.status == -signal.SIGKILL:
         assert kills <= requests, "it does not come to its end"
-        place = (later, nursery)[kills % 2]
+        place = (later, processes)[kills % 2]
         ended = place.run(f"{THINKERS}:go_on", home, RUN, "1", folder=tmp_path, env=env)
         kills += 1
     assert ended.err == ""
@@ -74,8 +75,8 @@ def test_a_run_killed_after_every_single_answer_pays_for_each_of_them_once(
     ],
 )
 def test_what_was_asked_when_the_program_was_killed_is_asked_again_and_nothing_else(
-    nursery: Nursery,
-    later: Nursery,
+    processes: Processes,
+    later: Processes,
     model_server: ScriptedServer,
     tmp_path: Path,
     match: Object,
@@ -85,7 +86,7 @@ def test_what_was_asked_when_the_program_was_killed_is_asked_again_and_nothing_e
     """`leadhand run`, killed, and `leadhand resume`: in the very same words."""
     office(tmp_path)
     model_server.configure(script=[{"match": match, "reply": HANG}])
-    child = nursery.start(CLI, *RUN_IT, folder=tmp_path, env=model_server.env())
+    child = processes.start(CLI, *RUN_IT, folder=tmp_path, env=model_server.env())
     until(lambda: model_server.stats().requests >= answered + hanging)
     child.kill(signal.SIGKILL)
     assert child.ended().out == ""

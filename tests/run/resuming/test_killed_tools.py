@@ -11,7 +11,7 @@ from leadhand.contracts.answer import Answer
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Object
 from tests.run.resuming.letters import DEADLY, letters
-from tests.run.resuming.nursery import Nursery
+from tests.run.resuming.processes import Processes
 
 SEND: Object = {
     "tool_calls": [{"name": "send_letter", "arguments": {"to": to}} for to in (DEADLY, "bob")]
@@ -24,7 +24,7 @@ ESCALATE: Object = {
 
 
 def test_a_call_has_the_same_key_after_a_kill_and_in_every_attempt(
-    nursery: Nursery, later: Nursery, model_server: ScriptedServer, tmp_path: Path
+    processes: Processes, later: Processes, model_server: ScriptedServer, tmp_path: Path
 ) -> None:
     """Of a worker and of one in a nested team; each call of its own has a key of its own."""
     post = {"role": "worker", "system": "You are the post."}
@@ -37,7 +37,7 @@ def test_a_call_has_the_same_key_after_a_kill_and_in_every_attempt(
     home, sent = tmp_path / "home", tmp_path / "letters"
     env, kills, function = model_server.env(), 0, "begin"
     while True:
-        place = (nursery, later)[kills % 2]
+        place = (processes, later)[kills % 2]
         ended = place.run(
             f"tests.run.resuming.letters:{function}", str(home), str(sent), folder=tmp_path, env=env
         )

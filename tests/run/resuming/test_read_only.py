@@ -10,7 +10,8 @@ import pytest
 
 from leadhand.journal import open_journal
 from tests.journal.runs import Story, keep
-from tests.run.resuming.nursery import CLI, Ended, Nursery
+from tests.programs import Ended
+from tests.run.resuming.processes import CLI, Processes
 
 
 @pytest.fixture(name="folder")
@@ -23,7 +24,7 @@ def _folder() -> Iterator[Path]:
 
 
 def test_an_ordinary_user_reads_runs_in_a_read_only_home_and_is_told_where_none_can_be_kept(
-    nursery: Nursery, folder: Path
+    processes: Processes, folder: Path
 ) -> None:
     home = folder / "home"
     with closing(open_journal(home)) as journal:
@@ -33,7 +34,7 @@ def test_an_ordinary_user_reads_runs_in_a_read_only_home_and_is_told_where_none_
     program = "tests.run.resuming.nobody:as_nobody" if os.geteuid() == 0 else CLI
 
     def leadhand(*words: str) -> Ended:
-        return nursery.run(program, *words, "--home", str(home), folder=folder)
+        return processes.run(program, *words, "--home", str(home), folder=folder)
 
     for words in (("runs",), ("show", "r"), ("trace", "r"), ("runs", "check")):
         read = leadhand(*words)

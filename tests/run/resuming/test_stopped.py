@@ -14,8 +14,9 @@ from leadhand.contracts.event import Event, ModelCalled
 from leadhand.journal import open_journal
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Object
-from tests.run.resuming.nursery import CLI, Child, Ended, Nursery, until
+from tests.programs import Ended, Program, until
 from tests.run.resuming.office import REQUESTS, RESUME_IT, RUN_IT, office
+from tests.run.resuming.processes import CLI, Processes
 from tests.run.resuming.test_killed_models import HANG, asked
 
 SECOND_STEP: Object = {"role": "worker", "step": 2}
@@ -35,12 +36,12 @@ def events(folder: Path) -> list[Event]:
 
 
 def hanging(
-    nursery: Nursery, server: ScriptedServer, folder: Path, match: Object, *, requests: int
-) -> Child:
+    processes: Processes, server: ScriptedServer, folder: Path, match: Object, *, requests: int
+) -> Program:
     """The program, where the models don't answer what `match` says, once so much was asked."""
     office(folder)
     server.configure(script=[{"match": match, "reply": HANG}])
-    child = nursery.start(CLI, *LOUD_RUN, folder=folder, env=server.env())
+    child = processes.start(CLI, *LOUD_RUN, folder=folder, env=server.env())
     until(lambda: server.stats().requests >= requests)
     return child
 
@@ -56,11 +57,11 @@ def assert_counted_once(answer: Answer, folder: Path) -> None:
 
 
 def test_a_run_has_one_owner_and_is_free_as_soon_as_that_is_killed(
-    nursery: Nursery, later: Nursery, model_server: ScriptedServer, tmp_path: Path
+    processes: Processes, later: Processes, model_server: ScriptedServer, tmp_path: Path
 ) -> None:
     """F30: who comes second is told who has it, and does nothing."""
     env = model_server.env()
-    owner = hanging(nursery, model_server, tmp_path, SECOND_STEP, requests=5)
+    owner = hanging(processes, model_server, tmp_path, SECOND_STEP, requests=5)
     told = later.run(CLI, *RESUME_IT, folder=tmp_path, env=env)
     assert (told.status, told.out) == (2, "")
     assert f"is under way: process {owner.pid} on " in told.err
@@ -68,7 +69,9 @@ def test_a_run_has_one_owner_and_is_free_as_soon_as_that_is_killed(
     assert model_server.stats().requests == 5
     owner.kill(signal.SIGKILL)
     owner.ended()
-    racers = [place.start(CLI, *RESUME_IT, folder=tmp_path, env=env) for place in (nursery, later)]
+    racers = [
+        place.start(CLI, *RESUME_IT, folder=tmp_path, env=env) for place in (processes, later)
+    ]
     until(lambda: any(racer.said("err") for racer in racers))
     (loser,) = [racer for racer in racers if racer.said("err")]
     (winner,) = [racer for racer in racers if racer is not loser]
@@ -91,8 +94,8 @@ def test_a_run_has_one_owner_and_is_free_as_soon_as_that_is_killed(
     ],
 )
 def test_a_signal_stops_the_run_with_an_answer_and_it_goes_on_as_it_was_told(
-    nursery: Nursery,
-    later: Nursery,
+    processes: Processes,
+    later: Processes,
     model_server: ScriptedServer,
     tmp_path: Path,
     number: int,
@@ -101,7 +104,7 @@ def test_a_signal_stops_the_run_with_an_answer_and_it_goes_on_as_it_was_told(
     hung: int,
 ) -> None:
     """F37: while it plans, works and writes the answer. Cancelled attempts go on, none is lost."""
-    child = hanging(nursery, model_server, tmp_path, match, requests=requests)
+    child = hanging(processes, model_server, tmp_path, match, requests=requests)
     child.kill(number)
     stopped = child.ended()
     answer = answer_of(stopped)
@@ -120,10 +123,10 @@ def test_a_signal_stops_the_run_with_an_answer_and_it_goes_on_as_it_was_told(
 
 
 def test_a_second_signal_ends_it_at_once_and_it_goes_on_all_the_same(
-    nursery: Nursery, later: Nursery, model_server: ScriptedServer, tmp_path: Path
+    processes: Processes, later: Processes, model_server: ScriptedServer, tmp_path: Path
 ) -> None:
     """F37."""
-    child = hanging(nursery, model_server, tmp_path, SECOND_STEP, requests=5)
+    child = hanging(processes, model_server, tmp_path, SECOND_STEP, requests=5)
     child.kill(signal.SIGSTOP)  # so that both are there when it looks
     child.kill(signal.SIGINT)
     child.kill(signal.SIGTERM)
@@ -138,12 +141,12 @@ def test_a_second_signal_ends_it_at_once_and_it_goes_on_all_the_same(
 
 
 def test_what_the_deadline_did_not_reach_for_is_done_when_there_is_more_time(
-    nursery: Nursery, later: Nursery, model_server: ScriptedServer, tmp_path: Path
+    processes: Processes, later: Processes, model_server: ScriptedServer, tmp_path: Path
 ) -> None:
     office(tmp_path)
     env = model_server.env()
     model_server.configure(script=[{"match": {**SECOND_STEP, "tool": "find_rules"}, "reply": HANG}])
-    first = nursery.run(CLI, *RUN_IT, "--deadline", "4s", folder=tmp_path, env=env)
+    first = processes.run(CLI, *RUN_IT, "--deadline", "4s", folder=tmp_path, env=env)
     late = answer_of(first)
     assert (first.status, late.ended_by) == (4, "deadline")
     before = model_server.stats().requests
@@ -159,12 +162,12 @@ def test_what_the_deadline_did_not_reach_for_is_done_when_there_is_more_time(
 
 
 def test_what_the_budget_did_not_reach_for_is_done_when_there_is_more_to_spend(
-    nursery: Nursery, later: Nursery, model_server: ScriptedServer, tmp_path: Path
+    processes: Processes, later: Processes, model_server: ScriptedServer, tmp_path: Path
 ) -> None:
     """The budget is the run's in all: what was spent before counts, and is not counted twice."""
     office(tmp_path)
     env = model_server.env()
-    first = nursery.run(CLI, *RUN_IT, "--budget-tokens", "6000", folder=tmp_path, env=env)
+    first = processes.run(CLI, *RUN_IT, "--budget-tokens", "6000", folder=tmp_path, env=env)
     short = answer_of(first)
     assert (first.status, short.ended_by) == (4, "budget")
     before = model_server.stats().requests
@@ -172,7 +175,7 @@ def test_what_the_budget_did_not_reach_for_is_done_when_there_is_more_to_spend(
     same = later.run(CLI, *RESUME_IT, folder=tmp_path, env=env)
     assert (same.status, answer_of(same).ended_by) == (4, "budget")
     assert model_server.stats().requests == before
-    ended = nursery.run(CLI, *RESUME_IT, "--budget-tokens", "1000000", folder=tmp_path, env=env)
+    ended = processes.run(CLI, *RESUME_IT, "--budget-tokens", "1000000", folder=tmp_path, env=env)
     whole = answer_of(ended)
     assert (ended.status, whole.status, whole.ended_by) == (0, "complete", None)
     assert model_server.stats().requests == REQUESTS
