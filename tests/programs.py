@@ -18,17 +18,16 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Literal, Self
 
+from tests.patience import HANG_S, wait_until
+
 Stream = Literal["out", "err"]
 ROOT = Path(__file__).parent.parent
-HANG_S = 600.0
-"""Only what hangs takes as long."""
 _LATER = ("PYTHONHASHSEED", "PYTHONIOENCODING", "PYTHONPATH", "PYTHONUNBUFFERED")
 """Variables that count for each program, or need not."""
 _COMMAND = """\
@@ -55,14 +54,6 @@ if status < 0:
 os._exit(status)
 """
 """A program for shells, which has another one forked and ends as that one does."""
-
-
-def until(condition: Callable[[], bool]) -> None:
-    """Return once it holds, as it will by what another process does."""
-    give_up_s = time.monotonic() + HANG_S
-    while not condition():
-        assert time.monotonic() < give_up_s, "it never came to that"
-        time.sleep(0.005)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +110,7 @@ class Program:
 
     def says(self, text: str, stream: Stream = "out") -> None:
         """Wait until it has written `text`."""
-        until(lambda: not self.running or text in self.said(stream))
+        wait_until(lambda: not self.running or text in self.said(stream))
         assert text in self.said(stream), f"it ended without {text!r}: {self.ended()}"
 
     def ended(self) -> Ended:

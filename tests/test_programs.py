@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.programs import HANG_S, ROOT, Ended, forkserver
+from tests.patience import HANG_S
+from tests.programs import ROOT, Ended, forkserver
 
 PROBE = """
 import json, os, signal, sys, threading, warnings

@@ -5,7 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.programs import HANG_S, Ended, Program, forkserver
+from tests.patience import HANG_S
+from tests.programs import Ended, Program, forkserver
 
 PROGRAM = ("-m", "leadhand")
 

@@ -12,7 +12,8 @@ from pathlib import Path
 from types import TracebackType
 
 from tests.cli.program import PROGRAM
-from tests.programs import HANG_S, forkserver
+from tests.patience import HANG_S
+from tests.programs import forkserver
 
 CTRL_C, CTRL_D = "\x03", "\x04"
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[()][A-Z0-9]|\r")

@@ -14,7 +14,8 @@ import pytest
 from leadhand.contracts.event import Event, RunResumed, RunStopped, TaskDispatched
 from leadhand.journal import open_journal
 from leadhand.state.fold import RunState, fold
-from tests.programs import Ended, until
+from tests.patience import wait_until
+from tests.programs import Ended
 from tests.run.resuming import gates
 from tests.run.resuming.processes import CLI, Processes
 
@@ -124,7 +125,7 @@ def test_a_run_that_is_interrupted_again_and_again_blames_no_task(
     arguments: tuple[str, ...] = gates.folder_of_team(tmp_path)
     for begun in range(1, 5):
         child = processes.start(CLI, *arguments, folder=tmp_path)
-        until(lambda begun=begun: gates.work(tmp_path).count("d begun") == begun)
+        wait_until(lambda begun=begun: gates.work(tmp_path).count("d begun") == begun)
         child.kill(signal.SIGSTOP)  # so that all are there when it looks
         for number in signals:
             child.kill(number)
@@ -147,7 +148,7 @@ def test_a_run_whose_program_cancels_it_blames_no_task(
 ) -> None:
     """F49: asyncio cancels what `asyncio.run` waits for at the first Ctrl-C."""
     child = processes.start(GO, str(tmp_path / "home"), "waits", folder=tmp_path)
-    until(lambda: (tmp_path / "work").exists())
+    wait_until(lambda: (tmp_path / "work").exists())
     child.kill(signal.SIGINT)
     assert "KeyboardInterrupt" in child.ended().err
     assert any(isinstance(event, RunStopped) for event in log(tmp_path, "waits"))
@@ -161,7 +162,7 @@ def test_another_process_sees_what_is_running(
     processes: Processes, later: Processes, tmp_path: Path
 ) -> None:
     child = processes.start(GO, str(tmp_path / "home"), "waits", folder=tmp_path)
-    until(lambda: (tmp_path / "work").exists())
+    wait_until(lambda: (tmp_path / "work").exists())
     shown = later.run(CLI, "show", "waits", "--json", folder=tmp_path)
     assert shown.status == 0
     tasks = {task["id"]: task["status"] for task in json.loads(shown.out)["tasks"]}

@@ -15,7 +15,8 @@ from leadhand.contracts.answer import Answer
 from leadhand.contracts.event import TaskCompleted
 from leadhand.errors import JournalError
 from leadhand.journal.sqlite import FILE, SqliteJournal
-from tests.programs import Program, until
+from tests.patience import wait_until
+from tests.programs import Program
 from tests.run.resuming.gates import folder_of_team, plan, team, work
 from tests.run.resuming.processes import CLI, Processes
 
@@ -25,10 +26,10 @@ RESUME_IT = ("resume", "last", "--json", "--quiet")
 def at_the_gate(processes: Processes, folder: Path) -> Program:
     """The program, with one task safe, one that waits to be let through, and one that works on."""
     child = processes.start(CLI, *folder_of_team(folder), folder=folder)
-    until(lambda: {"a done", "b begun", "d begun"} <= {*work(folder)})
+    wait_until(lambda: {"a done", "b begun", "d begun"} <= {*work(folder)})
     with closing(SqliteJournal(folder / "home")) as journal:
         (run,) = journal.runs()
-        until(lambda: has_result(journal, run.run_id))
+        wait_until(lambda: has_result(journal, run.run_id))
     return child
 
 

@@ -11,7 +11,8 @@ import pytest
 from leadhand.contracts.answer import Answer
 from leadhand.journal import open_journal
 from leadhand.state.fold import fold
-from tests.programs import Program, forkserver, until
+from tests.patience import wait_until
+from tests.programs import Program, forkserver
 from tests.run.resuming.killed import CONCURRENCY, lines
 from tests.run.resuming.processes import Processes
 from tests.run.resuming.story import RUN, told
@@ -52,7 +53,7 @@ def killed_within(child: Program, seconds: float) -> None:
 def begun(folder: Path) -> None:
     """Return once the run is in the journal, so that there is something to go on with."""
     with closing(open_journal(folder / "home")) as journal:
-        until(lambda: journal.has(RUN))
+        wait_until(lambda: journal.has(RUN))
 
 
 @pytest.mark.parametrize("number", range(MOMENTS))

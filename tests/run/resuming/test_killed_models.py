@@ -13,7 +13,7 @@ from leadhand.contracts.event import ModelCalled
 from leadhand.journal import open_journal
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Object
-from tests.programs import until
+from tests.patience import wait_until
 from tests.run.resuming.office import REQUESTS, RESUME_IT, RUN_IT, office
 from tests.run.resuming.processes import CLI, Processes
 
@@ -87,7 +87,7 @@ def test_what_was_asked_when_the_program_was_killed_is_asked_again_and_nothing_e
     office(tmp_path)
     model_server.configure(script=[{"match": match, "reply": HANG}])
     child = processes.start(CLI, *RUN_IT, folder=tmp_path, env=model_server.env())
-    until(lambda: model_server.stats().requests >= answered + hanging)
+    wait_until(lambda: model_server.stats().requests >= answered + hanging)
     child.kill(signal.SIGKILL)
     assert child.ended().out == ""
     hung = {*asked(model_server)}

@@ -14,7 +14,8 @@ from leadhand.contracts.event import Event, ModelCalled
 from leadhand.journal import open_journal
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Object
-from tests.programs import Ended, Program, until
+from tests.patience import wait_until
+from tests.programs import Ended, Program
 from tests.run.resuming.office import REQUESTS, RESUME_IT, RUN_IT, office
 from tests.run.resuming.processes import CLI, Processes
 from tests.run.resuming.test_killed_models import HANG, asked
@@ -42,7 +43,7 @@ def hanging(
     office(folder)
     server.configure(script=[{"match": match, "reply": HANG}])
     child = processes.start(CLI, *LOUD_RUN, folder=folder, env=server.env())
-    until(lambda: server.stats().requests >= requests)
+    wait_until(lambda: server.stats().requests >= requests)
     return child
 
 
@@ -72,7 +73,7 @@ def test_a_run_has_one_owner_and_is_free_as_soon_as_that_is_killed(
     racers = [
         place.start(CLI, *RESUME_IT, folder=tmp_path, env=env) for place in (processes, later)
     ]
-    until(lambda: any(racer.said("err") for racer in racers))
+    wait_until(lambda: any(racer.said("err") for racer in racers))
     (loser,) = [racer for racer in racers if racer.said("err")]
     (winner,) = [racer for racer in racers if racer is not loser]
     ended = loser.ended()
