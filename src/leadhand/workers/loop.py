@@ -169,10 +169,9 @@ class _Attempt:
 
     def failed(self, kind: FailureKind, message: str, *, transient: bool = False) -> Failed:
         """The failure, with what the model said last as its partial result."""
-        answers = [one for one in self._messages if isinstance(one, ModelResponse)]
+        answers = (one for one in reversed(self._messages) if isinstance(one, ModelResponse))
         form = None if self._of.worker.plain else self._of.form.definition
-        readable = (_readable(left_in(answer, form)) for answer in reversed(answers))
-        left = next(filter(None, readable), None)
+        left = next(filter(None, (_readable(left_in(one, form)) for one in answers)), None)
         partial = Result(output=left, usage=self._usage) if left else None
         return Failed(kind=kind, message=message, partial=partial, transient=transient)
 
