@@ -171,3 +171,29 @@ def test_a_probe_that_is_stopped_leaves_the_place_to_another() -> None:
     breaker.dispatched("third")
     assert breaker.succeeded()
     assert (breaker.status, breaker.failures) == ("closed", 0)
+
+
+def test_each_failed_probe_doubles_the_pause_six_times_at_most() -> None:
+    breaker, pauses = Breaker(), list[float | None]()
+    for number in range(9):
+        breaker.dispatched(f"t{number}")
+        pauses.append(breaker.failed(f"t{number}", "x " * 400, Ladder(breaker_failures=1), 7.0))
+    assert pauses == [10, 20, 40, 80, 160, 320, 640, 640, 640]
+    assert (breaker.failures, breaker.openings, breaker.until_s) == (9, 9, 647.0)
+    assert breaker.reason == f"9 tasks in a row failed, the last with: {'x ' * 150}"
+
+
+def test_only_the_first_pause_is_cut_short_by_a_retry() -> None:
+    breaker, ladder = Breaker(), Ladder(breaker_failures=2)
+    assert (breaker.status, breaker.admits(0.0), breaker.succeeded()) == ("closed", True, False)
+    assert breaker.failed("a", "down", ladder, 0.0) is None
+    assert breaker.failed("a", "down", ladder, 0.0) is None, "each task counts once"
+    assert breaker.failed("b", "down", ladder, 0.0) == 10.0
+    assert breaker.admits(1.0, retry=True)
+    breaker.dispatched("probe")
+    breaker.dispatched("late")
+    assert (breaker.probe, breaker.admits(99.0, retry=True)) == ("probe", False)
+    breaker.released("late")
+    assert breaker.probe == "probe"
+    assert breaker.succeeded()
+    assert breaker.failed("a", "down", ladder, 2.0) is None, "a success forgets what was counted"

@@ -36,6 +36,22 @@ def test_what_is_neither_a_folder_nor_postgres_is_refused(
     assert [*tmp_path.iterdir()] == []
 
 
+@pytest.mark.parametrize(
+    ("home", "why"),
+    [
+        ("MySQL://me@there/it", "MySQL://… is neither"),
+        ("host=there", "… is neither"),
+        ("a\0b", "it has a character that no name can have"),
+        (" ", "it names nothing"),
+        ("~no-such-user/x", "there is no user ~no-such-user"),
+    ],
+)
+def test_why_a_place_is_refused_is_told(home: str, why: str) -> None:
+    with pytest.raises(InputError) as refused:
+        place_of(home)
+    assert str(refused.value) == f"--home: give a folder or a postgresql:// URL; {why}"
+
+
 @pytest.mark.parametrize("home", ["POSTGRESQL://me@there/it", " postgresql://me@there/it\n"])
 def test_the_url_of_postgres_is_known_however_it_is_typed(home: str) -> None:
     assert place_of(home) == "postgresql://me@there/it"
@@ -55,5 +71,7 @@ def test_without_its_library_postgres_is_an_input_error(monkeypatch: pytest.Monk
         if name.startswith("leadhand.journal.postgres"):
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    with pytest.raises(InputError, match=r"pip install 'leadhand\[postgres\]'"):
+    with pytest.raises(
+        InputError, match=r"in Postgres needs psycopg: `pip install 'leadhand\[postgres\]'`"
+    ):
         open_journal("postgresql://localhost/leadhand")
