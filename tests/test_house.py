@@ -1,9 +1,11 @@
 """The rules of CONTRIBUTING that no linter knows: import weight, file lengths, the map, purity."""
 
 import ast
+import functools
 import re
 import subprocess
 import sys
+import textwrap
 import tomllib
 from pathlib import Path
 
@@ -25,9 +27,23 @@ PURE = [
 LONGEST = 400
 
 
+WITHOUT_MODELS = """
+import asyncio
+from leadhand.contracts.team import Team
+from leadhand.models.choice import choose
+from leadhand.planners import TemplatePlanner
+from leadhand.synthesis import Merge, Review, combine
+team = Team("t", workers=())
+for environ in ({}, {"OPENAI_API_KEY": "k"}, {"LEADHAND_MODEL": "openai:x"}):
+    asyncio.run(choose(team, model=None, no_model=False, environ=environ, servers=()))
+"""
+"""What has to start fast: choosing models, and planning and synthesis by code."""
+
+
+@functools.cache
 def loaded_by(code: str) -> set[str]:
     """The modules that a fresh interpreter has after `code`."""
-    script = f"import sys\ntry:\n    {code}\nexcept SystemExit:\n    pass\n"
+    script = f"import sys\ntry:\n{textwrap.indent(code, '    ')}\nexcept SystemExit:\n    pass\n"
     script += "sys.stderr.write('\\n'.join(sys.modules))"
     done = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True

@@ -1,8 +1,6 @@
 """Which models a team gets: what was asked for comes first, then its own, then what is at hand."""
 
 import asyncio
-import subprocess
-import sys
 from collections.abc import Mapping
 
 import pytest
@@ -16,6 +14,7 @@ from leadhand.models.detection import LocalServer
 from leadhand.models.names import check_names
 from leadhand.testing import ScriptedServer
 from tests.patience import HANG_S
+from tests.test_house import WITHOUT_MODELS, loaded_by
 
 TEAM = Team(
     "support",
@@ -233,18 +232,6 @@ def test_a_name_with_a_colon_at_a_base_url_is_told_how_to_be_written(
 
 
 def test_choosing_loads_nothing_that_calls_models() -> None:
-    program = (
-        "import asyncio, sys\n"
-        "from leadhand.contracts.team import Team\n"
-        "from leadhand.models.choice import choose\n"
-        "team = Team('t', workers=())\n"
-        "for environ in ({}, {'OPENAI_API_KEY': 'k'}, {'LEADHAND_MODEL': 'openai:x'}):\n"
-        "    chosen = choose(team, model=None, no_model=False, environ=environ, servers=())\n"
-        "    print(asyncio.run(chosen).why)\n"
-        "print(sorted({'pydantic_ai', 'httpx2', 'openai'} & set(sys.modules)))\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert len(done.stdout.splitlines()) == 4
-    assert done.stdout.splitlines()[-1] == "[]"
+    loaded = loaded_by(WITHOUT_MODELS)
+    assert "leadhand.models.choice" in loaded
+    assert loaded.isdisjoint({"pydantic_ai", "httpx2", "openai"})

@@ -1,8 +1,6 @@
 """What the planner by model asks, and whom, over real HTTP."""
 
 import asyncio
-import subprocess
-import sys
 
 import pytest
 from anthropic import AsyncAnthropic
@@ -28,6 +26,7 @@ from tests.planners.planners import (
     said,
     team,
 )
+from tests.test_house import WITHOUT_MODELS, loaded_by
 
 
 def wire(server: ScriptedServer) -> list[Object]:
@@ -145,9 +144,6 @@ def test_a_model_with_native_json_is_given_the_form_as_a_schema() -> None:
 
 
 def test_the_planner_without_a_model_is_imported_without_a_models_weight() -> None:
-    script = "import sys; from leadhand.planners import TemplatePlanner; print(*sys.modules)"
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True
-    )
-    assert "leadhand.planners.template" in done.stdout.split()
-    assert "pydantic_ai" not in done.stdout.split()
+    loaded = loaded_by(WITHOUT_MODELS)
+    assert "leadhand.planners.template" in loaded
+    assert "pydantic_ai" not in loaded

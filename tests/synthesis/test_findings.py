@@ -3,7 +3,7 @@
 import random
 from collections.abc import Callable
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leadhand.contracts.finding import Finding, LensReport, NotAssessed, Severity
@@ -229,6 +229,7 @@ REPORTS = st.lists(
 
 
 @given(REPORTS, st.randoms(use_true_random=False))
+@settings(max_examples=50)
 def test_the_order_in_which_tasks_end_never_matters(
     reports: Reports, chance: random.Random
 ) -> None:
@@ -246,6 +247,7 @@ def test_the_order_in_which_tasks_end_never_matters(
 
 
 @given(REPORTS)
+@settings(max_examples=50)
 def test_what_a_baseline_hides_is_all_that_differs(reports: Reports) -> None:
     made = review(*reports)
     again = review(*reports, baseline=frozenset(finding.id for finding in made.findings))

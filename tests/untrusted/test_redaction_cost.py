@@ -1,12 +1,11 @@
 """What redaction costs: hostile text takes time in proportion to its length, and no stack."""
 
 import json
-import time
-from collections.abc import Callable
 
 import pytest
 
 from leadhand.untrusted.redaction import REDACTED, Redactor
+from tests.costs import assert_linear
 
 KEY = "corp-Zx81kQpLm29vTtRwYh-aa77"
 ODD = 'p"a\\ss\nw0rd! é😀'
@@ -21,36 +20,20 @@ HOSTILE = [
 ]
 
 
-SHORT = 1_000
-TIMES = 64
-"""How much longer the long text is. What is quadratic takes 4,096 times as long."""
-
-
-def assert_linear(text_of: Callable[[int], str], short: int = SHORT) -> None:
-    """Only another class of complexity takes eight times as long as is due, in processor time."""
-    short_s = min(seconds(text_of(short)) for _ in range(3))
-    long = text_of(TIMES * short)
-    assert any(seconds(long) < 8 * TIMES * max(short_s, 0.0002) for _ in range(3))
-
-
-def seconds(text: str) -> float:
-    start = time.process_time()
-    REDACT(text)
-    return time.process_time() - start
-
-
 @pytest.mark.parametrize("piece", HOSTILE)
 def test_hostile_text_takes_time_in_proportion_to_its_length(piece: str) -> None:
-    assert_linear(lambda length: (piece * (length // len(piece) + 1))[:length])
+    assert_linear(REDACT, lambda length: (piece * (length // len(piece) + 1))[:length])
 
 
 @pytest.mark.parametrize("piece", ["password=", "apikey=a1b2", "token://"])
 def test_json_full_of_names_takes_time_in_proportion_to_its_length(piece: str) -> None:
-    assert_linear(lambda length: json.dumps({"text": json.dumps([piece * (length // len(piece))])}))
+    assert_linear(
+        REDACT, lambda length: json.dumps({"text": json.dumps([piece * (length // len(piece))])})
+    )
 
 
 def test_a_megabyte_of_hostile_json_takes_time_in_proportion_to_its_length() -> None:
-    assert_linear(lambda length: json.dumps("\\u0041%41" * (length // 9)), 16_000)
+    assert_linear(REDACT, lambda length: json.dumps("\\u0041%41" * (length // 9)), 16_000)
 
 
 def test_json_too_deep_to_parse_is_redacted_string_by_string() -> None:

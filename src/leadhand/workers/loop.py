@@ -1,7 +1,6 @@
 """The worker's loop: a model and its tools work on one task until it answers or escalates.
 
-The model sees its instructions and the handoff and nothing else. Every step is one call; every way
-out is an outcome.
+The model sees only its instructions and the handoff. Each step is one call, each end an outcome.
 """
 
 from collections.abc import Mapping
