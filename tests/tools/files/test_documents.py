@@ -1,12 +1,16 @@
 """The text of honest files of each format, and what is kept of files that are too long (F18)."""
 
 import hashlib
+from io import BytesIO
 from pathlib import Path
 
 import pytest
+from pypdf import PdfReader, PdfWriter
 
 from leadhand.tools.files import Document, Documents, Inputs, UnreadableInput
 from tests.tools.files import samples
+
+Parsed = dict[str, Document | UnreadableInput]
 
 
 def read(path: Path) -> Document:
@@ -88,82 +92,125 @@ class TestText:
         assert documents.read("a.txt") is first
 
 
-class TestHtml:
-    PAGE = b"""<!doctype html><html><head><title>Energy</title><style>p {}</style>
+@pytest.fixture(scope="module")
+def parsed(tmp_path_factory: pytest.TempPathFactory) -> Parsed:
+    """What comes of each of the files that take parsing, all read by the same processes."""
+    folder = tmp_path_factory.mktemp("rich")
+    for name, data in {**PAGES, **PDFS, **BROKEN_PDFS, **BROKEN_DOCX}.items():
+        (folder / name).write_bytes(data)
+    samples.docx(folder / "word.docx", [], xml=word_xml())
+    inputs = Inputs.of([folder])
+    results = Documents(inputs).read_each(inputs.files, timeout_s=36_000)
+    return {file.name: result for file, result in zip(inputs.files, results, strict=True)}
+
+
+def text(result: Document | UnreadableInput) -> str:
+    assert isinstance(result, Document)
+    return result.text
+
+
+def why(result: Document | UnreadableInput) -> str:
+    assert isinstance(result, UnreadableInput)
+    assert "\n" not in str(result)
+    return str(result)
+
+
+PAGES = {
+    "page.html": b"""<!doctype html><html><head><title>Energy</title><style>p {}</style>
     <script>var hidden = 1</script></head><body><!-- a comment --><h2>Cost &amp; price</h2>
     <p>It   <b>fell</b> by
     half.<p>Twice.</p><ul><li>one<li><p>two</p></ul><p hidden>ignore this</p>
     <div style="color: red; DISPLAY : none">nor <span>this</span></div><i aria-hidden=true>x</i>
     <table><tr><td>a<td>b</tr></table><pre>if x:
-    y</pre>first<br>second</body></html>"""
+    y</pre>first<br>second</body></html>""",
+    "cyrillic.html": '<meta charset="windows-1251"><p>Привет</p>'.encode("windows-1251"),
+    "unknown.html": b"<meta charset=x-none><p>caf\xc3\xa9",
+    "nothing.html": b"<script>x</script>",
+}
 
-    def test_what_a_reader_sees_is_kept_as_lines_and_paragraphs(self, tmp_path: Path) -> None:
-        assert text_of(tmp_path / "a.html", self.PAGE) == (
+
+class TestHtml:
+    def test_what_a_reader_sees_is_kept_as_lines_and_paragraphs(self, parsed: Parsed) -> None:
+        assert text(parsed["page.html"]) == (
             "# Energy\n\n## Cost & price\n\nIt fell by half.\n\nTwice.\n\n- one\n- two\n\n"
             "a | b\n\nif x:\n    y\n\nfirst\nsecond\n"
         )
 
-    def test_a_declared_character_set_is_believed(self, tmp_path: Path) -> None:
-        page = '<meta charset="windows-1251"><p>Привет</p>'.encode("windows-1251")
-        assert text_of(tmp_path / "a.html", page) == "Привет\n"
+    def test_a_declared_character_set_is_believed(self, parsed: Parsed) -> None:
+        assert text(parsed["cyrillic.html"]) == "Привет\n"
 
-    def test_an_unknown_character_set_is_not(self, tmp_path: Path) -> None:
-        assert text_of(tmp_path / "a.html", b"<meta charset=x-none><p>caf\xc3\xa9") == "café\n"
+    def test_an_unknown_character_set_is_not(self, parsed: Parsed) -> None:
+        assert text(parsed["unknown.html"]) == "café\n"
 
-    def test_a_page_that_shows_nothing_says_so(self, tmp_path: Path) -> None:
-        with pytest.raises(UnreadableInput, match="holds no text"):
-            text_of(tmp_path / "a.html", b"<script>x</script>")
+    def test_a_page_that_shows_nothing_says_so(self, parsed: Parsed) -> None:
+        assert "holds no text" in why(parsed["nothing.html"])
+
+
+def encrypted() -> bytes:
+    writer = PdfWriter(clone_from=PdfReader(BytesIO(samples.pdf(["Secret"]))))
+    writer.encrypt("password", algorithm="RC4-128")
+    written = BytesIO()
+    writer.write(written)
+    return written.getvalue()
+
+
+PDFS = {
+    "two.pdf": samples.pdf(["First page", "Second page"]),
+    "locked.pdf": encrypted(),
+    "scan.pdf": samples.pdf([""]),
+}
+BROKEN_PDFS = {
+    "empty.pdf": b"",
+    "head.pdf": b"%PDF-1.4\n",
+    "text.pdf": b"just text",
+    "zeros.pdf": b"%PDF-1.7\n" + b"\0" * 999,
+}
 
 
 class TestPdf:
-    def test_pages_keep_their_numbers(self, tmp_path: Path) -> None:
-        (tmp_path / "a.pdf").write_bytes(samples.pdf(["First page", "Second page"]))
-        document = read(tmp_path / "a.pdf")
+    def test_pages_keep_their_numbers(self, parsed: Parsed) -> None:
+        document = parsed["two.pdf"]
+        assert isinstance(document, Document)
         assert document.text == "First page\nSecond page\n"
         assert [document.page(at) for at in (0, 10, 11, 20)] == [1, 1, 2, 2]
         assert document.cut is None
 
-    def test_a_password_is_asked_for_in_one_line(self, tmp_path: Path) -> None:
-        from pypdf import PdfReader, PdfWriter
+    def test_a_password_is_asked_for_in_one_line(self, parsed: Parsed) -> None:
+        said = why(parsed["locked.pdf"])
+        assert said.startswith("locked.pdf: it is encrypted; hand in a copy")
 
-        (tmp_path / "open.pdf").write_bytes(samples.pdf(["Secret"]))
-        writer = PdfWriter(clone_from=PdfReader(tmp_path / "open.pdf"))
-        writer.encrypt("password", algorithm="RC4-128")
-        writer.write(tmp_path / "a.pdf")
-        with pytest.raises(UnreadableInput, match=r"^a\.pdf: it is encrypted; hand in a copy"):
-            read(tmp_path / "a.pdf")
+    @pytest.mark.parametrize("name", BROKEN_PDFS)
+    def test_a_broken_one_says_so_in_one_line(self, parsed: Parsed, name: str) -> None:
+        assert why(parsed[name]).startswith(f"{name}: it is damaged, or no PDF")
 
-    @pytest.mark.parametrize(
-        "data", [b"", b"%PDF-1.4\n", b"just text", b"%PDF-1.7\n" + b"\0" * 999]
-    )
-    def test_a_broken_one_says_so_in_one_line(self, tmp_path: Path, data: bytes) -> None:
-        with pytest.raises(UnreadableInput, match=r"^a\.pdf: it is damaged, or no PDF") as caught:
-            text_of(tmp_path / "a.pdf", data)
-        assert "\n" not in str(caught.value)
+    def test_a_scan_without_text_says_so(self, parsed: Parsed) -> None:
+        assert "may hold images" in why(parsed["scan.pdf"])
 
-    def test_a_scan_without_text_says_so(self, tmp_path: Path) -> None:
-        with pytest.raises(UnreadableInput, match="may hold images"):
-            text_of(tmp_path / "a.pdf", samples.pdf([""]))
+
+BROKEN_DOCX = {"empty.docx": b"", "cut.docx": b"PK\x03\x04 cut", "text.docx": b"text"}
+
+
+def word_xml() -> str:
+    def cell(text: str) -> str:
+        return f"<w:tc><w:p><w:r><w:t>{text}</w:t></w:r></w:p></w:tc>"
+
+    table = f"<w:tbl><w:tr>{cell('a')}{cell('b')}</w:tr></w:tbl>"
+    heading = '<w:p><w:pPr><w:pStyle w:val="Heading2"/></w:pPr><w:r><w:t>Cost</w:t></w:r></w:p>'
+    stops = '<w:pPr><w:pStyle w:val="Heading²"/><w:tabs><w:tab w:val="left"/></w:tabs></w:pPr>'
+    para = f"<w:p>{stops}<w:r><w:t>It fell</w:t><w:tab/><w:t>&amp; fell.</w:t></w:r></w:p>"
+    twice = "<mc:AlternateContent><w:r><w:t>left</w:t></w:r><mc:Fallback><w:t>left</w:t>"
+    twice += "</mc:Fallback></mc:AlternateContent>"
+    deleted = f"<w:p><w:r><w:delText>gone</w:delText></w:r>{twice}</w:p>"
+    return samples.document_xml([heading, para, table, deleted])
 
 
 class TestDocx:
-    def test_paragraphs_headings_and_tables_are_kept(self, tmp_path: Path) -> None:
-        def cell(text: str) -> str:
-            return f"<w:tc><w:p><w:r><w:t>{text}</w:t></w:r></w:p></w:tc>"
-
-        table = f"<w:tbl><w:tr>{cell('a')}{cell('b')}</w:tr></w:tbl>"
-        heading = '<w:p><w:pPr><w:pStyle w:val="Heading2"/></w:pPr><w:r><w:t>Cost</w:t></w:r></w:p>'
-        stops = '<w:pPr><w:pStyle w:val="Heading²"/><w:tabs><w:tab w:val="left"/></w:tabs></w:pPr>'
-        para = f"<w:p>{stops}<w:r><w:t>It fell</w:t><w:tab/><w:t>&amp; fell.</w:t></w:r></w:p>"
-        twice = "<mc:AlternateContent><w:r><w:t>left</w:t></w:r><mc:Fallback><w:t>left</w:t>"
-        twice += "</mc:Fallback></mc:AlternateContent>"
-        deleted = f"<w:p><w:r><w:delText>gone</w:delText></w:r>{twice}</w:p>"
-        xml = samples.document_xml([heading, para, table, deleted])
-        document = read(samples.docx(tmp_path / "a.docx", [], xml=xml))
-        assert document.text == "## Cost\n\nIt fell\t& fell.\n\na | b\n\nleft\n"
+    def test_paragraphs_headings_and_tables_are_kept(self, parsed: Parsed) -> None:
+        document = parsed["word.docx"]
+        assert text(document) == "## Cost\n\nIt fell\t& fell.\n\na | b\n\nleft\n"
+        assert isinstance(document, Document)
         assert document.page(0) is None
 
-    @pytest.mark.parametrize("data", [b"", b"PK\x03\x04 cut", b"text"])
-    def test_a_broken_one_says_so_in_one_line(self, tmp_path: Path, data: bytes) -> None:
-        with pytest.raises(UnreadableInput, match=r"^a\.docx: it is damaged, or no Word document"):
-            text_of(tmp_path / "a.docx", data)
+    @pytest.mark.parametrize("name", BROKEN_DOCX)
+    def test_a_broken_one_says_so_in_one_line(self, parsed: Parsed, name: str) -> None:
+        assert why(parsed[name]).startswith(f"{name}: it is damaged, or no Word document")

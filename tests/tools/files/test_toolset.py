@@ -12,20 +12,32 @@ from leadhand.tools.files import FileTools, Inputs
 from tests.tools.files import samples
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    (tmp_path / "report.md").write_text("# Cost\n\nSolar fell\nby half.\n\nWind as well.\n")
-    (tmp_path / "paper.pdf").write_bytes(samples.pdf(["Nothing here", "Solar power rose"]))
-    (tmp_path / ".hidden").write_text("x")
-    return tmp_path
+def write(folder: Path) -> Path:
+    (folder / "report.md").write_text("# Cost\n\nSolar fell\nby half.\n\nWind as well.\n")
+    (folder / "paper.pdf").write_bytes(samples.pdf(["Nothing here", "Solar power rose"]))
+    (folder / ".hidden").write_text("x")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write(tmp_path_factory.mktemp("in"))
+
+
+@pytest.fixture(scope="module")
+def sample(folder: Path) -> FileTools:
+    """The tools over the folder that no test changes."""
+    return tools(folder)
 
 
 def tools(folder: Path) -> FileTools:
     return FileTools(Inputs.of([folder]))
 
 
-def test_listing_gives_names_kinds_sizes_and_what_was_skipped(folder: Path) -> None:
-    assert tools(folder).list_files().splitlines() == [
+def test_listing_gives_names_kinds_sizes_and_what_was_skipped(
+    folder: Path, sample: FileTools
+) -> None:
+    assert sample.list_files().splitlines() == [
         "1 Markdown file, 1 PDF file; 1 skipped",
         f"paper.pdf (pdf, {(folder / 'paper.pdf').stat().st_size} bytes)",
         "report.md (markdown, 43 bytes)",
@@ -40,11 +52,11 @@ def test_a_long_listing_is_cut_and_says_so(tmp_path: Path) -> None:
     assert re.search(r"\.\.\. and \d+ more; search_files looks into them too$", listing)
 
 
-def test_hits_come_with_references_and_the_offset_to_read_on(folder: Path) -> None:
-    found = tools(folder).search_files("solar")
+def test_hits_come_with_references_and_the_offset_to_read_on(sample: FileTools) -> None:
+    found = sample.search_files("solar")
     assert "[report.md:1] (offset=0)\n# Cost\nSolar fell\nby half." in found
     assert "[paper.pdf p.2] (offset=13)\nSolar power rose" in found
-    assert tools(folder).read_file("paper.pdf", 13).endswith("[paper.pdf p.2]\nSolar power rose")
+    assert sample.read_file("paper.pdf", 13).endswith("[paper.pdf p.2]\nSolar power rose")
 
 
 def test_the_snippet_of_a_long_passage_has_the_words_and_cites_its_own_line(tmp_path: Path) -> None:
@@ -60,20 +72,20 @@ def test_the_snippet_of_a_long_passage_has_the_words_and_cites_its_own_line(tmp_
     assert len(hit) < 700
 
 
-def test_no_hit_says_what_to_try_and_names_what_was_not_searched(folder: Path) -> None:
-    (folder / "broken.pdf").write_bytes(b"no")
-    answer = tools(folder).search_files("sollar")
+def test_no_hit_says_what_to_try_and_names_what_was_not_searched(tmp_path: Path) -> None:
+    (write(tmp_path) / "broken.pdf").write_bytes(b"no")
+    answer = tools(tmp_path).search_files("sollar")
     assert "No passage has 'sollar'; words there that look like it: Solar" in answer
     assert "Not searched, or not in full: broken.pdf: it is damaged" in answer
 
 
 @pytest.mark.parametrize("limit", [-1, 0, 1, 10**9])
-def test_any_limit_gives_some_hits_but_never_too_many(folder: Path, limit: int) -> None:
-    assert 1 <= tools(folder).search_files("solar", limit).count("offset=") <= 15
+def test_any_limit_gives_some_hits_but_never_too_many(sample: FileTools, limit: int) -> None:
+    assert 1 <= sample.search_files("solar", limit).count("offset=") <= 15
 
 
-def test_a_file_is_read_with_line_numbers_to_cite(folder: Path) -> None:
-    assert tools(folder).read_file("report.md") == (
+def test_a_file_is_read_with_line_numbers_to_cite(sample: FileTools) -> None:
+    assert sample.read_file("report.md") == (
         "report.md, characters 0 to 43 of 43\n"
         "1| # Cost\n\n3| Solar fell\nby half.\n\n6| Wind as well."
     )
@@ -119,10 +131,10 @@ MISTAKES: list[tuple[Callable[[FileTools], str], str]] = [
 
 @pytest.mark.parametrize(("call", "words"), MISTAKES)
 def test_a_mistake_is_told_in_one_line_that_helps(
-    folder: Path, call: Callable[[FileTools], str], words: str
+    sample: FileTools, call: Callable[[FileTools], str], words: str
 ) -> None:
     with pytest.raises(ToolMistake, match=re.escape(words)) as caught:
-        call(tools(folder))
+        call(sample)
     assert "\n" not in str(caught.value)
 
 

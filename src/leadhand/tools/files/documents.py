@@ -6,9 +6,10 @@ own, see `parsing`.
 
 import hashlib
 import threading
+import time
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from io import BufferedReader
@@ -68,9 +69,17 @@ def reference(name: str, *, line: int, page: int | None) -> str:
 class Documents:
     """The text of `inputs`, read when asked for and kept while there is room; thread-safe."""
 
-    def __init__(self, inputs: Inputs, *, limits: ParserLimits = _LIMITS) -> None:
+    def __init__(
+        self,
+        inputs: Inputs,
+        *,
+        limits: ParserLimits = _LIMITS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`clock` is what the limits of time go by."""
         self.inputs = inputs
         self._limits = limits
+        self._clock = clock
         self._kept: dict[str, Document] = {}
         self._lock = threading.Lock()
 
@@ -97,7 +106,8 @@ class Documents:
         """
         # The attempt has more to do than to read.
         timeout_s = min(timeout_s, _READING_SHARE * time_left_s())
-        with Parsers(self._limits, timeout_s=timeout_s) as parsers, ExitStack() as streams:
+        parsers = Parsers(self._limits, timeout_s=timeout_s, clock=self._clock)
+        with parsers, ExitStack() as streams:
             ahead: deque[_Reading] = deque()
             for file in files:
                 ahead.append(self._begun(file, parsers, streams))

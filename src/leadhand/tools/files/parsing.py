@@ -15,7 +15,7 @@ import sys
 import tempfile
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import wait
@@ -93,10 +93,13 @@ class Parsers:
     Belongs to one thread. The work goes on between calls, but only a call hands out the next file.
     """
 
-    def __init__(self, limits: ParserLimits, *, timeout_s: float) -> None:
-        """What is not read after `timeout_s` is given up."""
+    def __init__(
+        self, limits: ParserLimits, *, timeout_s: float, clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        """What is not read after `timeout_s`, by `clock`, is given up."""
         self._limits = limits
-        self._until_s = time.monotonic() + timeout_s
+        self._clock = clock
+        self._until_s = clock() + timeout_s
         self._queue: deque[Job] = deque()
         self._idle: list[_Process] = []
         self._busy: list[_Process] = []
@@ -133,24 +136,27 @@ class Parsers:
     def _hand_out(self) -> None:
         while self._queue and (self._idle or len(self._busy) < self._limits.processes):
             job = self._queue.popleft()
-            if self._until_s <= time.monotonic():
+            if self._until_s <= self._clock():
                 job.parsed = Parsed(error="not read: the files before it took too long")
                 continue
-            process = self._idle.pop() if self._idle else _Process(self._limits, self._until_s)
+            process = self._idle.pop() if self._idle else self._started()
             self._busy.append(process)
             process.give(job, self._until_s)
+
+    def _started(self) -> "_Process":
+        return _Process(self._limits, self._until_s, self._clock)
 
     def _look(self) -> None:
         """Wait for news of a process, or for the end of its time."""
         if time_left_s() <= 0:
             raise ToolError("reading was stopped, as the task that it was for has ended")
-        now_s = time.monotonic()
+        now_s = self._clock()
         left_s = min([process.due_s for process in self._busy], default=now_s) - now_s
         ready = wait([one.channel for one in self._busy], min(max(left_s, 0), _LOOK_S))
         for process in tuple(self._busy):
             if process.channel in ready:
                 process.hear(self._until_s)
-            elif process.due_s <= time.monotonic():
+            elif process.due_s <= self._clock():
                 process.stop()
             if process.job is None:
                 self._busy.remove(process)
@@ -163,11 +169,12 @@ class Parsers:
 class _Process:
     """One child, the channel to it, and the file that it is at."""
 
-    def __init__(self, limits: ParserLimits, until_s: float) -> None:
+    def __init__(self, limits: ParserLimits, until_s: float, clock: Callable[[], float]) -> None:
         self.job: Job | None = None
         self.due_s = until_s
         self.is_usable = True
         self._limits = limits
+        self._clock = clock
         self._budget_s: float | None = None
         """What the file has; none until the child is there."""
         self._is_there = False
@@ -238,7 +245,7 @@ class _Process:
             self._output.close()
 
     def _begin(self, until_s: float) -> None:
-        now_s = time.monotonic()
+        now_s = self._clock()
         self._budget_s = min(self._limits.file_s, _SHARE * (until_s - now_s))
         self.due_s = now_s + self._budget_s
 
