@@ -1,11 +1,14 @@
-"""What goes wrong with a file is told in words, with what to do about it (F31)."""
+"""What goes wrong with a file is told in words, and what can be read of it is read (F31)."""
 
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
 from leadhand.journal.database import explained
+from leadhand.journal.sqlite import FILE, SqliteJournal
+from tests.journal.runs import Story, keep
 
 
 def test_a_full_disk_is_called_that() -> None:
@@ -47,3 +50,22 @@ def test_each_trouble_is_told_with_what_to_do(code: int | None, why: str, remedy
     if code is not None:
         error.sqlite_errorcode = code | 7 << 8
     assert explained(error) == (why, remedy)
+
+
+def test_a_list_whose_page_is_damaged_still_names_its_runs(tmp_path: Path) -> None:
+    """F31: the ids are in an index of their own. Of the limit the last by name are given."""
+    with closing(SqliteJournal(tmp_path)) as journal:
+        for id in ("a", "b", "c"):
+            keep(journal, Story(id).whole("t"))
+    with closing(sqlite3.connect(tmp_path / FILE)) as connection:
+        (page,) = connection.execute(
+            "SELECT rootpage FROM sqlite_master WHERE name = 'runs'"
+        ).fetchone()
+        (size,) = connection.execute("PRAGMA page_size").fetchone()
+    with (tmp_path / FILE).open("r+b") as file:
+        file.seek((page - 1) * size)
+        file.write(b"\xff" * size)
+    with closing(SqliteJournal(tmp_path)) as journal:
+        found = [(run.run_id, run.status, run.team) for run in journal.runs()]
+        assert found == [("c", "damaged", ""), ("b", "damaged", ""), ("a", "damaged", "")]
+        assert [run.run_id for run in journal.runs(limit=2)] == ["c", "b"]
