@@ -147,6 +147,21 @@ class JournalConformance(ListingConformance):
             keep(journal, [*events[1:], events[2]])
         assert list(journal.events("r")) == events[:1]
 
+    def test_of_many_runs_in_one_commit_each_that_fails_is_told(self, journal: Journal) -> None:
+        first = {id: Story(id).started() for id in ("one", "two", "good")}
+        keep(journal, [first["one"], first["two"]])
+
+        async def commit() -> list[str]:
+            for event in first.values():
+                journal.append(event)
+            each = [journal.commit(), *(journal.commit(id) for id in first)]
+            ended = await asyncio.gather(*each, return_exceptions=True)
+            return ["" if error is None else str(error) for error in ended]
+
+        _, one, two, good = asyncio.run(commit())
+        assert ("'one'" in one, "'two'" in two, good) == (True, True, "")
+        assert list(journal.events("good")) == [first["good"]]
+
     def test_whoever_holds_the_run_anew_begins_anew(self, journal: Journal) -> None:
         """A failure lasts as long as the hold; what was not committed under it is gone."""
         story = Story("r")
