@@ -6,7 +6,6 @@ This is the library's front door. What happens in a run is in `run`, who does it
 import asyncio
 import logging
 import os
-import secrets
 import sys
 import threading
 from collections.abc import AsyncGenerator, Collection, Sequence
@@ -30,7 +29,7 @@ from leadhand.errors import InputError, JournalError, ModelError, PlanError
 from leadhand.journal import MemoryJournal, open_journal
 from leadhand.journal.unblocked import asked as asked_of
 from leadhand.journal.unblocked import held
-from leadhand.plans.checks import check
+from leadhand.plans.checks import check, errors_in
 from leadhand.plans.nesting import inherited
 from leadhand.ports import Clock, Journal, Planner, PlanRequest, Remedies, Synthesizer
 from leadhand.run import Run, Setting
@@ -43,6 +42,7 @@ from leadhand.run.intake import (
     check_run_id,
     check_storage,
     input_paths,
+    new_run_id,
     occasions,
     planner_request,
     whole_reply,
@@ -147,7 +147,7 @@ class Supervisor:
         except TimeoutError as error:
             why = f"the planner gave no plan within {self._deadline_s:g} s"
             raise ModelError(why, transient=True) from error
-        problems = [p for p in check(plan, self.team, request=request) if p.severity == "error"]
+        problems = errors_in(check(plan, self.team, request=request))
         if problems:
             raise PlanError(problems)
         return plan
@@ -183,7 +183,7 @@ class Supervisor:
         if amend and plan is None:
             raise InputError("amend is for a plan of your own: give `plan` as well")
         if run_id is None:
-            run_id = f"run-{self._clock.now():%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
+            run_id = new_run_id(self._clock.now())
         check_run_id(run_id)
         self.team = await with_models(self.team)
         paths = input_paths(inputs)

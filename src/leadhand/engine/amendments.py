@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team
-from leadhand.plans.checks import check
+from leadhand.plans.checks import check, errors_in
 from leadhand.policies.rungs import MAX_PARTS
 from leadhand.state.fold import RunState, rewired
 
@@ -37,7 +37,7 @@ def parts_of(whole: Task, proposed: Sequence[Task], team: Team) -> tuple[Task, .
         for part in proposed
     ]
     plan = Plan(goal=whole.intent, tasks=tuple(proposed))
-    problems = [p for p in check(plan, team, author="model") if p.severity == "error"]
+    problems = errors_in(check(plan, team, author="model"))
     if problems:
         return "; ".join(problem.message for problem in problems)
     ids = {part.id: f"{whole.id}.{n}" for n, part in enumerate(proposed, start=1)}
@@ -144,5 +144,5 @@ def _problems(
         for problem in (check(new, team, author="model") if new.tasks else ())
         if problem.code in ("vague_intent", "too_many_tasks")
     )
-    errors = [problem for problem in (*whole, *vague) if problem.severity == "error"]
+    errors = errors_in((*whole, *vague))
     return [problem.message for problem in errors]

@@ -15,7 +15,7 @@ from leadhand.models.calls import Asker, Caller, CallRequest
 from leadhand.models.prompts import joined, prompt
 from leadhand.models.structured import MAX_REPAIRS, StructuredAnswer, Unfit, ask_for
 from leadhand.planners.proposal import form, object_in, proposed, roster, shortened
-from leadhand.plans.checks import Problem, check
+from leadhand.plans.checks import Problem, check, errors_in
 
 _PACKAGE = "leadhand.planners"
 
@@ -84,8 +84,7 @@ def _read(
     plan = proposed(data, request.text, team)
     if not isinstance(plan, Plan):
         return None, plan
-    found = check(plan, team, author="model", request=request.text)
-    return plan, [problem for problem in found if problem.severity == "error"]
+    return plan, errors_in(check(plan, team, author="model", request=request.text))
 
 
 def _numbered(problems: Sequence[str]) -> str:

@@ -1,7 +1,7 @@
 """`check(plan, team)`: every problem of a plan at once, each saying how to mend it. Pure."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import FunctionType
 from typing import Literal, cast
@@ -45,6 +45,11 @@ class Problem:
     """What is wrong, where, and how to mend it; one line."""
     task_id: str | None = None
     severity: Literal["error", "warning"] = "error"
+
+
+def errors_in(problems: Iterable[Problem]) -> list[Problem]:
+    """Those that keep a team from carrying the plan out; the others are warnings."""
+    return [problem for problem in problems if problem.severity == "error"]
 
 
 def check(

@@ -1,9 +1,11 @@
 """The intake: what the supervisor is handed, checked before anything is done with it."""
 
+import datetime as dt
 import logging
 import math
 import os
 import re
+import secrets
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
@@ -88,6 +90,11 @@ def check_storage(home: str | Path | None, journal: Journal | None) -> None:
         raise InputError(
             f"journal is {type(journal).__name__}; it must be a leadhand.ports.Journal"
         )
+
+
+def new_run_id(now: dt.datetime) -> str:
+    """An id that no other run has."""
+    return f"run-{now:%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
 
 
 def check_run_id(run_id: str) -> None:

@@ -15,7 +15,7 @@ from leadhand.errors import (
     PlanError,
 )
 from leadhand.planners import TemplatePlanner
-from leadhand.plans.checks import Problem, check
+from leadhand.plans.checks import Problem, check, errors_in
 from leadhand.ports import PlanRequest
 from leadhand.run.cancellation import Cancelled
 from leadhand.run.conditions import Conditions
@@ -99,8 +99,7 @@ class PlanStep:
         then, the run can still be resumed.
         """
         problems = check(plan, self._of.team, request=asked.text)
-        errors = [problem for problem in problems if problem.severity == "error"]
-        if errors:
+        if errors := errors_in(problems):
             if not known:
                 self._reject(tuple(problem.message for problem in errors))
                 await self._recorder.commit()
@@ -115,9 +114,7 @@ class PlanStep:
             work = planner.plan(asked, team)
             until_s = term.loop_time(self._until_s())
             plan = await self._of.active.unless_stopped(work, until_s=until_s)
-            problems = check(plan, team, request=asked.text)
-            errors = [problem for problem in problems if problem.severity == "error"]
-            if errors:
+            if errors := errors_in(check(plan, team, request=asked.text)):
                 raise PlanError(errors)
             return planner.name, plan
         except BudgetUsedUp as error:
@@ -168,8 +165,8 @@ class PlanStep:
             return plan
 
         def problems(given: Plan) -> list[str]:
-            found = check(given, self._of.team, request=asked.text)
-            return [problem.message for problem in found if problem.severity == "error"]
+            found = errors_in(check(given, self._of.team, request=asked.text))
+            return [problem.message for problem in found]
 
         since_s = self._recorder.elapsed_s()
         asking = people.agree(plan, QUESTION, problems=problems, patiently=False)

@@ -7,8 +7,8 @@ from typing import cast
 from pydantic import JsonValue
 
 from leadhand.contracts.outcome import Usage
-from leadhand.trace.story import Story
-from leadhand.trace.story_parts import PlanVersion, Step, StoryAttempt, StoryQuestion, TaskStory
+from leadhand.trace.story import Story, StoryAttempt, TaskStory
+from leadhand.trace.story_parts import PlanVersion, Step, StoryQuestion
 
 Document = dict[str, JsonValue]
 

@@ -5,7 +5,9 @@ the HTML page and the live page draw. It says nothing of how it looks. Pure.
 """
 
 import datetime as dt
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Literal, assert_never
 
 from leadhand.contracts.answer import Metrics, Status
@@ -43,15 +45,104 @@ from leadhand.contracts.event import (
     ToolCalled,
     WorkerStuck,
 )
-from leadhand.contracts.outcome import NO_USAGE, Usage
+from leadhand.contracts.outcome import NO_USAGE, Usage, located
 from leadhand.plans.nesting import unnested
 from leadhand.run.metrics import critical_chain, metrics
 from leadhand.state.fold import RunState, TaskState, apply
 from leadhand.trace.spending import Spender, usage_of
 from leadhand.trace.steps import notice, plan_versions, step
-from leadhand.trace.story_parts import PlanVersion, Step, StoryAttempt, StoryQuestion, TaskStory
+from leadhand.trace.story_parts import End, PlanVersion, Step, StoryQuestion
 
 Standing = Status | Literal["running", "interrupted"]
+
+
+@dataclass(slots=True)
+class StoryAttempt:
+    """One attempt at a task."""
+
+    number: int
+    worker: str
+    started_s: float
+    ended_s: float | None = None
+    """None as long as it runs."""
+    end: End = "running"
+    kind: str = ""
+    """The kind of failure or the reason of an escalation."""
+    message: str = ""
+    """What its worker said where it did not complete, or with what doubt it was accepted."""
+    traceback: str = ""
+    """Of the exception that it ended with, if it did."""
+    model: str | None = None
+    usage: Usage = NO_USAGE
+    tools: Counter[str] = field(default_factory=Counter[str])
+    """Calls of each tool."""
+    steps: list[Step] = field(default_factory=list[Step])
+    """What was decided when it had ended, in order."""
+    inside: "Story | None" = None
+    """The story of the nested run, where a team made it."""
+
+    @property
+    def running(self) -> bool:
+        """Whether nothing is known of its end."""
+        return self.ended_s is None
+
+    @property
+    def took_s(self) -> float:
+        """How long it took; 0 as long as it runs."""
+        return 0.0 if self.ended_s is None else self.ended_s - self.started_s
+
+    def use(self, used: Usage | None) -> None:
+        """Count what was used."""
+        if used is not None:
+            self.usage = self.usage.plus(used)
+
+    def finish(self, event: TaskCompleted | TaskFailed | TaskEscalated | TaskCancelled) -> None:
+        """It ends as `event` says."""
+        self.ended_s = event.elapsed_s
+        match event:
+            case TaskCompleted():
+                self.end, self.message = "completed", event.flag or ""
+            case TaskFailed():
+                self.end, self.kind = "failed", event.kind
+                self.message = located(event.message, event.where)
+                self.traceback = event.raised.traceback if event.raised is not None else ""
+            case TaskEscalated():
+                self.end, self.kind, self.message = "escalated", event.reason, event.message
+            case TaskCancelled():
+                self.end, self.message = "cancelled", event.reason
+        if isinstance(event, TaskFailed | TaskEscalated) and event.final:
+            self.steps.append(Step(event.elapsed_s, "given up", "given up", event.decision))
+
+
+@dataclass(slots=True)
+class TaskStory:
+    """What became of one task of the plan."""
+
+    id: str
+    part_of: str | None = None
+    """The task that was split into it and others."""
+    parts: tuple[str, ...] = ()
+    """The tasks that it was split into."""
+    dropped: str = ""
+    """Why it is no longer of the plan."""
+    attempts: list[StoryAttempt] = field(default_factory=list[StoryAttempt])
+    before: list[Step] = field(default_factory=list[Step])
+    """What was decided before its first attempt."""
+
+    def add(self, step: Step) -> None:
+        """Note what was decided, after the attempt made last."""
+        (self.attempts[-1].steps if self.attempts else self.before).append(step)
+
+    @property
+    def eventful(self) -> bool:
+        """Whether there is more to tell than that it was done at the first attempt."""
+        one = self.attempts[0] if len(self.attempts) == 1 else None
+        return (
+            one is None
+            or one.end != "completed"
+            or bool(one.message or one.steps or self.before or self.part_of)
+            or one.inside is not None
+        )
 
 
 class Story:

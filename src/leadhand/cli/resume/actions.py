@@ -33,7 +33,7 @@ from leadhand.contracts.people import Question, Reply, RunMessage
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError, PlanError
-from leadhand.plans.checks import check
+from leadhand.plans.checks import check, errors_in
 from leadhand.run.people import open_questions
 from leadhand.run.resumption import is_over
 from leadhand.state.fold import RunState, fold
@@ -238,8 +238,7 @@ def _which(said: PreparedReplies, questions: Sequence[Question]) -> str:
 
 
 def _check_plan(plan: Plan, team: Team, *, request: str) -> None:
-    errors = [p for p in check(plan, team, request=request) if p.severity == "error"]
-    if errors:
+    if errors := errors_in(check(plan, team, request=request)):
         raise PlanError(errors)
 
 

@@ -22,7 +22,7 @@ from leadhand.cli.review.under_way import (
     ReviewSetup,
     report_unread,
 )
-from leadhand.cli.run.command import new_run_id, watch_of
+from leadhand.cli.run.command import watch_of
 from leadhand.cli.run.execution import LiveRun
 from leadhand.cli.run.options import Showing
 from leadhand.cli.run.storage import RunStorage
@@ -30,7 +30,9 @@ from leadhand.cli.standard_streams import written
 from leadhand.cli.views.data_console import DataConsole
 from leadhand.cli.views.plan import show_plan
 from leadhand.cli.views.terminal import safe
+from leadhand.clock import SystemClock
 from leadhand.errors import InputError, ToolError
+from leadhand.run.intake import new_run_id
 from leadhand.supervisor import Supervisor
 from leadhand.teams.review.change import Change
 from leadhand.teams.review.lenses.past_reviews.export import load_export
@@ -92,7 +94,7 @@ def review_command(options: ReviewOptions) -> int:
     )
     # Everything that can be wrong with them is found before anything is done.
     _ = setup.deadline_s, setup.budget
-    storage, run_id = RunStorage(options.home), new_run_id()
+    storage, run_id = RunStorage(options.home), new_run_id(SystemClock().now())
     try:
         with _folder(options, storage, run_id) as folder:
             try:

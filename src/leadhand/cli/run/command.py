@@ -1,10 +1,8 @@
 """`leadhand run`: from the options to the answer and the exit status."""
 
 import codecs
-import datetime as dt
 import json
 import os
-import secrets
 import shlex
 import stat
 import sys
@@ -24,13 +22,15 @@ from leadhand.cli.run.storage import RunStorage
 from leadhand.cli.standard_streams import written
 from leadhand.cli.views.answer import markdown, show_answer
 from leadhand.cli.views.data_console import DataConsole
+from leadhand.clock import SystemClock
 from leadhand.contracts.answer import JOURNAL, Answer
 from leadhand.contracts.event import Event
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.errors import MAX_SHOWN_PROBLEMS, InputError
 from leadhand.models.choice import ModelChoice
-from leadhand.plans.checks import check
+from leadhand.plans.checks import check, errors_in
+from leadhand.run.intake import new_run_id
 from leadhand.run.people import Ask
 from leadhand.run.resumption import is_over, lost_for_good
 from leadhand.state.fold import RunState, fold
@@ -109,7 +109,7 @@ def run_command(options: RunOptions) -> int:
     team = setup.load()
     choice = chosen(team, model=setup.model, no_model=setup.no_model)
     storage = RunStorage(options.home, options=" --trust" if setup.trust else "")
-    run_id = new_run_id()
+    run_id = new_run_id(SystemClock().now())
     session = LiveRun(watch_of(storage, run_id, f"team {team.name}", showing))
     supervisor = setup.supervisor(choice, storage, person_of(session, showing, team, request))
     if not showing.quiet:
@@ -131,11 +131,6 @@ def run_command(options: RunOptions) -> int:
         return told(answer, storage, showing)
     finally:
         storage.journal.close()
-
-
-def new_run_id() -> str:
-    """An id that no other run has."""
-    return f"run-{dt.datetime.now(dt.UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(3)}"
 
 
 def watch_of(
@@ -163,8 +158,7 @@ def person_of(session: LiveRun, showing: Showing, team: Team, request: str) -> A
 
 def errors_of(team: Team, request: str, plan: Plan) -> list[str]:
     """Everything that keeps `team` from carrying out a plan."""
-    found = check(plan, team, request=request)
-    return [problem.message for problem in found if problem.severity == "error"]
+    return [problem.message for problem in errors_in(check(plan, team, request=request))]
 
 
 def asks_here(showing: Showing) -> bool:

@@ -18,8 +18,8 @@ from leadhand.run.outcome import reason
 from leadhand.run.resumption import is_over, lost_for_good
 from leadhand.state.run_state import TaskState
 from leadhand.trace.quantities import faster, span, used
-from leadhand.trace.story import Story
-from leadhand.trace.story_parts import Step, StoryAttempt, StoryQuestion, TaskStory
+from leadhand.trace.story import Story, StoryAttempt, TaskStory
+from leadhand.trace.story_parts import Step, StoryQuestion
 
 MAX_WIDTH = 100
 """Wider terminals don't get longer lines."""

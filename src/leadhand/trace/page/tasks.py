@@ -9,8 +9,8 @@ from leadhand.contracts.outcome import Result
 from leadhand.trace.page.markup import Html, joined, tag
 from leadhand.trace.page.task_marks import MARKS, anchor
 from leadhand.trace.quantities import span, used
-from leadhand.trace.story import Story
-from leadhand.trace.story_parts import Step, StoryAttempt
+from leadhand.trace.story import Story, StoryAttempt
+from leadhand.trace.story_parts import Step
 
 MAX_TASKS = 2_000
 """Tasks that are told one by one; of more, those with anything to tell come first."""
