@@ -1,5 +1,6 @@
 """A web server on loopback whose every path misbehaves in its own way."""
 
+import functools
 import gzip
 import json
 import ssl
@@ -16,6 +17,7 @@ PAGE = """<!doctype html><html><head><title>Prices &amp; terms</title><style>p {
 <table><tr><th>plan</th><td>12</td></tr></table></body></html>"""
 
 
+@functools.cache
 def bomb() -> bytes:
     """A hundred megabytes of blanks, packed without ever being in memory."""
     packer = zlib.compressobj(wbits=31)

@@ -3,17 +3,21 @@
 import asyncio
 import ssl
 import subprocess
-import time
 import tracemalloc
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import httpx2
 import pytest
 
 from leadhand.tools.errors import ToolMistake
 from leadhand.tools.web.fetch import Fetched, Fetcher, Resolve, look_up
 from leadhand.tools.web.settings import WebSettings
+from tests.patience import HANG_S
 from tests.tools.web.server import Site, serving
+
+DEFAULT_TLS = httpx2.create_ssl_context()
+"""What a fetcher makes for itself, once for all of them."""
 
 
 @pytest.fixture(scope="module")
@@ -40,9 +44,9 @@ def fetch(
     url: str,
     *allowed: str,
     resolve: Resolve = look_up,
-    tls: ssl.SSLContext | None = None,
+    tls: ssl.SSLContext = DEFAULT_TLS,
     max_bytes: int = 1 << 20,
-    total_timeout_s: float = 5.0,
+    total_timeout_s: float = HANG_S,
 ) -> Fetched:
     settings = WebSettings(
         read_pages=True,
@@ -60,7 +64,7 @@ def refusal(url: str, *allowed: str, resolve: Resolve = look_up, **bounds: float
             *allowed,
             resolve=resolve,
             max_bytes=int(bounds.get("max_bytes", 1 << 20)),
-            total_timeout_s=bounds.get("total_timeout_s", 5.0),
+            total_timeout_s=bounds.get("total_timeout_s", HANG_S),
         )
     said = str(caught.value)
     assert "\n" not in said
@@ -216,10 +220,8 @@ def test_f22_what_unpacks_to_too_much_is_refused_before_it_is_unpacked(
 @pytest.mark.parametrize("path", ["/slow-head", "/slow-body"])
 def test_f22_an_answer_that_trickles_in_is_given_up_in_time(site: Site, path: str) -> None:
     """F22: the time counts from first to last, not from byte to byte."""
-    begun = time.monotonic()
     said = refusal(f"{site.url}{path}", site.host, total_timeout_s=0.5)
     assert "took longer than 0.5 s" in said
-    assert time.monotonic() - begun < 30
 
 
 @pytest.mark.parametrize(
@@ -238,7 +240,8 @@ def test_what_is_no_page_is_one_line(site: Site, path: str, words: str) -> None:
 def test_f22_tls_is_verified_against_the_name_and_not_the_address(tmp_path: Path) -> None:
     """F22: connecting to a checked address must not cost the check of the certificate."""
     key, certificate = tmp_path / "key.pem", tmp_path / "certificate.pem"
-    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1"]
+    command = ["openssl", "req", "-x509", "-nodes", "-days", "1"]
+    command += ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
     command += ["-keyout", str(key), "-out", str(certificate)]
     command += ["-subj", "/CN=pages.test", "-addext", "subjectAltName=DNS:pages.test"]
     try:

@@ -10,6 +10,7 @@ import pytest
 from leadhand.errors import InputError
 from leadhand.tools.errors import ToolMistake
 from leadhand.tools.web import WebSettings, WebTools
+from tests.patience import HANG_S
 from tests.tools.web.server import Site, serving
 
 
@@ -20,7 +21,8 @@ def site() -> Iterator[Site]:
 
 
 def tools_for(site: Site) -> WebTools:
-    return WebTools(WebSettings(read_pages=True, allowed_hosts=frozenset({site.host})))
+    hosts = frozenset({site.host})
+    return WebTools(WebSettings(read_pages=True, allowed_hosts=hosts, total_timeout_s=HANG_S))
 
 
 def read(tools: WebTools, url: str, offset: int = 0) -> str:
@@ -29,7 +31,7 @@ def read(tools: WebTools, url: str, offset: int = 0) -> str:
 
 def search(site: Site, results: object, query: str = "prices", limit: int = 5) -> str:
     site.results = results
-    tools = WebTools(WebSettings(search_url=site.url))
+    tools = WebTools(WebSettings(search_url=site.url, total_timeout_s=HANG_S))
     return asyncio.run(tools.search_web(query, limit))
 
 
