@@ -24,6 +24,7 @@ from leadhand.tools.git import (
 )
 from leadhand.tools.git.comparison import DiffLimits
 from leadhand.tools.git.process import output
+from tests.patience import HANG_S
 from tests.repositories import Repo, hermetic
 
 _HOOKS = ("post-checkout", "pre-commit", "post-index-change", "fsmonitor-watchman", "pre-receive")
@@ -133,7 +134,7 @@ def test_f25_nothing_that_their_configuration_names_is_run(
     assert list(canaries.iterdir()) == []
     # The trap is armed: git itself, in that work tree, does run what the configuration names.
     subprocess.run(
-        ["git", "status"], cwd=hostile.folder, env=hermetic(), capture_output=True, timeout=20
+        ["git", "status"], cwd=hostile.folder, env=hermetic(), capture_output=True, timeout=HANG_S
     )
     assert list(canaries.iterdir()) != []
 

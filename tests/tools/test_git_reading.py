@@ -27,8 +27,10 @@ class Opened:
         self.git_dir = open_repository(repo.folder, scratch).git_dir
 
 
-@pytest.fixture
-def opened(tmp_path: Path) -> Opened:
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Opened:
+    """What no test writes to."""
+    tmp_path = tmp_path_factory.mktemp("reading")
     repo = Repo(tmp_path / "theirs")
     repo.write("src/a.py", "def alpha():\n    return beta(1)\n")
     repo.write("src/b.py", "def beta(x):\n    return x\n")

@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -235,15 +236,20 @@ def file_after_file() -> Iterator[bytes]:
 
 
 class _Files(io.RawIOBase):
-    """A patch of endlessly many files."""
+    """A patch of endlessly many files; the time for reading is up with the hundredth."""
 
-    def __init__(self) -> None:
+    def __init__(self, reading: ExitStack) -> None:
+        self._reading = reading
         self._files = file_after_file()
+        self._left = 100
 
     def readable(self) -> bool:
         return True
 
     def readinto(self, buffer: "WriteableBuffer", /) -> int:
+        self._left -= 1
+        if self._left == 0:
+            self._reading.enter_context(reading_until(time.monotonic()))
         file = next(self._files)
         memoryview(buffer)[: len(file)] = file
         return len(file)
@@ -264,8 +270,8 @@ class TestTime:
     def test_f42_what_was_read_of_an_endless_patch_in_time_is_reviewed(
         self, tmp_path: Path
     ) -> None:
-        patch = io.BufferedReader(_Files(), 512)
-        with reading_until(time.monotonic() + 0.5):
+        with ExitStack() as reading:
+            patch = io.BufferedReader(_Files(reading), 512)
             change = write_snapshot(tmp_path / "snapshot", patch=patch)
         assert change.by_path["f0.py"].added == {1: "a = 1"}
         assert "time that the deadline leaves" in (change.cut or "")
