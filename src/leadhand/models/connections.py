@@ -25,6 +25,7 @@ from pydantic_ai.providers import Provider, gateway, infer_provider, infer_provi
 from leadhand.contracts.budget import NO_RATE, Rate
 from leadhand.contracts.team import ModelSpec
 from leadhand.errors import InputError
+from leadhand.models.bodies import send_as_built
 from leadhand.models.clients import httpx_client, model_client
 from leadhand.models.forecast import Forecast
 from leadhand.models.gate import Gate
@@ -118,10 +119,13 @@ class Connections:
         if not isinstance(spec, str):
             raise InputError(f"a model is `provider:model` or a pydantic-ai Model, not {spec!r}")
         try:
-            return infer_model(_with_provider(spec), self._provider)
+            model = infer_model(_with_provider(spec), self._provider)
         except (UserError, ValueError, ImportError) as error:
             said = " ".join(str(error).split())
             raise InputError(f"model {spec!r} can't be used: {said}") from error
+        for provider in self._providers.values():
+            send_as_built(provider.client)
+        return model
 
     def _provider(self, name: str) -> Provider[object]:
         """The provider of that name. Its models share it, and it shares its client with no other:
