@@ -31,7 +31,7 @@ from tests.models.asking import (
 )
 from tests.models.in_process import InProcess
 from tests.models.raw_endpoint import RawEndpoint, head, serving
-from tests.patience import HANG_S
+from tests.patience import HANG_S, wait_until
 
 both = pytest.mark.parametrize("model", BOTH)
 
@@ -258,8 +258,7 @@ def test_a_call_that_is_cancelled_is_in_the_log(model_server: ScriptedServer, mo
                     ASKER, [opening("hello", PLAIN)], request=PLAIN, models=[model]
                 )
             )
-            while model_server.stats().requests == 0:  # noqa: ASYNC110 - it is another process
-                await asyncio.sleep(0.01)
+            await asyncio.to_thread(wait_until, lambda: model_server.stats().requests == 1)
             await asyncio.sleep(0.1)
             asking.cancel()
             await asyncio.wait([asking], timeout=HANG_S)
@@ -285,8 +284,7 @@ def test_bytes_that_drip_do_not_hold_a_call_beyond_the_time_of_who_asked(
 
     async def story() -> bool:
         asking = asyncio.ensure_future(ask(model))
-        while dripping.sent < 3:  # noqa: ASYNC110 - it is another thread
-            await asyncio.sleep(0.01)
+        await asyncio.to_thread(wait_until, lambda: dripping.sent >= 3)
         asking.cancel()
         await asyncio.wait([asking], timeout=HANG_S)
         return asking.cancelled()

@@ -15,6 +15,7 @@ from leadhand.models.clients import DEFAULT_MAX_BYTES, MAX_REDIRECTS, MAX_RESPON
 from leadhand.models.listing import MAX_BYTES, Listed, NoListing, listed
 from tests.models.asking import ANTHROPIC, OPENAI, Asked, ask
 from tests.models.raw_endpoint import RawEndpoint, head, serving
+from tests.patience import HANG_S
 
 RESPONSES = "openai-responses:any"
 EVERY = [OPENAI, RESPONSES, ANTHROPIC]
@@ -171,7 +172,7 @@ def test_what_is_no_size_is_said_in_a_line(monkeypatch: pytest.MonkeyPatch, give
 def listed_at(endpoint: RawEndpoint) -> list[Listed]:
     """The models that the endpoint lists."""
     with serving(endpoint):
-        return asyncio.run(listed(f"{endpoint.url}/v1", key="sk-secret", timeout_s=60))
+        return asyncio.run(listed(f"{endpoint.url}/v1", key="sk-secret", timeout_s=HANG_S))
 
 
 def test_a_list_of_models_is_not_looked_for_elsewhere() -> None:

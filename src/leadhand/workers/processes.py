@@ -124,7 +124,7 @@ class ProcessPool:
     @property
     def pids(self) -> frozenset[int]:
         """The ids of the processes that are there, idle or at work."""
-        return frozenset(process.pid for process in self._alive)
+        return frozenset(one.pid for one in self._alive if one.status() is None)
 
     async def warm(self, count: int) -> None:
         """Start processes until there are `count`, at most the pool's size; wait for none."""
