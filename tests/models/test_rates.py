@@ -13,9 +13,9 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCall
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from leadhand import InputError, Plan, Supervisor, Task, Team, Worker
-from leadhand.contracts.budget import NO_RATE, Rate
+from leadhand.contracts.budget import Rate
 from leadhand.models import Gate
-from leadhand.models.rates import MINUTE_S, VARIABLE, Limiter, Share, rates_of
+from leadhand.models.rates import MINUTE_S, NO_RATE, VARIABLE, Limiter, Share, rates_of
 from leadhand.testing import VirtualClock, run_virtual
 
 

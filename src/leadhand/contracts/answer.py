@@ -2,9 +2,10 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import Field, JsonValue
 
 from leadhand.contracts.people import Question
+from leadhand.contracts.record import Record
 
 Status = Literal["complete", "partial", "failed", "cancelled", "waiting"]
 TaskStatus = Literal["completed", "escalated", "failed", "timed_out", "cancelled", "skipped"]
@@ -18,10 +19,8 @@ Engine = Literal["model", "deterministic"]
 EndedBy = Literal["person", "budget", "deadline"]
 
 
-class Gap(BaseModel):
+class Gap(Record):
     """Something that the answer should cover and does not."""
-
-    model_config = ConfigDict(frozen=True)
 
     task_id: str
     why: str
@@ -29,10 +28,8 @@ class Gap(BaseModel):
     """What the task was to do, in a line; nothing where no task is meant."""
 
 
-class Conflict(BaseModel):
+class Conflict(Record):
     """Two results that contradict each other."""
-
-    model_config = ConfigDict(frozen=True)
 
     task_ids: tuple[str, ...]
     about: str
@@ -43,10 +40,8 @@ class Conflict(BaseModel):
     """The tasks whose results were taken to be right, where any were."""
 
 
-class CritiquePoint(BaseModel):
+class CritiquePoint(Record):
     """Something that a critic holds against a draft."""
-
-    model_config = ConfigDict(frozen=True)
 
     point: str
     severity: Literal["must", "should"]
@@ -55,19 +50,15 @@ class CritiquePoint(BaseModel):
     """The passage that it is about."""
 
 
-class Source(BaseModel):
+class Source(Record):
     """Where a part of the answer comes from."""
-
-    model_config = ConfigDict(frozen=True)
 
     task_id: str
     ref: str
 
 
-class TaskReport(BaseModel):
+class TaskReport(Record):
     """What became of one task. Seconds count from the start of the run."""
-
-    model_config = ConfigDict(frozen=True)
 
     id: str
     worker: str
@@ -84,10 +75,8 @@ class TaskReport(BaseModel):
     error: str | None = None
 
 
-class Metrics(BaseModel):
+class Metrics(Record):
     """How long the run took and what it used."""
-
-    model_config = ConfigDict(frozen=True)
 
     makespan_s: float = 0.0
     """From the start of the run to its end."""
@@ -108,10 +97,8 @@ class Metrics(BaseModel):
     cost_usd: float | None = None
 
 
-class Answer(BaseModel):
+class Answer(Record):
     """What the user gets."""
-
-    model_config = ConfigDict(frozen=True)
 
     run_id: str
     status: Status
@@ -134,13 +121,11 @@ class Answer(BaseModel):
     tasks: tuple[TaskReport, ...] = ()
     waiting: tuple[Question, ...] = ()
     """What a person has to say before the run can go on; then this is not its last answer."""
-    metrics: Metrics = Metrics()
+    metrics: Metrics = Metrics.model_construct()
 
 
-class Synthesis(BaseModel):
+class Synthesis(Record):
     """What a synthesizer gives; status, metrics and the gaps of tasks are the supervisor's."""
-
-    model_config = ConfigDict(frozen=True)
 
     answer: str
     output: JsonValue = None

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
-_DATA = ConfigDict(extra="forbid")
+_DATA = ConfigDict(extra="forbid", defer_build=True)
 _Count = Annotated[int, Field(ge=1)]
 
 
@@ -39,9 +39,6 @@ class Rate:
             tpm=_least(self.tpm, other.tpm),
             concurrency=_least(self.concurrency, other.concurrency),
         )
-
-
-NO_RATE = Rate()
 
 
 def _least(one: int | None, other: int | None) -> int | None:

@@ -6,16 +6,16 @@ reports one leaves it at 0.
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
+
+from leadhand.contracts.record import Record
 
 Severity = Literal["critical", "warning", "info"]
 Source = Literal["analyser", "model"]
 
 
-class Finding(BaseModel):
+class Finding(Record):
     """One problem in one place of a change, with the words of the change that show it."""
-
-    model_config = ConfigDict(frozen=True)
 
     id: str = ""
     """Fingerprint, the same across line shifts and pushes; set by the synthesizer."""
@@ -47,10 +47,8 @@ class Finding(BaseModel):
     """The workers that saw it; set by the synthesizer."""
 
 
-class NotAssessed(BaseModel):
+class NotAssessed(Record):
     """Something a lens did not look at, and why."""
-
-    model_config = ConfigDict(frozen=True)
 
     lens: str
     path: str | None = None
@@ -58,10 +56,8 @@ class NotAssessed(BaseModel):
     why: str
 
 
-class LensReport(BaseModel):
+class LensReport(Record):
     """What one lens returns for one task."""
-
-    model_config = ConfigDict(frozen=True)
 
     findings: tuple[Finding, ...] = ()
     not_assessed: tuple[NotAssessed, ...] = ()

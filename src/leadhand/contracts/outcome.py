@@ -7,8 +7,9 @@ values; nothing a worker does is an exception to the scheduler.
 from collections.abc import Mapping
 from typing import Annotated, Literal, cast, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, SkipValidation
+from pydantic import BeforeValidator, Field, JsonValue, SkipValidation
 
+from leadhand.contracts.record import Record
 from leadhand.contracts.task import NO_LIMITS, Limits
 
 EscalationReason = Literal["out_of_scope", "ambiguous_input", "low_confidence", "timeout"]
@@ -24,10 +25,8 @@ FailureKind = Literal[
 ]
 
 
-class Usage(BaseModel):
+class Usage(Record):
     """What a piece of work used."""
-
-    model_config = ConfigDict(frozen=True)
 
     model: str | None = None
     """`provider:model`, or none where no model was called."""
@@ -60,17 +59,15 @@ def _sum(one: Usage, other: Usage) -> float | None:
     return one.cost_usd + other.cost_usd
 
 
-NO_USAGE = Usage()
+NO_USAGE = Usage.model_construct()
 
 
 ImpactKind = Literal["blocks", "adds"]
 IMPACT_KINDS: tuple[ImpactKind, ...] = get_args(ImpactKind)
 
 
-class PlanImpact(BaseModel):
+class PlanImpact(Record):
     """A worker's typed word that the plan no longer fits. The only way a result can reach it."""
-
-    model_config = ConfigDict(frozen=True)
 
     kind: ImpactKind = "blocks"
     """`blocks`: planned work is pointless or can't be done; `adds`: more work is needed."""
@@ -91,10 +88,8 @@ def _impact(value: object) -> object:
     return given if isinstance(reason, str) and reason.strip() and kind in IMPACT_KINDS else None
 
 
-class Result(BaseModel):
+class Result(Record):
     """What a task produced."""
-
-    model_config = ConfigDict(frozen=True)
 
     output: JsonValue = None
     """The worker's declared type as plain JSON data."""
@@ -113,19 +108,15 @@ class Result(BaseModel):
     cut. Each becomes a gap of the answer, which is then partial; the task stays completed."""
 
 
-class Completed(BaseModel):
+class Completed(Record):
     """The worker did what it was asked."""
-
-    model_config = ConfigDict(frozen=True)
 
     type: Literal["completed"] = "completed"
     result: Result
 
 
-class Escalated(BaseModel):
+class Escalated(Record):
     """The worker hands the task back: it is not the one to do it, or not like this."""
-
-    model_config = ConfigDict(frozen=True)
 
     type: Literal["escalated"] = "escalated"
     reason: EscalationReason
@@ -136,10 +127,8 @@ class Escalated(BaseModel):
     """The key of the tool call that a person has to allow first; none where it is not about one."""
 
 
-class Raised(BaseModel):
+class Raised(Record):
     """An exception that a worker raised."""
-
-    model_config = ConfigDict(frozen=True)
 
     type: str
     """The name of its class."""
@@ -149,10 +138,8 @@ class Raised(BaseModel):
     """As Python prints it, of bounded length."""
 
 
-class Failed(BaseModel):
+class Failed(Record):
     """The worker could not do it."""
-
-    model_config = ConfigDict(frozen=True)
 
     type: Literal["failed"] = "failed"
     kind: FailureKind
@@ -177,10 +164,8 @@ def located(message: str, where: str | None) -> str:
 Outcome = Annotated[Completed | Escalated | Failed, Field(discriminator="type")]
 
 
-class Digest(BaseModel):
+class Digest(Record):
     """What a task is shown of another task's result: the summary and a bounded excerpt."""
-
-    model_config = ConfigDict(frozen=True)
 
     task_id: str
     status: str
@@ -192,10 +177,8 @@ class Digest(BaseModel):
     """What a completed task did not do, one line each."""
 
 
-class Handoff(BaseModel):
+class Handoff(Record):
     """Everything a worker gets for one attempt at one task."""
-
-    model_config = ConfigDict(frozen=True)
 
     run_id: str
     task_id: str

@@ -2,8 +2,7 @@
 
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
+from leadhand.contracts.record import Record
 from leadhand.contracts.task import Plan
 
 Verdict = Literal["approved", "refused", "answered", "declined"]
@@ -13,10 +12,8 @@ Occasion = Literal["plan", "escalation"]
 """When a person may be asked: before a plan is carried out, and where a task was handed back."""
 
 
-class Question(BaseModel):
+class Question(Record):
     """Something that a person is asked."""
-
-    model_config = ConfigDict(frozen=True)
 
     task_id: str | None = None
     """The task that was handed back; none where the plan is to be approved."""
@@ -27,10 +24,8 @@ class Question(BaseModel):
     """Whether it is about a tool call that can be approved."""
 
 
-class Reply(BaseModel):
+class Reply(Record):
     """What a person says to a question."""
-
-    model_config = ConfigDict(frozen=True)
 
     task_id: str | None = None
     """As in the question."""
@@ -42,10 +37,8 @@ class Reply(BaseModel):
     by: str = "person"
 
 
-class RunMessage(BaseModel):
+class RunMessage(Record):
     """Something left in the journal for whoever works on a run: a reply, or the word to stop."""
-
-    model_config = ConfigDict(frozen=True)
 
     id: int = 0
     """Of the message in its journal; given when it is posted."""

@@ -3,17 +3,14 @@
 import datetime as dt
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
-
 from leadhand.contracts.answer import Status
+from leadhand.contracts.record import Record
 
 MAX_REQUEST_CHARS = 200
 
 
-class RunSummary(BaseModel):
+class RunSummary(Record):
     """What a list of runs says of one."""
-
-    model_config = ConfigDict(frozen=True)
 
     run_id: str
     team: str

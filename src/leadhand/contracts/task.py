@@ -1,12 +1,12 @@
 """Tasks and plans: what is to be done, by which kind of worker, after what."""
 
-from pydantic import BaseModel, ConfigDict, Field, JsonValue
+from pydantic import Field, JsonValue
+
+from leadhand.contracts.record import Record
 
 
-class Limits(BaseModel):
+class Limits(Record, extra="forbid"):
     """Bounds of one task. An unset one is taken from the worker, then from the run."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     timeout_s: float | None = Field(default=None, gt=0)
     """Seconds an attempt may take, counted from its start, not from its place in a queue."""
@@ -18,13 +18,11 @@ class Limits(BaseModel):
     """The tier of model to start with: `fast`, `standard` or `strong`."""
 
 
-NO_LIMITS = Limits()
+NO_LIMITS = Limits.model_construct()
 
 
-class Task(BaseModel):
+class Task(Record, extra="forbid"):
     """One unit of work for one worker."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     id: str = Field(min_length=1, max_length=200)
     """Unique in its plan."""
@@ -47,10 +45,8 @@ class Task(BaseModel):
     limits: Limits = NO_LIMITS
 
 
-class Plan(BaseModel):
+class Plan(Record, extra="forbid"):
     """A request as a graph of tasks. JSON that anyone can read, edit and hand in again."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     goal: str
     """What the plan as a whole is for; usually the request."""

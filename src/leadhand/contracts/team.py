@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Literal, Protocol, runtime_checkable
 
 from pydantic import ConfigDict, Field, JsonValue
-from pydantic.dataclasses import dataclass, rebuild_dataclass
+from pydantic.dataclasses import dataclass
 
 from leadhand.contracts.budget import Rate
 from leadhand.contracts.outcome import Handoff
@@ -37,7 +37,7 @@ class AgentLike(Protocol):
     def run(self) -> object: ...
 
 
-_DATA = ConfigDict(arbitrary_types_allowed=True, extra="forbid")
+_DATA = ConfigDict(arbitrary_types_allowed=True, extra="forbid", defer_build=True)
 
 
 @dataclass(frozen=True, config=_DATA)
@@ -233,9 +233,9 @@ class Team:
         default_factory=dict[Tier, tuple[ModelSpec, ...]]
     )
     """The models of each tier: the first is used, the next where it can't be reached."""
-    planner: Role = Role()
-    synthesizer: Role = Role()
-    judge: Role = Role()
+    planner: Role = dataclasses.field(default_factory=Role)
+    synthesizer: Role = dataclasses.field(default_factory=Role)
+    judge: Role = dataclasses.field(default_factory=Role)
     """Who takes sides between results: contradictions, and the best of several."""
     critic: Role | None = None
     """Who reads the answer before it is given, and may send it back; none: nobody does."""
@@ -256,8 +256,8 @@ class Team:
     """How many levels of teams may be nested in this one."""
     limits: Limits = NO_LIMITS
     """Bounds of every task, where neither task nor worker sets one."""
-    retry: RetryRules = RetryRules()
-    ladder: Ladder = Ladder()
+    retry: RetryRules = dataclasses.field(default_factory=RetryRules)
+    ladder: Ladder = dataclasses.field(default_factory=Ladder)
     rates: Mapping[str, Rate] = dataclasses.field(default_factory=dict[str, Rate])
     """How fast models may be asked, by name; shared with all other runs in this process."""
 
@@ -307,10 +307,6 @@ class Team:
     def worker(self, name: str) -> Worker | None:
         """The worker of that name, or none."""
         return next((worker for worker in self.workers if worker.name == name), None)
-
-
-# `Worker.team` names a class that comes after it.
-rebuild_dataclass(Worker)  # pyright: ignore[reportArgumentType]
 
 
 def by_model(worker: Worker) -> bool:

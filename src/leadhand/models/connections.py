@@ -22,14 +22,14 @@ from pydantic_ai.exceptions import UserError
 from pydantic_ai.models import Model, infer_model
 from pydantic_ai.providers import Provider, gateway, infer_provider, infer_provider_class
 
-from leadhand.contracts.budget import NO_RATE, Rate
+from leadhand.contracts.budget import Rate
 from leadhand.contracts.team import ModelSpec
 from leadhand.errors import InputError
 from leadhand.models.bodies import send_as_built
 from leadhand.models.clients import httpx_client, model_client
 from leadhand.models.forecast import Forecast
 from leadhand.models.gate import Gate
-from leadhand.models.rates import Limiter, limiter_of
+from leadhand.models.rates import NO_RATE, Limiter, limiter_of
 
 LOOPBACK_ONLY = "LEADHAND_LOOPBACK_ONLY"
 """The environment variable that, set to 1, bars every model that is not on this machine."""

@@ -18,7 +18,7 @@ from weakref import WeakKeyDictionary
 from pydantic import TypeAdapter, ValidationError
 from pydantic_ai.models import Model
 
-from leadhand.contracts.budget import NO_RATE, Rate
+from leadhand.contracts.budget import Rate
 from leadhand.contracts.health import ModelHealth
 from leadhand.errors import InputError
 from leadhand.models.gate import Gate
@@ -26,6 +26,7 @@ from leadhand.models.gate import Gate
 VARIABLE = "LEADHAND_RATES"
 """The environment variable with rates by model name, as JSON: `{"openai:gpt-5": {"rpm": 500}}`."""
 MINUTE_S = 60.0
+NO_RATE = Rate()
 
 
 @dataclass(slots=True, eq=False)

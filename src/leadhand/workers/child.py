@@ -17,10 +17,10 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import cast
 
-from pydantic import BaseModel, ConfigDict
 from pydantic_core import to_json
 
 from leadhand.contracts.outcome import Failed, Handoff, Outcome
+from leadhand.contracts.record import Record
 from leadhand.engine.failures import failure_of
 from leadhand.tools.child_process import end, end_with_parent, ending_with_parent
 from leadhand.workers.output import outcome_of
@@ -30,10 +30,8 @@ HEADER = struct.Struct(">Qd")
 """Before each message: its length in bytes, and how many seconds were worked for it."""
 
 
-class Call(BaseModel):
+class Call(Record):
     """What a worker process is asked to do."""
-
-    model_config = ConfigDict(frozen=True)
 
     reference: Reference
     handoff: Handoff

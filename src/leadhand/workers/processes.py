@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Iterable
 from types import TracebackType
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from leadhand.contracts.outcome import Completed, Failed, Handoff, Outcome
 from leadhand.engine.failures import failure_of
@@ -45,7 +45,7 @@ _MAIN = (
     "from leadhand.workers.child import main; main(*map(int, sys.argv[2:]))"
 )
 
-_OUTCOME: TypeAdapter[Outcome] = TypeAdapter(Outcome)
+_OUTCOME: TypeAdapter[Outcome] = TypeAdapter(Outcome, config=ConfigDict(defer_build=True))
 
 
 class ProcessWorker:

@@ -11,9 +11,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import cast
 
-from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic import JsonValue
 from pydantic_core import from_json, to_json
 
+from leadhand.contracts.record import Record
 from leadhand.errors import InputError
 
 Function = Callable[..., object]
@@ -29,10 +30,8 @@ def is_loading() -> bool:
     return _loading
 
 
-class Reference(BaseModel):
+class Reference(Record):
     """Where a function is, and the keyword arguments it is to be called with."""
-
-    model_config = ConfigDict(frozen=True)
 
     function: str
     """`module:qualified.name`."""
