@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from leadhand import Supervisor, Team, Worker
+
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "leadhand"
 CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"][
@@ -61,6 +63,17 @@ def test_help_loads_neither_the_contracts_nor_anything_that_runs() -> None:
     loaded = loaded_by("from leadhand.cli import main; sys.argv = ['leadhand', '--help']; main()")
     assert "leadhand.cli.app" in loaded
     assert loaded.isdisjoint({"pydantic", "yaml", "unidiff", "rapidfuzz", "leadhand.contracts"})
+
+
+def test_a_list_of_runs_is_read_without_events_and_without_what_writes_them(tmp_path: Path) -> None:
+    team = Team("desk", workers=(Worker("clerk", "answers", run=lambda _: "done"),))
+    Supervisor(team, home=tmp_path).run_sync("anything")
+    words = ["leadhand", "runs", "--home", str(tmp_path)]
+    loaded = loaded_by(f"from leadhand.cli import main; sys.argv = {words}; main()")
+    assert "leadhand.journal.sqlite" in loaded
+    assert loaded.isdisjoint(
+        {"leadhand.contracts.event", "asyncio", "rich", "leadhand.untrusted.redaction"}
+    )
 
 
 @pytest.mark.parametrize("folder", ["src", "tests", "benchmarks"])

@@ -20,8 +20,8 @@ from leadhand.contracts.event import (
 from leadhand.contracts.outcome import Usage
 from leadhand.contracts.task import Plan
 from leadhand.journal import open_journal
+from leadhand.run.metrics import metrics
 from leadhand.state.fold import fold
-from leadhand.trace import metrics
 from leadhand.trace.story import Story
 from tests.nested_teams import DESK, LEGAL, clause, law, office
 from tests.trace import runs

@@ -4,6 +4,7 @@ What a command does is in a module of its own, imported when the command runs: t
 leadhand imports inside functions, for weight only.
 """
 
+import copy
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -296,6 +297,19 @@ def options(
     """A supervisor for teams of workers: plans, runs in parallel, answers, shows its work."""
 
 
+def _typed() -> typer.Typer:
+    """The program with only the command that was typed: typer takes its time over each."""
+    words = [word for word in sys.argv[1:] if word != "--debug"]
+    only = copy.copy(app)
+    only.registered_commands = [
+        one
+        for one in app.registered_commands
+        if (one.name or getattr(one.callback, "__name__", "")) in words[:1]
+    ]
+    only.registered_groups = [one for one in app.registered_groups if one.name in words[:1]]
+    return only if only.registered_commands or only.registered_groups else app
+
+
 def main() -> None:
     """Run the program. What is wrong with the input is one line on stderr and exit status 2."""
     from leadhand.cli.standard_streams import prepare, written
@@ -305,7 +319,7 @@ def main() -> None:
     prepare()
     try:
         with written():
-            app()
+            _typed()()
     except LeadhandError as error:
         import os
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leadhand.errors import InputError
-from leadhand.untrusted.redaction import Redactor
 
 if TYPE_CHECKING:
     from leadhand.ports import Journal
@@ -63,6 +62,9 @@ def run_folder(home: Path | str, run_id: str, environ: Mapping[str, str]) -> Pat
 
 def shown_home(home: Path | str) -> str:
     """The home as it may be shown: without the passwords that its URL may hold."""
+    # For weight alone: most commands that look at runs never name the home.
+    from leadhand.untrusted.redaction import Redactor
+
     shown = str(home)
     for password in _PASSWORDS:
         shown = password.sub(r"\1***", shown)

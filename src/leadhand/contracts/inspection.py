@@ -1,9 +1,10 @@
 """What can be read of a stored run, and whether it is what was written."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
-from leadhand.contracts.event import Event
+if TYPE_CHECKING:
+    from leadhand.contracts.event import Event
 
 Verdict = Literal["sound", "damaged", "not verifiable"]
 
@@ -13,7 +14,7 @@ class Inspection:
     """A stored run as far as it is sound."""
 
     run_id: str
-    events: tuple[Event, ...] = ()
+    events: "tuple[Event, ...]" = ()
     """From the first up to where it is damaged, or to the last."""
     damage: str = ""
     """What is wrong, and where; empty: nothing is."""

@@ -4,17 +4,28 @@ A journal's libraries are imported when it is opened, and not before.
 """
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from leadhand.errors import InputError
-from leadhand.journal.codec import Redact
 from leadhand.journal.location import place_of
-from leadhand.journal.memory import MemoryJournal
-from leadhand.ports import Journal
+
+if TYPE_CHECKING:
+    from leadhand.journal.codec import Redact
+    from leadhand.journal.memory import MemoryJournal
+    from leadhand.ports import Journal
 
 __all__ = ["MemoryJournal", "open_journal", "place_of"]
 
 
-def open_journal(home: str | Path, *, redact: Redact | None = None) -> Journal:
+def __getattr__(name: str) -> object:
+    if name != "MemoryJournal":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from leadhand.journal.memory import MemoryJournal
+
+    return MemoryJournal
+
+
+def open_journal(home: str | Path, *, redact: "Redact | None" = None) -> "Journal":
     """The journal in a folder, or in a database where `home` is a `postgresql://` URL.
 
     `redact` takes secrets out of whatever is written. Raises `InputError` for what is

@@ -4,18 +4,21 @@ A body leaves out what its place says already (run and position) and every field
 default value, so a body from before a field was added still reads. JSON only, never pickle.
 """
 
+import contextlib
 import functools
 import json
 import math
 import zlib
-from collections.abc import Callable, Sequence
-from typing import Annotated, TypeVar, cast
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, TypeVar, cast, get_args
 
 from pydantic import ConfigDict, Field, JsonValue, TypeAdapter, ValidationError
 
-from leadhand.contracts.event import Event
 from leadhand.contracts.people import RunMessage
 from leadhand.errors import JournalError
+
+if TYPE_CHECKING:
+    from leadhand.contracts.event import Event
 
 Redact = Callable[[str], str]
 """Takes secrets out of a text. What it makes of a body must be JSON as well."""
@@ -26,12 +29,13 @@ _CONFIG = ConfigDict(ser_json_inf_nan="strings")
 _ELSEWHERE = {"run_id", "seq", "type", "at"}
 """Fields that aren't written with the others."""
 _REDACTED_AT_ONCE = 32
+_TYPE = '{"type":"'
 
 BLOB_CHARS = 65_536
 """A longer body is kept beside the log, compressed."""
 
 
-def encode(events: Sequence[Event], *, redact: Redact | None = None) -> list[str]:
+def encode(events: "Sequence[Event]", *, redact: Redact | None = None) -> list[str]:
     """The bodies of events. Lone surrogates become U+FFFD, and numbers that JSON lacks words.
 
     Raises `JournalError` where one holds what is no plain data.
@@ -45,10 +49,15 @@ def encode(events: Sequence[Event], *, redact: Redact | None = None) -> list[str
     ]
 
 
-def decode(run_id: str, seq: int, body: str) -> Event:
+def decode(run_id: str, seq: int, body: str) -> "Event":
     """The event that `encode` wrote. Raises `JournalError` for anything else."""
+    text = f'{{"run_id":{json.dumps(run_id)},"seq":{seq},{body[1:]}'
+    kind = _kinds().get(body[len(_TYPE) : body.find('"', len(_TYPE))])
+    if kind is not None and body.startswith(_TYPE):
+        with contextlib.suppress(ValidationError):  # said below
+            return _adapter(kind).validate_json(text)
     try:
-        return _events().validate_json(f'{{"run_id":{json.dumps(run_id)},"seq":{seq},{body[1:]}')
+        return _events().validate_json(text)
     except ValidationError as error:
         what = f"event {seq} of run {run_id!r}"
         for problem in error.errors(include_url=False, include_context=False):
@@ -109,7 +118,7 @@ def written(
         raise JournalError(f"{what} can't be written down: {_line(error)}") from None
 
 
-def _content(event: Event) -> str:
+def _content(event: "Event") -> str:
     """What a body holds beside type and time: all that may have a secret in it, as an object."""
     what = f"event {event.seq} of run {event.run_id!r}"
     return written(_adapter(type(event)), event, what=what, without=_ELSEWHERE)
@@ -126,16 +135,31 @@ def _redacted(contents: Sequence[str], redact: Redact) -> list[str]:
 
 
 @functools.cache
-def _adapter(kind: type[Event]) -> TypeAdapter[Event]:
-    """Of one kind of event, which is written twice as fast as one of any kind."""
+def _adapter(kind: "type[Event]") -> "TypeAdapter[Event]":
+    """Of one kind of event, which is read and written faster than one of any kind."""
     optional = cast("type[Event]", kind | None)  # a class by itself takes no config
     return TypeAdapter(optional, config=_CONFIG)
 
 
 @functools.cache
-def _events() -> TypeAdapter[Event]:
-    """Made when it is first needed: it takes as long as listing thousands of runs."""
-    return TypeAdapter(Annotated[Event, Field(discriminator="type")], config=_CONFIG)
+def _events() -> "TypeAdapter[Event]":
+    """Of any kind of event."""
+    kind = cast("type[Event]", Annotated[_any_event(), Field(discriminator="type")])
+    return TypeAdapter(kind, config=_CONFIG)
+
+
+@functools.cache
+def _kinds() -> "Mapping[str, type[Event]]":
+    """Each kind of event by its name: to read a few takes less than to be able to read all."""
+    kinds = cast("tuple[type[Event], ...]", get_args(_any_event()))
+    return {kind.__dataclass_fields__["type"].default: kind for kind in kinds}
+
+
+def _any_event() -> object:
+    # Events weigh as much as a list of thousands of runs, which needs none.
+    from leadhand.contracts.event import Event
+
+    return Event
 
 
 def _repaired(value: JsonValue) -> JsonValue:

@@ -4,25 +4,29 @@ Appending only queues. One thread writes everything that was committed meanwhile
 that is on its way to the disk, more gathers. What is written, and where, is the journal's business.
 """
 
-import asyncio
 import contextlib
 import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from leadhand.contracts.event import Event
 from leadhand.errors import JournalError
 from leadhand.workers.threads import awaiting_outside_work
 
-Batch = Mapping[str, Sequence[Event]]
+if TYPE_CHECKING:
+    import asyncio
+
+    from leadhand.contracts.event import Event
+
+Batch = Mapping[str, "Sequence[Event]"]
 """Events by run, each run's in order."""
 Write = Callable[[Batch], Mapping[str, str]]
 """Makes a batch safe, each run's events whole or not at all. Gives the runs that could not be
 written, and why, in one line. Called by one thread, one batch after the other."""
 
 
-_Ended = tuple[asyncio.Future[None], str | None]
+_Ended = tuple["asyncio.Future[None]", str | None]
 """A commit that is over, and why it failed; none where it did not."""
 _CLOSED = "the journal is closed: open it again"
 
@@ -31,10 +35,8 @@ _CLOSED = "the journal is closed: open it again"
 class _Group:
     """Events that are written together, and who waits for them: for one run's, or for all."""
 
-    events: dict[str, list[Event]] = field(default_factory=dict[str, list[Event]])
-    waiters: list[tuple[asyncio.Future[None], str | None]] = field(
-        default_factory=list[tuple[asyncio.Future[None], str | None]]
-    )
+    events: "dict[str, list[Event]]" = field(default_factory=dict[str, "list[Event]"])
+    waiters: list[_Ended] = field(default_factory=list[_Ended])
 
 
 class GroupCommit:
@@ -53,7 +55,7 @@ class GroupCommit:
         self._failed: dict[str, str] = {}
         self._closed = False
 
-    def append(self, event: Event) -> None:
+    def append(self, event: "Event") -> None:
         """Queue an event; dropped where the run has failed, as nothing after that is kept."""
         with self._changed:
             if event.run_id not in self._failed:
@@ -72,6 +74,9 @@ class GroupCommit:
             group = self._group_of(run_id)
             if group is None:
                 return
+            # For weight alone: who only reads has no event loop.
+            import asyncio
+
             future = asyncio.get_running_loop().create_future()
             group.waiters.append((future, run_id))
             if self._thread is None:
@@ -86,7 +91,7 @@ class GroupCommit:
         with self._changed:
             return any(not future.done() for future, _ in self._writing.waiters)
 
-    def unsafe(self, run_id: str) -> list[Event]:
+    def unsafe(self, run_id: str) -> "list[Event]":
         """The run's events that were appended and are not known to be safe, in order."""
         with self._changed:
             sealed = [*self._writing.events.get(run_id, ()), *self._next.events.get(run_id, ())]

@@ -6,12 +6,15 @@ of the last one. Rows that leadhand 0.1 wrote have no checksum.
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from leadhand.contracts.event import Event
 from leadhand.contracts.inspection import Inspection
 from leadhand.errors import DamagedRun, JournalError
 from leadhand.journal.codec import decode, expanded
 from leadhand.journal.summaries import StoredSummary
+
+if TYPE_CHECKING:
+    from leadhand.contracts.event import Event
 
 Stored = tuple[int, str | None, bytes | None, int | None]
 """Position, body, compressed body where it is kept beside the log, and checksum."""
@@ -23,7 +26,7 @@ def checksum(run_id: str, seq: int, body: str) -> int:
     return int.from_bytes(digest, "big", signed=True)
 
 
-def read(run_id: str, rows: Iterable[Stored], *, last: int) -> Iterator[Event]:
+def read(run_id: str, rows: Iterable[Stored], *, last: int) -> "Iterator[Event]":
     """The events of a run, each checked before it is given.
 
     `last` is the position of the last one; 0: it is not known. Raises `DamagedRun`, and
@@ -85,7 +88,7 @@ def inspected(run_id: str, rows: Iterable[Stored], *, digest: str) -> Inspection
     return Inspection(run_id, tuple(events), damage, unread, unverified)
 
 
-def _digest_damage(digest: str, events: Sequence[Event]) -> str:
+def _digest_damage(digest: str, events: "Sequence[Event]") -> str:
     """What is wrong with the digest of a run whose events are sound."""
     try:
         known = StoredSummary.read(digest)

@@ -8,8 +8,8 @@ import datetime as dt
 import sqlite3
 from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from leadhand.contracts.event import Event
 from leadhand.contracts.inspection import Inspection
 from leadhand.contracts.people import RunMessage
 from leadhand.contracts.summary import RunSummary
@@ -19,6 +19,9 @@ from leadhand.journal.codec import Redact, decode_message, encode, encode_messag
 from leadhand.journal.database import STEPS, SqliteDatabase, Step, explained, is_busy
 from leadhand.journal.group_commit import Batch, GroupCommit
 from leadhand.journal.locks import Locks
+
+if TYPE_CHECKING:
+    from leadhand.contracts.event import Event
 
 FILE = "leadhand.db"
 _PRUNED_AT_ONCE = 100
@@ -45,7 +48,7 @@ class SqliteJournal:
         self._locks = Locks(self._database.path.parent / "locks")
         self._queue = GroupCommit(self._write, name="leadhand journal")
 
-    def append(self, event: Event) -> None:
+    def append(self, event: "Event") -> None:
         """Queue an event; it is safe once the next `commit` returns."""
         self._queue.append(event)
 
@@ -57,7 +60,7 @@ class SqliteJournal:
         """
         await self._queue.commit(run_id)
 
-    def events(self, run_id: str) -> Sequence[Event]:
+    def events(self, run_id: str) -> "Sequence[Event]":
         """The events of a run in order, those that are not committed yet too."""
         unsafe = self._queue.unsafe(run_id)  # first: what is committed meanwhile is then in both
         with self._database.reading() as connection:

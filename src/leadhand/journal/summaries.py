@@ -8,26 +8,17 @@ import datetime as dt
 import functools
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from pydantic import TypeAdapter, ValidationError
 
 from leadhand.contracts.answer import Status
-from leadhand.contracts.event import (
-    ApprovalGiven,
-    ApprovalRequested,
-    Event,
-    PlanAccepted,
-    PlanAmended,
-    PlanProposed,
-    RunFinished,
-    RunResumed,
-    RunStarted,
-    TaskCompleted,
-    TaskSplit,
-)
 from leadhand.contracts.summary import MAX_REQUEST_CHARS, RunSummary
 from leadhand.errors import JournalError
 from leadhand.journal.codec import Redact, written
+
+if TYPE_CHECKING:
+    from leadhand.contracts.event import ApprovalGiven, ApprovalRequested, Event
 
 
 @dataclass(slots=True)
@@ -52,7 +43,7 @@ class StoredSummary:
     """Of the last event; 0: leadhand 0.1 wrote them all."""
 
     @classmethod
-    def of(cls, first: Event) -> "StoredSummary":
+    def of(cls, first: "Event") -> "StoredSummary":
         """Of a run that begins with this event, which is still to be added."""
         return cls(started_at=first.at, updated_at=first.at)
 
@@ -65,7 +56,7 @@ class StoredSummary:
             raise JournalError(f"the summary of a run can't be read: {error}") from None
 
     @classmethod
-    def whole(cls, events: Sequence[Event]) -> "StoredSummary":
+    def whole(cls, events: "Sequence[Event]") -> "StoredSummary":
         """Of a run with these events."""
         digest = cls.of(events[0])
         for position, event in enumerate(events):
@@ -78,41 +69,42 @@ class StoredSummary:
 
     def add(
         self,
-        event: Event,
+        event: "Event",
         *,
-        before: Callable[[], Iterable[Event]],
+        before: "Callable[[], Iterable[Event]]",
         redact: Redact | None = None,
     ) -> None:
         """Take an event in. `before` reads those before it; it is used where tasks are redone."""
         self.updated_at = event.at
         self.seq = event.seq
-        match event:
-            case ApprovalRequested():
+        # By its tag: this module is read for a list of runs, and the events are not.
+        match event.type:
+            case "approval_requested":
                 self.questions = (*self.questions, _place(event))
-            case ApprovalGiven():
+            case "approval_given":
                 place = _place(event)
                 self.questions = tuple(other for other in self.questions if other != place)
             case _ if event.within:
                 pass
-            case RunStarted():
+            case "run_started":
                 self.team = event.team
                 request = event.request if redact is None else redact(event.request)
                 self.request = request[:MAX_REQUEST_CHARS]
-            case RunResumed():
+            case "run_resumed":
                 self.status = self.makespan_s = self.cost_usd = None
                 if event.again:
                     self.completed = len(_completed(before()) - set(event.again))
-            case PlanProposed():
+            case "plan_proposed":
                 self.proposed = len(event.plan.tasks)
-            case PlanAccepted():
+            case "plan_accepted":
                 self.tasks = self.proposed
-            case PlanAmended():
+            case "plan_amended":
                 self.tasks += len(event.added) - len(event.dropped)
-            case TaskSplit():
+            case "task_split":
                 self.tasks += len(event.parts) - 1
-            case TaskCompleted():
+            case "task_completed":
                 self.completed += 1
-            case RunFinished():
+            case "run_finished":
                 self.status = event.answer.status
                 self.makespan_s = event.answer.metrics.makespan_s
                 self.cost_usd = event.answer.metrics.cost_usd
@@ -159,17 +151,17 @@ def summary(
     )
 
 
-def _place(event: ApprovalRequested | ApprovalGiven) -> str:
+def _place(event: "ApprovalRequested | ApprovalGiven") -> str:
     """Where something is asked: a nested run asks about its plan, its outer run about the task."""
     return ":".join(("/".join(event.within), event.task_id or ""))
 
 
-def _completed(events: Iterable[Event]) -> set[str]:
+def _completed(events: "Iterable[Event]") -> set[str]:
     """The tasks of the outermost run that are completed after `events`."""
     ids = set[str]()
     for event in events:
-        if isinstance(event, TaskCompleted) and not event.within:
+        if event.type == "task_completed" and not event.within:
             ids.add(event.task_id)
-        elif isinstance(event, RunResumed) and not event.within:
+        elif event.type == "run_resumed" and not event.within:
             ids.difference_update(event.again)
     return ids

@@ -6,8 +6,8 @@ A run goes by a number in its events. Its digest is kept up to date as they are 
 import datetime as dt
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from leadhand.contracts.event import Event
 from leadhand.contracts.inspection import Inspection
 from leadhand.contracts.summary import RunSummary
 from leadhand.errors import JournalError
@@ -16,7 +16,10 @@ from leadhand.journal.database import is_damaged
 from leadhand.journal.integrity import checksum, inspected, last_of, read
 from leadhand.journal.summaries import StoredSummary, summary
 
-Row = tuple[Event, str]
+if TYPE_CHECKING:
+    from leadhand.contracts.event import Event
+
+Row = tuple["Event", str]
 """An event and its body."""
 
 
@@ -26,7 +29,7 @@ def has(connection: sqlite3.Connection, run_id: str) -> bool:
     return found.fetchone() is not None
 
 
-def events(connection: sqlite3.Connection, run_id: str) -> Iterator[Event]:
+def events(connection: sqlite3.Connection, run_id: str) -> "Iterator[Event]":
     """The events of a run in order. Raises `DamagedRun` where they are not what was written."""
     known = connection.execute("SELECT digest FROM runs WHERE run_id = ?", (run_id,)).fetchone()
     return read(run_id, _stored(connection, run_id), last=last_of(known[0]) if known else 0)

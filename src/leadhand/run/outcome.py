@@ -2,12 +2,15 @@
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from leadhand.contracts.answer import FOUND, MISSING, Gap, Status
-from leadhand.contracts.team import Team
 from leadhand.ports import TaskResult
 from leadhand.state.fold import RunState
 from leadhand.untrusted.markdown import code, prose
+
+if TYPE_CHECKING:
+    from leadhand.contracts.team import Team
 
 MAX_WHAT_CHARS = 160
 MAX_MISSING = 50
@@ -25,7 +28,7 @@ def results_of(state: RunState) -> list[TaskResult]:
     ]
 
 
-def gaps_of(state: RunState, team: Team) -> Iterator[Gap]:
+def gaps_of(state: RunState, team: "Team") -> Iterator[Gap]:
     """What the answer lacks: tasks without a sure result, and what results and nested answers lack.
 
     A result that was accepted with a doubt is there, and the doubt is a gap.

@@ -54,7 +54,7 @@ def resume_command(options: ResumeOptions) -> int:
     """Resume a run, print its answer, and give the exit status."""
     storage = RunStorage(options.home, options=options.kept)
     try:
-        run_id = found(storage.journal, options.run, storage.shown)
+        run_id = found(storage.journal, options.run, storage.home)
         return _resumed(options, storage, run_id)
     finally:
         storage.journal.close()
@@ -64,7 +64,7 @@ def answer_command(options: ResumeOptions, said: PreparedReplies) -> int:
     """Say something to a run's questions, and go on with it unless somebody else does."""
     storage = RunStorage(options.home, options=options.kept)
     try:
-        run_id = found(storage.journal, options.run, storage.shown)
+        run_id = found(storage.journal, options.run, storage.home)
         state = fold(storage.journal.events(run_id))
         questions = open_questions(state)
         if not questions:
@@ -94,7 +94,7 @@ def cancel_command(run: str, home: str | None) -> int:
     """Have a run stopped that another process works on."""
     storage = RunStorage(home)
     try:
-        run_id = found(storage.journal, run, storage.shown)
+        run_id = found(storage.journal, run, storage.home)
         holder = storage.journal.holder(run_id)
         if holder is None:
             raise InputError(f"run {run_id!r} is not under way: there is nothing to cancel")

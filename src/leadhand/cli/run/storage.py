@@ -4,7 +4,7 @@ import os
 import shutil
 from pathlib import Path
 
-from leadhand.cli.home import home_of, obstacle, shown_home, state_folder
+from leadhand.cli.home import home_of, obstacle, state_folder
 from leadhand.cli.views.terminal import sentence
 from leadhand.errors import InputError, JournalError
 from leadhand.journal import MemoryJournal, open_journal
@@ -26,7 +26,7 @@ class RunStorage:
         self.named = home
         self._options = options
         where = home_of(home, os.environ)
-        self.shown = shown_home(where)
+        self.home = where
         self._folder = where if isinstance(where, Path) else state_folder(os.environ)
         self.lost: str | None = None
         """Why the run can't be resumed; none where it can."""

@@ -2,8 +2,10 @@
 
 import json
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from leadhand.cli.home import shown_home
 from leadhand.cli.views.plurals import counted
 from leadhand.cli.views.terminal import encodable, safe, sentence
 
@@ -15,7 +17,7 @@ DAMAGED = 3
 """The exit status where a run is damaged."""
 
 
-def check_runs(journal: "Journal | None", home: str, *, as_json: bool) -> int:
+def check_runs(journal: "Journal | None", home: Path | str, *, as_json: bool) -> int:
     """Print for each run whether it is what was written; gives the exit status."""
     found = [journal.inspect(run.run_id) for run in journal.runs()] if journal is not None else []
     if as_json:
@@ -35,7 +37,7 @@ def check_runs(journal: "Journal | None", home: str, *, as_json: bool) -> int:
         lines = "".join(f"{safe(one.run_id):<{width}}  {_verdict(one)}\n" for one in found)
         sys.stdout.write(encodable(lines, sys.stdout.encoding or "utf-8"))
     else:
-        sys.stdout.write(f"no runs are kept in {safe(home)}\n")
+        sys.stdout.write(f"no runs are kept in {safe(shown_home(home))}\n")
     return DAMAGED if any(one.damage for one in found) else 0
 
 

@@ -138,11 +138,10 @@ class _Runs:
     def __init__(self, home: str | None) -> None:
         import os
 
-        from leadhand.cli.home import home_of, shown_home, stored_runs
+        from leadhand.cli.home import home_of, stored_runs
 
-        self._where = home_of(home, os.environ)
-        self.home = shown_home(self._where)
-        self.journal = stored_runs(self._where)
+        self.home = home_of(home, os.environ)
+        self.journal = stored_runs(self.home)
 
     def __enter__(self) -> "_Runs":
         return self
@@ -154,7 +153,7 @@ class _Runs:
 
         from leadhand.cli.home import run_folder
 
-        shutil.rmtree(run_folder(self._where, run_id, os.environ), ignore_errors=True)
+        shutil.rmtree(run_folder(self.home, run_id, os.environ), ignore_errors=True)
 
     def __exit__(self, *ended: object) -> None:
         if self.journal is not None:

@@ -30,7 +30,7 @@ MAX_NEAREST = 3
 """Ids that are named where the one that was asked for is not there."""
 
 
-def found(journal: "Journal | None", given: str, home: str) -> str:
+def found(journal: "Journal | None", given: str, home: Path | str) -> str:
     """The id of the run that `given` means: an id, the beginning of one alone, or `last`.
 
     Raises `InputError` naming those that come nearest.
@@ -39,7 +39,7 @@ def found(journal: "Journal | None", given: str, home: str) -> str:
         return given
     ids = [run.run_id for run in journal.runs()] if journal is not None else []
     if not ids:
-        raise InputError(f"no runs are kept in {home}")
+        raise InputError(f"no runs are kept in {shown_home(home)}")
     if given == "last":
         return ids[0]
     asked = repr(_cut(given, MAX_REQUEST_CHARS))
@@ -56,7 +56,9 @@ def found(journal: "Journal | None", given: str, home: str) -> str:
     raise InputError(f"there is no run {asked}; {hint}{', '.join(near)}")
 
 
-def list_runs(journal: "Journal | None", home: str, *, limit: int | None, as_json: bool) -> None:
+def list_runs(
+    journal: "Journal | None", home: Path | str, *, limit: int | None, as_json: bool
+) -> None:
     """Print a line for each run, the one begun last first."""
     more = min(limit, sys.maxsize - 1) + 1 if limit is not None else None  # a database's most
     runs = journal.runs(limit=more) if journal is not None else ()
@@ -68,7 +70,7 @@ def list_runs(journal: "Journal | None", home: str, *, limit: int | None, as_jso
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
         _write("".join(f"{_fitting(line, width)}\n" for line in _rows(listed, width)))
     else:
-        _write(f"no runs are kept in {safe(home)}\n")
+        _write(f"no runs are kept in {safe(shown_home(home))}\n")
     if len(runs) > len(listed):
         which = f"these are the last {len(listed):,}" if len(listed) > 1 else "this is the last one"
         sys.stderr.write(f"{which}; --limit shows more\n")
@@ -77,7 +79,12 @@ def list_runs(journal: "Journal | None", home: str, *, limit: int | None, as_jso
 
 
 def prune_runs(
-    journal: "Journal | None", home: str, *, before: dt.datetime, dry_run: bool, as_json: bool
+    journal: "Journal | None",
+    home: Path | str,
+    *,
+    before: dt.datetime,
+    dry_run: bool,
+    as_json: bool,
 ) -> Sequence[str]:
     """Forget the runs whose last event is older than `before`, or name them only; gives their ids.
 
@@ -95,7 +102,7 @@ def prune_runs(
     done = "would be deleted" if dry_run else "deleted"
     _write("".join(f"{safe(id)}\n" for id in ids))
     since = f"older than {before:%Y-%m-%d %H:%M} UTC"
-    nothing = f"nothing is {since} in {safe(home)}: nothing {done}"
+    nothing = f"nothing is {since} in {safe(shown_home(home))}: nothing {done}"
     _write(f"{counted(len(ids), 'run')} {since} {done}\n" if ids else f"{nothing}\n")
     return ids
 
@@ -103,7 +110,7 @@ def prune_runs(
 def show_run(
     journal: "Journal | None",
     given: str,
-    home: str,
+    home: Path | str,
     *,
     as_json: bool,
     answer: bool = False,
@@ -142,7 +149,7 @@ def show_run(
 def trace_run(
     journal: "Journal | None",
     given: str,
-    home: str,
+    home: Path | str,
     *,
     format: Literal["json", "html"],
     out: Path | None,
@@ -189,11 +196,11 @@ def _may_be_an_id(text: str) -> bool:
         return False
 
 
-def _run(journal: "Journal | None", given: str, home: str) -> "tuple[Inspection, bool]":
+def _run(journal: "Journal | None", given: str, home: Path | str) -> "tuple[Inspection, bool]":
     """A run as far as it is sound, and whether a process works on it."""
     run_id = found(journal, given, home)
     if journal is None:
-        raise InputError(f"no runs are kept in {home}")
+        raise InputError(f"no runs are kept in {shown_home(home)}")
     inspection = journal.inspect(run_id)
     if not inspection.events:
         raise JournalError(inspection.unread or f"run {run_id!r} is damaged: {inspection.damage}")
