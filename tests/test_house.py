@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from leadhand import Supervisor, Team, Worker
+from leadhand import Handoff, Supervisor, Team, Worker
 
 ROOT = Path(__file__).parent.parent
 SOURCE = ROOT / "src" / "leadhand"
@@ -59,6 +59,21 @@ def test_import_leadhand_loads_no_heavy_module() -> None:
     assert loaded.isdisjoint({"pydantic", "rich", "typer", "yaml", "asyncio", "unidiff"})
 
 
+def test_the_supervisor_loads_what_runs_with_its_first_run() -> None:
+    loaded = loaded_by("import leadhand; leadhand.Supervisor")
+    assert "leadhand.supervisor" in loaded
+    heavy = {
+        "contracts.event",
+        "engine",
+        "policies",
+        "run.roles",
+        "run.run",
+        "untrusted.redaction.redactor",
+    }
+    assert loaded.isdisjoint(f"leadhand.{name}" for name in heavy)
+    assert loaded.isdisjoint({"pydantic_ai", "rapidfuzz", "rich", "sqlite3", "typer", "yaml"})
+
+
 def test_help_loads_neither_the_contracts_nor_anything_that_runs() -> None:
     loaded = loaded_by("from leadhand.cli import main; sys.argv = ['leadhand', '--help']; main()")
     assert "leadhand.cli.app" in loaded
@@ -66,14 +81,16 @@ def test_help_loads_neither_the_contracts_nor_anything_that_runs() -> None:
 
 
 def test_a_list_of_runs_is_read_without_events_and_without_what_writes_them(tmp_path: Path) -> None:
-    team = Team("desk", workers=(Worker("clerk", "answers", run=lambda _: "done"),))
+    def answer(handoff: Handoff) -> str:
+        return handoff.intent
+
+    team = Team("desk", workers=(Worker("clerk", "answers", run=answer),))
     Supervisor(team, home=tmp_path).run_sync("anything")
     words = ["leadhand", "runs", "--home", str(tmp_path)]
     loaded = loaded_by(f"from leadhand.cli import main; sys.argv = {words}; main()")
     assert "leadhand.journal.sqlite" in loaded
-    assert loaded.isdisjoint(
-        {"leadhand.contracts.event", "asyncio", "rich", "leadhand.untrusted.redaction"}
-    )
+    assert loaded.isdisjoint({"leadhand.contracts.event", "leadhand.untrusted.redaction.redactor"})
+    assert loaded.isdisjoint({"asyncio", "pydantic_ai", "rich"})
 
 
 @pytest.mark.parametrize("folder", ["src", "tests", "benchmarks"])

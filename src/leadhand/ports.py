@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from leadhand.contracts.answer import Synthesis
-from leadhand.contracts.event import Event
 from leadhand.contracts.inspection import Inspection
 from leadhand.contracts.outcome import Escalated, Failed, Handoff, Outcome, PlanImpact, Result
 from leadhand.contracts.people import Occasion, Reply, RunMessage
 from leadhand.contracts.summary import RunSummary
 from leadhand.contracts.task import Plan, Task
-from leadhand.state.fold import RunState
 
 if TYPE_CHECKING:
+    from leadhand.contracts.event import Event
     from leadhand.contracts.team import Team
+    from leadhand.state.fold import RunState
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class Clock(Protocol):
 class Log(Protocol):
     """Where the events of a run go."""
 
-    def append(self, event: Event) -> None:
+    def append(self, event: "Event") -> None:
         """Take an event; it is safe once the next `commit` returns."""
         ...
 
@@ -91,7 +91,7 @@ class Log(Protocol):
         """
         ...
 
-    def events(self, run_id: str) -> Sequence[Event]:
+    def events(self, run_id: str) -> "Sequence[Event]":
         """The events of a run in order; empty where there is no such run."""
         ...
 
@@ -163,7 +163,7 @@ class Runner(Protocol):
 class TeamRunner(Protocol):
     """Has a team do a task, as a run inside the run."""
 
-    async def run_team(self, team: "Team", handoff: Handoff) -> RunState:
+    async def run_team(self, team: "Team", handoff: Handoff) -> "RunState":
         """The nested run as it ended, `answer` included, where it was cancelled too.
 
         Raises `LeadhandError` where the team could not begin.
@@ -247,7 +247,9 @@ class Remedies(Protocol):
         """Whether the second of two results of `task` is the better one, and why."""
         ...
 
-    async def revise(self, state: RunState, impact: PlanImpact, *, task_id: str) -> Sequence[Task]:
+    async def revise(
+        self, state: "RunState", impact: PlanImpact, *, task_id: str
+    ) -> Sequence[Task]:
         """All tasks that should still be started, old and new, now that `task_id` said `impact`.
 
         An old one keeps its id; one that is left out is dropped.

@@ -15,49 +15,41 @@ from typing import TYPE_CHECKING
 
 from pydantic import JsonValue
 
+from leadhand import run as running
 from leadhand.clock import SystemClock
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.budget import Budget
-from leadhand.contracts.event import Event
 from leadhand.contracts.health import Health, ModelHealth
 from leadhand.contracts.people import Occasion, Reply, RunMessage
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
-from leadhand.engine.recorder import Listener, Recorder
-from leadhand.engine.shared_workers import SharedWorkers
 from leadhand.errors import InputError, JournalError, ModelError, PlanError
-from leadhand.journal import MemoryJournal, open_journal
-from leadhand.journal.unblocked import asked as asked_of
-from leadhand.journal.unblocked import held
+from leadhand.journal import open_journal
 from leadhand.plans.checks import check, errors_in
 from leadhand.plans.nesting import inherited
 from leadhand.ports import Clock, Journal, Planner, PlanRequest, Remedies, Synthesizer
-from leadhand.run import Run, Setting
-from leadhand.run.cancellation import ActiveRun
 from leadhand.run.intake import (
     Batches,
     check_known_id,
     check_options,
-    check_resumable,
     check_run_id,
     check_storage,
     input_paths,
+    inputs_of,
     new_run_id,
     occasions,
     planner_request,
     whole_reply,
     with_models,
 )
-from leadhand.run.people import Ask, People, check_reply, take_in_interruption, watched
-from leadhand.run.resumption import again
-from leadhand.run.roles import Roles, account_of
-from leadhand.state.fold import fold
-from leadhand.tools.files.inputs import Inputs
-from leadhand.trace.logs import Logs
-from leadhand.untrusted.redaction import Redactor, redact_logger
+from leadhand.untrusted import redaction
 
 if TYPE_CHECKING:
+    from leadhand.contracts.event import Event
+    from leadhand.engine.recorder import Listener
+    from leadhand.run.people import Ask
     from leadhand.run.roles import PlannerMaker, SynthesizerMaker
+    from leadhand.tools.files.inputs import Inputs
 
 STOP_PATIENCE_S = 2.0
 """How long a run that is to stop waits for its journal."""
@@ -80,7 +72,7 @@ class Supervisor:
         remedies: Remedies | None = None,
         home: str | Path | None = None,
         approve: Collection[Occasion] | None = None,
-        person: Ask | None = None,
+        person: "Ask | None" = None,
         journal: Journal | None = None,
         clock: Clock | None = None,
     ) -> None:
@@ -102,14 +94,17 @@ class Supervisor:
 
         Raises `TeamError` naming every problem of the team, `InputError` for the numbers.
         """
+        # For weight alone: it knows every event.
+        from leadhand.trace.logs import Logs
+
         check_options(team, deadline_s, concurrency, budget)
         check_storage(home, journal)
         self._occasions = occasions(approve, person)
         self.team = inherited(team)
-        redact = Redactor.of(os.environ)
+        redact = redaction.Redactor.of(os.environ)
         self._logs = Logs(redact=redact)
-        redact_logger(_log, redact)
-        kept = open_journal(home, redact=redact) if home is not None else MemoryJournal()
+        redaction.redact_logger(_log, redact)
+        kept = open_journal(home, redact=redact) if home is not None else running.MemoryJournal()
         self.journal: Journal = journal or kept
         self._person = person
         self._deadline_s = deadline_s
@@ -119,8 +114,8 @@ class Supervisor:
         self._synthesizer = synthesizer
         self._remedies = remedies
         self._clock: Clock = clock or SystemClock()
-        self._active: dict[str, ActiveRun] = {}
-        self._workforce = SharedWorkers(self.team, lock=threading.RLock())
+        self._active: dict[str, running.ActiveRun] = {}
+        self._workforce = running.SharedWorkers(self.team, lock=threading.RLock())
 
     async def plan(
         self,
@@ -128,7 +123,7 @@ class Supervisor:
         *,
         inputs: Sequence[str | Path] = (),
         batches: Batches | None = None,
-        listener: Listener | None = None,
+        listener: "Listener | None" = None,
     ) -> Plan:
         """The plan for `request`, checked; no work is done.
 
@@ -136,9 +131,11 @@ class Supervisor:
         """
         self.team = await with_models(self.team)
         paths = input_paths(inputs)
-        given = Inputs.of(paths) if paths else None
+        given = inputs_of(paths)
         listeners = (listener,) if listener else ()
-        recorder = Recorder("plan", MemoryJournal(), clock=self._clock, listeners=listeners)
+        recorder = running.Recorder(
+            "plan", running.MemoryJournal(), clock=self._clock, listeners=listeners
+        )
         asked = planner_request(request, given, paths, batches)
         try:
             async with self._roles(recorder, asked.text, given) as roles:
@@ -162,7 +159,7 @@ class Supervisor:
         inputs: Sequence[str | Path] = (),
         batches: Batches | None = None,
         origin: dict[str, JsonValue] | None = None,
-        listener: Listener | None = None,
+        listener: "Listener | None" = None,
     ) -> Answer:
         """The answer to `request`, or to the goal of a `plan` of your own; it always comes.
 
@@ -187,16 +184,20 @@ class Supervisor:
         check_run_id(run_id)
         self.team = await with_models(self.team)
         paths = input_paths(inputs)
-        given = Inputs.of(paths) if paths else None
+        given = inputs_of(paths)
         text = request if request is not None else plan.goal if plan is not None else ""
         asked = planner_request(text, given, paths, batches)
         given_paths = tuple(str(path.absolute()) for path in paths)
-        setting = Setting(self._budget, given_paths, origin or {}, plan is None or amend)
-        async with held(self.journal, run_id, limit_s=self._deadline_s):
-            if await asked_of(self.journal, self.journal.has, run_id, limit_s=self._deadline_s):
+        setting = running.Setting(self._budget, given_paths, origin or {}, plan is None or amend)
+        async with running.held(self.journal, run_id, limit_s=self._deadline_s):
+            if await running.asked(
+                self.journal, self.journal.has, run_id, limit_s=self._deadline_s
+            ):
                 raise InputError(f"run {run_id!r} exists already: give another run_id")
             listeners = self._listeners(listener)
-            recorder = Recorder(run_id, self.journal, clock=self._clock, listeners=listeners)
+            recorder = running.Recorder(
+                run_id, self.journal, clock=self._clock, listeners=listeners
+            )
             return await self._to_answer(recorder, asked, given, setting=setting, plan=plan)
 
     async def resume(
@@ -205,7 +206,7 @@ class Supervisor:
         *,
         from_task: str | None = None,
         batches: Batches | None = None,
-        listener: Listener | None = None,
+        listener: "Listener | None" = None,
     ) -> Answer:
         """The answer of a run that was stopped, lost with its process, or waits for a person.
 
@@ -220,47 +221,49 @@ class Supervisor:
         """
         check_known_id(run_id)
         self.team = await with_models(self.team)
-        async with held(self.journal, run_id, limit_s=self._deadline_s):
-            past = await asked_of(
+        async with running.held(self.journal, run_id, limit_s=self._deadline_s):
+            past = await running.asked(
                 self.journal, self.journal.events, run_id, limit_s=self._deadline_s
             )
             if not past:
                 raise InputError(f"there is no run {run_id!r}")
             listeners = self._listeners(listener)
-            recorder = Recorder(
+            recorder = running.Recorder(
                 run_id, self.journal, clock=self._clock, listeners=listeners, past=past
             )
-            await take_in_interruption(recorder, self.journal)
+            await running.take_in_interruption(recorder, self.journal)
             state = recorder.state
             paths = input_paths(state.inputs)
-            given = Inputs.of(paths) if paths else None
+            given = inputs_of(paths)
             asked = planner_request(state.request, given, paths, batches)
-            setting = Setting(self._budget, state.inputs, state.origin)
-            from_there = again(state, from_task) if from_task is not None else ()
-            check_resumable(state, run_id, self.team, from_there)
+            setting = running.Setting(self._budget, state.inputs, state.origin)
+            from_there = running.again(state, from_task) if from_task is not None else ()
+            running.check_resumable(state, run_id, self.team, from_there)
             return await self._to_answer(recorder, asked, given, setting=setting, again=from_there)
 
     async def _to_answer(
         self,
-        recorder: Recorder,
+        recorder: "running.Recorder",
         asked: PlanRequest,
-        given: Inputs | None,
+        given: "Inputs | None",
         *,
-        setting: Setting,
+        setting: "running.Setting",
         plan: Plan | None = None,
         again: tuple[str, ...] = (),
     ) -> Answer:
         run_id = recorder.run_id
-        active = ActiveRun()
+        active = running.ActiveRun()
         active.on_stop.append(lambda _: recorder.hurry(STOP_PATIENCE_S))
         self._active[run_id] = active
-        people = People.of(recorder, self.journal, occasions=self._occasions, ask=self._person)
+        people = running.People.of(
+            recorder, self.journal, occasions=self._occasions, ask=self._person
+        )
         try:
             async with (
-                watched(self.journal, run_id, active, people),
+                running.watched(self.journal, run_id, active, people),
                 self._roles(recorder, asked.text, given) as roles,
             ):
-                run = Run(
+                run = running.Run(
                     self.team,
                     recorder,
                     roles,
@@ -308,7 +311,7 @@ class Supervisor:
         past = self.journal.events(run_id)
         if not past:
             raise InputError(f"there is no run {run_id!r}")
-        check_reply(said, fold(past))
+        running.check_reply(said, running.fold(past))
         self.journal.post(RunMessage(run_id=run_id, reply=said))
 
     def run_sync(
@@ -328,7 +331,7 @@ class Supervisor:
         plan: Plan | None = None,
         amend: bool = False,
         run_id: str | None = None,
-    ) -> AsyncGenerator[Event, None]:
+    ) -> "AsyncGenerator[Event, None]":
         """The same run as its events; leaving the loop early cancels the run."""
         queue: asyncio.Queue[Event | None] = asyncio.Queue()
         work = asyncio.ensure_future(
@@ -360,11 +363,13 @@ class Supervisor:
             for id in list(self._active):
                 self.journal.post(RunMessage(run_id=id, interrupted=True))
 
-    def _listeners(self, listener: Listener | None) -> tuple[Listener, ...]:
+    def _listeners(self, listener: "Listener | None") -> "tuple[Listener, ...]":
         return (self._logs,) if listener is None else (self._logs, listener)
 
-    def _roles(self, recorder: Recorder, request: str, inputs: Inputs | None) -> Roles:
-        return Roles(
+    def _roles(
+        self, recorder: "running.Recorder", request: str, inputs: "Inputs | None"
+    ) -> "running.Roles":
+        return running.Roles(
             self.team,
             recorder,
             request=request,
@@ -372,5 +377,5 @@ class Supervisor:
             synthesizer=self._synthesizer,
             remedies=self._remedies,
             inputs=inputs,
-            account=account_of(self._budget, recorder),
+            account=running.account_of(self._budget, recorder),
         )

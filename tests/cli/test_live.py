@@ -19,10 +19,10 @@ from leadhand.contracts.event import (
     TaskCancelled,
     TaskDispatched,
     ToolCalled,
+    nested,
 )
 from leadhand.contracts.task import Task
 from leadhand.models.progress import Progress
-from leadhand.plans.nesting import nested
 from leadhand.state.fold import RunState, apply
 from leadhand.testing import run_virtual
 from tests.plans.samples import plan, task

@@ -10,10 +10,10 @@ from leadhand.contracts.event import (
     PlanAmended,
     RunResumed,
     TaskSplit,
+    nested,
 )
 from leadhand.contracts.people import RunMessage
 from leadhand.contracts.summary import MAX_REQUEST_CHARS
-from leadhand.plans.nesting import nested
 from leadhand.ports import Journal
 from tests.journal.runs import NOON, Story, keep, only_run, task
 

@@ -25,9 +25,8 @@ from leadhand.models.ledger import NANO, NOTHING, Account, Amount, Ledger, nano_
 from leadhand.ports import PlanRequest
 from leadhand.run import Run, Setting
 from leadhand.run.cancellation import ActiveRun
-from leadhand.run.intake import check_resumable
 from leadhand.run.people import People
-from leadhand.run.resumption import again
+from leadhand.run.resumption import again, check_resumable
 from leadhand.run.roles import Roles
 from leadhand.state.fold import fold
 from leadhand.testing import VirtualClock

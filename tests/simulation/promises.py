@@ -19,12 +19,12 @@ from leadhand.contracts.event import (
     WorkerStuck,
     dump,
     parse,
+    unnested,
 )
 from leadhand.contracts.team import Worker
 from leadhand.engine.attempts import GRACE_S
 from leadhand.engine.quarantine import SUSPECT_CRASHES
 from leadhand.models.ledger import NOTHING, nano_usd
-from leadhand.plans.nesting import unnested
 from leadhand.state.fold import apply, find, fold
 from leadhand.state.run_state import RunState
 from tests.simulation.drive import spent

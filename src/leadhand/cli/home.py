@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leadhand.errors import InputError
+from leadhand.untrusted import redaction
 
 if TYPE_CHECKING:
     from leadhand.ports import Journal
@@ -62,13 +63,10 @@ def run_folder(home: Path | str, run_id: str, environ: Mapping[str, str]) -> Pat
 
 def shown_home(home: Path | str) -> str:
     """The home as it may be shown: without the passwords that its URL may hold."""
-    # For weight alone: most commands that look at runs never name the home.
-    from leadhand.untrusted.redaction import Redactor
-
     shown = str(home)
     for password in _PASSWORDS:
         shown = password.sub(r"\1***", shown)
-    return Redactor.of(os.environ)(shown)
+    return redaction.Redactor.of(os.environ)(shown)
 
 
 def obstacle(folder: Path) -> str | None:

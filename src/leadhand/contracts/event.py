@@ -5,8 +5,9 @@ slotted dataclasses, not models: a run of 100,000 tasks keeps some 200,000 of th
 garbage collector must walk is most of what they cost. `parse` validates; our own code is typed.
 """
 
+import dataclasses
 import functools
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from pydantic import Field, TypeAdapter
 
@@ -90,7 +91,9 @@ __all__ = [
     "ToolCalled",
     "WorkerStuck",
     "dump",
+    "nested",
     "parse",
+    "unnested",
 ]
 
 Event = (
@@ -128,6 +131,9 @@ Event = (
 )
 
 
+E = TypeVar("E", bound=Stamp)
+
+
 @functools.cache
 def adapter() -> TypeAdapter[Event]:
     """What reads and writes events. Made on first use: it takes a tenth of a second."""
@@ -142,3 +148,32 @@ def parse(line: str | bytes) -> Event:
 def dump(event: Event) -> str:
     """The event as one line of JSON."""
     return adapter().dump_json(event).decode()
+
+
+# A nested run is a run like any other and does not know where it is. Its events go into the log of
+# the run around it, under the task that it does.
+
+
+def nested(event: E, task_id: str) -> E:
+    """The event of a nested run as the run around it sees it, which has the run do `task_id`."""
+    within = (task_id, *event.within)
+    if isinstance(event, TaskEvent):
+        return dataclasses.replace(event, within=within, task_id=f"{task_id}/{event.task_id}")
+    if isinstance(event, ModelCalled | ApprovalRequested | ApprovalGiven):
+        own = f"{task_id}/{event.task_id}" if event.task_id is not None else task_id
+        return dataclasses.replace(event, within=within, task_id=own)
+    return dataclasses.replace(event, within=within)
+
+
+def unnested(event: E) -> E:
+    """The event as the nested run one level down sees it: what `nested` was given."""
+    task_id, *deeper = event.within
+    within = tuple(deeper)
+    if isinstance(event, TaskEvent):
+        own = event.task_id.removeprefix(f"{task_id}/")
+        return dataclasses.replace(event, within=within, task_id=own)
+    about_any = isinstance(event, ModelCalled | ApprovalRequested | ApprovalGiven)
+    if about_any and event.task_id is not None:
+        own = event.task_id.removeprefix(f"{task_id}/") if event.task_id != task_id else None
+        return dataclasses.replace(event, within=within, task_id=own)
+    return dataclasses.replace(event, within=within)

@@ -37,6 +37,11 @@ class Reply(Record):
     by: str = "person"
 
 
+def checked_reply(said: Reply) -> Reply:
+    """`said`, every part of it checked, however it was made. Raises `ValidationError`."""
+    return Reply.model_validate(said.model_dump(warnings=False))
+
+
 class RunMessage(Record):
     """Something left in the journal for whoever works on a run: a reply, or the word to stop."""
 

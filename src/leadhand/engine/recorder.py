@@ -8,10 +8,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypedDict
 
-from leadhand.contracts.event import Event, RunStarted
+from leadhand.contracts.event import Event, RunStarted, nested, unnested
 from leadhand.contracts.team import Team
 from leadhand.errors import JournalError
-from leadhand.plans.nesting import nested, unnested
 from leadhand.ports import Clock, Log
 from leadhand.state.fold import apply, fold
 from leadhand.state.run_state import crashes as crashes_of

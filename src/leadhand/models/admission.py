@@ -14,7 +14,7 @@ from leadhand.contracts.outcome import Usage
 from leadhand.errors import InputError, ModelError
 from leadhand.models.connections import Connection
 from leadhand.models.ledger import NOTHING, Account, Amount, nano_usd
-from leadhand.models.rates import NO_RATE, Share
+from leadhand.models.rates import Share
 
 
 class Bill:

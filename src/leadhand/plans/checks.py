@@ -7,7 +7,6 @@ from types import FunctionType
 from typing import Literal, cast
 
 from pydantic import PydanticUserError, TypeAdapter
-from rapidfuzz import process
 
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team
@@ -157,6 +156,9 @@ def _payloads(plan: Plan, team: Team) -> Iterator[Problem]:
 
 
 def _instead(name: str, known: list[str]) -> str:
+    # For weight alone: most plans and teams have no wrong name.
+    from rapidfuzz import process
+
     near = process.extractOne(name, known, score_cutoff=70)
     hint = f"did you mean {near[0]!r}? " if near else ""
     return f"{hint}it has {', '.join(known[:10])}" + (" and more" if len(known) > 10 else "")

@@ -1,28 +1,12 @@
-"""Teams within teams: the tree that they form, and a nested run's events in its outer run's log.
-
-A nested run is a run like any other and does not know where it is. Its events go into the log of
-the run around it, under the task that it does. Pure.
-"""
+"""Teams within teams: the tree that they form. Pure."""
 
 import dataclasses
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
-
-from leadhand.contracts.event import (
-    ApprovalGiven,
-    ApprovalRequested,
-    ModelCalled,
-    Stamp,
-    TaskEvent,
-)
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     # A list of runs is read without knowing teams, which weigh more than all of it.
     from leadhand.contracts.team import Team, Worker
-
-E = TypeVar("E", bound=Stamp)
-
-# The tree of teams
 
 
 class Nesting(NamedTuple):
@@ -91,31 +75,3 @@ def _wants_model(team: "Team") -> bool:
         for worker in team.workers
         if worker.model is None
     )
-
-
-# The events of a nested run
-
-
-def nested(event: E, task_id: str) -> E:
-    """The event of a nested run as the run around it sees it, which has the run do `task_id`."""
-    within = (task_id, *event.within)
-    if isinstance(event, TaskEvent):
-        return dataclasses.replace(event, within=within, task_id=f"{task_id}/{event.task_id}")
-    if isinstance(event, ModelCalled | ApprovalRequested | ApprovalGiven):
-        own = f"{task_id}/{event.task_id}" if event.task_id is not None else task_id
-        return dataclasses.replace(event, within=within, task_id=own)
-    return dataclasses.replace(event, within=within)
-
-
-def unnested(event: E) -> E:
-    """The event as the nested run one level down sees it: what `nested` was given."""
-    task_id, *deeper = event.within
-    within = tuple(deeper)
-    if isinstance(event, TaskEvent):
-        own = event.task_id.removeprefix(f"{task_id}/")
-        return dataclasses.replace(event, within=within, task_id=own)
-    about_any = isinstance(event, ModelCalled | ApprovalRequested | ApprovalGiven)
-    if about_any and event.task_id is not None:
-        own = event.task_id.removeprefix(f"{task_id}/") if event.task_id != task_id else None
-        return dataclasses.replace(event, within=within, task_id=own)
-    return dataclasses.replace(event, within=within)

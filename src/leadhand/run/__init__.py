@@ -1,10 +1,69 @@
 """One run, step by step: plan, work, answer. Every step is written down and ends in time.
 
-Who plays the roles is the crew's business, when a task starts the scheduler's; here is what holds
-whoever plays them. An answer comes in the end: where a role fails, code stands in for it.
+Who plays the roles is the business of `roles`, when a task starts the scheduler's; here is what
+holds whoever plays them. An answer comes in the end: where a role fails, code stands in for it.
+
+Names resolve on first use: a program that names a team, or looks at runs, need not load what runs.
 """
 
-from leadhand.run.conditions import Setting
-from leadhand.run.run import Run
+import importlib
+from typing import TYPE_CHECKING
 
-__all__ = ["Run", "Setting"]
+if TYPE_CHECKING:
+    from leadhand.engine.recorder import Recorder
+    from leadhand.engine.shared_workers import SharedWorkers
+    from leadhand.journal.memory import MemoryJournal
+    from leadhand.journal.unblocked import asked, held
+    from leadhand.run.cancellation import ActiveRun
+    from leadhand.run.conditions import Setting
+    from leadhand.run.people import People, check_reply, take_in_interruption, watched
+    from leadhand.run.resumption import again, check_resumable
+    from leadhand.run.roles import Roles, account_of
+    from leadhand.run.run import Run
+    from leadhand.state.fold import fold
+
+__all__ = [
+    "ActiveRun",
+    "MemoryJournal",
+    "People",
+    "Recorder",
+    "Roles",
+    "Run",
+    "Setting",
+    "SharedWorkers",
+    "account_of",
+    "again",
+    "asked",
+    "check_reply",
+    "check_resumable",
+    "fold",
+    "held",
+    "take_in_interruption",
+    "watched",
+]
+
+_MODULES = {
+    "ActiveRun": "run.cancellation",
+    "MemoryJournal": "journal.memory",
+    "People": "run.people",
+    "Recorder": "engine.recorder",
+    "Roles": "run.roles",
+    "Run": "run.run",
+    "Setting": "run.conditions",
+    "SharedWorkers": "engine.shared_workers",
+    "account_of": "run.roles",
+    "again": "run.resumption",
+    "asked": "journal.unblocked",
+    "check_reply": "run.people",
+    "check_resumable": "run.resumption",
+    "fold": "state.fold",
+    "held": "journal.unblocked",
+    "take_in_interruption": "run.people",
+    "watched": "run.people",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(f"leadhand.{_MODULES[name]}"), name)

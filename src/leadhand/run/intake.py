@@ -8,21 +8,22 @@ import re
 import secrets
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
 from leadhand.contracts.budget import Budget
-from leadhand.contracts.people import Occasion, Reply
+from leadhand.contracts.people import Occasion, Reply, checked_reply
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError, TeamError
 from leadhand.models.choice import found, is_auto
 from leadhand.plans.checks import team_problems, without_model
 from leadhand.plans.nesting import inherited
 from leadhand.ports import Batch, Journal, PlanRequest
-from leadhand.run.people import Ask, checked_reply
-from leadhand.run.resumption import stopped
-from leadhand.state.fold import RunState
-from leadhand.tools.files.inputs import Inputs
+
+if TYPE_CHECKING:
+    from leadhand.run.people import Ask
+    from leadhand.tools.files.inputs import Inputs
 
 Batches = Mapping[str, Sequence[Batch]]
 
@@ -69,7 +70,7 @@ async def with_models(team: Team) -> Team:
     return inherited(choice.team)
 
 
-def occasions(approve: Collection[Occasion] | None, person: Ask | None) -> tuple[Occasion, ...]:
+def occasions(approve: Collection[Occasion] | None, person: "Ask | None") -> tuple[Occasion, ...]:
     """When people are asked. Raises `InputError`."""
     if person is not None and not callable(person):  # pyright: ignore[reportUnnecessaryComparison]
         raise InputError(f"person is {type(person).__name__}; it must be an async function")
@@ -124,25 +125,6 @@ def whole_reply(reply: Reply) -> Reply:
         raise InputError(f"reply can't be read: {place}: {first['msg']}") from None
 
 
-def check_resumable(state: RunState, run_id: str, team: Team, again: Collection[str] = ()) -> None:
-    """Raises `InputError` where a run can't go on with `team`, or do the tasks `again`."""
-    if state.team != team.name:
-        raise InputError(f"run {run_id!r} is of team {state.team!r}, this is {team.name!r}")
-    due = {*stopped(state), *again, *(id for id, one in state.tasks.items() if not one.ended)}
-    names = {name for id in due for name in (state.tasks[id].worker, state.tasks[id].task.worker)}
-    gone = sorted(name for name in names if team.worker(name) is None)
-    if gone:
-        raise InputError(
-            f"run {run_id!r} can't go on: team {team.name!r} has no worker {', '.join(gone)} now"
-        )
-    for id in due - {*again}:
-        task = state.tasks[id]
-        worker = team.worker(task.worker)
-        resumable = task.interrupted or task.resumable or task.status == "running"
-        if resumable and task.nested is not None and worker is not None and worker.team is not None:
-            check_resumable(task.nested, run_id, worker.team)
-
-
 def _names_a_run(run_id: object) -> bool:
     return isinstance(run_id, str) and RUN_ID.fullmatch(run_id) is not None
 
@@ -158,8 +140,18 @@ def input_paths(inputs: Sequence[str | Path]) -> list[Path]:
     return [Path(one) for one in inputs]
 
 
+def inputs_of(paths: Sequence[Path]) -> "Inputs | None":
+    """What was handed in, looked through; None: nothing was."""
+    if not paths:
+        return None
+    # For weight alone: most programs hand nothing in.
+    from leadhand.tools.files.inputs import Inputs
+
+    return Inputs.of(paths)
+
+
 def planner_request(
-    text: str, given: Inputs | None, inputs: Sequence[Path], batches: Batches | None
+    text: str, given: "Inputs | None", inputs: Sequence[Path], batches: Batches | None
 ) -> PlanRequest:
     """The request as a planner gets it. Raises `InputError` where it is no text."""
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]

@@ -12,7 +12,7 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Seq
 
 from leadhand.contracts.event import ApprovalGiven, ApprovalRequested, RunStopped
 from leadhand.contracts.outcome import Escalated, Failed, located
-from leadhand.contracts.people import Occasion, Question, Reply, RunMessage
+from leadhand.contracts.people import Occasion, Question, Reply, RunMessage, checked_reply
 from leadhand.contracts.task import Plan, Task
 from leadhand.engine.failures import failure_of
 from leadhand.engine.recorder import Recorder
@@ -339,11 +339,6 @@ def _read(said: Reply | str | None, question: Question) -> Reply | None:
     if question.plan is not None:
         return Reply(verdict="refused" if said.strip() else "approved", text=said)
     return Reply(verdict="answered" if said.strip() else "declined", text=said)
-
-
-def checked_reply(said: Reply) -> Reply:
-    """`said`, every part of it checked, however it was made. Raises `ValidationError`."""
-    return Reply.model_validate(said.model_dump(warnings=False))
 
 
 def _wanted_call(outcome: Escalated | Failed | None) -> str | None:

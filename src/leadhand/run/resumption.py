@@ -1,9 +1,31 @@
 """What a run that was stopped, or lost with its process, goes on with. Pure."""
 
+from collections.abc import Collection
+
 from leadhand.contracts.task import Task
+from leadhand.contracts.team import Team
 from leadhand.errors import InputError
 from leadhand.plans.graph import dependants, descendants, order
 from leadhand.state.fold import RunState, TaskState
+
+
+def check_resumable(state: RunState, run_id: str, team: Team, again: Collection[str] = ()) -> None:
+    """Raises `InputError` where a run can't go on with `team`, or do the tasks `again`."""
+    if state.team != team.name:
+        raise InputError(f"run {run_id!r} is of team {state.team!r}, this is {team.name!r}")
+    due = {*stopped(state), *again, *(id for id, one in state.tasks.items() if not one.ended)}
+    names = {name for id in due for name in (state.tasks[id].worker, state.tasks[id].task.worker)}
+    gone = sorted(name for name in names if team.worker(name) is None)
+    if gone:
+        raise InputError(
+            f"run {run_id!r} can't go on: team {team.name!r} has no worker {', '.join(gone)} now"
+        )
+    for id in due - {*again}:
+        task = state.tasks[id]
+        worker = team.worker(task.worker)
+        resumable = task.interrupted or task.resumable or task.status == "running"
+        if resumable and task.nested is not None and worker is not None and worker.team is not None:
+            check_resumable(task.nested, run_id, worker.team)
 
 
 def is_over(state: RunState) -> bool:

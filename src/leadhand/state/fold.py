@@ -25,11 +25,11 @@ from leadhand.contracts.event import (
     TierRaised,
     ToolCalled,
     WorkerStuck,
+    unnested,
 )
 from leadhand.contracts.outcome import Escalated, Failed, Result, Usage
 from leadhand.contracts.stamps import AttemptEvent
 from leadhand.contracts.task import Task
-from leadhand.plans.nesting import unnested
 from leadhand.state.run_events import apply_to_run, decided
 from leadhand.state.run_state import RunState, TaskState, find
 

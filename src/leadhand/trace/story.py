@@ -44,9 +44,9 @@ from leadhand.contracts.event import (
     TierRaised,
     ToolCalled,
     WorkerStuck,
+    unnested,
 )
 from leadhand.contracts.outcome import NO_USAGE, Usage, located
-from leadhand.plans.nesting import unnested
 from leadhand.run.metrics import critical_chain, metrics
 from leadhand.state.fold import RunState, TaskState, apply
 from leadhand.trace.spending import Spender, usage_of
