@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from leadhand.errors import JournalError
-from leadhand.workers.threads import awaiting_outside_work
 
 if TYPE_CHECKING:
     import asyncio
@@ -66,6 +65,11 @@ class GroupCommit:
 
         Raises `JournalError` where it is not, and from then on for that run.
         """
+        # For weight alone: who only reads has no event loop.
+        import asyncio
+
+        from leadhand.workers.threads import awaiting_outside_work
+
         with self._changed:
             self._check(run_id)
             for id in [*self._open] if run_id is None else [run_id]:
@@ -74,9 +78,6 @@ class GroupCommit:
             group = self._group_of(run_id)
             if group is None:
                 return
-            # For weight alone: who only reads has no event loop.
-            import asyncio
-
             future = asyncio.get_running_loop().create_future()
             group.waiters.append((future, run_id))
             if self._thread is None:
