@@ -167,6 +167,10 @@ class Forkserver:
             command.chmod(0o700)
         return str(folder)
 
+    def shell_env(self, env: Mapping[str, str]) -> dict[str, str]:
+        """That environment, with `commands` first on its PATH."""
+        return {**env, "PATH": f"{self.commands}{os.pathsep}{env['PATH']}"}
+
     def start(
         self,
         *argv: str,
