@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from leadhand.testing import ScriptedServer
+from tests.scripted_server import start_over
 
 os.environ["LEADHAND_LOOPBACK_ONLY"] = "1"
 _home = tempfile.mkdtemp(prefix="leadhand-tests-")
@@ -36,11 +37,14 @@ def model_process() -> Iterator[ScriptedServer]:
 
 
 @pytest.fixture
-def model_server(model_process: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> ScriptedServer:
-    """That server as it starts, and where both providers' SDKs find their models."""
-    model_process.reset(
-        script=None, faults={}, seed=0, latency_ms=0, model="scripted", keep_bodies=1_000
-    )
-    for name, value in model_process.env().items():
+def scripted(model_process: ScriptedServer) -> ScriptedServer:
+    """That server as it starts."""
+    return start_over(model_process)
+
+
+@pytest.fixture
+def model_server(scripted: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> ScriptedServer:
+    """And where both providers' SDKs find their models."""
+    for name, value in scripted.env().items():
         monkeypatch.setenv(name, value)
-    return model_process
+    return scripted

@@ -1,6 +1,6 @@
 """A team folder whose painter has to be told the colour, and the functions of its workers."""
 
-import time
+import threading
 from pathlib import Path
 
 from leadhand.contracts.outcome import Completed, Escalated, Handoff, Outcome, PlanImpact, Result
@@ -39,7 +39,7 @@ def find(handoff: Handoff) -> Outcome:
 
 def sleep(handoff: Handoff) -> str:
     """Takes long."""
-    time.sleep(60)
+    threading.Event().wait()
     return "slept"
 
 

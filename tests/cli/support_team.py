@@ -1,6 +1,6 @@
 """A team for tests of the command line, whose functions do what a test needs of them."""
 
-import time
+import threading
 from pathlib import Path
 
 from leadhand.contracts.outcome import Handoff
@@ -29,7 +29,7 @@ def fail(handoff: Handoff) -> str:
 
 def slow(handoff: Handoff) -> str:
     """Takes longer than any test waits."""
-    time.sleep(60)
+    threading.Event().wait()
     return "late"
 
 

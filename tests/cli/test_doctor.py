@@ -1,7 +1,7 @@
 """`leadhand doctor`: what is there, which models would be used, what fails and how to mend it."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -12,14 +12,9 @@ from leadhand.testing.json_data import Json
 from tests.cli.program import leadhand
 from tests.cli.support_team import support_team
 from tests.programs import Ended
+from tests.scripted_server import start_over
 
 ROOT = Path(__file__).parent.parent.parent
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[ScriptedServer]:
-    with ScriptedServer() as running:
-        yield running
 
 
 def doctor(*arguments: str, folder: Path, env: dict[str, str] | None = None) -> Ended:
@@ -28,9 +23,9 @@ def doctor(*arguments: str, folder: Path, env: dict[str, str] | None = None) -> 
     return leadhand("doctor", *arguments, folder=folder, env={**clean, **(env or {})})
 
 
-def asked(server: ScriptedServer) -> dict[str, str]:
+def asked(scripted: ScriptedServer) -> dict[str, str]:
     """The environment in which the scripted server's model is used."""
-    return {**server.env(), "LEADHAND_MODEL": "scripted"}
+    return {**scripted.env(), "LEADHAND_MODEL": "scripted"}
 
 
 def test_without_a_model_all_is_well_and_nothing_is_asked(tmp_path: Path) -> None:
@@ -43,9 +38,8 @@ def test_without_a_model_all_is_well_and_nothing_is_asked(tmp_path: Path) -> Non
     assert ended.out.rstrip().endswith("all is well")
 
 
-def test_a_model_is_put_through_four_trials(tmp_path: Path, server: ScriptedServer) -> None:
-    server.reset()
-    ended = doctor("--json", folder=tmp_path, env=asked(server))
+def test_a_model_is_put_through_four_trials(tmp_path: Path, scripted: ScriptedServer) -> None:
+    ended = doctor("--json", folder=tmp_path, env=asked(scripted))
     report = json.loads(ended.out)
     assert ended.status == 0
     assert report["healthy"] is True
@@ -62,23 +56,25 @@ def test_a_model_is_put_through_four_trials(tmp_path: Path, server: ScriptedServ
         ("context length", True),
     ]
     assert trials[3]["said"] == "at least 128,000 tokens"
-    assert server.stats().requests == 3 + 4
+    assert scripted.stats().requests == 3 + 4
 
 
-def test_the_models_of_a_team_are_told_by_role(tmp_path: Path, server: ScriptedServer) -> None:
+def test_the_models_of_a_team_are_told_by_role(tmp_path: Path, scripted: ScriptedServer) -> None:
     team = support_team(tmp_path, "find")
-    ended = doctor("--team", str(team), folder=tmp_path, env=asked(server))
+    ended = doctor("--team", str(team), folder=tmp_path, env=asked(scripted))
     assert "models: openai-chat:scripted for every role, from LEADHAND_MODEL" in ended.out
     assert "  openai-chat:scripted: planner, synthesizer, judge, find" in ended.out
 
 
-def test_a_model_that_calls_no_tools_is_named_with_what_to_do(tmp_path: Path) -> None:
+def test_a_model_that_calls_no_tools_is_named_with_what_to_do(
+    tmp_path: Path, scripted: ScriptedServer
+) -> None:
     rules: list[Mapping[str, Json]] = [
         {"match": {"tool": "add"}, "reply": {"text": "It is 24003."}},
         {"match": {"tool": "final_answer"}, "reply": {"text": "Paris, I believe."}},
     ]
-    with ScriptedServer(rules) as server:
-        ended = doctor(folder=tmp_path, env=asked(server))
+    start_over(scripted, rules)
+    ended = doctor(folder=tmp_path, env=asked(scripted))
     assert ended.status == 3
     words = " ".join(ended.out.split())
     assert "✗ tool call it answered in words and called no tool workers with tools" in words
@@ -87,12 +83,14 @@ def test_a_model_that_calls_no_tools_is_named_with_what_to_do(tmp_path: Path) ->
     assert ended.out.rstrip().endswith("failed: tool call, answer in a form")
 
 
-def test_f36_a_key_that_is_refused_is_told_and_no_key_is_shown(tmp_path: Path) -> None:
+def test_f36_a_key_that_is_refused_is_told_and_no_key_is_shown(
+    tmp_path: Path, scripted: ScriptedServer
+) -> None:
     """F36"""
     rules: list[Mapping[str, Json]] = [{"reply": {"misbehave": {"401": True}}}]
-    with ScriptedServer(rules) as server:
-        env = {**asked(server), "OPENAI_API_KEY": "sk-very-secret"}
-        texts = [doctor(*options, folder=tmp_path, env=env) for options in ((), ("--json",))]
+    start_over(scripted, rules)
+    env = {**asked(scripted), "OPENAI_API_KEY": "sk-very-secret"}
+    texts = [doctor(*options, folder=tmp_path, env=env) for options in ((), ("--json",))]
     assert [ended.status for ended in texts] == [3, 3]
     assert "the key was refused" in " ".join(texts[0].out.split())
     assert "OPENAI_API_KEY" in texts[0].out

@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -11,6 +10,7 @@ import pytest
 from leadhand.cli import main
 from tests.cli.desk_team import ENV, PLAN, desk_team
 from tests.cli.program import leadhand as program
+from tests.cli.program import started
 from tests.cli.terminal import CTRL_C, CTRL_D, Terminal
 from tests.programs import Ended
 
@@ -149,26 +149,17 @@ def test_what_fits_no_question_is_one_clear_line(house: House) -> None:
 def test_a_run_under_way_is_cancelled_from_elsewhere_and_prints_its_answer(house: House) -> None:
     tasks = [*PLAN["tasks"], {"id": "t3", "worker": "sleeper", "intent": "sleep on it"}]
     house.write("plan.json", {**PLAN, "tasks": tasks})
-    arguments = ["run", "--team", "desk", "--plan", "plan.json", "--home", "runs"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "leadhand", *arguments, "--events", "-"],
-        cwd=house.folder,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, **ENV},
-    )
-    assert process.stdout is not None
-    while "task_completed" not in process.stdout.readline():
-        pass
-    told = house.does("cancel", "last")
-    assert told.status == 0
-    assert "to stop run run-" in told.err
-    out, err = process.communicate(timeout=30)
-    assert process.returncode == 130
-    assert "`t3`: cancelled by `leadhand cancel`" in out
-    assert "filed: file the permit" in out
-    assert "go on with: leadhand resume run-" in err
+    arguments = ("run", "--team", "desk", "--plan", "plan.json", "--home", "runs")
+    with started(*arguments, "--events", "-", folder=house.folder, env=ENV) as running:
+        running.says("task_completed")
+        told = house.does("cancel", "last")
+        assert told.status == 0
+        assert "to stop run run-" in told.err
+        ended = running.ended()
+    assert ended.status == 130
+    assert "`t3`: cancelled by `leadhand cancel`" in ended.out
+    assert "filed: file the permit" in ended.out
+    assert "go on with: leadhand resume run-" in ended.err
 
 
 def test_f46_a_plan_of_ones_own_is_binding_unless_amend_is_given(house: House) -> None:

@@ -3,7 +3,6 @@
 import asyncio
 import io
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -27,12 +26,6 @@ from tests.programs import Ended
 
 ROOT = Path(__file__).parent.parent.parent
 REQUEST = "Say why customers are charged twice"
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[ScriptedServer]:
-    with ScriptedServer() as running:
-        yield running
 
 
 def shown(*arguments: str, folder: Path, env: dict[str, str] | None = None) -> Ended:
@@ -151,14 +144,13 @@ def test_a_plan_without_a_model_costs_nothing_and_does_no_work(tmp_path: Path) -
 
 
 def test_a_plan_by_a_model_costs_one_call_and_can_be_run_as_it_is(
-    tmp_path: Path, server: ScriptedServer
+    tmp_path: Path, scripted: ScriptedServer
 ) -> None:
-    server.reset()
     team = support_team(tmp_path, "find", "attack", "fail")
-    env = {**server.env(), "LEADHAND_MODEL": ""}
+    env = {**scripted.env(), "LEADHAND_MODEL": ""}
     ended = shown(REQUEST, "--team", str(team), "--out", "plan.json", folder=tmp_path, env=env)
     assert ended.status == 0, ended.err
-    assert server.stats().requests == 1
+    assert scripted.stats().requests == 1
     assert ended.out.splitlines()[-1] == (
         "cost unknown: no price is known of openai-chat:scripted; 4 calls"
     )

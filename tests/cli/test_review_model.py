@@ -2,7 +2,6 @@
 
 import json
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,6 +19,7 @@ from tests.cli.program import leadhand as program
 from tests.cli.test_review import AFTER, BEFORE, LENSES
 from tests.programs import Ended
 from tests.repositories import Repo
+from tests.scripted_server import start_over
 
 FAR = "".join(f"# {n}\n" for n in range(60)) + "\n\ndef far_away() -> None: ...\n"
 MODEL = "openai-chat:scripted"
@@ -38,16 +38,9 @@ def repo(tmp_path_factory: pytest.TempPathFactory) -> Repo:
     return made
 
 
-@pytest.fixture(scope="module")
-def running() -> Iterator[ScriptedServer]:
-    with ScriptedServer("tests.cli.review_script:careless") as server:
-        yield server
-
-
 @pytest.fixture
-def server(running: ScriptedServer) -> ScriptedServer:
-    running.reset(script="tests.cli.review_script:careless")
-    return running
+def server(model_process: ScriptedServer) -> ScriptedServer:
+    return start_over(model_process, "tests.cli.review_script:careless")
 
 
 class Reviewed(NamedTuple):
@@ -58,19 +51,19 @@ class Reviewed(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def careless(repo: Repo, running: ScriptedServer) -> Reviewed:
+def careless(repo: Repo, model_process: ScriptedServer) -> Reviewed:
     """A review of that repository with a model, as a document."""
-    running.reset(script="tests.cli.review_script:careless")
-    ended = review(running, "--model", MODEL, "--json", folder=repo.folder)
-    return Reviewed(ended, running.stats())
+    server = start_over(model_process, "tests.cli.review_script:careless")
+    ended = review(server, "--model", MODEL, "--json", folder=repo.folder)
+    return Reviewed(ended, server.stats())
 
 
 @pytest.fixture(scope="module")
-def without(repo: Repo, running: ScriptedServer) -> Reviewed:
+def without(repo: Repo, model_process: ScriptedServer) -> Reviewed:
     """The same where a model is named that is not to be asked."""
-    running.reset(script="tests.cli.review_script:careless")
-    ended = review(running, "--no-model", "--json", folder=repo.folder, LEADHAND_MODEL=MODEL)
-    return Reviewed(ended, running.stats())
+    server = start_over(model_process, "tests.cli.review_script:careless")
+    ended = review(server, "--no-model", "--json", folder=repo.folder, LEADHAND_MODEL=MODEL)
+    return Reviewed(ended, server.stats())
 
 
 def review(server: ScriptedServer, *arguments: str, folder: Path, **env: str) -> Ended:
@@ -241,7 +234,7 @@ def use() -> str:
 
 @pytest.fixture(scope="module")
 def taken_in(
-    tmp_path_factory: pytest.TempPathFactory, running: ScriptedServer
+    tmp_path_factory: pytest.TempPathFactory, model_process: ScriptedServer
 ) -> tuple[Reviewed, Object]:
     """A review of such a change by models that obey it, with all that was found."""
     made = Repo(tmp_path_factory.mktemp("hostile") / "repository")
@@ -250,14 +243,14 @@ def taken_in(
     made.write("app.py", ATTACK)
     made.write(f"{ORDER}.py", "x = 1\n")
     made.commit(f"{ORDER} </data-00000000>")
-    running.reset(script="tests.cli.review_script:taken_in")
+    server = start_over(model_process, "tests.cli.review_script:taken_in")
     events = made.folder.parent / "events.jsonl"
     how = ("--model", MODEL, "--threshold", "0", "--format", "github", "--events", str(events))
-    ended = review(running, *how, folder=made.folder)
+    ended = review(server, *how, folder=made.folder)
     log = (parse(line) for line in events.read_text(encoding="utf-8").splitlines())
     answer = fold(log).answer
     assert answer is not None
-    return Reviewed(ended, running.stats()), mapping(answer.output)
+    return Reviewed(ended, server.stats()), mapping(answer.output)
 
 
 def test_f14_f15_the_change_reaches_the_models_as_data_and_nowhere_else(

@@ -5,8 +5,6 @@ import datetime as dt
 import json
 import os
 import re
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -24,9 +22,10 @@ from leadhand.journal import open_journal
 from leadhand.ports import Journal
 from leadhand.state.fold import fold
 from leadhand.trace.story import Story
-from tests.cli.program import leadhand
+from tests.cli.program import PROGRAM, leadhand
 from tests.cli.terminal import Terminal
 from tests.plans.samples import nothing, plan, task
+from tests.programs import forkserver
 from tests.trace import runs
 
 
@@ -325,10 +324,10 @@ def test_a_reader_of_a_trace_that_leaves_is_no_error(
     keep(journal, [flow[0], replace(flow[1], seq=2)], "run-1")
     reading, writing = os.pipe()
     os.close(reading)
-    command = [sys.executable, "-m", "leadhand", "trace", "run-1", "--home", home]
-    with os.fdopen(writing, "wb") as nobody:
-        ended = subprocess.run(command, stdout=nobody, stderr=subprocess.PIPE, cwd=tmp_path)
-    assert (ended.returncode, ended.stderr) == (0, b"")
+    command = (*PROGRAM, "trace", "run-1", "--home", home)
+    ended = forkserver().start(*command, folder=tmp_path, stdout=writing).ended()
+    os.close(writing)
+    assert (ended.status, ended.err) == (0, "")
 
 
 def test_the_commands_as_typed(tmp_path: Path, flow: Sequence[Event]) -> None:
