@@ -1,7 +1,6 @@
 """The supervisor: plan, check, run, answer; whatever happens there is an answer that says so."""
 
 import asyncio
-import logging
 import threading
 from collections.abc import Sequence
 
@@ -30,6 +29,7 @@ from leadhand.contracts.task_events import did_not_stop
 from leadhand.ports import TaskResult
 from leadhand.state.fold import fold
 from leadhand.testing import VirtualClock, run_virtual
+from tests.patience import wait_until
 from tests.plans.samples import plan, task
 
 
@@ -373,16 +373,12 @@ def test_a_sync_worker_that_never_returns_is_abandoned_and_named() -> None:
     assert {*state.stuck} == {did_not_stop("stuck", "a")}
 
 
-def test_an_async_worker_that_blocks_the_loop_is_named() -> None:
+def test_an_async_worker_that_blocks_the_loop_is_named(caplog: pytest.LogCaptureFixture) -> None:
     """F38"""
-    logged, named = threading.Event(), asyncio.Event()
-
-    class Watching(logging.Handler):
-        def emit(self, record: logging.LogRecord) -> None:
-            logged.set()
+    named = asyncio.Event()
 
     async def block(handoff: Handoff) -> str:
-        logged.wait(60)
+        wait_until(lambda: "has blocked the event loop" in caplog.text)
         await named.wait()
         return "awake"
 
@@ -393,11 +389,6 @@ def test_an_async_worker_that_blocks_the_loop_is_named() -> None:
     team = Team("t", workers=(Worker("blocker", "d", run=block),))
     supervisor = Supervisor(team)
     the_plan = plan(task("a", worker="blocker"))
-    handler = Watching()
-    logging.getLogger("leadhand").addHandler(handler)
-    try:
-        asyncio.run(supervisor.run(plan=the_plan, run_id="r", listener=listen))
-    finally:
-        logging.getLogger("leadhand").removeHandler(handler)
+    asyncio.run(supervisor.run(plan=the_plan, run_id="r", listener=listen))
     (message,) = fold(supervisor.journal.events("r")).stuck
     assert "worker 'blocker' blocked the event loop" in message
