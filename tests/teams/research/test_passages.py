@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from leadhand.contracts.outcome import Result
+from leadhand.teams.research.findings import Findings
 from leadhand.teams.research.passages import find
 from tests.teams.research import samples
 from tests.teams.research.findings import found, handoff, written
@@ -14,9 +16,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return samples.folder(tmp_path_factory.mktemp("passages"))
 
 
-def test_the_passage_that_answers_is_quoted_with_its_line_and_heading(folder: Path) -> None:
-    findings = found(find, "Why did prices go up?", folder)
-    first = findings.sections[0]
+@pytest.fixture(scope="module")
+def prices(folder: Path) -> Result:
+    return find(handoff("Why did prices go up?", folder))
+
+
+def test_the_passage_that_answers_is_quoted_with_its_line_and_heading(prices: Result) -> None:
+    first = Findings.model_validate(prices.output).sections[0]
     assert first.title == "notes/pricing.md"
     assert first.body.startswith(
         "Why prices went up [notes/pricing.md:5]\n\n> In March 2024 we raised the price of the "
@@ -29,8 +35,8 @@ def test_a_pdf_is_cited_by_page_and_a_word_file_by_line(folder: Path) -> None:
     assert "Risks [north.docx:7]\n\n> If revenue in the North" in shown
 
 
-def test_passages_are_grouped_by_file_in_the_order_of_the_file(folder: Path) -> None:
-    findings = found(find, "Why did prices go up?", folder)
+def test_passages_are_grouped_by_file_in_the_order_of_the_file(prices: Result) -> None:
+    findings = Findings.model_validate(prices.output)
     pricing = next(one.body for one in findings.sections if one.title == "notes/pricing.md")
     assert pricing.index("[notes/pricing.md:5]") < pricing.index("[notes/pricing.md:10]")
     assert len({one.title for one in findings.sections}) == len(findings.sections)
@@ -94,8 +100,7 @@ def test_text_without_spaces_is_found_too(tmp_path: Path) -> None:
     assert "価格を上げました" in written(found(find, "価格を上げた理由", tmp_path))
 
 
-def test_the_evidence_is_every_place_that_is_quoted(folder: Path) -> None:
-    result = find(handoff("Why did prices go up?", folder))
-    shown = written(found(find, "Why did prices go up?", folder))
-    assert result.evidence
-    assert all(place in shown for place in result.evidence)
+def test_the_evidence_is_every_place_that_is_quoted(prices: Result) -> None:
+    shown = written(Findings.model_validate(prices.output))
+    assert prices.evidence
+    assert all(place in shown for place in prices.evidence)
