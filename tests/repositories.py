@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 _DATE = "2024-01-02T03:04:05+00:00"
@@ -28,13 +29,34 @@ class Repo:
         self.git("commit", "-q", "--allow-empty", "--no-verify", "-m", message)
         return self.git("rev-parse", "HEAD")
 
-    def git(self, *args: str, given: bytes = b"") -> str:
-        """What `git *args` prints in this repository, without white space around it."""
+    def commits(self, *commits: tuple[str, Mapping[str, str]]) -> None:
+        """Many commits at once, each a message and the texts of the files that it changes."""
+        who = "A Tester <tester@example.com> 1704164645 +0000"
+        stream = list[str]()
+        begun = self.git("rev-parse", "-q", "--verify", "HEAD", status=None)
+        for number, (message, files) in enumerate(commits):
+            stream.append(f"commit refs/heads/main\ncommitter {who}\n{_data(message)}")
+            if begun and number == 0:
+                stream.append(f"from {begun}\n")
+            stream += [f"M 100644 inline {path}\n{_data(text)}" for path, text in files.items()]
+        self.git("fast-import", "--quiet", given="".join(stream).encode())
+        self.git("reset", "-q", "--hard")
+
+    def git(self, *args: str, given: bytes = b"", status: int | None = 0) -> str:
+        """What `git *args` prints in this repository, without white space around it.
+
+        It must end with `status`, if there is one.
+        """
         done = subprocess.run(
             ["git", *args], cwd=self.folder, env=hermetic(), input=given, capture_output=True
         )
-        assert done.returncode == 0, done.stderr.decode(errors="replace")
+        assert status in (None, done.returncode), done.stderr.decode(errors="replace")
         return done.stdout.decode("utf-8", errors="replace").strip()
+
+
+def _data(text: str) -> str:
+    """A text as `git fast-import` reads it."""
+    return f"data {len(text.encode())}\n{text}\n"
 
 
 def hermetic() -> dict[str, str]:

@@ -14,8 +14,10 @@ from tests.repositories import Repo
 LONG = "".join(f"line {n}\n" for n in range(1, 1001))
 
 
-@pytest.fixture
-def change(tmp_path: Path) -> Change:
+@pytest.fixture(scope="module")
+def change(tmp_path_factory: pytest.TempPathFactory) -> Change:
+    """What no test writes to."""
+    tmp_path = tmp_path_factory.mktemp("browsed")
     repo = Repo(tmp_path / "theirs")
     repo.write("app.py", "def run():\n    return 1\n")
     repo.write("other.py", "from app import run\n\nrun()\n")

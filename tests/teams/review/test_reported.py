@@ -1,7 +1,7 @@
 """What a model reports becomes a finding where its quote stands, or is dropped for its quote."""
 
-import time
 from pathlib import Path
+from tempfile import mkdtemp
 
 import pytest
 
@@ -11,6 +11,7 @@ from leadhand.synthesis.findings import Gathered
 from leadhand.teams.review.change import Change
 from leadhand.teams.review.quotes import ChangeQuotes
 from leadhand.teams.review.reported import MAX_FINDINGS, Reported, lens_report
+from tests.costs import assert_linear
 from tests.teams.review.changes import make_change
 
 BEFORE = "def pay(user):\n    check(user)\n    send(user)\n\n\n" + "# x\n" * 30 + "y = 1\n"
@@ -83,17 +84,18 @@ def test_what_the_change_does_not_have_is_dropped_and_counted(
 def test_a_quote_is_looked_for_in_no_time_however_many_places_a_change_has(
     tmp_path: Path,
 ) -> None:
-    lines = [f"x_{n} = {n}" for n in range(1_600)]
-    after = [line + "0" if n % 2 else line for n, line in enumerate(lines)]
-    change = make_change(tmp_path, {"a.py": "\n".join(after)}, {"a.py": "\n".join(lines)})
-    started = time.monotonic()
-    report = lens_report(
-        [said("x_19 = 190\nx_17 = 170"), said("x_1 = 2"), said("x_1501 = 15010", line=1)],
-        change,
-        lens="bugs",
-    )
-    assert time.monotonic() - started < 60
-    assert [finding.line for finding in report.findings] == [1, 1, 1_502]
+    def change_of(places: int) -> Change:
+        lines = [f"x_{n} = {n}" for n in range(2 * places)]
+        after = [line + "0" if n % 2 else line for n, line in enumerate(lines)]
+        folder = Path(mkdtemp(dir=tmp_path))
+        return make_change(folder, {"a.py": "\n".join(after)}, {"a.py": "\n".join(lines)})
+
+    def lines_of(change: Change) -> list[int]:
+        quotes = [said("x_19 = 190\nx_17 = 170"), said("x_1 = 2"), said("x_23 = 230", line=1)]
+        return [one.line for one in lens_report(quotes, change, lens="bugs").findings]
+
+    assert lines_of(change_of(20)) == [1, 1, 24]
+    assert_linear(lines_of, change_of, 13)
 
 
 def test_a_model_has_no_say_in_category_source_or_confidence(change: Change) -> None:

@@ -26,6 +26,7 @@ from leadhand.teams.review.with_model import LENSES, with_model
 from leadhand.testing import ScriptedServer
 from leadhand.untrusted.fence import Fence
 from leadhand.workers import briefing
+from tests.patience import HANG_S
 from tests.teams.review.changes import make_change
 
 SURE, UNSURE = "bugs/undefined-name", "security/shell-injection"
@@ -134,7 +135,7 @@ def test_what_was_scored_when_time_is_up_is_kept_and_the_rest_is_named(
     server.reset(
         script=[
             {"match": {"contains": "Quick."}, "reply": {"json": sure}},
-            {"match": {}, "reply": {"misbehave": {"latency_ms": 60_000}}},
+            {"match": {}, "reply": {"misbehave": {"latency_ms": 600_000}}},
         ]
     )
     given = results(reported("Quick.", "one = 1"), reported("Slow to judge.", "two = 2"))
@@ -156,7 +157,7 @@ def test_what_was_scored_when_time_is_up_is_kept_and_the_rest_is_named(
             )
             assert synthesizer.calls_model
             work = asyncio.ensure_future(synthesizer.synthesize(plan, given))
-            await asyncio.wait_for(scored.wait(), 20)
+            await asyncio.wait_for(scored.wait(), HANG_S)
             for _ in range(20):
                 await asyncio.sleep(0)  # what was answered goes on to where it is kept
             work.cancel()

@@ -210,15 +210,25 @@ class TestReintroduced:
         assert found.message.isprintable()
 
 
+def others(count: int) -> list[tuple[str, dict[str, str]]]:
+    """Commits that have nothing to do with it."""
+    return [("Other", {"src/other.py": f"OTHER = {number}\n"}) for number in range(count)]
+
+
+def same(text: str, *paths: str) -> dict[str, str]:
+    return dict.fromkeys(paths, text)
+
+
 class TestMissingCompanion:
     def pair(self, past: Past, *, together: int, alone: int) -> None:
-        for number in range(alone):
-            past.commit("Alone", {"src/limits.py": f"LIMIT = -{number}\n"})
-        for number in range(together):
-            text = f"LIMIT = {number}\n"
-            past.commit("Both", {"src/limits.py": text, "docs/limits.md": text})
-        for number in range(3 * together):
-            past.commit("Other", {"src/other.py": f"OTHER = {number}\n"})
+        past.repo.commits(
+            *(("Alone", {"src/limits.py": f"LIMIT = -{number}\n"}) for number in range(alone)),
+            *(
+                ("Both", same(f"LIMIT = {number}\n", "src/limits.py", "docs/limits.md"))
+                for number in range(together)
+            ),
+            *others(3 * together),
+        )
 
     def test_a_file_left_out_against_all_habit_is_named_with_its_figures(self, past: Past) -> None:
         self.pair(past, together=10, alone=2)
@@ -247,33 +257,43 @@ class TestMissingCompanion:
         assert past.review({"src/limits.py": "LIMIT = 99\n"}).findings == ()
 
     def test_what_changes_in_nearly_every_commit_is_nobodys_companion(self, past: Past) -> None:
-        for number in range(20):
-            files = {"CHANGES": f"{number}\n", "src/limits.py": f"LIMIT = {number}\n"}
-            past.commit("Both", files)
+        past.repo.commits(
+            *(
+                ("Both", {"CHANGES": f"{number}\n", "src/limits.py": f"LIMIT = {number}\n"})
+                for number in range(20)
+            )
+        )
         assert past.review({"src/limits.py": "LIMIT = 99\n"}).findings == ()
 
     def test_a_test_that_changes_alone_asks_for_nothing(self, past: Past) -> None:
-        for number in range(12):
-            text = f"LIMIT = {number}\n"
-            past.commit("Both", {"tests/test_limits.py": text, "src/limits.py": text})
-        for number in range(36):
-            past.commit("Other", {"src/other.py": f"OTHER = {number}\n"})
+        past.repo.commits(
+            *(
+                ("Both", same(f"LIMIT = {number}\n", "tests/test_limits.py", "src/limits.py"))
+                for number in range(12)
+            ),
+            *others(36),
+        )
         assert past.review({"tests/test_limits.py": "LIMIT = 99\n"}).findings == ()
         assert only(past.review({"src/limits.py": "LIMIT = 98\n"}))
 
     def test_releases_and_upgrades_tie_nothing_together(self, past: Past) -> None:
-        for number in range(12):
-            text = f"VERSION = {number}\n"
-            past.commit(f"Release 1.{number}", {"a.py": text, "b.py": text})
-        for number in range(36):
-            past.commit("Other", {"src/other.py": f"OTHER = {number}\n"})
+        past.repo.commits(
+            *(
+                (f"Release 1.{number}", same(f"VERSION = {number}\n", "a.py", "b.py"))
+                for number in range(12)
+            ),
+            *others(36),
+        )
         assert past.review({"a.py": "VERSION = 99\n"}).findings == ()
 
     def test_sweeps_over_many_files_tie_nothing_together(self, past: Past) -> None:
-        for number in range(12):
-            past.commit("Sweep", {f"src/m{at}.py": f"V = {number}\n" for at in range(12)})
-        for number in range(40):
-            past.commit("Other", {"other.py": f"OTHER = {number}\n"})
+        past.repo.commits(
+            *(
+                ("Sweep", {f"src/m{at}.py": f"V = {number}\n" for at in range(12)})
+                for number in range(12)
+            ),
+            *others(40),
+        )
         assert past.review({"src/m1.py": "V = 99\n"}).findings == ()
 
 

@@ -1,9 +1,9 @@
 """What the past reviews lens takes from an export, and which new code it finds like the old."""
 
 import json
-import time
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import mkdtemp
 
 import pytest
 
@@ -11,6 +11,7 @@ from leadhand.contracts.finding import Finding, LensReport
 from leadhand.contracts.outcome import Handoff
 from leadhand.errors import InputError
 from leadhand.teams.review.lenses.past_reviews import RULES, load_export, review
+from tests.costs import assert_linear
 from tests.teams.review.changes import make_change
 
 SESSION = "response = requests.get(profile_url, verify=False, timeout=settings.timeout)"
@@ -265,23 +266,23 @@ class TestExport:
             load_export(tmp_path / "none.json")
 
 
-def test_ten_thousand_comments_and_a_thousand_hunks_take_seconds(tmp_path: Path) -> None:
+def test_sixty_times_the_comments_and_hunks_take_about_sixty_times_as_long(tmp_path: Path) -> None:
     def lines(start: int, count: int, name: str = "result") -> list[str]:
         return [
             f"{name}_{n} = client.fetch_{n % 31}(session, item_{n % 1009}, limit={n % 13})"
             for n in range(start, start + count)
         ]
 
-    export = write(
-        tmp_path, *(comment(*lines(n * 7, 5), body=f"Remark number {n}") for n in range(10_000))
-    )
-    after: dict[str, str] = {}
-    for n in range(100):
-        hunks = ("\n".join(lines(n * 311 + at * 17, 8, "answer")) for at in range(10))
-        after[f"m{n}.py"] = text(*hunks)
-    start = time.perf_counter()
-    look(tmp_path, after, export)
-    assert time.perf_counter() - start < 120
+    def change_of(comments: int) -> tuple[Path, dict[str, str], Path]:
+        folder = Path(mkdtemp(dir=tmp_path))
+        remarks = (comment(*lines(n * 7, 5), body=f"Remark number {n}") for n in range(comments))
+        after: dict[str, str] = {}
+        for n in range(comments // 100):
+            hunks = ("\n".join(lines(n * 311 + at * 17, 8, "answer")) for at in range(10))
+            after[f"m{n}.py"] = text(*hunks)
+        return folder, after, write(folder, *remarks)
+
+    assert_linear(lambda given: look(*given), change_of, 160)
 
 
 def test_every_rule_is_named_for_the_lens() -> None:
