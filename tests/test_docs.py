@@ -7,11 +7,13 @@ block right after it says. Commands in `sh` blocks are run, all in one folder, i
 import os
 import re
 import subprocess
-import sys
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+
+from tests.patience import HANG_S
+from tests.programs import forkserver
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
@@ -36,32 +38,27 @@ def blocks(page: Path) -> list[Block]:
     return [Block(*one.group("language", "file", "text", "out")) for one in _BLOCK.finditer(text)]
 
 
-def _run(command: list[str], folder: Path) -> "subprocess.CompletedProcess[str]":
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    home = {"PATH": path, "NO_COLOR": "1", "LEADHAND_HOME": str(folder / ".home")}
-    return subprocess.run(
-        command,
-        cwd=folder,
-        env={**os.environ, **home},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        timeout=600,  # only a hang takes as long
-    )
-
-
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_every_example_of_a_page_works(page: Path, tmp_path: Path) -> None:
+    env = {**os.environ, "NO_COLOR": "1", "LEADHAND_HOME": str(tmp_path / ".home")}
     for block in blocks(page):
         if block.file is not None:
             (tmp_path / block.file).write_text(block.text, encoding="utf-8")
         elif block.language == "python":
-            done = _run([sys.executable, "-W", "error", "-c", block.text], tmp_path)
-            assert done.returncode == 0, done.stderr
-            assert done.stdout == (block.out or ""), block.text
+            ran = forkserver().run("-W", "error", "-c", block.text, folder=tmp_path, env=env)
+            assert ran.status == 0, ran.err
+            assert ran.out == (block.out or ""), block.text
         elif block.language == "sh":
             for command in block.text.splitlines():
-                done = _run(["sh", "-ec", command], tmp_path)
+                done = subprocess.run(
+                    ["sh", "-ec", command],
+                    cwd=tmp_path,
+                    env=forkserver().shell_env(env),
+                    stdin=subprocess.DEVNULL,
+                    capture_output=True,
+                    text=True,
+                    timeout=HANG_S,
+                )
                 assert done.returncode == 0, f"{command}: {done.stderr}"
                 assert done.stdout, command
 

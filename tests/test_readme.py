@@ -10,6 +10,8 @@ import pytest
 
 from leadhand.testing import ScriptedServer
 from leadhand.testing.misbehaviour import TO_ANSWERS, TO_RESPONSES
+from tests.patience import HANG_S
+from tests.programs import forkserver
 from tests.repositories import Repo
 
 ROOT = Path(__file__).parent.parent
@@ -56,15 +58,15 @@ def repo(tmp_path_factory: pytest.TempPathFactory) -> Repo:
 
 
 def _sh(command: str, repo: Repo, home: Path) -> "subprocess.CompletedProcess[str]":
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    env = forkserver().shell_env({**os.environ, "NO_COLOR": "1", "LEADHAND_HOME": str(home)})
     return subprocess.run(
         ["sh", "-ec", command],
         cwd=repo.folder,
-        env={**os.environ, "PATH": path, "NO_COLOR": "1", "LEADHAND_HOME": str(home)},
+        env=env,
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=HANG_S,
     )
 
 
@@ -89,26 +91,23 @@ def test_a_make_command_of_the_readme_has_its_target(command: str) -> None:
 
 
 def test_the_snippet_of_the_readme_prints_what_it_says() -> None:
-    snippet = SNIPPETS[0]
+    """In an interpreter of its own, whose imports warn of nothing."""
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", snippet], capture_output=True, text=True, timeout=60
+        [sys.executable, "-W", "error", "-c", SNIPPETS[0]],
+        capture_output=True,
+        text=True,
+        timeout=HANG_S,
     )
     assert done.returncode == 0, done.stderr
     assert f"This prints `{done.stdout.strip()}`" in README
 
 
-def test_the_snippet_with_a_model_gives_an_answer() -> None:
+def test_the_snippet_with_a_model_gives_an_answer(scripted: ScriptedServer, tmp_path: Path) -> None:
     snippet = SNIPPETS[1].replace("openai:gpt-5-mini", "openai-chat:gpt-5-mini")
-    with ScriptedServer() as server:
-        done = subprocess.run(
-            [sys.executable, "-W", "error", "-c", snippet],
-            env={**os.environ, **server.env()},
-            capture_output=True,
-            text=True,
-            timeout=60,
-        )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("complete ")
+    env = {**os.environ, **scripted.env()}
+    done = forkserver().run("-W", "error", "-c", snippet, folder=tmp_path, env=env)
+    assert done.status == 0, done.err
+    assert done.out.startswith("complete ")
 
 
 def test_every_misbehaviour_of_the_scripted_server_is_named() -> None:

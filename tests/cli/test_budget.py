@@ -104,15 +104,14 @@ def test_a_plan_shows_the_budget_beside_what_it_may_cost(
 def test_a_deadline_ends_a_run_with_status_4_whoever_hangs(
     model_server: ScriptedServer, tmp_path: Path, role: str
 ) -> None:
-    hanging = {"match": {"role": role}, "reply": {"misbehave": {"latency_ms": 60_000}}}
+    hanging = {"match": {"role": role}, "reply": {"misbehave": {"latency_ms": 600_000}}}
     model_server.configure(script=[hanging])
-    options = ("--model", UNPRICED, "--deadline", "2s", "--json")
+    options = ("--model", UNPRICED, "--deadline", "1s", "--json")
     given = () if role == "planner" else ("--plan", str(plan(tmp_path, 3)))
     ended = run(tmp_path, model_server, "Compare the invoices.", *given, *options)
     assert ended.status == 4, ended.err
     answer = json.loads(ended.out)
     assert answer["ended_by"] == "deadline"
-    assert answer["metrics"]["makespan_s"] < 2.5
     assert "deadline of " in answer["answer"]
 
 

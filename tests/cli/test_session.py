@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,13 +9,15 @@ import pytest
 from leadhand.cli.duration import parse_duration
 from leadhand.errors import InputError
 from tests.cli.program import leadhand
+from tests.patience import HANG_S
+from tests.programs import ROOT, Ended, Program, forkserver
 
 PROGRAM = """
 import asyncio
 import sys
 import time
 from leadhand import Handoff, Plan, Supervisor, Task, Team, Worker
-from leadhand.cli import session
+from leadhand.cli.run import execution
 
 
 async def quick(handoff: Handoff) -> str:
@@ -43,7 +43,7 @@ tasks = [
     Task(id="b", worker="forever", intent="take for ever", depends_on=["a"]),
 ]
 supervisor = Supervisor(team)
-answer = session.Session(session.Watch("a run", None, quiet=True)).follow(
+answer = execution.LiveRun(execution.Watch("a run", None, quiet=True)).follow(
     supervisor,
     lambda tell: supervisor.run("go", plan=Plan(goal="go", tasks=tasks), listener=tell),
 )
@@ -52,48 +52,38 @@ sys.exit(7)
 """
 
 
-def started(*, obedient: bool, blocks_s: float = 0.0) -> "subprocess.Popen[str]":
+def started(*, obedient: bool, blocks_s: float = 0.0) -> Program:
     """The program, once its second task has begun."""
-    process = subprocess.Popen(
-        [sys.executable, "-c", PROGRAM.format(obedient=obedient, blocks_s=blocks_s)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONUNBUFFERED": "1"},
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == "begun\n"
-    return process
+    code = PROGRAM.format(obedient=obedient, blocks_s=blocks_s)
+    program = forkserver().start("-c", code, folder=ROOT)
+    program.says("begun\n")
+    return program
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_one_signal_stops_the_work_and_keeps_what_is_done(number: signal.Signals) -> None:
     """F37"""
-    process = started(obedient=True)
-    process.send_signal(number)
-    out, err = process.communicate(timeout=30)
-    assert out == "cancelled {'a': 'done'}\n"
-    assert (process.returncode, err) == (7, "")
+    with started(obedient=True) as program:
+        program.kill(number)
+        assert program.ended() == Ended(7, "begun\ncancelled {'a': 'done'}\n", "")
 
 
 def test_one_signal_is_enough_for_a_worker_that_ignores_its_cancellation() -> None:
     """F37, F38"""
-    process = started(obedient=False)
-    process.send_signal(signal.SIGINT)
-    out, _ = process.communicate(timeout=30)
-    assert out == "cancelled {'a': 'done'}\n"
-    assert process.returncode == 7
+    with started(obedient=False) as program:
+        program.kill(signal.SIGINT)
+        ended = program.ended()
+    assert ended.out == "begun\ncancelled {'a': 'done'}\n"
+    assert ended.status == 7
 
 
 def test_a_second_signal_ends_the_process_even_while_the_loop_is_blocked() -> None:
     """F37"""
-    process = started(obedient=False, blocks_s=60.0)
-    assert process.stdout is not None
-    process.send_signal(signal.SIGINT)
-    assert process.stdout.readline() == "blocking\n"
-    process.send_signal(signal.SIGINT)
-    process.communicate(timeout=30)
-    assert process.returncode == 130
+    with started(obedient=False, blocks_s=HANG_S) as program:
+        program.kill(signal.SIGINT)
+        program.says("blocking\n")
+        program.kill(signal.SIGINT)
+        assert program.ended().status == 130
 
 
 @pytest.mark.parametrize(
@@ -116,15 +106,14 @@ def test_f34_a_warning_of_spans_does_nothing_to_the_terminal() -> None:
         "OTEL_EXPORTER_OTLP_PROTOCOL": "\x1b]0;x\a",
     }
     code = (
-        "from leadhand.cli import session\n"
-        "with session.spans_from_environment(warn=session._warn): pass"
+        "from leadhand.cli.run import execution\n"
+        "with execution.spans_from_environment(warn=execution._warn): pass"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, **hostile}
-    )
-    assert "leadhand: no spans are sent to http://x" in done.stderr
-    assert "\\x1b]0;x" in done.stderr
-    assert done.stderr.rstrip("\n").isprintable()
+    env = {**os.environ, **hostile}
+    said = forkserver().run("-c", code, folder=ROOT, env=env).err
+    assert "leadhand: no spans are sent to http://x" in said
+    assert "\\x1b]0;x" in said
+    assert said.rstrip("\n").isprintable()
 
 
 def test_events_that_cannot_be_written_are_one_clear_line(tmp_path: Path) -> None:
