@@ -86,6 +86,22 @@ def test_a_doubtful_result_is_raised_judged_and_accepted() -> None:
     assert remedies.about == [("a", (HALF, whole.partial))]
 
 
+def test_where_nobody_can_judge_the_surer_worker_is_believed() -> None:
+    surer = UNSURE.model_copy(update={"partial": Result(output="whole", confidence=39)})
+    why = "its worker is surer: 40 of 100, the other 39"
+    assert log(work(by_attempt(UNSURE, UNSURE, surer)))[-2:] == [
+        (
+            "opinion_judged", "a 3",
+            {"workers": ("first", "second"), "taken": "first", "second": surer.partial,
+             "reason": why},
+        ),
+        (
+            "task_completed", "a 3",
+            {"result": HALF, "flag": f"accepted at low confidence: first's, as {why}"},
+        ),
+    ]  # fmt: skip
+
+
 def test_what_only_one_result_is_left_of_is_accepted_with_a_flag() -> None:
     recorder = work(by_attempt(UNSURE, UNSURE, FAILED))
     why = "accepted at low confidence: second ended with tool_error as a second opinion"
