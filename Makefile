@@ -1,5 +1,7 @@
 # make review   set everything up and review this repository's latest commits
 # make test     everything that CI checks
+# make quick    what can be checked without processes, servers and databases
+# make test-all with every extra installed, and the long samples
 # Other targets: setup, format, bench, simulate.
 
 PYTHON ?= python3
@@ -11,18 +13,32 @@ STAMP := $(VENV)/.installed
 REPO ?= .
 RANGE ?= $(if $(filter .,$(REPO)),$(shell git rev-list --first-parent --max-count=6 HEAD 2>/dev/null | tail -n 1)..HEAD)
 
-.PHONY: review test setup format lint types imports unit bench simulate
+.PHONY: review test quick quick-unit test-all setup format lint types imports unit bench simulate
 
 review: setup
 	@$(BIN)/leadhand review $(RANGE) --repo $(REPO) --fail-on never $(ARGS)
 
 test: lint types imports unit
 
+# Types take one core for a minute, the quick tests the other.
+quick: lint imports
+	@$(MAKE) --no-print-directory -j2 types quick-unit
+
+quick-unit: setup
+	$(BIN)/pytest --quick
+
+EXTRAS := bedrock,cohere,google,groq,huggingface,mistral
+
+test-all: setup
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,$(EXTRAS)]'
+	@$(MAKE) --no-print-directory test
+	@$(MAKE) --no-print-directory simulate SEEDS=2000
+
 setup: $(STAMP)
 
 $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-	  { echo "leadhand needs Python 3.11 or newer: make $(MAKECMDGOALS) PYTHON=python3.12, say" >&2; exit 1; }
+	  { echo "leadhand needs Python 3.11 or newer: for example make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
 	@if command -v uv >/dev/null 2>&1; then \
 	  uv venv --quiet --allow-existing --python $(PYTHON) $(VENV) && \
 	  uv pip install --quiet --python $(BIN)/python --editable '.[dev]'; \

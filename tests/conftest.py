@@ -5,10 +5,14 @@ the processes that tests start have them too.
 """
 
 import atexit
+import functools
 import os
+import re
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -23,6 +27,50 @@ os.environ["LEADHAND_HOME"] = _home
 for _name in [*os.environ]:
     if _name.endswith(("_API_KEY", "_API_TOKEN", "_BASE_URL")):
         del os.environ[_name]
+_ROOT = Path(__file__).parent.parent
+_EXTERNAL = re.compile(
+    r"subprocess|processes|isolate=|fork|Popen|programs|repositor|make_change|git|home=|Sqlite|"
+    r"[Pp]ostgres|ScriptedServer|model_server|raw_endpoint|\bserver\b|LocalServer"
+)
+"""What a test module names that starts processes or servers, or opens databases."""
+_STARTS = {"subprocess.Popen", "os.fork", "os.posix_spawn", "socket.bind", "sqlite3.connect"}
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--quick`, for `make quick`."""
+    help = "only modules that need no process, server or database; none may start one"
+    parser.addoption("--quick", action="store_true", help=help)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Skip what needs more, without importing it."""
+    is_test = collection_path.name.startswith("test_") and collection_path.suffix == ".py"
+    if not config.getoption("--quick") or not is_test:
+        return None
+    return _is_external(collection_path) or None
+
+
+@functools.cache
+def _is_external(path: Path) -> bool:
+    """Whether a module, or one of the tests' own that it imports, names any of that."""
+    text = path.read_text(encoding="utf-8")
+    imported = re.findall(r"^from (tests[\w.]*) import", text, re.MULTILINE)
+    modules = ((_ROOT / name.replace(".", "/")).with_suffix(".py") for name in imported)
+    return bool(_EXTERNAL.search(text)) or any(
+        _is_external(module) for module in modules if module.exists() and module != path
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Hold what is left to that promise, in the processes that run the tests."""
+    if config.getoption("--quick") and not config.getoption("numprocesses", None):
+        sys.addaudithook(_refuse)
+
+
+def _refuse(event: str, arguments: tuple[object, ...]) -> None:
+    if event in _STARTS and arguments[:1] != (":memory:",):
+        raise AssertionError(f"{event} in a quick test: its module has to name what it starts")
+
 
 # How fast the machine is decides nothing: not how long an example takes, nor how long finding it.
 settings.register_profile("tests", deadline=None, suppress_health_check=[HealthCheck.too_slow])
