@@ -1,5 +1,6 @@
 """Asks models through a real `Caller` and keeps the log of it."""
 
+import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -79,6 +80,14 @@ async def ask(
             failure = error
     calls = tuple(event for event in pen.log() if isinstance(event, ModelCalled))
     return Asked(response, usage, failure, calls)
+
+
+async def ask_all(*cases: tuple[str, str]) -> list[Asked]:
+    """What comes of asking models for texts, at once: together they wait as long as one."""
+    async with Connections() as connections:
+        for model, _ in cases:
+            connections.to(model)  # imports its SDK, which would hold up calls under way
+    return await asyncio.gather(*(ask(model, text=text) for model, text in cases))
 
 
 def with_settings(settings: Mapping[str, JsonValue]) -> CallRequest:

@@ -22,8 +22,8 @@ from tests.models.asking import (
     BOTH,
     OPENAI,
     PLAIN,
-    Asked,
     ask,
+    ask_all,
     body,
     misbehaving,
     replies,
@@ -160,11 +160,6 @@ def test_a_stream_that_ends_midway_without_an_error_is_no_answer(
     assert lost.error == "the model could not be reached: its answer ended midway"
     assert answered.error is None
     assert "half of this text" not in asked.text
-
-
-async def ask_all(*cases: tuple[str, str]) -> list[Asked]:
-    """What comes of asking models for texts, at once: together they wait as long as one."""
-    return await asyncio.gather(*(ask(model, text=text) for model, text in cases))
 
 
 def test_a_model_that_fails_every_time_is_given_up_after_four_calls(

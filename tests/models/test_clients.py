@@ -13,7 +13,7 @@ from leadhand.cli.doctor.command import doctor_command
 from leadhand.errors import InputError
 from leadhand.models.clients import DEFAULT_MAX_BYTES, MAX_REDIRECTS, MAX_RESPONSE, max_bytes
 from leadhand.models.listing import MAX_BYTES, Listed, NoListing, listed
-from tests.models.asking import ANTHROPIC, OPENAI, Asked, ask
+from tests.models.asking import ANTHROPIC, OPENAI, Asked, ask_all
 from tests.models.raw_endpoint import RawEndpoint, head, serving
 from tests.patience import HANG_S
 
@@ -45,17 +45,13 @@ def all_asked(
     others: Sequence[RawEndpoint] = (),
 ) -> list[Asked]:
     """What comes of asking `models` at the endpoint, all at once."""
-
-    async def story() -> list[Asked]:
-        return await asyncio.gather(*(ask(model) for model in models))
-
     with serving(endpoint, *others):
         for other in others:
             endpoint.head = endpoint.head.replace(b"{other}", other.url.encode())
         endpoint.head = endpoint.head.replace(b"{self}", endpoint.url.encode())
         monkeypatch.setenv("OPENAI_BASE_URL", f"{endpoint.url}/v1")
         monkeypatch.setenv("ANTHROPIC_BASE_URL", endpoint.url)
-        return asyncio.run(story())
+        return asyncio.run(ask_all(*((model, "hello") for model in models)))
 
 
 def check_too_large(given: Asked, endpoint: RawEndpoint) -> None:
