@@ -12,15 +12,15 @@ from leadhand.contracts.event import (
     ModelCalled,
     RunStopped,
     TaskDispatched,
+    nested,
+    unnested,
 )
 from leadhand.contracts.team import Team, Worker
 from leadhand.plans.nesting import (
     Nesting,
     inherited,
-    nested,
     nested_teams,
     nesting_problems,
-    unnested,
 )
 from tests.journal.runs import NOON
 from tests.plans.samples import nothing

@@ -4,8 +4,7 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from typing import cast
 
-from leadhand.contracts.event import Event
-from leadhand.plans.nesting import nested
+from leadhand.contracts.event import Event, nested
 from leadhand.state.fold import RunState, TaskState, apply
 from tests.journal.runs import NOON
 

@@ -26,6 +26,7 @@ from leadhand.contracts.event import (
     TierRaised,
     ToolCalled,
     WorkerStuck,
+    nested,
 )
 from leadhand.contracts.outcome import (
     Escalated,
@@ -36,7 +37,6 @@ from leadhand.contracts.outcome import (
     Usage,
 )
 from leadhand.contracts.task import Limits
-from leadhand.plans.nesting import nested
 from leadhand.state.fold import TaskState, find
 from tests.plans.samples import plan, task
 from tests.state.folding import Run, Told

@@ -14,7 +14,6 @@ import pytest
 from leadhand.errors import InputError, ToolError
 from leadhand.teams.review.change import Change, Hunk
 from leadhand.teams.review.folder import Caps
-from leadhand.teams.review.languages import language
 from leadhand.teams.review.snapshot import write_snapshot
 from tests.repositories import Repo
 
@@ -387,25 +386,3 @@ class TestSize:
             return (tmp_path / "started").read_text().count("\n")
 
         assert started(300) == started(1) > 0
-
-
-@pytest.mark.parametrize(
-    ("path", "text", "expected"),
-    [
-        ("a/b.py", "", "python"),
-        ("x.PYI", "", "python"),
-        ("Dockerfile", "", "dockerfile"),
-        ("build/Dockerfile.dev", "", "dockerfile"),
-        ("Makefile", "", "make"),
-        ("web/app.tsx", "", "typescript"),
-        ("bin/run", "#!/usr/bin/env -S python3.12 -u\n", "python"),
-        ("bin/run", "#!/bin/bash\n", "shell"),
-        ("bin/run", "#!/usr/bin/env node", "javascript"),
-        ("bin/run", "no shebang", "text"),
-        ("LICENSE", "", "text"),
-        (".gitignore", "", "text"),
-        ("odd.", "", "text"),
-    ],
-)
-def test_languages_go_by_name_ending_and_first_line(path: str, text: str, expected: str) -> None:
-    assert language(path, text) == expected
