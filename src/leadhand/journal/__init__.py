@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from leadhand.errors import InputError
 from leadhand.journal.location import place_of
+from leadhand.lazy import lazy_attributes
 
 if TYPE_CHECKING:
     from leadhand.journal.codec import Redact
@@ -16,13 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MemoryJournal", "open_journal", "place_of"]
 
-
-def __getattr__(name: str) -> object:
-    if name != "MemoryJournal":
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from leadhand.journal.memory import MemoryJournal
-
-    return MemoryJournal
+__getattr__ = lazy_attributes(__name__, {"MemoryJournal": "memory"})
 
 
 def open_journal(home: str | Path, *, redact: "Redact | None" = None) -> "Journal":

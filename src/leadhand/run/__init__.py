@@ -6,8 +6,9 @@ holds whoever plays them. An answer comes in the end: where a role fails, code s
 Names resolve on first use: a program that names a team, or looks at runs, need not load what runs.
 """
 
-import importlib
 from typing import TYPE_CHECKING
+
+from leadhand.lazy import lazy_attributes
 
 if TYPE_CHECKING:
     from leadhand.engine.recorder import Recorder
@@ -42,28 +43,25 @@ __all__ = [
     "watched",
 ]
 
-_MODULES = {
-    "ActiveRun": "run.cancellation",
-    "MemoryJournal": "journal.memory",
-    "People": "run.people",
-    "Recorder": "engine.recorder",
-    "Roles": "run.roles",
-    "Run": "run.run",
-    "Setting": "run.conditions",
-    "SharedWorkers": "engine.shared_workers",
-    "account_of": "run.roles",
-    "again": "run.resumption",
-    "asked": "journal.unblocked",
-    "check_reply": "run.people",
-    "check_resumable": "run.resumption",
-    "fold": "state.fold",
-    "held": "journal.unblocked",
-    "take_in_interruption": "run.people",
-    "watched": "run.people",
-}
-
-
-def __getattr__(name: str) -> object:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"leadhand.{_MODULES[name]}"), name)
+__getattr__ = lazy_attributes(
+    "leadhand",
+    {
+        "ActiveRun": "run.cancellation",
+        "MemoryJournal": "journal.memory",
+        "People": "run.people",
+        "Recorder": "engine.recorder",
+        "Roles": "run.roles",
+        "Run": "run.run",
+        "Setting": "run.conditions",
+        "SharedWorkers": "engine.shared_workers",
+        "account_of": "run.roles",
+        "again": "run.resumption",
+        "asked": "journal.unblocked",
+        "check_reply": "run.people",
+        "check_resumable": "run.resumption",
+        "fold": "state.fold",
+        "held": "journal.unblocked",
+        "take_in_interruption": "run.people",
+        "watched": "run.people",
+    },
+)

@@ -22,7 +22,7 @@ from leadhand import __version__
 from leadhand.cli.home import state_folder
 from leadhand.cli.run.models import chosen, grouped
 from leadhand.cli.standard_streams import written
-from leadhand.cli.views.data_console import DataConsole
+from leadhand.cli.views.consoles import DataConsole
 from leadhand.cli.views.terminal import encodable, sentence
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError

@@ -10,13 +10,11 @@ from pathlib import Path
 from rich.text import Text
 
 from leadhand.cli.duration import parse_duration
+from leadhand.cli.run.arguments import load_team, read_request
 from leadhand.cli.run.budget import beside, budget_of
-from leadhand.cli.run.command import load_team, read_request
-from leadhand.cli.run.execution import error_console
 from leadhand.cli.run.models import chosen, tell_models
 from leadhand.cli.standard_streams import written
-from leadhand.cli.views.answer import cost
-from leadhand.cli.views.data_console import DataConsole
+from leadhand.cli.views.consoles import DataConsole, error_console
 from leadhand.cli.views.plan import show_plan
 from leadhand.cli.views.plurals import counted
 from leadhand.cli.views.terminal import encodable, safe, sentence
@@ -27,6 +25,7 @@ from leadhand.errors import InputError, ModelError, PlanError, ToolError
 from leadhand.models.choice import roles
 from leadhand.planners import TemplatePlanner
 from leadhand.supervisor import Supervisor
+from leadhand.trace.quantities import price
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,4 +135,4 @@ def _cost_line(plan: Plan, team: Team, used: dict[str, str], budget: Budget | No
         unpriced = ", ".join(expected.unpriced)
         return f"cost unknown: no price is known of {unpriced}; {calls}{beyond}"
     low, high = expected.cost_usd
-    return f"about {cost(low)} to {cost(high)} in {calls} ({expected.assumption}){beyond}"
+    return f"about {price(low)} to {price(high)} in {calls} ({expected.assumption}){beyond}"

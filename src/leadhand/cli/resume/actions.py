@@ -11,21 +11,21 @@ from pathlib import Path
 from rich.console import Console
 
 from leadhand.cli.live.person import TerminalPerson
+from leadhand.cli.run.arguments import read_plan
 from leadhand.cli.run.command import (
     TeamSetup,
     asks_here,
     errors_of,
     person_of,
-    read_plan,
     told,
     watch_of,
 )
-from leadhand.cli.run.execution import LiveRun, error_console
+from leadhand.cli.run.execution import LiveRun
 from leadhand.cli.run.models import chosen, tell_models
 from leadhand.cli.run.options import ResumeOptions, Showing
 from leadhand.cli.run.storage import RunStorage
 from leadhand.cli.runs.views import found
-from leadhand.cli.views.data_console import DataConsole
+from leadhand.cli.views.consoles import DataConsole, error_console
 from leadhand.cli.views.plan import show_plan
 from leadhand.cli.views.terminal import encodable, safe_block
 from leadhand.contracts.event import Event

@@ -27,7 +27,7 @@ from leadhand.cli.run.execution import LiveRun
 from leadhand.cli.run.options import Showing
 from leadhand.cli.run.storage import RunStorage
 from leadhand.cli.standard_streams import written
-from leadhand.cli.views.data_console import DataConsole
+from leadhand.cli.views.consoles import DataConsole
 from leadhand.cli.views.plan import show_plan
 from leadhand.cli.views.terminal import safe
 from leadhand.clock import SystemClock

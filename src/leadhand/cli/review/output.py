@@ -11,7 +11,7 @@ from leadhand.cli.review.markdown import markdown
 from leadhand.cli.review.report import ReviewReport
 from leadhand.cli.review.sarif import sarif
 from leadhand.cli.review.text import show_review
-from leadhand.cli.views.data_console import DataConsole
+from leadhand.cli.views.consoles import DataConsole
 
 Format = Literal["text", "json", "markdown", "sarif", "github"]
 

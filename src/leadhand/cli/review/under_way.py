@@ -15,10 +15,11 @@ from leadhand.cli.review.models import Reviewers, reviewers
 from leadhand.cli.review.output import Format, show
 from leadhand.cli.review.report import FailOn, ReviewReport, Subject, exit_status
 from leadhand.cli.run.command import follow_up
-from leadhand.cli.run.execution import INTERRUPTED, LiveRun, error_console
+from leadhand.cli.run.execution import INTERRUPTED, LiveRun
 from leadhand.cli.run.options import RunSetup
 from leadhand.cli.run.storage import RunStorage
 from leadhand.cli.standard_streams import written
+from leadhand.cli.views.consoles import error_console
 from leadhand.contracts.answer import Answer, Gap
 from leadhand.engine.recorder import Listener
 from leadhand.errors import ToolError

@@ -1,33 +1,30 @@
 """`leadhand run`: from the options to the answer and the exit status."""
 
-import codecs
 import json
-import os
 import shlex
-import stat
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import BinaryIO
 
-from pydantic import JsonValue, ValidationError
+from pydantic import JsonValue
 
 from leadhand.cli.live.person import TerminalPerson, is_here
-from leadhand.cli.run.execution import INTERRUPTED, LiveRun, Watch, error_console
+from leadhand.cli.run.arguments import load_team, read_plan, read_request
+from leadhand.cli.run.execution import INTERRUPTED, LiveRun, Watch
 from leadhand.cli.run.models import chosen, tell_models
 from leadhand.cli.run.options import Format, RunSetup, Showing
 from leadhand.cli.run.storage import RunStorage
 from leadhand.cli.standard_streams import written
 from leadhand.cli.views.answer import markdown, show_answer
-from leadhand.cli.views.data_console import DataConsole
+from leadhand.cli.views.consoles import DataConsole, error_console
 from leadhand.clock import SystemClock
 from leadhand.contracts.answer import JOURNAL, Answer
 from leadhand.contracts.event import Event
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
-from leadhand.errors import MAX_SHOWN_PROBLEMS, InputError
+from leadhand.errors import InputError
 from leadhand.models.choice import ModelChoice
 from leadhand.plans.checks import check, errors_in
 from leadhand.run.intake import new_run_id
@@ -35,11 +32,7 @@ from leadhand.run.people import Ask
 from leadhand.run.resumption import is_over, lost_for_good
 from leadhand.state.fold import RunState, fold
 from leadhand.supervisor import Supervisor
-from leadhand.teams.sources import absolute, team_of
-
-MAX_PLAN_BYTES = 200_000_000
-"""A plan of 100,000 tasks, the most there may be, has about a third of it."""
-_OPEN_ALREADY = ("/dev/fd/", "/proc/self/fd/", "/dev/stdin")
+from leadhand.teams.sources import absolute
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,76 +193,6 @@ def _next_steps(answer: Answer, state: RunState, storage: RunStorage) -> Iterato
     if lost:
         one = shlex.quote(lost[0]) if len(lost) == 1 else "TASK"
         yield f"do a task again with: {resume} --from {one}"
-
-
-def load_team(name: str, *, trust: bool, folder: str = "") -> Team:
-    """The team of that name or at that place. Raises `InputError` for one that can't be run so."""
-    if name == "review":
-        raise InputError("the team review needs a change to look at: use `leadhand review`")
-    return team_of(name, trust=trust, folder=folder)
-
-
-def read_request(given: str | None, plan: Plan | None = None) -> str:
-    """The request: as given, from stdin where it is `-`, else the plan's goal."""
-    if given is None:
-        if plan is None:
-            raise InputError("nothing to run: give a REQUEST, - to read it from stdin, or --plan")
-        return plan.goal
-    text = sys.stdin.buffer.read().decode("utf-8", "replace") if given == "-" else given
-    if not text.strip():
-        raise InputError("the request is empty: say what is to be done")
-    return text.strip()
-
-
-def read_plan(file: Path) -> Plan:
-    """The plan in a JSON file. Raises `InputError` naming every field that is wrong."""
-    try:
-        with _opened(file) as stream:
-            data = stream.read(MAX_PLAN_BYTES + 1)
-    except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else str(error)
-        raise InputError(f"can't read the plan {file}: {why}") from error
-    if len(data) > MAX_PLAN_BYTES:
-        raise InputError(f"plan {file} is too large: over {MAX_PLAN_BYTES:,} bytes")
-    data = data.removeprefix(codecs.BOM_UTF8)
-    try:
-        json.loads(data)
-        return Plan.model_validate_json(data)
-    except json.JSONDecodeError as error:
-        place = f"{file}:{error.lineno}:{error.colno}"
-        raise InputError(f"{place}: the plan is not valid JSON: {error.msg}") from error
-    except ValidationError as error:
-        faults = [_fault(fault["loc"], fault["msg"]) for fault in error.errors()]
-        rest = len(faults) - MAX_SHOWN_PROBLEMS
-        more = f"; and {rest:,} more" if rest > 0 else ""
-        raise InputError(f"{file}: {'; '.join(faults[:MAX_SHOWN_PROBLEMS])}{more}") from error
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{file}: the plan is not JSON that can be read: {error}") from error
-
-
-def _opened(file: Path) -> BinaryIO:
-    """The file, open for reading; a named pipe, which may never say anything, is not waited for.
-
-    A pipe that the shell has opened already, as in `--plan <(leadhand plan ...)`, is read.
-    """
-    number = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    mode = os.fstat(number).st_mode
-    piped = stat.S_ISFIFO(mode) and str(file).startswith(_OPEN_ALREADY)
-    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or piped):
-        os.close(number)
-        kind = "a pipe" if stat.S_ISFIFO(mode) else "a device"
-        raise InputError(f"can't read the plan {file}: it is {kind}, give a file")
-    os.set_blocking(number, True)
-    try:
-        return open(number, "rb")
-    except OSError:
-        os.close(number)
-        raise
-
-
-def _fault(place: tuple[int | str, ...], message: str) -> str:
-    path = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
-    return f"{path.lstrip('.') or 'the plan'}: {message[:1].lower()}{message[1:]}"
 
 
 def exit_status(answer: Answer) -> int:

@@ -11,13 +11,11 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import IO, TextIO, cast
-
-from rich.console import Console
 
 from leadhand.cli.debugging import show_failure
 from leadhand.cli.live.tree import LiveTree, PlainLines
 from leadhand.cli.options import is_debugging
+from leadhand.cli.views.consoles import error_console
 from leadhand.cli.views.terminal import sentence
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.event import Event, dump, parse
@@ -128,32 +126,6 @@ def _nobody(event: Event) -> None:
 def _warn(line: str) -> None:
     said = sentence(Redactor.of(os.environ)(line))
     error_console().print(f"leadhand: {said}", markup=False, highlight=False, soft_wrap=True)
-
-
-def error_console() -> Console:
-    """Where progress goes: stderr, so that stdout holds data only. What can't be shown is not."""
-    return Console(file=cast("IO[str]", _Forgiving(sys.stderr)))
-
-
-class _Forgiving:
-    """A stream that may come to nothing: a run doesn't end for want of showing its progress."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-
-    def write(self, text: str) -> int:
-        """Write what can be written."""
-        with contextlib.suppress(OSError):
-            return self._stream.write(text)
-        return len(text)
-
-    def flush(self) -> None:
-        """The same."""
-        with contextlib.suppress(OSError):
-            self._stream.flush()
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._stream, name)
 
 
 @contextlib.contextmanager

@@ -129,7 +129,7 @@ def show_run(
         raise InputError(f"run {run_id!r} has no answer yet: `leadhand show {run_id}` tells why")
     if answer and story.state.answer is not None:
         from leadhand.cli.views.answer import show_answer
-        from leadhand.cli.views.data_console import DataConsole
+        from leadhand.cli.views.consoles import DataConsole
 
         show_answer(story.state.answer, DataConsole())
     elif as_json:
@@ -139,7 +139,7 @@ def show_run(
     else:
         from leadhand.cli.options import is_debugging
         from leadhand.cli.runs.story_text import print_lines, story_lines, tracebacks
-        from leadhand.cli.views.data_console import DataConsole
+        from leadhand.cli.views.consoles import DataConsole
 
         lines = story_lines(story, held=held, options=options)
         print_lines([*lines, *(tracebacks(story) if is_debugging() else ())], DataConsole())

@@ -19,7 +19,7 @@ def add_to(app: typer.Typer) -> None:
 def teams_list(debug: Debug = False) -> None:
     """List the ready-made teams."""
     from leadhand.cli.teams.actions import list_teams
-    from leadhand.cli.views.data_console import DataConsole
+    from leadhand.cli.views.consoles import DataConsole
 
     list_teams(DataConsole())
 
@@ -33,7 +33,7 @@ def teams_show(
 ) -> None:
     """Show a team: its workers, its plan template and its rules. Imports its Python."""
     from leadhand.cli.teams.actions import show_team
-    from leadhand.cli.views.data_console import DataConsole
+    from leadhand.cli.views.consoles import DataConsole
 
     show_team(name, DataConsole(), as_json=json, trust=trust)
 
@@ -54,7 +54,7 @@ def teams_check(
     Imports the folder's Python, to check the functions that its files name, unless --no-code.
     """
     from leadhand.cli.teams.actions import check_team
-    from leadhand.cli.views.data_console import DataConsole
+    from leadhand.cli.views.consoles import DataConsole
 
     sound = check_team(folder, DataConsole(), trust=trust, code=not no_code)
     raise typer.Exit(0 if sound else 2)
@@ -67,6 +67,6 @@ def teams_new(
 ) -> None:
     """Make a team of your own: a folder to start from, and a module named after it."""
     from leadhand.cli.teams.actions import new_team
-    from leadhand.cli.views.data_console import DataConsole
+    from leadhand.cli.views.consoles import DataConsole
 
     new_team(folder, DataConsole())

@@ -18,7 +18,7 @@ from leadhand.cli.views.plurals import counted
 from leadhand.cli.views.terminal import encodable, safe, safe_block, sentence
 from leadhand.contracts.answer import FOUND, Answer, Conflict, Gap, Metrics
 from leadhand.run.outcome import reason, without_gaps
-from leadhand.trace.quantities import faster
+from leadhand.trace.quantities import faster, price
 from leadhand.untrusted.markdown import prose
 
 MAX_WIDTH = 100
@@ -97,16 +97,7 @@ def _use(metrics: Metrics, modelled: bool) -> Iterator[str]:
         return
     yield counted(metrics.requests, "request")
     yield f"{metrics.input_tokens:,} tokens in, {metrics.output_tokens:,} out"
-    yield cost(metrics.cost_usd)
-
-
-def cost(usd: float | None) -> str:
-    """A price as people read it. An unknown one is unknown, never nothing."""
-    if usd is None:
-        return "cost unknown"
-    if 0 < usd < 0.0001:
-        return "under $0.0001"
-    return f"${usd:.4f}" if usd < 1 else f"${usd:,.2f}"
+    yield price(metrics.cost_usd)
 
 
 def seconds(taken_s: float) -> str:

@@ -3,8 +3,9 @@
 Names resolve on first use: the patterns of secrets take long to compile.
 """
 
-import importlib
 from typing import TYPE_CHECKING
+
+from leadhand.lazy import lazy_attributes
 
 if TYPE_CHECKING:
     from leadhand.untrusted.redaction.logs import RedactingFilter, redact_logger
@@ -12,15 +13,12 @@ if TYPE_CHECKING:
 
 __all__ = ["REDACTED", "RedactingFilter", "Redactor", "redact_logger"]
 
-_MODULES = {
-    "REDACTED": "redactor",
-    "RedactingFilter": "logs",
-    "Redactor": "redactor",
-    "redact_logger": "logs",
-}
-
-
-def __getattr__(name: str) -> object:
-    if name not in _MODULES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+__getattr__ = lazy_attributes(
+    __name__,
+    {
+        "REDACTED": "redactor",
+        "RedactingFilter": "logs",
+        "Redactor": "redactor",
+        "redact_logger": "logs",
+    },
+)
