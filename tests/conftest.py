@@ -29,7 +29,8 @@ for _name in [*os.environ]:
         del os.environ[_name]
 _ROOT = Path(__file__).parent.parent
 _EXTERNAL = re.compile(
-    r"subprocess|processes|isolate=|fork|Popen|programs|repositor|make_change|git|home=|Sqlite|"
+    r"subprocess|processes|isolate=|fork|Popen|programs|repositor|make_change|git|home=|[Ss]qlite|"
+    r"tools\.files|"
     r"[Pp]ostgres|ScriptedServer|model_server|raw_endpoint|\bserver\b|LocalServer"
 )
 """What a test module names that starts processes or servers, or opens databases."""
