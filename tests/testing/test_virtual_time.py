@@ -3,22 +3,47 @@
 import asyncio
 import threading
 import time
+from collections.abc import Awaitable, Callable
 
+import anyio.to_thread
 import pytest
 
 from leadhand.testing import run_virtual
 from leadhand.workers.threads import DaemonThreads
 
 
-def test_the_clock_stands_still_while_a_thread_works() -> None:
-    threads = DaemonThreads()
+async def in_a_thread_of_ours(seconds: float) -> None:
+    await DaemonThreads().call(time.sleep, seconds, name="slow")
 
+
+async def in_an_anyio_thread(seconds: float) -> None:
+    await anyio.to_thread.run_sync(time.sleep, seconds)
+
+
+async def in_an_asyncio_thread(seconds: float) -> None:
+    await asyncio.to_thread(time.sleep, seconds)
+
+
+@pytest.mark.parametrize("slow", [in_a_thread_of_ours, in_an_anyio_thread, in_an_asyncio_thread])
+def test_the_clock_stands_still_while_a_thread_works(
+    slow: Callable[[float], Awaitable[None]],
+) -> None:
     async def work() -> float:
         async with asyncio.timeout(1):
-            await threads.call(time.sleep, 0.05, name="slow")
+            await slow(0.05)
         return asyncio.get_running_loop().time()
 
     assert run_virtual(work()) == 0.0
+
+
+def test_the_clock_goes_on_after_a_thread() -> None:
+    async def work() -> float:
+        await asyncio.to_thread(time.sleep, 0.01)
+        await anyio.to_thread.run_sync(time.sleep, 0.01)
+        await asyncio.sleep(60)
+        return asyncio.get_running_loop().time()
+
+    assert run_virtual(work(), stuck_s=3600) == 60.0
 
 
 def test_time_passes_beside_a_thread_that_is_stuck() -> None:
