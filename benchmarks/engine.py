@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import cast
 
 from leadhand.clock import SystemClock
-from leadhand.contracts.event import PlanAccepted, PlanProposed, RunStarted
+from leadhand.contracts.events import PlanAccepted, PlanProposed, RunStarted
 from leadhand.contracts.outcome import Completed, Handoff, Outcome, Result
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team, Worker

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from leadhand.contracts.event import PlanAccepted, PlanProposed, RunStarted
+from leadhand.contracts.events import PlanAccepted, PlanProposed, RunStarted
 from leadhand.contracts.outcome import Completed, Handoff, Outcome, Result
 from leadhand.contracts.task import Limits, Plan, Task
 from leadhand.contracts.team import Team, Worker

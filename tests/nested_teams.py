@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 from leadhand import Answer, Handoff, Plan, Supervisor, Task, Team, Worker
-from leadhand.contracts.event import Event, TaskDispatched
+from leadhand.contracts.events import Event, TaskDispatched
 from leadhand.contracts.team import RetryRules
 from leadhand.testing import VirtualClock, run_virtual
 

@@ -8,7 +8,7 @@ from typing import get_args
 
 import leadhand
 from leadhand.contracts.answer import Status, TaskStatus
-from leadhand.contracts.event import Event
+from leadhand.contracts.events import Event
 from leadhand.contracts.outcome import EscalationReason
 from leadhand.contracts.team import Rung
 

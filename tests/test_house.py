@@ -63,7 +63,7 @@ def test_the_supervisor_loads_what_runs_with_its_first_run() -> None:
     loaded = loaded_by("import leadhand; leadhand.Supervisor")
     assert "leadhand.supervisor" in loaded
     heavy = {
-        "contracts.event",
+        "contracts.events",
         "engine",
         "policies",
         "run.roles",
@@ -89,7 +89,7 @@ def test_a_list_of_runs_is_read_without_events_and_without_what_writes_them(tmp_
     words = ["leadhand", "runs", "--home", str(tmp_path)]
     loaded = loaded_by(f"from leadhand.cli import main; sys.argv = {words}; main()")
     assert "leadhand.journal.sqlite" in loaded
-    assert loaded.isdisjoint({"leadhand.contracts.event", "leadhand.untrusted.redaction.redactor"})
+    assert loaded.isdisjoint({"leadhand.contracts.events", "leadhand.untrusted.redaction.redactor"})
     assert loaded.isdisjoint({"asyncio", "pydantic_ai", "rich"})
 
 

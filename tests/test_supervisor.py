@@ -24,7 +24,7 @@ from leadhand import (
 )
 from leadhand.cli.run.command import exit_status
 from leadhand.contracts.answer import Synthesis
-from leadhand.contracts.event import Event, RunFinished, WorkerStuck, dump, parse
+from leadhand.contracts.events import Event, RunFinished, WorkerStuck, dump, parse
 from leadhand.contracts.task_events import did_not_stop
 from leadhand.ports import TaskResult
 from leadhand.state.fold import fold

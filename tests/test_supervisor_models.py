@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from leadhand import InputError, Plan, Supervisor, Task, Team, Worker
-from leadhand.contracts.event import (
+from leadhand.contracts.events import (
     ConflictFound,
     ConflictJudged,
     Event,

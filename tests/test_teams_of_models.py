@@ -3,7 +3,7 @@
 import asyncio
 
 from leadhand import Budget, Team, Worker
-from leadhand.contracts.event import ModelCalled
+from leadhand.contracts.events import ModelCalled
 from leadhand.models.choice import choose, models_of, roles
 from leadhand.state.fold import fold
 from leadhand.synthesis.merge import Merge

@@ -16,7 +16,7 @@ from leadhand import (
     Team,
     Worker,
 )
-from leadhand.contracts.event import (
+from leadhand.contracts.events import (
     Event,
     RunFinished,
     RunStarted,

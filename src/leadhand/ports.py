@@ -14,7 +14,7 @@ from leadhand.contracts.summary import RunSummary
 from leadhand.contracts.task import Plan, Task
 
 if TYPE_CHECKING:
-    from leadhand.contracts.event import Event
+    from leadhand.contracts.events import Event
     from leadhand.contracts.team import Team
     from leadhand.state.fold import RunState
 

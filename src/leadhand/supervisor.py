@@ -45,7 +45,7 @@ from leadhand.run.intake import (
 from leadhand.untrusted import redaction
 
 if TYPE_CHECKING:
-    from leadhand.contracts.event import Event
+    from leadhand.contracts.events import Event
     from leadhand.engine.recorder import Listener
     from leadhand.run.people import Ask
     from leadhand.run.roles import PlannerMaker, SynthesizerMaker

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from leadhand.cli.live.task_rows import Rows, TaskActivity, table
 from leadhand.cli.live.tree import LiveTree, PlainLines
-from leadhand.contracts.event import (
+from leadhand.contracts.events import (
     Event,
     ModelCalled,
     PlanAccepted,

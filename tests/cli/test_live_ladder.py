@@ -11,7 +11,7 @@ from rich.console import Console
 
 from leadhand.cli.live.tree import LiveTree, PlainLines
 from leadhand.contracts.answer import Conflict, CritiquePoint
-from leadhand.contracts.event import (
+from leadhand.contracts.events import (
     ApprovalGiven,
     ApprovalRequested,
     BreakerClosed,

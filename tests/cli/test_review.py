@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from leadhand.contracts.event import parse
+from leadhand.contracts.events import parse
 from leadhand.state.fold import RunState, fold
 from leadhand.synthesis import Review
 from tests.cli.program import leadhand

@@ -10,7 +10,7 @@ import pytest
 from leadhand.cli.review.output import Format, show
 from leadhand.cli.review.report import ReviewReport, Subject
 from leadhand.contracts.answer import Answer
-from leadhand.contracts.event import parse
+from leadhand.contracts.events import parse
 from leadhand.state.fold import fold
 from leadhand.synthesis import Review
 from leadhand.testing import ScriptedServer, Stats

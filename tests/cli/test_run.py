@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from leadhand.contracts.event import ModelCalled, RunStarted, parse
+from leadhand.contracts.events import ModelCalled, RunStarted, parse
 from leadhand.testing import ScriptedServer
 from tests.cli.program import PROGRAM, started
 from tests.cli.program import fresh_leadhand as fresh_program

@@ -11,7 +11,7 @@ import pytest
 from pydantic import BaseModel
 
 from leadhand.contracts.answer import Answer
-from leadhand.contracts.event import Event, TaskCompleted, TaskDispatched, parse
+from leadhand.contracts.events import Event, TaskCompleted, TaskDispatched, parse
 from leadhand.state.fold import fold
 from leadhand.testing import ScriptedServer, Stats
 from tests.cli.program import leadhand as program

@@ -16,7 +16,7 @@ from leadhand import Team, Worker
 from leadhand.cli.duration import parse_duration
 from leadhand.cli.runs.story_text import story_lines
 from leadhand.cli.runs.views import found, list_runs, prune_runs, show_run, trace_run
-from leadhand.contracts.event import ApprovalRequested, Event, RunStarted, parse
+from leadhand.contracts.events import ApprovalRequested, Event, RunStarted, parse
 from leadhand.errors import InputError
 from leadhand.journal import open_journal
 from leadhand.ports import Journal

@@ -3,7 +3,7 @@
 import dataclasses
 from collections.abc import Callable, Sequence
 
-from leadhand.contracts.event import Event
+from leadhand.contracts.events import Event
 from leadhand.contracts.outcome import Failed, Handoff, Outcome
 from leadhand.contracts.stamps import Stamp, Work
 from leadhand.contracts.task import Task

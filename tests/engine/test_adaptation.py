@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from leadhand.contracts.event import PlanAmended, PlanRejected
+from leadhand.contracts.events import PlanAmended, PlanRejected
 from leadhand.contracts.outcome import Completed, Handoff, Outcome, PlanImpact, Result
 from leadhand.contracts.task import Task
 from leadhand.engine.adaptation import MAX_REVISIONS

@@ -4,7 +4,7 @@ from functools import partial
 
 import pytest
 
-from leadhand.contracts.event import (
+from leadhand.contracts.events import (
     PlanAccepted,
     PlanAmended,
     PlanProposed,

@@ -13,7 +13,7 @@ from typing import cast
 import pytest
 
 from leadhand import Answer, Failed, Handoff, Supervisor, Team, Worker
-from leadhand.contracts.event import Event, TaskFailed, dump, parse
+from leadhand.contracts.events import Event, TaskFailed, dump, parse
 from leadhand.engine.attempts import contained
 from leadhand.engine.failures import MAX_MESSAGE, MAX_TRACEBACK, class_name, failure_of
 from leadhand.errors import InputError, ModelError, Permanent

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from leadhand.contracts.event import Event, OpinionJudged, TaskRefined, TaskSplit, TierRaised
+from leadhand.contracts.events import Event, OpinionJudged, TaskRefined, TaskSplit, TierRaised
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
 from leadhand.contracts.task import Limits, Task
 from leadhand.contracts.team import Ladder, RetryRules

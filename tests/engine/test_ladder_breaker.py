@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from leadhand.contracts.event import BreakerClosed, BreakerOpened, TaskDispatched
+from leadhand.contracts.events import BreakerClosed, BreakerOpened, TaskDispatched
 from leadhand.contracts.outcome import Escalated, Failed, Handoff, Outcome
 from leadhand.contracts.team import Ladder, RetryRules, Team, Worker
 from leadhand.engine.recorder import Recorder

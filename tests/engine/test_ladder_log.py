@@ -3,7 +3,7 @@
 import asyncio
 import dataclasses
 
-from leadhand.contracts.event import TaskCancelled
+from leadhand.contracts.events import TaskCancelled
 from leadhand.contracts.outcome import (
     Completed,
     Escalated,

@@ -6,7 +6,7 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leadhand.contracts.event import TaskDispatched, dump, parse
+from leadhand.contracts.events import TaskDispatched, dump, parse
 from leadhand.contracts.outcome import (
     Completed,
     Escalated,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leadhand import Handoff, Plan, Supervisor, Task, Team, Worker
-from leadhand.contracts.event import Event, TaskDispatched, TaskReassigned
+from leadhand.contracts.events import Event, TaskDispatched, TaskReassigned
 from leadhand.contracts.outcome import Failed
 from leadhand.policies.load import Load, latency, taker
 from leadhand.state.fold import fold

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from leadhand.contracts.event import RunResumed, TaskDispatched
+from leadhand.contracts.events import RunResumed, TaskDispatched
 from leadhand.contracts.outcome import Handoff, Outcome
 from leadhand.engine.recorder import Recorder
 from leadhand.engine.scheduler import Scheduler

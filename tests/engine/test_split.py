@@ -2,7 +2,7 @@
 
 import asyncio
 
-from leadhand.contracts.event import TaskSkipped, TaskSplit
+from leadhand.contracts.events import TaskSkipped, TaskSplit
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
 from leadhand.contracts.team import RetryRules, Team, Worker
 from leadhand.state.fold import fold

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from leadhand.clock import SystemClock
-from leadhand.contracts.event import Event, RunResumed, TaskEscalated, TaskFailed
+from leadhand.contracts.events import Event, RunResumed, TaskEscalated, TaskFailed
 from leadhand.contracts.outcome import Escalated, Failed, Outcome, Result
 from leadhand.contracts.team import RetryRules
 from leadhand.engine.recorder import Recorder

@@ -3,7 +3,7 @@
 import datetime as dt
 from dataclasses import replace
 
-from leadhand.contracts.event import (
+from leadhand.contracts.events import (
     ApprovalGiven,
     ApprovalRequested,
     Event,

@@ -5,7 +5,7 @@ import datetime as dt
 from collections.abc import Iterable
 
 from leadhand.contracts.answer import Answer, Metrics
-from leadhand.contracts.event import (
+from leadhand.contracts.events import (
     Event,
     PlanAccepted,
     PlanProposed,

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, JsonValue
 
-from leadhand.contracts.event import Event, ModelCalled, TaskCompleted, dump
+from leadhand.contracts.events import Event, ModelCalled, TaskCompleted, dump
 from leadhand.contracts.outcome import Result
 from leadhand.contracts.people import RunMessage
 from leadhand.errors import JournalError

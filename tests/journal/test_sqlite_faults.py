@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from leadhand.contracts.event import Event
+from leadhand.contracts.events import Event
 from leadhand.errors import JournalError, RunTaken
 from leadhand.journal.database import APPLICATION_ID, STEPS
 from leadhand.journal.sqlite import FILE, SqliteJournal

@@ -9,7 +9,7 @@ from pydantic_ai.messages import ModelMessage, ModelResponse
 from pydantic_ai.tools import ToolDefinition
 
 from leadhand.clock import SystemClock
-from leadhand.contracts.event import Event, ModelCalled
+from leadhand.contracts.events import Event, ModelCalled
 from leadhand.contracts.outcome import NO_USAGE, Usage
 from leadhand.contracts.team import ModelSpec
 from leadhand.engine.recorder import Recorder

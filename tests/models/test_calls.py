@@ -7,7 +7,7 @@ import pytest
 from pydantic import JsonValue
 
 from leadhand.clock import SystemClock
-from leadhand.contracts.event import Event, ModelCalled, dump, parse
+from leadhand.contracts.events import Event, ModelCalled, dump, parse
 from leadhand.engine.recorder import Recorder
 from leadhand.errors import InputError, ModelError
 from leadhand.journal import MemoryJournal

@@ -8,7 +8,7 @@ from pydantic_ai.exceptions import ModelHTTPError, ModelOverloadedError
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-from leadhand.contracts.event import ModelCalled
+from leadhand.contracts.events import ModelCalled
 from leadhand.errors import ModelError
 from leadhand.models import Caller, Connections
 from leadhand.models.structured import opening

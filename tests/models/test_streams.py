@@ -8,7 +8,7 @@ from itertools import pairwise
 import pytest
 from pydantic_ai.messages import ModelMessage, ModelResponse
 
-from leadhand.contracts.event import Event, ModelCalled
+from leadhand.contracts.events import Event, ModelCalled
 from leadhand.contracts.outcome import Usage
 from leadhand.errors import ModelError
 from leadhand.models import Asker, Caller, CallRequest, Connections

@@ -10,7 +10,7 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart
 from pydantic_ai.usage import RequestUsage
 
 from leadhand import Budget
-from leadhand.contracts.event import ModelCalled, dump, parse
+from leadhand.contracts.events import ModelCalled, dump, parse
 from leadhand.models import Caller, Connections
 from leadhand.models.ledger import Account, Ledger
 from leadhand.models.structured import opening

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pytest
 
 from leadhand import Supervisor
-from leadhand.contracts.event import PlanRejected, TaskDispatched
+from leadhand.contracts.events import PlanRejected, TaskDispatched
 from leadhand.contracts.outcome import (
     Completed,
     Escalated,

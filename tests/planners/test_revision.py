@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from leadhand import Plan, Supervisor, Task, Team, Worker
 from leadhand.contracts.answer import Answer
-from leadhand.contracts.event import Event, PlanAmended, TaskReassigned, TaskRefined, TaskSplit
+from leadhand.contracts.events import Event, PlanAmended, TaskReassigned, TaskRefined, TaskSplit
 from leadhand.contracts.task import Limits
 from leadhand.contracts.team import Ladder
 from leadhand.testing import ScriptedServer, VirtualClock, run_virtual

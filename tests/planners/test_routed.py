@@ -3,7 +3,7 @@
 import asyncio
 
 from leadhand import Escalated, Handoff, Supervisor, Team, Worker
-from leadhand.contracts.event import Event, TaskEscalated, TaskReassigned
+from leadhand.contracts.events import Event, TaskEscalated, TaskReassigned
 from leadhand.contracts.team import Route
 
 

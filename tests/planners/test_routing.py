@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leadhand import Answer, Escalated, Handoff, Supervisor, Task, Team, TeamError, Worker
-from leadhand.contracts.event import Event, ModelCalled, PlanProposed
+from leadhand.contracts.events import Event, ModelCalled, PlanProposed
 from leadhand.contracts.team import Role, Route
 from leadhand.planners.routing import Router
 from leadhand.plans.routes import candidates, pattern_problem, route_of

@@ -10,7 +10,7 @@ import pytest
 
 from leadhand import PlanError, Supervisor, TaskTemplate, Team, Worker
 from leadhand.cli import main
-from leadhand.contracts.event import PlanProposed, PlanRejected
+from leadhand.contracts.events import PlanProposed, PlanRejected
 from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.task import Plan
 from leadhand.journal import MemoryJournal

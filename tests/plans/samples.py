@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from hypothesis import strategies as st
 
 from leadhand.clock import SystemClock
-from leadhand.contracts.event import PlanAccepted, PlanProposed, RunStarted
+from leadhand.contracts.events import PlanAccepted, PlanProposed, RunStarted
 from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team, Worker

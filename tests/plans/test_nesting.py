@@ -5,7 +5,7 @@ from functools import partial
 
 import pytest
 
-from leadhand.contracts.event import (
+from leadhand.contracts.events import (
     ApprovalGiven,
     ApprovalRequested,
     Event,

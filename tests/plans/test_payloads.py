@@ -9,7 +9,7 @@ import pytest
 
 from leadhand import Plan, PlanError, Supervisor, Task, Team, Worker
 from leadhand.cli import main
-from leadhand.contracts.event import TaskDispatched
+from leadhand.contracts.events import TaskDispatched
 from leadhand.contracts.task import Limits
 from leadhand.contracts.team import Route, TaskTemplate
 from leadhand.plans.checks import check, team_problems

@@ -6,7 +6,7 @@ import pytest
 
 from leadhand import Budget, Handoff, InputError, Plan, Supervisor, Task, Team, Worker
 from leadhand.contracts.answer import Answer
-from leadhand.contracts.event import Event, TaskDispatched, TaskFailed, TaskRetried
+from leadhand.contracts.events import Event, TaskDispatched, TaskFailed, TaskRetried
 from leadhand.contracts.team import TaskTemplate
 from leadhand.testing import ScriptedServer
 

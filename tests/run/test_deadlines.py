@@ -15,7 +15,7 @@ import pytest
 
 from leadhand import Plan, Supervisor, Task, Team, Worker
 from leadhand.contracts.answer import Answer, Synthesis
-from leadhand.contracts.event import Event, TaskCompleted
+from leadhand.contracts.events import Event, TaskCompleted
 from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.team import WorkFunction
 from leadhand.ports import PlanRequest, TaskResult

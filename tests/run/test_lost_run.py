@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from leadhand import Handoff, Plan, Supervisor, Task, Team, Worker
-from leadhand.contracts.event import TaskDispatched
+from leadhand.contracts.events import TaskDispatched
 from leadhand.errors import JournalError
 from leadhand.journal import MemoryJournal
 

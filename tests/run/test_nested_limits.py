@@ -1,7 +1,7 @@
 """What a task may take holds for the team that does it, through real HTTP."""
 
 from leadhand import Team, Worker
-from leadhand.contracts.event import ModelCalled
+from leadhand.contracts.events import ModelCalled
 from leadhand.contracts.task import Limits
 from leadhand.contracts.team import ModelSpec, Tier
 from leadhand.testing import ScriptedServer

@@ -4,7 +4,7 @@ import datetime as dt
 from dataclasses import dataclass, field, replace
 
 from leadhand import Supervisor
-from leadhand.contracts.event import (
+from leadhand.contracts.events import (
     Event,
     PlanAccepted,
     PlanProposed,

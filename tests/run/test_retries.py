@@ -22,7 +22,7 @@ from leadhand import (
     Team,
     Worker,
 )
-from leadhand.contracts.event import Event, TaskFailed, TaskRetried
+from leadhand.contracts.events import Event, TaskFailed, TaskRetried
 from leadhand.policies.rungs import JITTER
 from leadhand.testing import VirtualClock, run_virtual
 from tests.apart import Busy, busy_twice

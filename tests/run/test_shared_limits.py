@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 
 from leadhand import Answer, Handoff, Plan, RetryRules, Supervisor, Task, Team, Worker
-from leadhand.contracts.event import BreakerClosed, BreakerOpened, TaskReassigned
+from leadhand.contracts.events import BreakerClosed, BreakerOpened, TaskReassigned
 from leadhand.contracts.health import Health
 from leadhand.contracts.team import Ladder
 from leadhand.testing import VirtualClock, run_virtual

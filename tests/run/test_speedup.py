@@ -14,8 +14,8 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from leadhand import Failed, Handoff, Plan, Supervisor, Task, Team, Worker
 from leadhand.contracts.answer import Metrics
 from leadhand.contracts.budget import Rate
-from leadhand.contracts.event import Event, ModelCalled, TaskCompleted, parse
-from leadhand.contracts.event import dump as dumped
+from leadhand.contracts.events import Event, ModelCalled, TaskCompleted, parse
+from leadhand.contracts.events import dump as dumped
 from leadhand.contracts.outcome import Outcome
 from leadhand.journal import MemoryJournal
 from leadhand.run.metrics import metrics

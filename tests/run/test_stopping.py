@@ -3,7 +3,7 @@
 import asyncio
 
 from leadhand import Handoff, Plan, Supervisor, Task, Team, Worker
-from leadhand.contracts.event import Event, TaskDispatched
+from leadhand.contracts.events import Event, TaskDispatched
 from leadhand.testing import run_virtual
 from leadhand.testing.virtual_time import VirtualTimeLoop
 

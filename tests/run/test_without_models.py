@@ -10,7 +10,7 @@ from pydantic_ai.messages import ModelMessage, ModelResponse
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from leadhand import Answer, Budget, Handoff, Plan, Supervisor, Task, Team, Worker
-from leadhand.contracts.event import Event, PlanProposed, TaskFailed
+from leadhand.contracts.events import Event, PlanProposed, TaskFailed
 from leadhand.contracts.team import RetryRules, TaskTemplate
 from leadhand.testing import ScriptedServer, run_virtual
 from tests.hanging import run_hanging

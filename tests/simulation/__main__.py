@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 
-from leadhand.contracts.event import dump
+from leadhand.contracts.events import dump
 from tests.simulation.drive import simulate
 from tests.simulation.promises import broken
 from tests.simulation.recording import Recording

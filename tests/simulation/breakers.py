@@ -6,7 +6,7 @@ Like the log it is told of events alone, and knows nothing of the engine's own b
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from leadhand.contracts.event import BreakerOpened
+from leadhand.contracts.events import BreakerOpened
 from leadhand.contracts.team import Ladder, Worker
 
 Key = tuple[str, ...]

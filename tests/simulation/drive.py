@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from random import Random
 
-from leadhand.contracts.event import (
+from leadhand.contracts.events import (
     Event,
     ModelCalled,
     PlanAccepted,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from leadhand.contracts.answer import Answer
-from leadhand.contracts.event import (
+from leadhand.contracts.events import (
     BreakerClosed,
     BreakerOpened,
     Event,

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import fields
 
 from leadhand.contracts.answer import MISSING
-from leadhand.contracts.event import (
+from leadhand.contracts.events import (
     Event,
     RunFinished,
     RunResumed,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from leadhand.contracts.answer import Answer
-from leadhand.contracts.event import Event
+from leadhand.contracts.events import Event
 from leadhand.contracts.outcome import Handoff
 from leadhand.journal import MemoryJournal
 from leadhand.state.fold import RunState

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import pytest
 
 from leadhand.contracts.budget import Budget
-from leadhand.contracts.event import (
+from leadhand.contracts.events import (
     Event,
     ModelCalled,
     RunResumed,

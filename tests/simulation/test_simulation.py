@@ -10,7 +10,7 @@ from typing import get_args
 
 import pytest
 
-from leadhand.contracts.event import (
+from leadhand.contracts.events import (
     ConflictFound,
     ConflictJudged,
     CritiqueGiven,

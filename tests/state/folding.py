@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from typing import cast
 
-from leadhand.contracts.event import Event, nested
+from leadhand.contracts.events import Event, nested
 from leadhand.state.fold import RunState, TaskState, apply
 from tests.journal.runs import NOON
 

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from leadhand.contracts.event import (
+from leadhand.contracts.events import (
     PlanAccepted,
     PlanProposed,
     RunResumed,

@@ -6,7 +6,7 @@ import pytest
 
 from leadhand.contracts.answer import Answer, Conflict
 from leadhand.contracts.budget import Budget
-from leadhand.contracts.event import (
+from leadhand.contracts.events import (
     ApprovalGiven,
     ApprovalRequested,
     ConflictFound,

@@ -5,7 +5,7 @@ import asyncio
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leadhand.contracts.event import WorkerStuck, dump, parse
+from leadhand.contracts.events import WorkerStuck, dump, parse
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import RetryRules

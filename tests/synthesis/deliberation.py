@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from leadhand import Plan, Supervisor, Team, Worker
 from leadhand.contracts.answer import Answer
-from leadhand.contracts.event import Event, ModelCalled
+from leadhand.contracts.events import Event, ModelCalled
 from leadhand.contracts.outcome import Completed, Handoff, Result
 from leadhand.contracts.task import Task
 from leadhand.testing import ScriptedServer, Stats, VirtualClock, run_virtual

@@ -7,7 +7,7 @@ from pydantic import JsonValue
 
 from leadhand.clock import SystemClock
 from leadhand.contracts.answer import Synthesis
-from leadhand.contracts.event import Event, ModelCalled
+from leadhand.contracts.events import Event, ModelCalled
 from leadhand.contracts.outcome import Result
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Role, Team, Worker

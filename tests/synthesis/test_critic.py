@@ -2,7 +2,7 @@
 
 import pytest
 
-from leadhand.contracts.event import CritiqueGiven, ModelCalled
+from leadhand.contracts.events import CritiqueGiven, ModelCalled
 from leadhand.contracts.team import Role
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Json

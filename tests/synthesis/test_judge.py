@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from leadhand.clock import SystemClock
-from leadhand.contracts.event import ConflictFound, ConflictJudged, ModelCalled
+from leadhand.contracts.events import ConflictFound, ConflictJudged, ModelCalled
 from leadhand.contracts.outcome import Result
 from leadhand.contracts.team import Role, Team, Worker
 from leadhand.engine.recorder import Recorder

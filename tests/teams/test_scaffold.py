@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from leadhand.contracts.event import ToolCalled
+from leadhand.contracts.events import ToolCalled
 from leadhand.errors import InputError
 from leadhand.supervisor import Supervisor
 from leadhand.teams.files import read_markdown, read_yaml

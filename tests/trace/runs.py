@@ -5,7 +5,7 @@ from collections.abc import Callable, Coroutine, Sequence
 
 from leadhand import Handoff, Supervisor, Team, Worker
 from leadhand.contracts.answer import Answer
-from leadhand.contracts.event import Event
+from leadhand.contracts.events import Event
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Outcome, Result, Usage
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import RetryRules

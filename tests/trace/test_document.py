@@ -9,7 +9,7 @@ import pytest
 
 from leadhand import Plan, Supervisor, Task, Team, Worker
 from leadhand.contracts.answer import Metrics
-from leadhand.contracts.event import Event, parse
+from leadhand.contracts.events import Event, parse
 from leadhand.state.fold import fold
 from leadhand.testing import ScriptedServer
 from leadhand.trace.document import document

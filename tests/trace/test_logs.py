@@ -9,7 +9,7 @@ from dataclasses import replace
 import pytest
 
 from leadhand import Handoff, Supervisor, Task, Team, Worker
-from leadhand.contracts.event import (
+from leadhand.contracts.events import (
     BreakerOpened,
     Event,
     ModelCalled,

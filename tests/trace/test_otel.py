@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from leadhand import Handoff, Plan, PlanError, Supervisor, Task, Team, Worker
-from leadhand.contracts.event import Event, RunStarted, TaskCompleted
+from leadhand.contracts.events import Event, RunStarted, TaskCompleted
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Outcome, Result
 from leadhand.contracts.team import RetryRules
 from leadhand.journal import MemoryJournal

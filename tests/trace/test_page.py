@@ -14,7 +14,7 @@ from bs4.filter import SoupStrainer
 
 from leadhand import Handoff, Plan, Team, Worker
 from leadhand.contracts.answer import Answer
-from leadhand.contracts.event import Event
+from leadhand.contracts.events import Event
 from leadhand.contracts.task import Task
 from leadhand.trace.page import page
 from leadhand.trace.page.prose import prose

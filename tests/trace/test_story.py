@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from leadhand import Supervisor
-from leadhand.contracts.event import (
+from leadhand.contracts.events import (
     ApprovalGiven,
     ApprovalRequested,
     Event,

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leadhand import Handoff, Plan, Supervisor, Task, Team, Worker
-from leadhand.contracts.event import Event, RunStarted
+from leadhand.contracts.events import Event, RunStarted
 from leadhand.untrusted.fence import Fence
 
 NONCE = "1f2e3d4c"

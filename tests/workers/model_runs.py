@@ -8,7 +8,7 @@ from typing import TypeVar
 from pydantic import JsonValue
 
 from leadhand import Answer, Limits, Plan, Supervisor, Task, Team, Worker
-from leadhand.contracts.event import Event, ModelCalled, ToolCalled
+from leadhand.contracts.events import Event, ModelCalled, ToolCalled
 from leadhand.contracts.outcome import Handoff, Outcome
 from leadhand.contracts.team import RetryRules
 from leadhand.models import Caller, Connections

@@ -24,7 +24,7 @@ from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.tools import DeferredToolRequests, RunContext
 
 from leadhand import Answer, Limits, Plan, Supervisor, Task, Team, Worker
-from leadhand.contracts.event import Event, ModelCalled
+from leadhand.contracts.events import Event, ModelCalled
 from leadhand.contracts.outcome import Completed
 from leadhand.models import Connections
 from leadhand.testing import ScriptedServer

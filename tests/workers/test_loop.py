@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from leadhand import Limits
-from leadhand.contracts.event import TaskEscalated, TaskFailed
+from leadhand.contracts.events import TaskEscalated, TaskFailed
 from leadhand.contracts.outcome import Completed, Escalated, PlanImpact
 from leadhand.models.prompts import prompt
 from leadhand.testing import ScriptedServer

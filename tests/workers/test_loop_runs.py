@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from leadhand import Limits, Plan, Task
-from leadhand.contracts.event import TaskDispatched, dump, parse
+from leadhand.contracts.events import TaskDispatched, dump, parse
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Json, Object, items, mapping
 from tests.models.asking import ANTHROPIC, BOTH, OPENAI, misbehaving

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from leadhand import Plan, Supervisor, Task, Team, Worker
-from leadhand.contracts.event import Event, ToolCalled
+from leadhand.contracts.events import Event, ToolCalled
 from leadhand.testing import ScriptedServer
 from tests.patience import HANG_S
 

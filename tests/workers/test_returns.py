@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Protocol, TypedDict
 import pytest
 
 from leadhand import Handoff, Supervisor, Team, Worker
-from leadhand.contracts.event import TaskRetried
+from leadhand.contracts.events import TaskRetried
 from leadhand.contracts.outcome import Completed, Failed, Outcome, Result
 from leadhand.workers import FunctionWorker, ProcessPool, ProcessWorker
 from leadhand.workers.returns import outcome_of_nothing

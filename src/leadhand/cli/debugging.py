@@ -5,7 +5,7 @@ import sys
 import traceback
 
 from leadhand.cli.views.terminal import encodable, safe_block
-from leadhand.contracts.event import Event, TaskFailed
+from leadhand.contracts import events
 from leadhand.untrusted.redaction import Redactor
 
 
@@ -14,9 +14,9 @@ def show_error(error: BaseException) -> None:
     _write(Redactor.of(os.environ)("".join(traceback.format_exception(error))))
 
 
-def show_failure(event: Event) -> None:
+def show_failure(event: events.Event) -> None:
     """Print the traceback of a worker's exception on stderr, where an event has one."""
-    if isinstance(event, TaskFailed) and event.raised is not None and event.raised.traceback:
+    if isinstance(event, events.TaskFailed) and event.raised is not None and event.raised.traceback:
         _write(f"task {event.task_id}, attempt {event.attempt}:\n{event.raised.traceback}")
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from leadhand.contracts.event import Event
+    from leadhand.contracts.events import Event
 
 Verdict = Literal["sound", "damaged", "not verifiable"]
 

@@ -8,7 +8,7 @@ handed in without `amend` is not amended, and the answer says what the result as
 
 from collections.abc import Sequence
 
-from leadhand.contracts.event import PlanAmended, PlanRejected
+from leadhand.contracts import events
 from leadhand.contracts.outcome import PlanImpact
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team
@@ -142,7 +142,7 @@ class Adaptation:
         if impact is not None:
             missing = f"the plan no longer fits ({impact.reason}); it was not amended: {why[0]}"
         self._recorder.record(
-            PlanRejected(
+            events.PlanRejected(
                 **self._recorder.stamp(),
                 problems=tuple(f"the plan stays as it is: {problem}" for problem in why),
                 task_id=task_id,
@@ -156,7 +156,7 @@ class Adaptation:
         before = [tasks[task.id].task for task in found.changed]
         revision = self._state.plan.revision if self._state.plan is not None else 1
         self._recorder.record(
-            PlanAmended(
+            events.PlanAmended(
                 **self._recorder.stamp(),
                 task_id=task_id,
                 reason=impact.reason,

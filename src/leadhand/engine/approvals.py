@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from leadhand.contracts.event import PlanProposed
+from leadhand.contracts import events
 from leadhand.contracts.people import Reply
 from leadhand.contracts.task import Plan
 from leadhand.engine.consultations import Consultations
@@ -62,7 +62,7 @@ class Approvals:
         if not (state.amendment_open and state.proposed_for == proposal.task_id):
             stamp = self._recorder.stamp()
             self._recorder.record(
-                PlanProposed(
+                events.PlanProposed(
                     **stamp, plan=proposal.plan(), by=proposal.by, task_id=proposal.task_id
                 )
             )

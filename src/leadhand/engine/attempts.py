@@ -12,7 +12,7 @@ from collections.abc import Coroutine, Generator
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from leadhand.contracts.event import WorkerStuck
+from leadhand.contracts import events
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
 from leadhand.contracts.stamps import Work
 from leadhand.contracts.task import Limits
@@ -262,7 +262,7 @@ class Attempts:
             return
         id, name = attempt.task.task.id, attempt.queue.worker.name
         self._recorder.record(
-            WorkerStuck(
+            events.WorkerStuck(
                 **self._recorder.task_stamp(id, attempt.number),
                 worker=name,
                 message=did_not_stop(name, id),

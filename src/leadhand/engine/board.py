@@ -8,11 +8,7 @@ import math
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from leadhand.contracts.event import (
-    TaskCancelled,
-    TaskCompleted,
-    TaskSkipped,
-)
+from leadhand.contracts import events
 from leadhand.contracts.outcome import PlanImpact, Result
 from leadhand.contracts.stamps import NO_WORK, Work
 from leadhand.contracts.task import Task
@@ -111,7 +107,7 @@ class Board:
     ) -> None:
         """A task has its result, and `work` is what its last attempt took."""
         stamp = self._recorder.task_stamp(id, attempt)
-        self._recorder.record(TaskCompleted(**stamp, **work, result=result, flag=flag))
+        self._recorder.record(events.TaskCompleted(**stamp, **work, result=result, flag=flag))
         if result.plan_impact is not None:
             self.impacts.append((id, result.plan_impact))
         self._ended(id, gave_result=True)
@@ -131,7 +127,7 @@ class Board:
     ) -> None:
         """A task ends because the run does; nothing follows for others."""
         stamp = self._recorder.task_stamp(id, attempt)
-        self._recorder.record(TaskCancelled(**stamp, **work, reason=reason, partial=partial))
+        self._recorder.record(events.TaskCancelled(**stamp, **work, reason=reason, partial=partial))
         self.unfinished -= 1
 
     def _ended(self, id: str, *, gave_result: bool) -> None:
@@ -146,7 +142,7 @@ class Board:
         for id, blame in skipped:
             self.unfinished -= 1
             self._recorder.record(
-                TaskSkipped(
+                events.TaskSkipped(
                     **self._recorder.task_stamp(id, 0),
                     blame=blame,
                     reason=f"needs {blame!r}, which gave no result",

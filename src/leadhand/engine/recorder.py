@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypedDict
 
-from leadhand.contracts.event import Event, RunStarted, nested, unnested
+from leadhand.contracts import events
 from leadhand.contracts.team import Team
 from leadhand.errors import JournalError
 from leadhand.ports import Clock, Log
@@ -18,7 +18,7 @@ from leadhand.state.run_state import known_crashes
 
 PATIENCE_S = 60.0
 """How long a commit may take in a run without a deadline."""
-Listener = Callable[[Event], None]
+Listener = Callable[[events.Event], None]
 
 _log = logging.getLogger("leadhand")
 
@@ -50,7 +50,7 @@ class Recorder:
         clock: Clock,
         listeners: tuple[Listener, ...] = (),
         path: str = "",
-        past: Sequence[Event] = (),
+        past: Sequence[events.Event] = (),
         crashes: Mapping[str, int] | None = None,
     ) -> None:
         """`path` goes before the ids of a nested run's tasks where all runs meet: `legal/`.
@@ -112,7 +112,7 @@ class Recorder:
             "attempt": attempt,
         }
 
-    def record(self, event: Event) -> None:
+    def record(self, event: events.Event) -> None:
         """Apply an event to the state, hand it to the journal, and tell the listeners."""
         apply(self.state, event)
         self._journal.append(event)
@@ -139,14 +139,14 @@ class Recorder:
         )
         return recorder, journal
 
-    def _past_within(self, task_id: str) -> list[Event]:
+    def _past_within(self, task_id: str) -> list[events.Event]:
         """The events of the last run that did a task, as that run saw them."""
-        within = [unnested(event) for event in self.past if event.within[:1] == (task_id,)]
-        started = [n for n, event in enumerate(within) if isinstance(event, RunStarted)]
+        within = [events.unnested(event) for event in self.past if event.within[:1] == (task_id,)]
+        started = [n for n, event in enumerate(within) if isinstance(event, events.RunStarted)]
         outer = [n for n in started if not within[n].within]
         return within[outer[-1] :] if outer else []
 
-    def log(self) -> Sequence[Event]:
+    def log(self) -> Sequence[events.Event]:
         """Everything recorded so far, in order."""
         return self._journal.events(self.run_id)
 
@@ -199,23 +199,23 @@ class Recorder:
 class NestedJournal:
     """The journal of a nested run: all that happens in it is recorded by the run around it."""
 
-    def __init__(self, outer: Recorder, task_id: str, past: Sequence[Event] = ()) -> None:
+    def __init__(self, outer: Recorder, task_id: str, past: Sequence[events.Event] = ()) -> None:
         self._outer = outer
         self._task_id = task_id
         self._events = [*past]
         self._closed = False
 
-    def append(self, event: Event) -> None:
+    def append(self, event: events.Event) -> None:
         """Record it within the task, as the outer run's next event."""
         if not self._closed:
             self._events.append(event)
-            self._outer.record(replace(nested(event, self._task_id), **self._outer.stamp()))
+            self._outer.record(replace(events.nested(event, self._task_id), **self._outer.stamp()))
 
     async def commit(self, run_id: str | None = None) -> None:
         """Return once everything appended before is safe; there is no other run in here."""
         await self._outer.commit()
 
-    def events(self, run_id: str) -> Sequence[Event]:
+    def events(self, run_id: str) -> Sequence[events.Event]:
         """The nested run's events as it wrote them itself; there is no other run in here."""
         return self._events
 

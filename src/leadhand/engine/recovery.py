@@ -4,15 +4,7 @@ Policies decide, this carries out: it asks for what needs judgement, writes down
 and tells the board what follows for the tasks. Where nobody has an answer the next rung is tried.
 """
 
-from leadhand.contracts.event import (
-    OpinionJudged,
-    TaskEscalated,
-    TaskFailed,
-    TaskReassigned,
-    TaskRefined,
-    TaskRetried,
-    TierRaised,
-)
+from leadhand.contracts import events
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Result
 from leadhand.contracts.stamps import NO_WORK
 from leadhand.contracts.task import Task
@@ -156,12 +148,12 @@ class Recovery:
             case RetryTask():
                 stamp = self._recorder.task_stamp(id, number)
                 self._recorder.record(
-                    TaskRetried(**stamp, delay_s=action.delay_s, reason=action.reason)
+                    events.TaskRetried(**stamp, delay_s=action.delay_s, reason=action.reason)
                 )
                 self._board.again(id, delay_s=action.delay_s)
             case RaiseTier():
                 self._recorder.record(
-                    TierRaised(
+                    events.TierRaised(
                         **self._recorder.task_stamp(id, number),
                         old_tier=action.old_tier,
                         new_tier=action.new_tier,
@@ -211,7 +203,7 @@ class Recovery:
                 self._pass_over(attempt, outcome, action)
             case Rewording():
                 self._recorder.record(
-                    TaskRefined(
+                    events.TaskRefined(
                         **self._recorder.task_stamp(task.id, number),
                         old_intent=task.intent,
                         new_intent=advice.intent,
@@ -254,7 +246,7 @@ class Recovery:
     ) -> None:
         id = attempt.task.task.id
         self._recorder.record(
-            TaskReassigned(
+            events.TaskReassigned(
                 **self._recorder.task_stamp(id, attempt.number),
                 worker=worker,
                 reason=reason,
@@ -295,7 +287,7 @@ class Recovery:
         second, why = verdict or more_confident(action.first, action.second, doubted=doubted)
         workers = (task.tried[-2], task.tried[-1])
         self._recorder.record(
-            OpinionJudged(
+            events.OpinionJudged(
                 **self._recorder.task_stamp(id, attempt.number),
                 workers=workers,
                 taken="second" if second else "first",
@@ -319,7 +311,7 @@ class Recovery:
         stamp = self._recorder.task_stamp(attempt.task.task.id, attempt.number)
         if isinstance(outcome, Escalated):
             self._recorder.record(
-                TaskEscalated(
+                events.TaskEscalated(
                     **stamp,
                     **attempt.work,
                     reason=outcome.reason,
@@ -332,7 +324,7 @@ class Recovery:
             )
         else:
             self._recorder.record(
-                TaskFailed(
+                events.TaskFailed(
                     **stamp,
                     **attempt.work,
                     kind=outcome.kind,

@@ -8,12 +8,7 @@ is are not its business. Nothing that a worker does reaches it as an exception.
 import asyncio
 from collections.abc import Mapping, Sequence
 
-from leadhand.contracts.event import (
-    BreakerClosed,
-    BreakerOpened,
-    TaskDispatched,
-    TaskReassigned,
-)
+from leadhand.contracts import events
 from leadhand.contracts.outcome import Completed, Outcome
 from leadhand.contracts.task import Limits
 from leadhand.contracts.team import Team, Worker
@@ -281,7 +276,7 @@ class Scheduler:
         worker = queue.worker
         if task.worker != worker.name:
             self._recorder.record(
-                TaskReassigned(
+                events.TaskReassigned(
                     **self._recorder.task_stamp(id, task.attempts),
                     worker=worker.name,
                     reason=because,
@@ -294,7 +289,9 @@ class Scheduler:
             task, given.attempt, queue, limits, AbandonableTask(contained(queue.runner, given))
         )
         self._recorder.record(
-            TaskDispatched(**self._recorder.task_stamp(id, given.attempt), worker=worker.name)
+            events.TaskDispatched(
+                **self._recorder.task_stamp(id, given.attempt), worker=worker.name
+            )
         )
         self._attempts.add(attempt)
 
@@ -337,11 +334,11 @@ class Scheduler:
         worker, stamp = queue.worker.name, self._recorder.stamp()
         if change is True:
             reason = f"{worker} works again"
-            self._recorder.record(BreakerClosed(**stamp, worker=worker, reason=reason))
+            self._recorder.record(events.BreakerClosed(**stamp, worker=worker, reason=reason))
             return
         breaker = queue.shared.breaker
         self._recorder.record(
-            BreakerOpened(
+            events.BreakerOpened(
                 **stamp,
                 worker=worker,
                 failures=breaker.failures,

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from leadhand.contracts.event import PlanRejected, TaskSplit
+from leadhand.contracts import events
 from leadhand.contracts.task import Plan, Task
 from leadhand.engine.amendments import split_up
 from leadhand.engine.approvals import Approvals, Proposal
@@ -53,7 +53,9 @@ class Splits:
                 self._split(attempt, reason, parts)
                 return
             said = (f"task {id!r} is not split: {given}",)
-            self._recorder.record(PlanRejected(**self._recorder.stamp(), problems=said, task_id=id))
+            self._recorder.record(
+                events.PlanRejected(**self._recorder.stamp(), problems=said, task_id=id)
+            )
             otherwise()
 
         why = f"Task {id} is too much for one attempt. Splits it into {len(parts)} tasks."
@@ -65,7 +67,7 @@ class Splits:
         task = attempt.task.task
         after = self._board.dependants(task.id)
         self._recorder.record(
-            TaskSplit(
+            events.TaskSplit(
                 **self._recorder.task_stamp(task.id, attempt.number),
                 parts=parts,
                 rewired=tuple(other.id for other in after),

@@ -18,7 +18,7 @@ from leadhand.contracts.people import RunMessage
 from leadhand.errors import JournalError
 
 if TYPE_CHECKING:
-    from leadhand.contracts.event import Event
+    from leadhand.contracts.events import Event
 
 Redact = Callable[[str], str]
 """Takes secrets out of a text. What it makes of a body must be JSON as well."""
@@ -157,7 +157,7 @@ def _kinds() -> "Mapping[str, type[Event]]":
 
 def _any_event() -> object:
     # Events weigh as much as a list of thousands of runs, which needs none.
-    from leadhand.contracts.event import Event
+    from leadhand.contracts.events import Event
 
     return Event
 

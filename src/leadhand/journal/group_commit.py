@@ -16,7 +16,7 @@ from leadhand.errors import JournalError
 if TYPE_CHECKING:
     import asyncio
 
-    from leadhand.contracts.event import Event
+    from leadhand.contracts.events import Event
 
 Batch = Mapping[str, "Sequence[Event]"]
 """Events by run, each run's in order."""

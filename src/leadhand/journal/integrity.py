@@ -14,7 +14,7 @@ from leadhand.journal.codec import decode, expanded
 from leadhand.journal.summaries import StoredSummary
 
 if TYPE_CHECKING:
-    from leadhand.contracts.event import Event
+    from leadhand.contracts.events import Event
 
 Stored = tuple[int, str | None, bytes | None, int | None]
 """Position, body, compressed body where it is kept beside the log, and checksum."""

@@ -8,7 +8,7 @@ import socket
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass, field
 
-from leadhand.contracts.event import Event
+from leadhand.contracts.events import Event
 from leadhand.contracts.inspection import Inspection
 from leadhand.contracts.people import RunMessage
 from leadhand.contracts.summary import RunSummary

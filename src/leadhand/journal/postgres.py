@@ -6,7 +6,7 @@ import threading
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Final, LiteralString
 
-from leadhand.contracts.event import Event
+from leadhand.contracts.events import Event
 from leadhand.contracts.inspection import Inspection
 from leadhand.contracts.people import RunMessage
 from leadhand.contracts.summary import RunSummary

@@ -11,7 +11,7 @@ from typing import Final
 
 import psycopg
 
-from leadhand.contracts.event import Event
+from leadhand.contracts.events import Event
 from leadhand.errors import JournalError
 from leadhand.journal.codec import BLOB_CHARS, Redact, compressed, encode
 from leadhand.journal.group_commit import Batch

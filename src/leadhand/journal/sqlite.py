@@ -21,7 +21,7 @@ from leadhand.journal.group_commit import Batch, GroupCommit
 from leadhand.journal.locks import Locks
 
 if TYPE_CHECKING:
-    from leadhand.contracts.event import Event
+    from leadhand.contracts.events import Event
 
 FILE = "leadhand.db"
 _PRUNED_AT_ONCE = 100

@@ -18,7 +18,7 @@ from leadhand.errors import JournalError
 from leadhand.journal.codec import Redact, written
 
 if TYPE_CHECKING:
-    from leadhand.contracts.event import ApprovalGiven, ApprovalRequested, Event
+    from leadhand.contracts.events import ApprovalGiven, ApprovalRequested, Event
 
 
 @dataclass(slots=True)

@@ -17,7 +17,7 @@ from leadhand.journal.integrity import checksum, inspected, last_of, read
 from leadhand.journal.summaries import StoredSummary, summary
 
 if TYPE_CHECKING:
-    from leadhand.contracts.event import Event
+    from leadhand.contracts.events import Event
 
 Row = tuple["Event", str]
 """An event and its body."""

@@ -23,7 +23,7 @@ from pydantic_ai.output import OutputObjectDefinition
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
-from leadhand.contracts.event import ModelCalled
+from leadhand.contracts import events
 from leadhand.contracts.outcome import Usage
 from leadhand.contracts.team import ModelSpec
 from leadhand.engine.recorder import Recorder
@@ -301,7 +301,7 @@ class Caller:
                 connection.name,
             )
         self.recorder.record(
-            ModelCalled(
+            events.ModelCalled(
                 **self.recorder.stamp(),
                 role=asker.role,
                 model=connection.name,
@@ -329,7 +329,7 @@ class Caller:
         retry_in_s: float | None = None,
     ) -> None:
         self.recorder.record(
-            ModelCalled(
+            events.ModelCalled(
                 **self.recorder.stamp(),
                 role=asker.role,
                 model=connection.name,

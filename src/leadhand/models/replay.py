@@ -15,7 +15,7 @@ from pydantic_ai.messages import ModelMessage, ModelResponse
 from pydantic_ai.models import ModelRequestParameters
 from pydantic_core import to_json
 
-from leadhand.contracts.event import Event, ModelCalled, RunResumed
+from leadhand.contracts import events
 from leadhand.contracts.outcome import Usage
 
 _Key = tuple[str, str | None, int | None, str]
@@ -24,14 +24,18 @@ _Key = tuple[str, str | None, int | None, str]
 class Replay:
     """The answers of one run's past, each given once."""
 
-    def __init__(self, past: Sequence[Event]) -> None:
+    def __init__(self, past: Sequence[events.Event]) -> None:
         """`past` is in the words of the run itself, where it is a nested one."""
-        self._kept: defaultdict[_Key, deque[ModelCalled]] = defaultdict(deque)
+        self._kept: defaultdict[_Key, deque[events.ModelCalled]] = defaultdict(deque)
         for event in past:
-            if isinstance(event, ModelCalled) and event.response is not None and not event.within:
+            if (
+                isinstance(event, events.ModelCalled)
+                and event.response is not None
+                and not event.within
+            ):
                 key = (event.role, event.task_id, event.attempt, event.request)
                 self._kept[key].append(event)
-            elif isinstance(event, RunResumed) and event.again and not event.within:
+            elif isinstance(event, events.RunResumed) and event.again and not event.within:
                 # Whoever has a task done again wants other answers.
                 self._forget({*event.again})
 

@@ -3,8 +3,8 @@
 import logging
 from collections.abc import Iterator
 
+from leadhand.contracts import events
 from leadhand.contracts.answer import JOURNAL, Answer, EndedBy, Gap, Synthesis
-from leadhand.contracts.event import ConflictFound, RunFinished, SynthesisStarted
 from leadhand.contracts.people import Question
 from leadhand.contracts.task import Plan
 from leadhand.errors import ModelError
@@ -40,19 +40,23 @@ class AnswerStep:
             if self._of.roles.account is not None:
                 self._of.roles.account.begin_synthesis()
             strategy = self._of.roles.synthesizer.name
-            self._recorder.record(SynthesisStarted(**self._recorder.stamp(), strategy=strategy))
+            self._recorder.record(
+                events.SynthesisStarted(**self._recorder.stamp(), strategy=strategy)
+            )
             synthesis, missing = await self._synthesis(state.standing_plan or state.plan)
         known = {(one.task_ids, one.about) for one in state.conflicts}
         for conflict in synthesis.conflicts:
             if (conflict.task_ids, conflict.about) not in known:
-                self._recorder.record(ConflictFound(**self._recorder.stamp(), conflict=conflict))
+                self._recorder.record(
+                    events.ConflictFound(**self._recorder.stamp(), conflict=conflict)
+                )
         gaps = (*gaps_of(state, self._of.team), *synthesis.gaps, *missing)
         account = self._of.roles.account
         if account is not None and account.ledger.passed is not None and not gaps:
             _log.warning("everything was done, but %s", account.ledger.passed)
         contact = self._of.team.contact if self._unanswered() else None
         answer = self._answer(synthesis, gaps, contact)
-        self._recorder.record(RunFinished(**self._recorder.stamp(), answer=answer))
+        self._recorder.record(events.RunFinished(**self._recorder.stamp(), answer=answer))
         await self._recorder.commit()
         if self._recorder.unkept is not None and not self._recorder.path:
             self._of.late = term.deadline_s is not None

@@ -10,7 +10,7 @@ import contextlib
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
 
-from leadhand.contracts.event import ApprovalGiven, ApprovalRequested, RunStopped
+from leadhand.contracts import events
 from leadhand.contracts.outcome import Escalated, Failed, located
 from leadhand.contracts.people import Occasion, Question, Reply, RunMessage, checked_reply
 from leadhand.contracts.task import Plan, Task
@@ -157,7 +157,7 @@ class People:
         self.look()
         if id not in self._recorder.state.questions:
             stamp = self._recorder.stamp()
-            self._recorder.record(ApprovalRequested(**stamp, task_id=id, question=text))
+            self._recorder.record(events.ApprovalRequested(**stamp, task_id=id, question=text))
 
     async def _reply(self, id: str | None, question: Question, *, patiently: bool) -> Reply | None:
         """The reply to a question that is written down, from wherever it comes first.
@@ -184,7 +184,7 @@ class People:
     async def _close(self, id: str | None, reply: Reply) -> None:
         """Write down what was said, and forget the message that brought it."""
         self._recorder.record(
-            ApprovalGiven(
+            events.ApprovalGiven(
                 **self._recorder.stamp(),
                 task_id=id,
                 verdict=reply.verdict,
@@ -255,7 +255,9 @@ async def take_in_interruption(recorder: Recorder, journal: Journal) -> None:
     for message in await asked(journal, journal.messages, recorder.run_id):
         if message.interrupted:
             if not recorder.state.stopped:
-                recorder.record(RunStopped(**recorder.stamp(), reason="interrupted, at once"))
+                recorder.record(
+                    events.RunStopped(**recorder.stamp(), reason="interrupted, at once")
+                )
             await asked(journal, journal.drop, message)
 
 

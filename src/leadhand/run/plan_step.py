@@ -2,7 +2,7 @@
 
 import logging
 
-from leadhand.contracts.event import PlanAccepted, PlanProposed, PlanRejected
+from leadhand.contracts import events
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.engine.failures import failure_of
@@ -54,13 +54,13 @@ class PlanStep:
             return False
         if approved is not proposed:
             stamp = self._recorder.stamp()
-            self._recorder.record(PlanProposed(**stamp, plan=approved, by="person"))
+            self._recorder.record(events.PlanProposed(**stamp, plan=approved, by="person"))
             problems = check(approved, self._of.team, request=asked.text)
         warnings = tuple(problem.message for problem in problems)
         people = self._of.people
         was_asked = people is not None and "plan" in people.occasions
         self._recorder.record(
-            PlanAccepted(**self._recorder.stamp(), warnings=warnings, approved=was_asked)
+            events.PlanAccepted(**self._recorder.stamp(), warnings=warnings, approved=was_asked)
         )
         await self._recorder.commit()
         return True
@@ -86,11 +86,11 @@ class PlanStep:
                 self._reject((str(error),))
                 await self._recorder.commit()
                 raise
-        self._recorder.record(PlanProposed(**self._recorder.stamp(), plan=plan, by=author))
+        self._recorder.record(events.PlanProposed(**self._recorder.stamp(), plan=plan, by=author))
         return plan
 
     def _reject(self, problems: tuple[str, ...]) -> None:
-        self._recorder.record(PlanRejected(**self._recorder.stamp(), problems=problems))
+        self._recorder.record(events.PlanRejected(**self._recorder.stamp(), problems=problems))
 
     async def _checked(self, plan: Plan, asked: PlanRequest, *, known: bool) -> list[Problem]:
         """The warnings about a plan. Raises `PlanError` if it has errors.

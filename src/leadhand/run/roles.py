@@ -12,8 +12,8 @@ from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeVar
 
+from leadhand.contracts import events
 from leadhand.contracts.budget import Budget
-from leadhand.contracts.event import ModelCalled, PlanProposed, PlanRejected
 from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import ModelSpec, Team
@@ -221,16 +221,18 @@ class Roles:
         """Write down a proposal that the planner itself has to mend."""
         if plan is not None:
             self._recorder.record(
-                PlanProposed(**self._recorder.stamp(), plan=plan, by=self.planner.name)
+                events.PlanProposed(**self._recorder.stamp(), plan=plan, by=self.planner.name)
             )
-        self._recorder.record(PlanRejected(**self._recorder.stamp(), problems=tuple(problems)))
+        self._recorder.record(
+            events.PlanRejected(**self._recorder.stamp(), problems=tuple(problems))
+        )
 
 
 def account_of(budget: Budget | None, recorder: Recorder) -> Account | None:
     """What a run may still spend, with what it spent before it was resumed; None: anything."""
     if budget is None:
         return None
-    calls = [event for event in recorder.past if isinstance(event, ModelCalled)]
+    calls = [event for event in recorder.past if isinstance(event, events.ModelCalled)]
     spent = Amount(
         len(calls),
         sum(call.input_tokens + call.output_tokens for call in calls),

@@ -5,14 +5,8 @@ from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, nullcontext, suppress
 from functools import partial
 
+from leadhand.contracts import events
 from leadhand.contracts.answer import Answer
-from leadhand.contracts.event import (
-    RunResumed,
-    RunStarted,
-    TaskCancelled,
-    TaskFailed,
-    WorkerStuck,
-)
 from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.task import Plan
 from leadhand.contracts.task_events import did_not_stop
@@ -135,7 +129,7 @@ class Run:
         if recorder.state.seq:
             resumable = tuple(id for id in stopped(recorder.state) if id not in {*again})
             recorder.record(
-                RunResumed(
+                events.RunResumed(
                     **recorder.stamp(),
                     deadline_s=self._deadline_s,
                     budget=self._setting.budget,
@@ -147,7 +141,7 @@ class Run:
             self._give_up_crashed()
             return
         recorder.record(
-            RunStarted(
+            events.RunStarted(
                 **recorder.stamp(),
                 team=team.name,
                 request=asked.text,
@@ -169,7 +163,7 @@ class Run:
             count = task.crashes
             if count >= MAX_CRASHES and not task.ended:
                 recorder.record(
-                    TaskFailed(
+                    events.TaskFailed(
                         **recorder.task_stamp(id, task.attempts + count),
                         kind="crashed",
                         message=f"the process died {count} times in a row while this task ran",
@@ -270,7 +264,7 @@ class Run:
             for given in {(one.task_id, one.to_agent): one for one in runners.abandoned}.values():
                 id, name = given.task_id, given.to_agent
                 self._recorder.record(
-                    WorkerStuck(
+                    events.WorkerStuck(
                         **self._recorder.task_stamp(id, given.attempt),
                         worker=name,
                         message=did_not_stop(name, id),
@@ -312,4 +306,4 @@ class Run:
         for id, task in self._recorder.state.tasks.items():
             if not task.ended:
                 stamp = self._recorder.task_stamp(id, task.attempts)
-                self._recorder.record(TaskCancelled(**stamp, reason=reason))
+                self._recorder.record(events.TaskCancelled(**stamp, reason=reason))

@@ -6,7 +6,7 @@ Whoever resumes it then knows that what was in flight was stopped, and killed no
 import asyncio
 from contextlib import suppress
 
-from leadhand.contracts.event import RunStopped
+from leadhand.contracts import events
 from leadhand.engine.recorder import Recorder
 from leadhand.errors import JournalError
 
@@ -26,7 +26,7 @@ class Stopping:
         state = self._recorder.state
         if state.phase == "finished" or state.stopped:
             return
-        self._recorder.record(RunStopped(**self._recorder.stamp(), reason=reason))
+        self._recorder.record(events.RunStopped(**self._recorder.stamp(), reason=reason))
         self._committing = asyncio.ensure_future(self._commit())
 
     async def close(self) -> None:

@@ -3,30 +3,8 @@
 from collections.abc import Iterable
 from typing import assert_never
 
+from leadhand.contracts import events
 from leadhand.contracts.answer import TaskStatus
-from leadhand.contracts.event import (
-    BreakerClosed,
-    BreakerOpened,
-    Event,
-    ModelCalled,
-    OpinionJudged,
-    RunResumed,
-    RunStarted,
-    TaskCancelled,
-    TaskCompleted,
-    TaskDispatched,
-    TaskEscalated,
-    TaskFailed,
-    TaskReassigned,
-    TaskRefined,
-    TaskRetried,
-    TaskSkipped,
-    TaskSplit,
-    TierRaised,
-    ToolCalled,
-    WorkerStuck,
-    unnested,
-)
 from leadhand.contracts.outcome import Escalated, Failed, Result, Usage
 from leadhand.contracts.stamps import AttemptEvent
 from leadhand.contracts.task import Task
@@ -36,62 +14,68 @@ from leadhand.state.run_state import RunState, TaskState, find
 __all__ = ["RunState", "TaskState", "apply", "find", "fold", "rewired"]
 
 
-def apply(state: RunState, event: Event) -> None:
+def apply(state: RunState, event: events.Event) -> None:
     """Change `state` by one event, in place; O(1), but O(tasks) for a plan, O(parts) for parts."""
     state.seq = event.seq
     if event.within:
         _within(state, event)
         return
     match event:
-        case TaskDispatched():
+        case events.TaskDispatched():
             _dispatched(state, state.tasks[event.task_id], event)
-        case TaskCompleted():
+        case events.TaskCompleted():
             _completed(state, state.tasks[event.task_id], event)
-        case TaskFailed() | TaskEscalated():
+        case events.TaskFailed() | events.TaskEscalated():
             _unsuccessful(state, state.tasks[event.task_id], event)
-        case ModelCalled():
+        case events.ModelCalled():
             _model_called(state, event)
-        case ToolCalled():
+        case events.ToolCalled():
             # What the tool gave is known to the worker alone.
             if (task := state.tasks.get(event.task_id)) is not None:
                 task.crashes = 0
-        case TaskRetried():
+        case events.TaskRetried():
             task = state.tasks[event.task_id]
             task.unresolved = None
             task.retry_in_s, task.failed_s = event.delay_s, event.elapsed_s
-        case TaskReassigned() | TaskRefined() | TierRaised() | TaskSplit() | OpinionJudged():
+        case (
+            events.TaskReassigned()
+            | events.TaskRefined()
+            | events.TierRaised()
+            | events.TaskSplit()
+            | events.OpinionJudged()
+        ):
             _decided(state, state.tasks[event.task_id], event)
-        case TaskSkipped():
+        case events.TaskSkipped():
             _end(state.tasks[event.task_id], "skipped", event.elapsed_s, event.reason)
-        case TaskCancelled():
+        case events.TaskCancelled():
             task = state.tasks[event.task_id]
             task.result = event.partial or task.result
             task.interrupted = task.interrupted or task.status == "running"
             _worked(task, event)
             _end(task, "cancelled", event.elapsed_s, event.reason)
-        case WorkerStuck():
+        case events.WorkerStuck():
             state.stuck = (*state.stuck, event.message)
-        case BreakerOpened() | BreakerClosed():
+        case events.BreakerOpened() | events.BreakerClosed():
             pass  # breakers are the supervisor's: a run's events say what happened to them in it
         case _:
             apply_to_run(state, event)
 
 
-def fold(events: Iterable[Event]) -> RunState:
-    """The state after `events`, from the first."""
+def fold(log: Iterable[events.Event]) -> RunState:
+    """The state after `log`, from the first."""
     state = RunState()
-    for event in events:
+    for event in log:
         apply(state, event)
     return state
 
 
-def _within(state: RunState, event: Event) -> None:
+def _within(state: RunState, event: events.Event) -> None:
     """Change the nested run that the event is of. What it used, the task around it has used."""
     task = state.tasks[event.within[0]]
-    inner_event = unnested(event)
-    if isinstance(event, RunStarted | RunResumed) and not inner_event.within:
+    inner_event = events.unnested(event)
+    if isinstance(event, events.RunStarted | events.RunResumed) and not inner_event.within:
         task.called = True  # from here on all that is used is seen as it is used
-    if task.nested is None or (isinstance(event, RunStarted) and not inner_event.within):
+    if task.nested is None or (isinstance(event, events.RunStarted) and not inner_event.within):
         task.nested = RunState()
     usage = _used(task.nested, inner_event)
     apply(task.nested, inner_event)
@@ -100,26 +84,26 @@ def _within(state: RunState, event: Event) -> None:
         state.usage = state.usage.plus(usage)
 
 
-def _used(state: RunState, event: Event) -> Usage | None:
+def _used(state: RunState, event: events.Event) -> Usage | None:
     """What an event adds to the usage of a run, as long as it is not applied."""
     if event.within:
         inner = state.tasks[event.within[0]].nested
-        return None if inner is None else _used(inner, unnested(event))
+        return None if inner is None else _used(inner, events.unnested(event))
     match event:
-        case ModelCalled():
+        case events.ModelCalled():
             return _usage_of(event)
-        case TaskCompleted():
+        case events.TaskCompleted():
             task = state.tasks[event.task_id]
             return _unseen(task, event.result) if task.first is None else None
-        case OpinionJudged():
+        case events.OpinionJudged():
             return _unseen(state.tasks[event.task_id], event.second)
-        case TaskFailed() | TaskEscalated():
+        case events.TaskFailed() | events.TaskEscalated():
             return _unseen(state.tasks[event.task_id], event.partial)
         case _:
             return None
 
 
-def _dispatched(state: RunState, task: TaskState, event: TaskDispatched) -> None:
+def _dispatched(state: RunState, task: TaskState, event: events.TaskDispatched) -> None:
     task.status = "running"
     task.worker = event.worker
     task.attempts = event.attempt
@@ -135,7 +119,7 @@ def _dispatched(state: RunState, task: TaskState, event: TaskDispatched) -> None
         state.dispatched += 1
 
 
-def _completed(state: RunState, task: TaskState, event: TaskCompleted) -> None:
+def _completed(state: RunState, task: TaskState, event: events.TaskCompleted) -> None:
     if task.first is None:  # else it was counted when the two were judged
         _count(state, task, event.result)
     task.result = event.result
@@ -146,8 +130,10 @@ def _completed(state: RunState, task: TaskState, event: TaskCompleted) -> None:
         state.impacts = (*state.impacts, event.task_id)
 
 
-def _unsuccessful(state: RunState, task: TaskState, event: TaskFailed | TaskEscalated) -> None:
-    failed = isinstance(event, TaskFailed)
+def _unsuccessful(
+    state: RunState, task: TaskState, event: events.TaskFailed | events.TaskEscalated
+) -> None:
+    failed = isinstance(event, events.TaskFailed)
     _count(state, task, event.partial)
     if task.status == "running":
         state.repeated += failed and not event.final
@@ -160,8 +146,8 @@ def _unsuccessful(state: RunState, task: TaskState, event: TaskFailed | TaskEsca
         task.status = "pending"
         task.error, task.where = event.message, _where(event)
         task.unresolved = _outcome(event)
-        task.timeouts += isinstance(event, TaskFailed) and event.kind == "timeout"
-    elif isinstance(event, TaskEscalated):
+        task.timeouts += isinstance(event, events.TaskFailed) and event.kind == "timeout"
+    elif isinstance(event, events.TaskEscalated):
         _end(task, "escalated", event.elapsed_s, f"{event.reason}: {event.message}")
     else:
         status = "timed_out" if event.kind == "timeout" else "failed"
@@ -172,9 +158,9 @@ def _unsuccessful(state: RunState, task: TaskState, event: TaskFailed | TaskEsca
         task.where = event.where
 
 
-def _outcome(event: TaskFailed | TaskEscalated) -> Failed | Escalated:
+def _outcome(event: events.TaskFailed | events.TaskEscalated) -> Failed | Escalated:
     """The outcome that was written down."""
-    if isinstance(event, TaskEscalated):
+    if isinstance(event, events.TaskEscalated):
         return Escalated(
             reason=event.reason, message=event.message, partial=event.partial, call=event.call
         )
@@ -187,36 +173,40 @@ def _outcome(event: TaskFailed | TaskEscalated) -> Failed | Escalated:
     )
 
 
-def _where(event: TaskFailed | TaskEscalated) -> str | None:
-    return event.where if isinstance(event, TaskFailed) else None
+def _where(event: events.TaskFailed | events.TaskEscalated) -> str | None:
+    return event.where if isinstance(event, events.TaskFailed) else None
 
 
 def _decided(
     state: RunState,
     task: TaskState,
-    event: TaskReassigned | TaskRefined | TierRaised | TaskSplit | OpinionJudged,
+    event: events.TaskReassigned
+    | events.TaskRefined
+    | events.TierRaised
+    | events.TaskSplit
+    | events.OpinionJudged,
 ) -> None:
     task.unresolved = None
     match event:
-        case TaskReassigned():
+        case events.TaskReassigned():
             task.worker = event.worker
             task.resumable = False
             task.first = task.result if event.second_opinion else None
-        case TaskRefined():
+        case events.TaskRefined():
             task.task = task.task.model_copy(update={"intent": event.new_intent})
             task.refined = True
-        case TierRaised():
+        case events.TierRaised():
             limits = task.task.limits.model_copy(update={"tier": event.new_tier})
             task.task = task.task.model_copy(update={"limits": limits})
-        case TaskSplit():
+        case events.TaskSplit():
             _split(state, task, event)
-        case OpinionJudged():
+        case events.OpinionJudged():
             _count(state, task, event.second)
         case _:
             assert_never(event)
 
 
-def _split(state: RunState, whole: TaskState, event: TaskSplit) -> None:
+def _split(state: RunState, whole: TaskState, event: events.TaskSplit) -> None:
     id = whole.task.id
     if state.proposed_for == id:
         decided(state)
@@ -243,7 +233,7 @@ def rewired(task: Task, id: str, parts: tuple[Task, ...]) -> Task:
     return task.model_copy(update={"depends_on": tuple(needs)})
 
 
-def _model_called(state: RunState, event: ModelCalled) -> None:
+def _model_called(state: RunState, event: events.ModelCalled) -> None:
     usage = _usage_of(event)
     state.usage = state.usage.plus(usage)
     if event.task_id is None:
@@ -255,7 +245,7 @@ def _model_called(state: RunState, event: ModelCalled) -> None:
         task.crashes = 0
 
 
-def _usage_of(event: ModelCalled) -> Usage:
+def _usage_of(event: events.ModelCalled) -> Usage:
     return Usage(
         model=event.model,
         requests=1,

@@ -2,48 +2,33 @@
 
 from typing import assert_never
 
-from leadhand.contracts.event import (
-    ApprovalGiven,
-    ApprovalRequested,
-    ConflictFound,
-    ConflictJudged,
-    CritiqueGiven,
-    PlanAccepted,
-    PlanAmended,
-    PlanProposed,
-    PlanRejected,
-    RunFinished,
-    RunResumed,
-    RunStarted,
-    RunStopped,
-    SynthesisStarted,
-)
+from leadhand.contracts import events
 from leadhand.contracts.outcome import Escalated
 from leadhand.contracts.people import Reply
 from leadhand.state.run_state import Calls, RunState, TaskState, find
 
 RunEvent = (
-    RunStarted
-    | RunStopped
-    | RunResumed
-    | PlanProposed
-    | PlanRejected
-    | PlanAccepted
-    | ApprovalRequested
-    | ApprovalGiven
-    | PlanAmended
-    | SynthesisStarted
-    | ConflictFound
-    | ConflictJudged
-    | CritiqueGiven
-    | RunFinished
+    events.RunStarted
+    | events.RunStopped
+    | events.RunResumed
+    | events.PlanProposed
+    | events.PlanRejected
+    | events.PlanAccepted
+    | events.ApprovalRequested
+    | events.ApprovalGiven
+    | events.PlanAmended
+    | events.SynthesisStarted
+    | events.ConflictFound
+    | events.ConflictJudged
+    | events.CritiqueGiven
+    | events.RunFinished
 )
 
 
 def apply_to_run(state: RunState, event: RunEvent) -> None:
     """Change `state` by one event, in place."""
     match event:
-        case RunStarted():
+        case events.RunStarted():
             state.run_id = event.run_id
             state.team = event.team
             state.request = event.request
@@ -55,14 +40,14 @@ def apply_to_run(state: RunState, event: RunEvent) -> None:
             state.nonce = event.nonce
             state.origin = event.origin
             state.amend = event.amend
-        case RunStopped():
+        case events.RunStopped():
             state.stopped = True
-        case RunResumed():
+        case events.RunResumed():
             _resumed(state, event)
-        case PlanProposed():
+        case events.PlanProposed():
             state.proposed, state.reply = event.plan, None
             state.proposed_for = event.task_id
-        case PlanRejected():
+        case events.PlanRejected():
             state.problems = event.problems
             if event.task_id == state.proposed_for:
                 decided(state)
@@ -71,7 +56,7 @@ def apply_to_run(state: RunState, event: RunEvent) -> None:
             if event.task_id in state.impacts:
                 state.revisions += 1
                 _considered(state, event.task_id)
-        case PlanAccepted():
+        case events.PlanAccepted():
             state.plan = plan = state.proposed
             state.problems = event.warnings
             state.phase = "working"
@@ -81,25 +66,25 @@ def apply_to_run(state: RunState, event: RunEvent) -> None:
             state.approved, state.reply = event.approved, None
             if plan is not None:
                 state.tasks = {task.id: TaskState(task, task.worker) for task in plan.tasks}
-        case ApprovalRequested():
+        case events.ApprovalRequested():
             _asked(state, event)
-        case ApprovalGiven():
+        case events.ApprovalGiven():
             _record_reply(state, event)
-        case PlanAmended():
+        case events.PlanAmended():
             _amend(state, event)
-        case SynthesisStarted():
+        case events.SynthesisStarted():
             state.phase = "synthesizing"
             state.conflicts = ()
             state.synthesis_started_s = event.elapsed_s
             _also_worked(state, state.calls.took_s)
             state.calls = Calls()
-        case ConflictFound():
+        case events.ConflictFound():
             state.conflicts = (*state.conflicts, event.conflict)
-        case ConflictJudged():
+        case events.ConflictJudged():
             _judged(state, event)
-        case CritiqueGiven():
+        case events.CritiqueGiven():
             pass  # what is left of it stands in the answer
-        case RunFinished():
+        case events.RunFinished():
             state.phase = "finished"
             state.finished_s = event.elapsed_s
             state.answer = event.answer
@@ -115,7 +100,7 @@ def decided(state: RunState) -> None:
     state.proposed = state.reply = state.proposed_for = None
 
 
-def _asked(state: RunState, event: ApprovalRequested) -> None:
+def _asked(state: RunState, event: events.ApprovalRequested) -> None:
     state.questions = {**state.questions, event.task_id: event.question}
     if event.task_id is None:
         state.reply, state.asked_s = None, event.elapsed_s
@@ -123,7 +108,7 @@ def _asked(state: RunState, event: ApprovalRequested) -> None:
         state.tasks[event.task_id].reply = None
 
 
-def _record_reply(state: RunState, event: ApprovalGiven) -> None:
+def _record_reply(state: RunState, event: events.ApprovalGiven) -> None:
     """Take down what a person said; the time they took for the plan is not the run's."""
     asked = state.questions
     state.questions = {id: asked[id] for id in asked if id != event.task_id}
@@ -149,7 +134,7 @@ def _record_reply(state: RunState, event: ApprovalGiven) -> None:
         state.deadline_s += event.elapsed_s - state.asked_s
 
 
-def _judged(state: RunState, event: ConflictJudged) -> None:
+def _judged(state: RunState, event: events.ConflictJudged) -> None:
     judged = event.conflict
     state.conflicts = tuple(
         judged if (one.task_ids, one.about) == (judged.task_ids, judged.about) else one
@@ -158,7 +143,7 @@ def _judged(state: RunState, event: ConflictJudged) -> None:
     )
 
 
-def _resumed(state: RunState, event: RunResumed) -> None:
+def _resumed(state: RunState, event: events.RunResumed) -> None:
     """Take back what was only stopped. What is done again starts as the plan has it now."""
     state.phase = "planning" if state.plan is None else "working"
     state.asked_s = event.elapsed_s
@@ -220,7 +205,7 @@ def _considered(state: RunState, task_id: str | None) -> None:
     state.impacts = tuple(id for id in state.impacts if id != task_id)
 
 
-def _amend(state: RunState, event: PlanAmended) -> None:
+def _amend(state: RunState, event: events.PlanAmended) -> None:
     state.revisions += 1
     _considered(state, event.task_id)
     if event.task_id == state.proposed_for:

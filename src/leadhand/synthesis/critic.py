@@ -8,8 +8,8 @@ still has against it is a gap.
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 
+from leadhand.contracts import events
 from leadhand.contracts.answer import CritiquePoint, Gap, Synthesis
-from leadhand.contracts.event import CritiqueGiven, CritiqueVerdict
 from leadhand.contracts.team import Role, Team
 from leadhand.errors import ModelError
 from leadhand.models.calls import Asker, Caller, CallRequest
@@ -109,12 +109,12 @@ class Critic:
     def _tell(
         self,
         number: int,
-        verdict: CritiqueVerdict,
+        verdict: events.CritiqueVerdict,
         points: Sequence[CritiquePoint] = (),
         why: str | None = None,
     ) -> None:
         self._recorder.record(
-            CritiqueGiven(
+            events.CritiqueGiven(
                 **self._recorder.stamp(),
                 round=number,
                 verdict=verdict,

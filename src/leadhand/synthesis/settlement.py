@@ -7,8 +7,8 @@ the judge says that it is none.
 import asyncio
 from collections.abc import Sequence
 
+from leadhand.contracts import events
 from leadhand.contracts.answer import Conflict
-from leadhand.contracts.event import ConflictFound, ConflictJudged
 from leadhand.engine.recorder import Recorder
 from leadhand.errors import ModelError
 from leadhand.ports import TaskResult
@@ -39,7 +39,7 @@ class Settlement:
         count = min(self._left, len(conflicts))
         self._left -= count
         for conflict in (*conflicts[:count], *map(_unjudged, conflicts[count:])):
-            self._recorder.record(ConflictFound(**self._recorder.stamp(), conflict=conflict))
+            self._recorder.record(events.ConflictFound(**self._recorder.stamp(), conflict=conflict))
         async with asyncio.TaskGroup() as group:
             judging = [
                 group.create_task(self._verdict(conflict, results, within_s))
@@ -59,7 +59,7 @@ class Settlement:
         except ModelError as error:
             verdict = _not_judged(conflict, f"it could not be judged: {error}")
         self._recorder.record(
-            ConflictJudged(
+            events.ConflictJudged(
                 **self._recorder.stamp(),
                 conflict=verdict.conflict,
                 holds=verdict.holds,

@@ -6,38 +6,38 @@ Folding its events gives the state and the answer again: nothing is left out or 
 import json
 from collections.abc import Iterator, Sequence
 
-from leadhand.contracts.event import Event, PlanAccepted, PlanProposed, dump
+from leadhand.contracts import events
 from leadhand.contracts.task import Plan
 from leadhand.run.metrics import metrics
 from leadhand.state.fold import fold
 
 
-def document(events: Sequence[Event]) -> Iterator[str]:
+def document(log: Sequence[events.Event]) -> Iterator[str]:
     """The text of the document, in pieces; ASCII alone, so that nothing in it acts on a terminal.
 
     `plan` is the plan as it was accepted, null where none was; the `metrics` of a run without an
     answer are those at its last event.
     """
-    state = fold(events)
-    plan = accepted_plan(events)
+    state = fold(log)
+    plan = accepted_plan(log)
     answer = state.answer
-    figures = answer.metrics if answer is not None else metrics(state, events[-1].elapsed_s)
+    figures = answer.metrics if answer is not None else metrics(state, log[-1].elapsed_s)
     yield f'{{\n"run_id": {json.dumps(state.run_id)},\n'
     yield f'"plan": {_ascii(plan.model_dump_json() if plan is not None else "null")},\n'
     yield '"events": [\n'
-    for position, event in enumerate(events):
-        yield f"{_ascii(dump(event))}{',' if position < len(events) - 1 else ''}\n"
+    for position, event in enumerate(log):
+        yield f"{_ascii(events.dump(event))}{',' if position < len(log) - 1 else ''}\n"
     yield f'],\n"metrics": {_ascii(figures.model_dump_json())}\n}}\n'
 
 
-def accepted_plan(events: Sequence[Event]) -> Plan | None:
+def accepted_plan(log: Sequence[events.Event]) -> Plan | None:
     """The plan of the run as it was accepted, before splits and amendments."""
     proposed: Plan | None = None
     accepted: Plan | None = None
-    for event in events:
-        if isinstance(event, PlanProposed) and not event.within:
+    for event in log:
+        if isinstance(event, events.PlanProposed) and not event.within:
             proposed = event.plan
-        elif isinstance(event, PlanAccepted) and not event.within:
+        elif isinstance(event, events.PlanAccepted) and not event.within:
             accepted = proposed
     return accepted
 

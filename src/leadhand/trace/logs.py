@@ -9,40 +9,7 @@ import logging
 from collections.abc import Callable
 from typing import assert_never
 
-from leadhand.contracts.event import (
-    ApprovalGiven,
-    ApprovalRequested,
-    BreakerClosed,
-    BreakerOpened,
-    ConflictFound,
-    ConflictJudged,
-    CritiqueGiven,
-    Event,
-    ModelCalled,
-    OpinionJudged,
-    PlanAccepted,
-    PlanAmended,
-    PlanProposed,
-    PlanRejected,
-    RunFinished,
-    RunResumed,
-    RunStarted,
-    RunStopped,
-    SynthesisStarted,
-    TaskCancelled,
-    TaskCompleted,
-    TaskDispatched,
-    TaskEscalated,
-    TaskFailed,
-    TaskReassigned,
-    TaskRefined,
-    TaskRetried,
-    TaskSkipped,
-    TaskSplit,
-    TierRaised,
-    ToolCalled,
-    WorkerStuck,
-)
+from leadhand.contracts import events
 
 _LEVELS = {
     "task_dispatched": logging.DEBUG,
@@ -81,20 +48,20 @@ class Logs:
         self._redact = redact
         self._logger = logger or logging.getLogger("leadhand.run")
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, event: events.Event) -> None:
         """Log an event."""
         level = _level(event)
         if self._logger.isEnabledFor(level):
             self._logger.log(level, self._shown(self._line(event)), extra=self._extra(event))
 
-    def _line(self, event: Event) -> str:
+    def _line(self, event: events.Event) -> str:
         line = f"{event.run_id}: {_about(event)}"
         if self._content:
             texts = (getattr(event, name, None) for name in _TEXTS)
             line = ": ".join([line, *(str(text) for text in texts if text)])
         return line
 
-    def _extra(self, event: Event) -> dict[str, object]:
+    def _extra(self, event: events.Event) -> dict[str, object]:
         """The record's further attributes, named so that none hides one of its own."""
         found: dict[str, object] = {
             "run_id": event.run_id,
@@ -116,36 +83,36 @@ class Logs:
         return "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)
 
 
-def _level(event: Event) -> int:
+def _level(event: events.Event) -> int:
     level = _LEVELS.get(event.type, logging.INFO)
-    if isinstance(event, ModelCalled | ToolCalled) and event.error is not None:
+    if isinstance(event, events.ModelCalled | events.ToolCalled) and event.error is not None:
         return logging.WARNING
-    if isinstance(event, RunFinished) and event.answer.status == "failed":
+    if isinstance(event, events.RunFinished) and event.answer.status == "failed":
         return logging.WARNING
     return level
 
 
-def _about(event: Event) -> str:
+def _about(event: events.Event) -> str:
     match event:
-        case ModelCalled() | ToolCalled():
+        case events.ModelCalled() | events.ToolCalled():
             return _call(event)
         case (
-            TaskDispatched()
-            | TaskCompleted()
-            | TaskFailed()
-            | TaskEscalated()
-            | TaskSkipped()
-            | TaskCancelled()
-            | WorkerStuck()
+            events.TaskDispatched()
+            | events.TaskCompleted()
+            | events.TaskFailed()
+            | events.TaskEscalated()
+            | events.TaskSkipped()
+            | events.TaskCancelled()
+            | events.WorkerStuck()
         ):
             return f"task {event.task_id} {_task(event)}"
         case (
-            TaskRetried()
-            | TaskReassigned()
-            | TaskRefined()
-            | TierRaised()
-            | TaskSplit()
-            | OpinionJudged()
+            events.TaskRetried()
+            | events.TaskReassigned()
+            | events.TaskRefined()
+            | events.TierRaised()
+            | events.TaskSplit()
+            | events.OpinionJudged()
         ):
             return f"task {event.task_id} {_decision(event)}"
         case _:
@@ -153,9 +120,9 @@ def _about(event: Event) -> str:
             return where + _run(event)
 
 
-def _call(event: ModelCalled | ToolCalled) -> str:
+def _call(event: events.ModelCalled | events.ToolCalled) -> str:
     took = f"{event.duration_s:.3f} s"
-    if isinstance(event, ToolCalled):
+    if isinstance(event, events.ToolCalled):
         how = f"called tool {event.tool}"
         what = "failed" if event.error is not None else f"gave {event.output_chars:,} characters"
         return f"task {event.task_id} {how}, which {what} after {took}"
@@ -170,117 +137,122 @@ def _call(event: ModelCalled | ToolCalled) -> str:
 
 
 def _task(
-    event: TaskDispatched
-    | TaskCompleted
-    | TaskFailed
-    | TaskEscalated
-    | TaskSkipped
-    | TaskCancelled
-    | WorkerStuck,
+    event: events.TaskDispatched
+    | events.TaskCompleted
+    | events.TaskFailed
+    | events.TaskEscalated
+    | events.TaskSkipped
+    | events.TaskCancelled
+    | events.WorkerStuck,
 ) -> str:
     match event:
-        case TaskDispatched():
+        case events.TaskDispatched():
             return f"given to {event.worker}, attempt {event.attempt}"
-        case TaskCompleted():
+        case events.TaskCompleted():
             return f"completed at attempt {event.attempt}" + (
                 ", with a doubt" if event.flag else ""
             )
-        case TaskFailed():
+        case events.TaskFailed():
             return f"failed at attempt {event.attempt} ({event.kind}){_finality(event)}"
-        case TaskEscalated():
+        case events.TaskEscalated():
             return f"handed back at attempt {event.attempt} ({event.reason}){_finality(event)}"
-        case TaskSkipped():
+        case events.TaskSkipped():
             return f"skipped, because of task {event.blame}"
-        case TaskCancelled():
+        case events.TaskCancelled():
             return "cancelled"
-        case WorkerStuck():
+        case events.WorkerStuck():
             return f"has worker {event.worker} stuck"
 
 
-def _finality(event: TaskFailed | TaskEscalated) -> str:
+def _finality(event: events.TaskFailed | events.TaskEscalated) -> str:
     return ": given up" if event.final else ""
 
 
 def _decision(
-    event: TaskRetried | TaskReassigned | TaskRefined | TierRaised | TaskSplit | OpinionJudged,
+    event: events.TaskRetried
+    | events.TaskReassigned
+    | events.TaskRefined
+    | events.TierRaised
+    | events.TaskSplit
+    | events.OpinionJudged,
 ) -> str:
     match event:
-        case TaskRetried():
+        case events.TaskRetried():
             return f"tried again in {event.delay_s:g} s"
-        case TaskReassigned() if event.second_opinion:
+        case events.TaskReassigned() if event.second_opinion:
             return f"given to {event.worker} for a second opinion"
-        case TaskReassigned():
+        case events.TaskReassigned():
             return f"handed on to {event.worker}"
-        case TaskRefined():
+        case events.TaskRefined():
             return "put in other words"
-        case TierRaised():
+        case events.TierRaised():
             return f"raised from tier {event.old_tier} to {event.new_tier}"
-        case TaskSplit():
+        case events.TaskSplit():
             return f"split into {', '.join(part.id for part in event.parts)}"
-        case OpinionJudged():
+        case events.OpinionJudged():
             first, second = event.workers
             return f"keeps the result of {first if event.taken == 'first' else second}"
 
 
 def _run(
-    event: RunStarted
-    | RunStopped
-    | RunResumed
-    | PlanProposed
-    | PlanRejected
-    | PlanAccepted
-    | PlanAmended
-    | ApprovalRequested
-    | ApprovalGiven
-    | BreakerOpened
-    | BreakerClosed
-    | SynthesisStarted
-    | ConflictFound
-    | ConflictJudged
-    | CritiqueGiven
-    | RunFinished,
+    event: events.RunStarted
+    | events.RunStopped
+    | events.RunResumed
+    | events.PlanProposed
+    | events.PlanRejected
+    | events.PlanAccepted
+    | events.PlanAmended
+    | events.ApprovalRequested
+    | events.ApprovalGiven
+    | events.BreakerOpened
+    | events.BreakerClosed
+    | events.SynthesisStarted
+    | events.ConflictFound
+    | events.ConflictJudged
+    | events.CritiqueGiven
+    | events.RunFinished,
 ) -> str:
     match event:
-        case RunStarted():
+        case events.RunStarted():
             return f"team {event.team} started, {event.engine}"
-        case RunStopped():
+        case events.RunStopped():
             return "told to stop"
-        case RunResumed():
+        case events.RunResumed():
             return f"resumed, {len(event.goes_on)} tasks go on, {len(event.again)} are done again"
-        case PlanProposed():
+        case events.PlanProposed():
             return f"plan of {len(event.plan.tasks):,} tasks proposed by {event.by}"
-        case PlanRejected():
+        case events.PlanRejected():
             return f"plan rejected, {len(event.problems)} problems"
-        case PlanAccepted():
+        case events.PlanAccepted():
             return f"plan accepted, {len(event.warnings)} warnings"
-        case PlanAmended():
+        case events.PlanAmended():
             added, changed, dropped = len(event.added), len(event.changed), len(event.dropped)
             changes = f"{added} tasks added, {changed} changed, {dropped} dropped"
             return f"plan amended to revision {event.revision} after {event.task_id}: {changes}"
-        case ApprovalRequested():
+        case events.ApprovalRequested():
             return f"a person is asked about {_subject(event)}"
-        case ApprovalGiven():
+        case events.ApprovalGiven():
             return f"{event.by} said {event.verdict} to {_subject(event)}"
-        case BreakerOpened():
+        case events.BreakerOpened():
             rows = f"{event.failures} failures in a row"
             return f"breaker of {event.worker} open for {event.pause_s:g} s after {rows}"
-        case BreakerClosed():
+        case events.BreakerClosed():
             return f"breaker of {event.worker} closed"
-        case SynthesisStarted():
+        case events.SynthesisStarted():
             return f"synthesis by {event.strategy} started"
-        case ConflictFound():
+        case events.ConflictFound():
             return f"contradiction between {', '.join(event.conflict.task_ids)}"
-        case ConflictJudged():
+        case events.ConflictJudged():
             settled = "stands" if event.holds else "is none"
             return f"contradiction between {', '.join(event.conflict.task_ids)} {settled}"
-        case CritiqueGiven():
+        case events.CritiqueGiven():
             return f"critic on draft {event.round}: {event.verdict}"
-        case RunFinished():
+        case events.RunFinished():
             gaps, took = len(event.answer.gaps), event.answer.metrics.makespan_s
             return f"finished {event.answer.status} with {gaps} gaps in {took:.2f} s"
         case _:
             assert_never(event)
 
 
-def _subject(event: ApprovalRequested | ApprovalGiven) -> str:
+def _subject(event: events.ApprovalRequested | events.ApprovalGiven) -> str:
     return "the plan" if event.task_id is None else f"task {event.task_id}"

@@ -2,14 +2,7 @@
 
 from typing import NamedTuple
 
-from leadhand.contracts.event import (
-    Event,
-    ModelCalled,
-    OpinionJudged,
-    TaskCompleted,
-    TaskEscalated,
-    TaskFailed,
-)
+from leadhand.contracts import events
 from leadhand.contracts.outcome import Usage
 
 
@@ -22,10 +15,10 @@ class Spender(NamedTuple):
     model: str | None
 
 
-def usage_of(event: Event) -> Usage | None:
+def usage_of(event: events.Event) -> Usage | None:
     """What an event says was used; the state knows whether that was counted before."""
     match event:
-        case ModelCalled():
+        case events.ModelCalled():
             return Usage(
                 model=event.model,
                 requests=1,
@@ -34,11 +27,11 @@ def usage_of(event: Event) -> Usage | None:
                 cost_usd=event.cost_usd,
                 duration_s=event.duration_s,
             )
-        case TaskCompleted():
+        case events.TaskCompleted():
             return event.result.usage
-        case OpinionJudged():
+        case events.OpinionJudged():
             return event.second.usage
-        case TaskFailed() | TaskEscalated():
+        case events.TaskFailed() | events.TaskEscalated():
             return event.partial.usage if event.partial is not None else None
         case _:
             return None

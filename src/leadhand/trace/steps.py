@@ -4,41 +4,20 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import assert_never
 
-from leadhand.contracts.event import (
-    BreakerClosed,
-    BreakerOpened,
-    CritiqueGiven,
-    OpinionJudged,
-    PlanAccepted,
-    PlanAmended,
-    PlanProposed,
-    PlanRejected,
-    RunResumed,
-    RunStopped,
-    TaskCancelled,
-    TaskCompleted,
-    TaskEscalated,
-    TaskFailed,
-    TaskReassigned,
-    TaskRefined,
-    TaskRetried,
-    TaskSplit,
-    TierRaised,
-    WorkerStuck,
-)
+from leadhand.contracts import events
 from leadhand.trace.story_parts import PlanVersion, Step
 
 Decided = (
-    TaskCompleted
-    | TaskFailed
-    | TaskEscalated
-    | TaskCancelled
-    | TaskRetried
-    | TaskReassigned
-    | TaskRefined
-    | TierRaised
-    | TaskSplit
-    | OpinionJudged
+    events.TaskCompleted
+    | events.TaskFailed
+    | events.TaskEscalated
+    | events.TaskCancelled
+    | events.TaskRetried
+    | events.TaskReassigned
+    | events.TaskRefined
+    | events.TierRaised
+    | events.TaskSplit
+    | events.OpinionJudged
 )
 
 
@@ -46,28 +25,28 @@ def step(event: Decided) -> Step:
     """What was decided about a task whose attempt has ended, or that has none."""
     at_s = event.elapsed_s
     match event:
-        case TaskCompleted():
+        case events.TaskCompleted():
             return Step(at_s, "accepted", "accepted as it is", event.flag or "")
-        case TaskFailed() | TaskEscalated():
+        case events.TaskFailed() | events.TaskEscalated():
             return Step(at_s, "given up", "given up", event.decision or event.message)
-        case TaskCancelled():
+        case events.TaskCancelled():
             return Step(at_s, "given up", "cancelled", event.reason)
-        case TaskRetried():
+        case events.TaskRetried():
             return Step(at_s, "retried", f"tried again after {event.delay_s:g} s", event.reason)
-        case TaskReassigned(second_opinion=True):
+        case events.TaskReassigned(second_opinion=True):
             return Step(at_s, "second opinion", f"second opinion of {event.worker}", event.reason)
-        case TaskReassigned():
+        case events.TaskReassigned():
             return Step(at_s, "reassigned", f"reassigned to {event.worker}", event.reason)
-        case TaskRefined():
+        case events.TaskRefined():
             words = (event.old_intent, event.new_intent)
             return Step(at_s, "refined", "put in other words", event.reason, words)
-        case TierRaised():
+        case events.TierRaised():
             said = f"tier raised from {event.old_tier} to {event.new_tier}"
             return Step(at_s, "tier raised", said, event.reason)
-        case TaskSplit():
+        case events.TaskSplit():
             said = f"split into {_named(part.id for part in event.parts)}"
             return Step(at_s, "split", said, event.reason)
-        case OpinionJudged():
+        case events.OpinionJudged():
             taken = event.workers[0 if event.taken == "first" else 1]
             said = f"of two results the {event.taken} was taken, of {taken}"
             return Step(at_s, "judged", said, event.reason)
@@ -76,29 +55,34 @@ def step(event: Decided) -> Step:
 
 
 def notice(
-    event: RunStopped | RunResumed | CritiqueGiven | BreakerOpened | BreakerClosed | WorkerStuck,
+    event: events.RunStopped
+    | events.RunResumed
+    | events.CritiqueGiven
+    | events.BreakerOpened
+    | events.BreakerClosed
+    | events.WorkerStuck,
 ) -> Step:
     """What befell the run as a whole."""
     at_s = event.elapsed_s
     match event:
-        case RunStopped():
+        case events.RunStopped():
             return Step(at_s, "stopped", "told to stop", event.reason)
-        case RunResumed():
+        case events.RunResumed():
             went_on = f"going on: {_named(event.goes_on)}" if event.goes_on else ""
             again = f"done again: {_named(event.again)}" if event.again else ""
             lost = f"in flight when the process died: {_crashed(event)}" if event.crashes else ""
             said = "; ".join(filter(None, [went_on, again, lost]))
             return Step(at_s, "resumed", "resumed", said)
-        case CritiqueGiven():
+        case events.CritiqueGiven():
             said = f"critic, draft {event.round}: {event.verdict.replace('_', ' ')}"
             points = "; ".join(f"{point.severity}: {point.point}" for point in event.points)
             return Step(at_s, "critique", said, "; ".join(filter(None, [points, event.why])))
-        case BreakerOpened():
+        case events.BreakerOpened():
             said = f"{event.worker} failed {event.failures} times in a row: paused"
             return Step(at_s, "breaker", f"{said} for {event.pause_s:g} s", event.reason)
-        case BreakerClosed():
+        case events.BreakerClosed():
             return Step(at_s, "breaker", f"{event.worker} works again", event.reason)
-        case WorkerStuck():
+        case events.WorkerStuck():
             return Step(at_s, "stuck", event.message)
         case _:
             assert_never(event)
@@ -106,29 +90,31 @@ def notice(
 
 def plan_versions(
     known: Sequence[PlanVersion],
-    event: PlanProposed | PlanRejected | PlanAccepted | PlanAmended,
+    event: events.PlanProposed | events.PlanRejected | events.PlanAccepted | events.PlanAmended,
     *,
     tasks: int,
 ) -> list[PlanVersion]:
     """The plans that are `known`, and what `event` says; `tasks` is how many the plan has now."""
     at_s = event.elapsed_s
     match event:
-        case PlanProposed(plan=plan):
+        case events.PlanProposed(plan=plan):
             return [*known, PlanVersion(at_s, "proposed", plan.revision, len(plan.tasks), event.by)]
-        case PlanAccepted() if known:
+        case events.PlanAccepted() if known:
             accepted = replace(known[-1], at_s=at_s, what="accepted", notes=event.warnings)
             return [*known[:-1], accepted]
-        case PlanRejected() if known and (event.task_id is None or known[-1].what == "proposed"):
+        case events.PlanRejected() if known and (
+            event.task_id is None or known[-1].what == "proposed"
+        ):
             rejected = replace(known[-1], at_s=at_s, what="rejected", notes=event.problems)
             return [*known[:-1], rejected]
-        case PlanAccepted():
+        case events.PlanAccepted():
             return [PlanVersion(at_s, "accepted", 1, tasks, notes=event.warnings)]
-        case PlanRejected():
+        case events.PlanRejected():
             said = f"{event.task_id} asked for another plan" if event.task_id is not None else ""
             revision = (known[-1].revision if known else 0) + 1
             one = PlanVersion(at_s, "rejected", revision, tasks, said=said, notes=event.problems)
             return [*known, one]
-        case PlanAmended():
+        case events.PlanAmended():
             lists = (
                 ("added", [task.id for task in event.added]),
                 ("changed", [task.id for task in event.changed]),
@@ -142,7 +128,7 @@ def plan_versions(
             assert_never(event)
 
 
-def _crashed(event: RunResumed) -> str:
+def _crashed(event: events.RunResumed) -> str:
     return _named(
         f"{way} ({count} times)" if count > 1 else way for way, count in event.crashes.items()
     )

@@ -10,42 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, assert_never
 
+from leadhand.contracts import events
 from leadhand.contracts.answer import Metrics, Status
-from leadhand.contracts.event import (
-    ApprovalGiven,
-    ApprovalRequested,
-    BreakerClosed,
-    BreakerOpened,
-    ConflictFound,
-    ConflictJudged,
-    CritiqueGiven,
-    Event,
-    ModelCalled,
-    OpinionJudged,
-    PlanAccepted,
-    PlanAmended,
-    PlanProposed,
-    PlanRejected,
-    RunFinished,
-    RunResumed,
-    RunStarted,
-    RunStopped,
-    SynthesisStarted,
-    TaskCancelled,
-    TaskCompleted,
-    TaskDispatched,
-    TaskEscalated,
-    TaskFailed,
-    TaskReassigned,
-    TaskRefined,
-    TaskRetried,
-    TaskSkipped,
-    TaskSplit,
-    TierRaised,
-    ToolCalled,
-    WorkerStuck,
-    unnested,
-)
 from leadhand.contracts.outcome import NO_USAGE, Usage, located
 from leadhand.run.metrics import critical_chain, metrics
 from leadhand.state.fold import RunState, TaskState, apply
@@ -96,21 +62,27 @@ class StoryAttempt:
         if used is not None:
             self.usage = self.usage.plus(used)
 
-    def finish(self, event: TaskCompleted | TaskFailed | TaskEscalated | TaskCancelled) -> None:
+    def finish(
+        self,
+        event: events.TaskCompleted
+        | events.TaskFailed
+        | events.TaskEscalated
+        | events.TaskCancelled,
+    ) -> None:
         """It ends as `event` says."""
         self.ended_s = event.elapsed_s
         match event:
-            case TaskCompleted():
+            case events.TaskCompleted():
                 self.end, self.message = "completed", event.flag or ""
-            case TaskFailed():
+            case events.TaskFailed():
                 self.end, self.kind = "failed", event.kind
                 self.message = located(event.message, event.where)
                 self.traceback = event.raised.traceback if event.raised is not None else ""
-            case TaskEscalated():
+            case events.TaskEscalated():
                 self.end, self.kind, self.message = "escalated", event.reason, event.message
-            case TaskCancelled():
+            case events.TaskCancelled():
                 self.end, self.message = "cancelled", event.reason
-        if isinstance(event, TaskFailed | TaskEscalated) and event.final:
+        if isinstance(event, events.TaskFailed | events.TaskEscalated) and event.final:
             self.steps.append(Step(event.elapsed_s, "given up", "given up", event.decision))
 
 
@@ -167,14 +139,14 @@ class Story:
         """When the last event was, in seconds since the outermost run started."""
 
     @classmethod
-    def of(cls, events: Iterable[Event]) -> "Story":
-        """The story that `events` tell, from the first."""
+    def of(cls, log: Iterable[events.Event]) -> "Story":
+        """The story that `log` tells, from the first."""
         story = cls()
-        for event in events:
+        for event in log:
             story.tell(event)
         return story
 
-    def tell(self, event: Event) -> None:
+    def tell(self, event: events.Event) -> None:
         """Go on by one event of the outermost run."""
         before = self.state.usage
         self.run_id = event.run_id
@@ -255,31 +227,46 @@ class Story:
                 for one in inner._questions():
                     yield one.within(task.id)
 
-    def _note(self, event: Event, used: Usage | None) -> None:
+    def _note(self, event: events.Event, used: Usage | None) -> None:
         """Take note of an event that the state has taken in."""
         before_s, self.last_s = self.last_s, event.elapsed_s
         if event.within:
             self._nested(event, used)
             return
         match event:
-            case RunStarted():
+            case events.RunStarted():
                 self.started_at = event.at
                 self.started_s = event.elapsed_s
-            case RunStopped():
+            case events.RunStopped():
                 self.notices.append(notice(event))
-            case RunResumed():
+            case events.RunResumed():
                 self._resumed(event, before_s)
-            case PlanProposed() | PlanRejected() | PlanAccepted() | PlanAmended():
+            case (
+                events.PlanProposed()
+                | events.PlanRejected()
+                | events.PlanAccepted()
+                | events.PlanAmended()
+            ):
                 self._planned(event)
-            case ApprovalRequested():
+            case events.ApprovalRequested():
                 self.asked.append(StoryQuestion(event.elapsed_s, event.task_id, event.question))
-            case ApprovalGiven():
+            case events.ApprovalGiven():
                 self._answered(event)
-            case SynthesisStarted() | ConflictFound() | ConflictJudged() | RunFinished():
+            case (
+                events.SynthesisStarted()
+                | events.ConflictFound()
+                | events.ConflictJudged()
+                | events.RunFinished()
+            ):
                 pass  # they stand in the state
-            case CritiqueGiven() | BreakerOpened() | BreakerClosed() | WorkerStuck():
+            case (
+                events.CritiqueGiven()
+                | events.BreakerOpened()
+                | events.BreakerClosed()
+                | events.WorkerStuck()
+            ):
                 self.notices.append(notice(event))
-            case ModelCalled():
+            case events.ModelCalled():
                 attempt = self.last(event.task_id) if event.task_id is not None else None
                 if attempt is not None:
                     attempt.use(used)
@@ -287,7 +274,7 @@ class Story:
             case _:
                 self._of_task(event, used)
 
-    def _nested(self, event: Event, used: Usage | None) -> None:
+    def _nested(self, event: events.Event, used: Usage | None) -> None:
         id = event.within[0]
         attempt, state = self.last(id), self.state.tasks[id].nested
         if attempt is None or state is None:
@@ -298,23 +285,23 @@ class Story:
             known = [one.inside for one in self.tasks[id].attempts if one.inside is not None]
             attempt.inside = next((one for one in known if one.state is state), None)
             attempt.inside = attempt.inside or Story(state)
-        attempt.inside._note(unnested(event), used)
+        attempt.inside._note(events.unnested(event), used)
 
     def _of_task(
         self,
-        event: TaskDispatched
-        | ToolCalled
-        | TaskCompleted
-        | TaskFailed
-        | TaskEscalated
-        | TaskRetried
-        | TaskReassigned
-        | TaskRefined
-        | TierRaised
-        | TaskSplit
-        | OpinionJudged
-        | TaskSkipped
-        | TaskCancelled,
+        event: events.TaskDispatched
+        | events.ToolCalled
+        | events.TaskCompleted
+        | events.TaskFailed
+        | events.TaskEscalated
+        | events.TaskRetried
+        | events.TaskReassigned
+        | events.TaskRefined
+        | events.TierRaised
+        | events.TaskSplit
+        | events.OpinionJudged
+        | events.TaskSkipped
+        | events.TaskCancelled,
         used: Usage | None,
     ) -> None:
         task = self.tasks[event.task_id]
@@ -322,43 +309,57 @@ class Story:
         if attempt is not None:
             attempt.use(used)
         match event:
-            case TaskDispatched():
+            case events.TaskDispatched():
                 task.attempts.append(StoryAttempt(event.attempt, event.worker, event.elapsed_s))
-            case ToolCalled():
+            case events.ToolCalled():
                 if attempt is not None:
                     attempt.tools[event.tool] += 1
-            case TaskCompleted() | TaskFailed() | TaskEscalated() | TaskCancelled():
+            case (
+                events.TaskCompleted()
+                | events.TaskFailed()
+                | events.TaskEscalated()
+                | events.TaskCancelled()
+            ):
                 if attempt is not None and attempt.running:
                     attempt.finish(event)
                 else:
                     task.add(step(event))
-            case TaskSkipped():
+            case events.TaskSkipped():
                 pass  # it never started; the state says why
-            case TaskSplit():
+            case events.TaskSplit():
                 task.add(step(event))
                 task.parts = tuple(part.id for part in event.parts)
                 self.tasks |= {id: TaskStory(id, part_of=task.id) for id in task.parts}
-            case TaskRetried() | TaskReassigned() | TaskRefined() | TierRaised() | OpinionJudged():
+            case (
+                events.TaskRetried()
+                | events.TaskReassigned()
+                | events.TaskRefined()
+                | events.TierRaised()
+                | events.OpinionJudged()
+            ):
                 task.add(step(event))
             case _:
                 assert_never(event)
 
-    def _planned(self, event: PlanProposed | PlanRejected | PlanAccepted | PlanAmended) -> None:
+    def _planned(
+        self,
+        event: events.PlanProposed | events.PlanRejected | events.PlanAccepted | events.PlanAmended,
+    ) -> None:
         self.plans = plan_versions(self.plans, event, tasks=len(self.state.tasks))
-        if isinstance(event, PlanAccepted):
+        if isinstance(event, events.PlanAccepted):
             self.tasks = {id: TaskStory(id) for id in self.state.tasks}
-        elif isinstance(event, PlanAmended):
+        elif isinstance(event, events.PlanAmended):
             self.tasks |= {task.id: TaskStory(task.id) for task in event.added}
             for id in event.dropped:
                 self.tasks[id].dropped = f"by revision {event.revision}: {event.reason}"
 
-    def _answered(self, event: ApprovalGiven) -> None:
+    def _answered(self, event: events.ApprovalGiven) -> None:
         for one in self.asked:
             if one.task_id == event.task_id and one.verdict is None:
                 one.verdict, one.text, one.by = event.verdict, event.text, event.by
                 one.answered_s = event.elapsed_s
 
-    def _resumed(self, event: RunResumed, before_s: float) -> None:
+    def _resumed(self, event: events.RunResumed, before_s: float) -> None:
         self._halt(before_s)
         self.notices.append(notice(event))
         self.asked = [
@@ -376,7 +377,7 @@ class Story:
                 if attempt.inside is not None:
                     attempt.inside._halt(at_s)
 
-    def _spender(self, event: Event, used: Usage) -> Spender:
+    def _spender(self, event: events.Event, used: Usage) -> Spender:
         """Whose usage an event tells of."""
         story, names = self, list[str]()
         for id in event.within:
@@ -385,7 +386,7 @@ class Story:
                 break
             names.append(attempt.worker)
             story = attempt.inside
-        role = event.role if isinstance(event, ModelCalled) else "worker"
+        role = event.role if isinstance(event, events.ModelCalled) else "worker"
         task_id: str | None = getattr(event, "task_id", None)
         if role == "worker" and task_id is not None:
             attempt = story.last(task_id.removeprefix("".join(f"{id}/" for id in event.within)))

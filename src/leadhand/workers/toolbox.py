@@ -22,7 +22,7 @@ from pydantic_ai.toolsets.abstract import ToolsetTool
 from pydantic_core import to_json
 from rapidfuzz import process
 
-from leadhand.contracts.event import ToolCalled
+from leadhand.contracts import events
 from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.team import Worker
 from leadhand.engine.failures import legible
@@ -272,7 +272,7 @@ class Toolbox:
     ) -> None:
         shown = arguments if isinstance(arguments, str) else as_text(arguments)
         self._recorder.record(
-            ToolCalled(
+            events.ToolCalled(
                 **self._recorder.task_stamp(self._handoff.task_id, self._handoff.attempt),
                 worker=self._handoff.to_agent,
                 tool=legible(call.tool_name)[:200],

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from types import TracebackType
 
-from leadhand.contracts.event import WorkerStuck
+from leadhand.contracts import events
 from leadhand.engine.recorder import Recorder
 from leadhand.state.fold import find
 
@@ -125,7 +125,7 @@ def naming(recorder: Recorder) -> Report:
             return
         message = f"worker {task.worker!r} blocked the event loop for {blocked_s:.1f} s in {id!r}"
         recorder.record(
-            WorkerStuck(
+            events.WorkerStuck(
                 **recorder.task_stamp(id, task.attempts),
                 within=within,
                 worker=task.worker,

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from leadhand import Supervisor, Team, Worker
-from leadhand.contracts.event import (
+from leadhand.contracts.events import (
     Event,
 )
 from leadhand.contracts.outcome import Completed, Escalated, Handoff, Outcome, Result

@@ -8,7 +8,7 @@ import pytest
 
 from leadhand import InputError, Plan, Supervisor, Task, Team, Worker
 from leadhand.contracts.answer import Answer
-from leadhand.contracts.event import (
+from leadhand.contracts.events import (
     ApprovalRequested,
     Event,
     PlanAmended,

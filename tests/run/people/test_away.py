@@ -10,7 +10,7 @@ import pytest
 
 from leadhand import InputError, Supervisor, Team, Worker
 from leadhand.contracts.answer import Answer
-from leadhand.contracts.event import (
+from leadhand.contracts.events import (
     ApprovalGiven,
     ApprovalRequested,
     PlanRejected,

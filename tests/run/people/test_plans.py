@@ -7,7 +7,7 @@ import pytest
 
 from leadhand import Supervisor, Team, Worker
 from leadhand.contracts.answer import Answer
-from leadhand.contracts.event import (
+from leadhand.contracts.events import (
     PlanProposed,
     RunFinished,
 )

@@ -1,7 +1,7 @@
 """What people said is not asked again, whenever the process ended."""
 
 from leadhand import Supervisor
-from leadhand.contracts.event import (
+from leadhand.contracts.events import (
     ApprovalGiven,
 )
 from leadhand.contracts.people import Reply

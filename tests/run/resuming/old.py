@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from leadhand import Plan, Supervisor, Task, Team, Worker
-from leadhand.contracts.event import Event, TaskCompleted, TaskEscalated
+from leadhand.contracts.events import Event, TaskCompleted, TaskEscalated
 from leadhand.contracts.outcome import Completed, Escalated, Handoff, Outcome, Result
 from leadhand.contracts.team import TaskTemplate
 from leadhand.journal import MemoryJournal, open_journal

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from leadhand import Supervisor
 from leadhand.contracts.answer import Answer
-from leadhand.contracts.event import Event
+from leadhand.contracts.events import Event
 from leadhand.contracts.outcome import (
     Completed,
     Escalated,

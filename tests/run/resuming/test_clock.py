@@ -4,7 +4,7 @@ import datetime as dt
 import random
 
 from leadhand import Supervisor
-from leadhand.contracts.event import Event
+from leadhand.contracts.events import Event
 from leadhand.ports import Journal
 from leadhand.testing import run_virtual
 from leadhand.testing.virtual_time import VirtualClock

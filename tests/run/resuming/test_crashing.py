@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from leadhand.contracts.event import Event, RunResumed, RunStopped, TaskDispatched
+from leadhand.contracts.events import Event, RunResumed, RunStopped, TaskDispatched
 from leadhand.journal import open_journal
 from leadhand.state.fold import RunState, fold
 from tests.patience import wait_until

@@ -12,7 +12,7 @@ import pytest
 
 from leadhand import Supervisor
 from leadhand.contracts.answer import Answer
-from leadhand.contracts.event import TaskCompleted
+from leadhand.contracts.events import TaskCompleted
 from leadhand.errors import JournalError
 from leadhand.journal.sqlite import FILE, SqliteJournal
 from tests.patience import wait_until

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from leadhand import InputError
-from leadhand.contracts.event import Event, RunResumed, TaskCompleted, TaskEscalated, TaskFailed
+from leadhand.contracts.events import Event, RunResumed, TaskCompleted, TaskEscalated, TaskFailed
 from leadhand.state.fold import fold
 from leadhand.state.run_state import crashes
 from leadhand.testing import run_virtual

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from leadhand.contracts.answer import Answer
-from leadhand.contracts.event import ModelCalled
+from leadhand.contracts.events import ModelCalled
 from leadhand.journal import open_journal
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Object

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from leadhand.contracts.answer import Answer
-from leadhand.contracts.event import Event, ModelCalled
+from leadhand.contracts.events import Event, ModelCalled
 from leadhand.journal import open_journal
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Object

@@ -17,7 +17,7 @@ from pathlib import Path
 from pydantic_ai import Agent
 
 from leadhand import Supervisor, Team, Worker
-from leadhand.contracts.event import Event, ModelCalled
+from leadhand.contracts.events import Event, ModelCalled
 from leadhand.journal.sqlite import SqliteJournal
 
 MODEL = "openai-chat:scripted"

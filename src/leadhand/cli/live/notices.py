@@ -7,28 +7,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from leadhand.cli.views.plurals import counted
+from leadhand.contracts import events
 from leadhand.contracts.answer import Conflict
-from leadhand.contracts.event import (
-    ApprovalGiven,
-    BreakerClosed,
-    BreakerOpened,
-    ConflictFound,
-    ConflictJudged,
-    CritiqueGiven,
-    Event,
-    OpinionJudged,
-    PlanAmended,
-    PlanRejected,
-    RunResumed,
-    TaskEscalated,
-    TaskFailed,
-    TaskReassigned,
-    TaskRefined,
-    TaskRetried,
-    TaskSplit,
-    TierRaised,
-    WorkerStuck,
-)
 from leadhand.contracts.outcome import located
 
 _SHOWN = 5
@@ -57,29 +37,29 @@ class Notices:
         self._stuck: set[str] = set()
         """What was said of workers that don't stop: once, however many attempts they had."""
 
-    def of_task(self, event: Event) -> Notice | None:
+    def of_task(self, event: events.Event) -> Notice | None:
         """What was decided about a task whose attempt did not complete."""
         match event:
-            case TaskFailed():
+            case events.TaskFailed():
                 self._why[event.task_id] = located(event.message, event.where)
                 return None
-            case TaskEscalated():
+            case events.TaskEscalated():
                 reason = event.reason.replace("_", " ")
                 self._why[event.task_id] = f"{reason}: {event.message}"
                 return None
-            case TaskRetried():
+            case events.TaskRetried():
                 said = f"again in {event.delay_s:g} s"
-            case TaskRefined():
+            case events.TaskRefined():
                 said = "refined"
-            case TierRaised():
+            case events.TierRaised():
                 said = f"stronger tier, {event.new_tier}"
-            case TaskReassigned() if event.second_opinion:
+            case events.TaskReassigned() if event.second_opinion:
                 said = f"second opinion by {event.worker}"
-            case TaskReassigned():
+            case events.TaskReassigned():
                 said = f"to {event.worker}"
-            case TaskSplit():
+            case events.TaskSplit():
                 said = f"split into {_listed([part.id for part in event.parts])}"
-            case OpinionJudged():
+            case events.OpinionJudged():
                 taken, other = event.workers[:: 1 if event.taken == "first" else -1]
                 self._why.pop(event.task_id, None)
                 return Notice(
@@ -90,9 +70,9 @@ class Notices:
         why = self._why.pop(event.task_id, event.reason)
         return Notice(event.task_id, said, why)
 
-    def of_run(self, event: Event) -> Notice | None:
+    def of_run(self, event: events.Event) -> Notice | None:
         """What happened to the run as a whole, or to a nested one, whose name goes before it."""
-        if isinstance(event, WorkerStuck):
+        if isinstance(event, events.WorkerStuck):
             if event.message in self._stuck:
                 return None
             self._stuck.add(event.message)
@@ -102,43 +82,43 @@ class Notices:
         return notice._replace(about="/".join((*event.within, notice.about)))
 
 
-def _of_run(event: Event) -> Notice | None:
+def _of_run(event: events.Event) -> Notice | None:
     match event:
-        case RunResumed():
+        case events.RunResumed():
             said = [f"goes on with {_listed(event.goes_on)}"] if event.goes_on else []
             said += [f"does {_listed(event.again)} again"] if event.again else []
             return Notice("run", "resumed", "; ".join(said))
-        case PlanRejected() if event.problems:
+        case events.PlanRejected() if event.problems:
             return Notice("plan", "sent back", _first(event.problems))
-        case PlanAmended():
+        case events.PlanAmended():
             return Notice(
                 "plan", f"revision {event.revision} after {event.task_id}", _amended(event)
             )
-        case ApprovalGiven():
+        case events.ApprovalGiven():
             about = event.task_id or "plan"
             return Notice(about, f"{event.verdict} by {event.by}", event.text)
-        case BreakerOpened():
+        case events.BreakerOpened():
             said = f"breaker open for {event.pause_s:g} s"
             return Notice(event.worker, said, f"{event.failures} failures in a row")
-        case BreakerClosed():
+        case events.BreakerClosed():
             return Notice(event.worker, "breaker closed", "it works again")
-        case ConflictFound():
+        case events.ConflictFound():
             if event.conflict.resolution is not None:
                 return _judged(event.conflict)
             return Notice(_between(event.conflict), "contradiction", event.conflict.about)
-        case ConflictJudged():
+        case events.ConflictJudged():
             if event.holds:
                 return _judged(event.conflict)
             return Notice(_between(event.conflict), "no contradiction", event.conflict.why)
-        case CritiqueGiven():
+        case events.CritiqueGiven():
             return _critique(event)
-        case WorkerStuck():
+        case events.WorkerStuck():
             return Notice("", event.message)
         case _:
             return None
 
 
-def _amended(event: PlanAmended) -> str:
+def _amended(event: events.PlanAmended) -> str:
     changes = {
         "added": [task.id for task in event.added],
         "changed": [task.id for task in event.changed],
@@ -154,7 +134,7 @@ def _judged(conflict: Conflict) -> Notice:
     return Notice(_between(conflict), f"taken as right: {conflict.resolution}", conflict.why)
 
 
-def _critique(event: CritiqueGiven) -> Notice:
+def _critique(event: events.CritiqueGiven) -> Notice:
     points = [point.point for point in event.points]
     match event.verdict:
         case "approved":

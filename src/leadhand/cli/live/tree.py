@@ -19,21 +19,7 @@ from leadhand.cli.live.streamed_text import written
 from leadhand.cli.live.task_rows import Rows, TaskActivity, table, used_by
 from leadhand.cli.views.plurals import counted
 from leadhand.cli.views.terminal import safe, sentence
-from leadhand.contracts.event import (
-    ApprovalRequested,
-    Event,
-    ModelCalled,
-    PlanAccepted,
-    RunResumed,
-    TaskCancelled,
-    TaskCompleted,
-    TaskDispatched,
-    TaskEscalated,
-    TaskFailed,
-    TaskSkipped,
-    TaskSplit,
-    ToolCalled,
-)
+from leadhand.contracts import events
 from leadhand.models.progress import Progress
 from leadhand.state.fold import RunState, apply, find, fold
 
@@ -55,7 +41,7 @@ class LiveTree:
         console: Console,
         title: str,
         *,
-        past: Iterable[Event] = (),
+        past: Iterable[events.Event] = (),
         how_to_answer: str | None = None,
     ) -> None:
         """`past` is what happened to a resumed run before; `how_to_answer` what to type."""
@@ -101,7 +87,7 @@ class LiveTree:
             self._live = self._new_live()
             self._live.start()
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, event: events.Event) -> None:
         """Take note of an event; the next redraw shows it."""
         apply(self._state, event)
         self._zero = self._clock() - event.elapsed_s
@@ -112,16 +98,16 @@ class LiveTree:
         if notice is not None:
             self._latest.append(str(notice))
         match event:
-            case TaskDispatched():
+            case events.TaskDispatched():
                 self._seen.doing.pop(event.task_id, None)
-            case ToolCalled():
+            case events.ToolCalled():
                 failed = " failed" if event.error else ""
                 self._seen.doing[event.task_id] = f"called {event.tool}{failed}, asks its model"
-            case ModelCalled():
+            case events.ModelCalled():
                 self._writing.pop((event.role, "/".join(event.within)), None)
                 if event.task_id is not None:
                     self._seen.doing[event.task_id] = _waits(event) or _calling(event)
-            case TaskSplit():
+            case events.TaskSplit():
                 self._seen.parts[event.task_id] = tuple(part.id for part in event.parts)
             case _:
                 pass
@@ -166,7 +152,11 @@ class PlainLines:
     """A line on stderr for whatever a person should know of: for logs and pipes."""
 
     def __init__(
-        self, console: Console, *, past: Iterable[Event] = (), how_to_answer: str | None = None
+        self,
+        console: Console,
+        *,
+        past: Iterable[events.Event] = (),
+        how_to_answer: str | None = None,
     ) -> None:
         """`past` is what happened to a resumed run before; `how_to_answer` what to type."""
         self._how_to_answer = how_to_answer
@@ -178,7 +168,7 @@ class PlainLines:
         self._clock: asyncio.AbstractEventLoop | None = None
         self._zero = self._said_s = 0.0
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, event: events.Event) -> None:
         """Print what there is to say of an event."""
         apply(self._state, event)
         if self._clock is None:
@@ -211,28 +201,28 @@ class PlainLines:
             quiet_s = 0.0
         clock.call_later(QUIET_S - quiet_s, self._remind, clock)
 
-    def _lines(self, event: Event) -> Iterator[str]:
+    def _lines(self, event: events.Event) -> Iterator[str]:
         notice = self._notices.of_task(event) or self._notices.of_run(event)
         if notice is not None:
             yield str(notice)
         match event:
-            case PlanAccepted():
+            case events.PlanAccepted():
                 planned = _run_of(self._state, event.within).tasks.values()
                 workers = counted(len({task.worker for task in planned}), "worker")
                 who = "/".join([*event.within, "plan"])
                 yield f"{who}: {counted(len(planned), 'task')} for {workers}"
-            case TaskFailed() | TaskEscalated() if event.final:
+            case events.TaskFailed() | events.TaskEscalated() if event.final:
                 yield from self._ended(event.task_id)
-            case TaskCompleted() | TaskSkipped() | TaskCancelled():
+            case events.TaskCompleted() | events.TaskSkipped() | events.TaskCancelled():
                 yield from self._ended(event.task_id)
-            case ApprovalRequested():
+            case events.ApprovalRequested():
                 yield f"? {_asked_of(event.task_id)}: {sentence(event.question)}"
                 yield _answering(self._state, self._how_to_answer)
-            case RunResumed() if self._state.questions:
+            case events.RunResumed() if self._state.questions:
                 for who, question in _questions(self._state):
                     yield f"? {who}: {sentence(question)}"
                 yield _answering(self._state, self._how_to_answer)
-            case ModelCalled() if event.error is not None and event.error not in self._told:
+            case events.ModelCalled() if event.error is not None and event.error not in self._told:
                 self._told.add(event.error)
                 yield f"{event.model}: {_waits(event)}"
             case _:
@@ -256,7 +246,7 @@ def _run_of(state: RunState, within: Sequence[str]) -> RunState:
     return state
 
 
-def _calling(event: ModelCalled) -> str:
+def _calling(event: events.ModelCalled) -> str:
     """Which tools a worker's model has just called; which role of a nested team has answered."""
     if event.role != "worker":
         return f"its {event.role} has answered"
@@ -272,7 +262,7 @@ def _calling(event: ModelCalled) -> str:
     return "has its answer" if response is not None else "has asked its model"
 
 
-def _waits(call: ModelCalled) -> str | None:
+def _waits(call: events.ModelCalled) -> str | None:
     """Why a model is asked again and when; none where it answered."""
     if call.error is None:
         return None

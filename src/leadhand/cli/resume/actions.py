@@ -28,7 +28,7 @@ from leadhand.cli.runs.views import found
 from leadhand.cli.views.consoles import DataConsole, error_console
 from leadhand.cli.views.plan import show_plan
 from leadhand.cli.views.terminal import encodable, safe_block
-from leadhand.contracts.event import Event
+from leadhand.contracts.events import Event
 from leadhand.contracts.people import Question, Reply, RunMessage
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team

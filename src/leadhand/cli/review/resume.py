@@ -8,7 +8,7 @@ from leadhand.cli.run.command import watch_of
 from leadhand.cli.run.execution import LiveRun
 from leadhand.cli.run.options import ResumeOptions
 from leadhand.cli.run.storage import RunStorage
-from leadhand.contracts.event import Event
+from leadhand.contracts.events import Event
 from leadhand.errors import InputError
 from leadhand.state.fold import RunState
 

@@ -21,7 +21,7 @@ from leadhand.cli.views.answer import markdown, show_answer
 from leadhand.cli.views.consoles import DataConsole, error_console
 from leadhand.clock import SystemClock
 from leadhand.contracts.answer import JOURNAL, Answer
-from leadhand.contracts.event import Event
+from leadhand.contracts.events import Event
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError

@@ -18,7 +18,7 @@ from leadhand.cli.options import is_debugging
 from leadhand.cli.views.consoles import error_console
 from leadhand.cli.views.terminal import sentence
 from leadhand.contracts.answer import Answer
-from leadhand.contracts.event import Event, dump, parse
+from leadhand.contracts.events import Event, dump, parse
 from leadhand.engine.recorder import Listener
 from leadhand.errors import InputError
 from leadhand.models.progress import watching

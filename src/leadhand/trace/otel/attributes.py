@@ -14,7 +14,7 @@ from typing import cast
 from opentelemetry.util.types import AttributeValue
 from pydantic import JsonValue
 
-from leadhand.contracts.event import Event, ModelCalled, TaskSplit, ToolCalled
+from leadhand.contracts import events
 from leadhand.contracts.outcome import Raised
 
 Attributes = dict[str, AttributeValue]
@@ -106,14 +106,14 @@ class ContentFilter:
         return found
 
 
-def facts(event: Event, content: ContentFilter) -> Attributes:
+def facts(event: events.Event, content: ContentFilter) -> Attributes:
     """What a span event says of one of the run's."""
     found: Attributes = {}
     for name in _FACTS:
         value = cast("AttributeValue | None", getattr(event, name, None))
         if value is not None and value != ():
             found[f"leadhand.{_OF_TASK.get(name, name)}"] = value
-    if isinstance(event, TaskSplit):
+    if isinstance(event, events.TaskSplit):
         found["leadhand.parts"] = [part.id for part in event.parts]
     for name in _TEXTS if content.shown else ():
         value = cast("str | Sequence[str] | None", getattr(event, name, None))
@@ -123,7 +123,7 @@ def facts(event: Event, content: ContentFilter) -> Attributes:
     return found
 
 
-def chat(event: ModelCalled, content: ContentFilter) -> Attributes:
+def chat(event: events.ModelCalled, content: ContentFilter) -> Attributes:
     """The attributes of a call of a model."""
     provider, _, model = event.model.partition(":")
     found: Attributes = {
@@ -145,7 +145,7 @@ def chat(event: ModelCalled, content: ContentFilter) -> Attributes:
     return found
 
 
-def tool(event: ToolCalled, content: ContentFilter) -> Attributes:
+def tool(event: events.ToolCalled, content: ContentFilter) -> Attributes:
     """The attributes of a call of a tool."""
     found: Attributes = {
         OPERATION: "execute_tool",

@@ -13,7 +13,7 @@ from types import TracebackType
 from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 from opentelemetry.trace import INVALID_TRACE_ID, TracerProvider
 
-from leadhand.contracts.event import Event, RunFinished, RunResumed, RunStarted
+from leadhand.contracts import events
 from leadhand.trace.otel.attributes import ContentFilter
 from leadhand.trace.otel.tree import SpanTree
 
@@ -52,16 +52,16 @@ class Spans(AbstractContextManager["Spans"]):
         self._content = ContentFilter(content, redact)
         self._trees: dict[str, SpanTree] = {}
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, event: events.Event) -> None:
         """Begin, end or add to the spans that an event is about."""
-        if isinstance(event, RunStarted | RunResumed) and not event.within:
+        if isinstance(event, events.RunStarted | events.RunResumed) and not event.within:
             self._begin(event)
             return
         tree = self._trees.get(event.run_id)
         if tree is None:
             return  # a run that ended before, or whose beginning was not seen
         tree.add(event)
-        if isinstance(event, RunFinished) and not event.within:
+        if isinstance(event, events.RunFinished) and not event.within:
             del self._trees[event.run_id]
 
     def __exit__(
@@ -75,7 +75,7 @@ class Spans(AbstractContextManager["Spans"]):
             tree.close()
         self._trees.clear()
 
-    def _begin(self, event: RunStarted | RunResumed) -> None:
+    def _begin(self, event: events.RunStarted | events.RunResumed) -> None:
         before = self._trees.pop(event.run_id, None)
         if before is not None:
             before.close()

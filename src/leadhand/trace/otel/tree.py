@@ -21,30 +21,8 @@ from opentelemetry.trace import (
     set_span_in_context,
 )
 
+from leadhand.contracts import events
 from leadhand.contracts.answer import Answer
-from leadhand.contracts.event import (
-    ApprovalGiven,
-    ApprovalRequested,
-    Event,
-    ModelCalled,
-    PlanAccepted,
-    PlanAmended,
-    PlanProposed,
-    PlanRejected,
-    RunFinished,
-    RunResumed,
-    RunStarted,
-    SynthesisStarted,
-    TaskCancelled,
-    TaskCompleted,
-    TaskDispatched,
-    TaskEscalated,
-    TaskEvent,
-    TaskFailed,
-    TaskSkipped,
-    TaskSplit,
-    ToolCalled,
-)
 from leadhand.contracts.task import Task
 from leadhand.state.fold import rewired
 from leadhand.trace.otel import attributes as names
@@ -81,7 +59,11 @@ class SpanTree:
     """The spans of one run, from its first event on."""
 
     def __init__(
-        self, tracer: Tracer, first: RunStarted | RunResumed, *, content: ContentFilter
+        self,
+        tracer: Tracer,
+        first: events.RunStarted | events.RunResumed,
+        *,
+        content: ContentFilter,
     ) -> None:
         """The first span is a child of the one that is current here, where there is one."""
         self._tracer = tracer
@@ -96,23 +78,33 @@ class SpanTree:
         self._last: dict[Path, SpanContext] = {}
         self._start_team(first)
 
-    def add(self, event: Event) -> None:
+    def add(self, event: events.Event) -> None:
         """Begin, end or add to the spans that an event is about."""
         self._now_ns = self._zero_ns + _ns(event.elapsed_s)
         match event:
-            case RunStarted() | RunResumed():
+            case events.RunStarted() | events.RunResumed():
                 self._start_team(event)
-            case RunFinished():
+            case events.RunFinished():
                 self._finish_team(event.within, event.answer)
-            case TaskDispatched():
+            case events.TaskDispatched():
                 self._dispatched(event)
-            case TaskCompleted() | TaskFailed() | TaskEscalated() | TaskCancelled():
+            case (
+                events.TaskCompleted()
+                | events.TaskFailed()
+                | events.TaskEscalated()
+                | events.TaskCancelled()
+            ):
                 self._ended(event)
-            case ModelCalled():
+            case events.ModelCalled():
                 self._model_called(event)
-            case ToolCalled():
+            case events.ToolCalled():
                 self._tool_called(event)
-            case PlanProposed() | PlanAccepted() | PlanRejected() | SynthesisStarted():
+            case (
+                events.PlanProposed()
+                | events.PlanAccepted()
+                | events.PlanRejected()
+                | events.SynthesisStarted()
+            ):
                 self._phase(event)
             case _:
                 self._noted(event)
@@ -123,10 +115,10 @@ class SpanTree:
 
     # Runs
 
-    def _start_team(self, event: RunStarted | RunResumed) -> None:
+    def _start_team(self, event: events.RunStarted | events.RunResumed) -> None:
         known: Attributes = {names.OPERATION: "invoke_workflow"}
         name = "invoke_workflow"
-        if isinstance(event, RunStarted):
+        if isinstance(event, events.RunStarted):
             name = f"{name} {event.team}"
             known |= {names.WORKFLOW: event.team, "leadhand.engine": event.engine}
             known |= self._content.message(names.INPUT, "user", event.request)
@@ -135,7 +127,7 @@ class SpanTree:
         self._finish_team(event.within, None)
         team = _Team(self._start(name, known, self._last.get(event.within)))
         self._teams[event.within] = team
-        if isinstance(event, RunStarted):
+        if isinstance(event, events.RunStarted):
             parent = team.span.get_span_context()
             team.phase = self._start("plan", {names.OPERATION: "plan"}, parent)
 
@@ -170,26 +162,32 @@ class SpanTree:
             team.span.set_attributes(said)
         self._end(team.span, error)
 
-    def _phase(self, event: PlanProposed | PlanAccepted | PlanRejected | SynthesisStarted) -> None:
+    def _phase(
+        self,
+        event: events.PlanProposed
+        | events.PlanAccepted
+        | events.PlanRejected
+        | events.SynthesisStarted,
+    ) -> None:
         team = self._teams.get(event.within)
         if team is None:
             return
         match event:
-            case PlanProposed() if event.task_id is not None:
+            case events.PlanProposed() if event.task_id is not None:
                 pass  # an amendment that a person is asked about; what follows is told apart
-            case PlanProposed():
+            case events.PlanProposed():
                 team.tasks = {task.id: task for task in event.plan.tasks}
                 if team.phase is not None:
                     team.phase.set_attribute("leadhand.plan.by", event.by)
                     team.phase.set_attribute("leadhand.plan.tasks", len(team.tasks))
-            case PlanAccepted():
+            case events.PlanAccepted():
                 team.error = None
                 self._end_phase(team)
-            case PlanRejected():
+            case events.PlanRejected():
                 if event.task_id is None:
                     team.error = "plan_rejected"
                 self._noted(event)
-            case SynthesisStarted():
+            case events.SynthesisStarted():
                 self._end_phase(team)
                 known: Attributes = {names.OPERATION: "synthesize"}
                 parent = team.span.get_span_context()
@@ -202,7 +200,7 @@ class SpanTree:
 
     # Attempts
 
-    def _dispatched(self, event: TaskDispatched) -> None:
+    def _dispatched(self, event: events.TaskDispatched) -> None:
         path = _path(event)
         self._end_attempt(path, error=_UNFINISHED)
         team = self._teams.get(event.within)
@@ -223,33 +221,39 @@ class SpanTree:
         self._open[path] = _Attempt(span)
         self._last[path] = self._contexts[path, event.attempt] = span.get_span_context()
 
-    def _ended(self, event: TaskCompleted | TaskFailed | TaskEscalated | TaskCancelled) -> None:
+    def _ended(
+        self,
+        event: events.TaskCompleted
+        | events.TaskFailed
+        | events.TaskEscalated
+        | events.TaskCancelled,
+    ) -> None:
         path = _path(event)
         attempt = self._open.get(path)
         decided = attempt is not None and attempt.ended_ns is not None
-        if attempt is None or (decided and not isinstance(event, TaskCompleted)):
+        if attempt is None or (decided and not isinstance(event, events.TaskCompleted)):
             self._noted(event)
             self._end_attempt(path)
             return
         self._finish_team(path, None)
         span = attempt.span
         match event:
-            case TaskCompleted():
+            case events.TaskCompleted():
                 output = event.result.output
                 span.set_attributes(self._content.message(names.OUTPUT, "assistant", output))
                 self._end_attempt(path)
                 return
-            case TaskFailed():
+            case events.TaskFailed():
                 self._fail(span, event.kind, event.message)
                 if event.raised is not None:
                     known = self._content.exception(event.raised, event.message)
                     span.add_event("exception", known, self._now_ns)
-            case TaskEscalated():
+            case events.TaskEscalated():
                 self._fail(span, event.reason, event.message)
-            case TaskCancelled():
+            case events.TaskCancelled():
                 self._fail(span, "cancelled", event.reason)
         attempt.ended_ns = self._now_ns
-        if isinstance(event, TaskCancelled) or event.final:
+        if isinstance(event, events.TaskCancelled) or event.final:
             self._end_attempt(path)
 
     def _end_attempt(self, path: Path, *, error: str | None = None) -> None:
@@ -267,7 +271,7 @@ class SpanTree:
         shown = self._content.text(message) if self._content.shown else None
         span.set_status(StatusCode.ERROR, shown)
 
-    def _noted(self, event: Event) -> None:
+    def _noted(self, event: events.Event) -> None:
         """Add an event to the span that it is about: an attempt, a phase or the run."""
         team = self._teams.get(event.within)
         path = _path(event)
@@ -279,17 +283,17 @@ class SpanTree:
             span.add_event(event.type, names.facts(event, self._content), self._now_ns)
         if team is not None:
             self._replan(team, event)
-        if isinstance(event, TaskSplit | TaskSkipped):
+        if isinstance(event, events.TaskSplit | events.TaskSkipped):
             self._end_attempt(path)
 
-    def _replan(self, team: _Team, event: Event) -> None:
+    def _replan(self, team: _Team, event: events.Event) -> None:
         """Keep up with what each task waits for."""
         match event:
-            case ApprovalGiven() if event.plan is not None:
+            case events.ApprovalGiven() if event.plan is not None:
                 team.tasks = {task.id: task for task in event.plan.tasks}
-            case PlanAmended():
+            case events.PlanAmended():
                 team.tasks |= {task.id: task for task in (*event.added, *event.changed)}
-            case TaskSplit():
+            case events.TaskSplit():
                 whole = _path(event)[-1]
                 team.tasks |= {part.id: part for part in event.parts}
                 for id in event.rewired:
@@ -300,7 +304,7 @@ class SpanTree:
 
     # Calls
 
-    def _model_called(self, event: ModelCalled) -> None:
+    def _model_called(self, event: events.ModelCalled) -> None:
         model = event.model.partition(":")[2] or event.model
         known = names.chat(event, self._content)
         span = self._call(f"chat {model}", known, event, kind=SpanKind.CLIENT)
@@ -309,7 +313,7 @@ class SpanTree:
             span.set_status(StatusCode.ERROR, shown or names.model_error(event.error))
         span.end(self._now_ns)
 
-    def _tool_called(self, event: ToolCalled) -> None:
+    def _tool_called(self, event: events.ToolCalled) -> None:
         known = names.tool(event, self._content)
         span = self._call(f"execute_tool {event.tool}", known, event)
         if event.error is not None:
@@ -320,7 +324,7 @@ class SpanTree:
         self,
         name: str,
         known: Attributes,
-        event: ModelCalled | ToolCalled,
+        event: events.ModelCalled | events.ToolCalled,
         *,
         kind: SpanKind = SpanKind.INTERNAL,
     ) -> Span:
@@ -366,9 +370,12 @@ class SpanTree:
         span.end(self._now_ns)
 
 
-def _path(event: Event) -> Path:
+def _path(event: events.Event) -> Path:
     """The path of the task that an event is about; of the run that it is of, where of none."""
-    if not isinstance(event, TaskEvent | ModelCalled | ApprovalRequested | ApprovalGiven):
+    if not isinstance(
+        event,
+        events.TaskEvent | events.ModelCalled | events.ApprovalRequested | events.ApprovalGiven,
+    ):
         return event.within
     outer = "/".join(event.within)
     if event.task_id is None or event.task_id == outer:

@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from importlib import resources
 
-from leadhand.contracts.event import Event
+from leadhand.contracts.events import Event
 from leadhand.trace.page import figures
 from leadhand.trace.page.events import events_table
 from leadhand.trace.page.graph import drawing

@@ -6,7 +6,7 @@ from typing import cast
 
 from pydantic import JsonValue
 
-from leadhand.contracts.event import Event, dump
+from leadhand.contracts.events import Event, dump
 from leadhand.trace.page.markup import Html, joined, tag
 from leadhand.trace.quantities import span
 
