@@ -11,6 +11,7 @@ from leadhand.contracts.task import Limits, Plan
 from leadhand.contracts.task_events import did_not_stop
 from leadhand.contracts.team import Team, Worker
 from leadhand.engine.scheduler import GRACE_S, Scheduler, Slots
+from leadhand.engine.time_left import time_limit_paused
 from leadhand.plans import graph
 from leadhand.policies.rungs import JITTER
 from leadhand.state.fold import RunState
@@ -237,6 +238,32 @@ def test_a_timeout_counts_from_the_start_of_work_not_from_the_queue() -> None:
     seconds = {str(n): 2.0 for n in range(4)}
     state = run_virtual(schedule(the_plan, taking(seconds), concurrency=1, the_team=limited)).state
     assert set(statuses(state).values()) == {"completed"}
+
+
+@pytest.mark.parametrize(
+    ("work_s", "deadline_s", "status", "finished_s"),
+    [
+        (4.0, None, "completed", 105.0),
+        (6.0, None, "timed_out", 106.0),
+        (4.0, 50.0, "cancelled", 50.0),
+    ],
+)
+def test_a_timeout_does_not_count_while_it_is_paused_but_the_deadline_does(
+    work_s: float, deadline_s: float | None, status: str, finished_s: float
+) -> None:
+    async def work(handoff: Handoff) -> Outcome:
+        await asyncio.sleep(1)
+        with time_limit_paused():
+            await asyncio.sleep(100)
+        await asyncio.sleep(work_s)
+        return completed()
+
+    limited = task("slow").model_copy(update={"limits": Limits(timeout_s=6)})
+    the_team = Team("t", workers=(Worker("worker", "d", run=nothing, retry=False),))
+    state = run_virtual(
+        schedule(plan(limited), work, the_team=the_team, deadline_s=deadline_s)
+    ).state
+    assert (state.tasks["slow"].status, state.tasks["slow"].finished_s) == (status, finished_s)
 
 
 def test_the_deadline_stops_everything_and_says_what_is_missing() -> None:

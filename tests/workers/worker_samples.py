@@ -60,6 +60,11 @@ def meet(handoff: Handoff) -> int:
     return os.getpid()
 
 
+def wait_until_there(path: str) -> None:
+    while not Path(path).exists():
+        time.sleep(0.005)
+
+
 def talk(handoff: Handoff) -> str:
     print("printed by the worker")
     os.write(1, b"written to descriptor 1\n")

@@ -6,9 +6,11 @@ hold the run, and `asyncio.run` at its end, for ever. Hence the leash.
 
 import asyncio
 import ctypes
+import functools
 import math
 from collections import deque
 from collections.abc import Coroutine, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
@@ -222,6 +224,22 @@ class Attempts:
                 attempt.limits.timeout_s, self.request_stop, attempt, "timeout"
             )
 
+    @contextmanager
+    def _paused(self, attempt: Attempt) -> Generator[None]:
+        """Within the block the attempt's timeout does not count down."""
+        timer = attempt.timer
+        if timer is None or attempt.stop_requested is not None:
+            yield
+            return
+        loop = asyncio.get_running_loop()
+        left_s = timer.when() - loop.time()
+        timer.cancel()
+        try:
+            yield
+        finally:
+            if attempt.stop_requested is None:
+                attempt.timer = loop.call_later(left_s, self.request_stop, attempt, "timeout")
+
     def release(self, attempt: Attempt) -> bool:
         """Give its slots back. False where that was done before: an attempt ends once."""
         if self.running.pop(attempt.task.task.id, None) is None:
@@ -273,7 +291,7 @@ class Attempts:
         attempt.begun = True
         inside_worker.set(attempt.queue.worker.team is None or inside_worker.get())
         left_s = min(attempt.limits.timeout_s or math.inf, self._recorder.time_left_s)
-        with attempt_time(left_s):
+        with attempt_time(left_s, pause=functools.partial(self._paused, attempt)):
             try:
                 outcome = await attempt.abandonable
             except asyncio.CancelledError:

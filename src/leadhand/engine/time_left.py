@@ -5,28 +5,34 @@ It is real time, whatever the event loop's clock is: processes and threads know 
 
 import math
 import time
-from collections.abc import Generator
-from contextlib import contextmanager
+from collections.abc import Callable, Generator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import ContextVar
 
 
 class _Limit:
-    __slots__ = ("until_s",)
+    __slots__ = ("pause", "until_s")
 
-    def __init__(self, until_s: float) -> None:
+    def __init__(self, until_s: float, pause: "Pause") -> None:
         self.until_s = until_s
+        self.pause = pause
+
+
+Pause = Callable[[], AbstractContextManager[None]]
+"""Gives a block in which the time limit of an attempt does not count down."""
 
 
 _CURRENT: ContextVar[_Limit | None] = ContextVar("attempt_time", default=None)
 
 
 @contextmanager
-def attempt_time(seconds: float) -> Generator[None]:
+def attempt_time(seconds: float, *, pause: Pause = nullcontext) -> Generator[None]:
     """Within the block, and in threads that it starts with its context, there are `seconds` left.
 
-    After the block there is no time left, which ends threads that nobody waits for any more.
+    After the block there is no time left, which ends abandoned threads. `pause` is what
+    `time_limit_paused` does within the block.
     """
-    limit = _Limit(time.monotonic() + min(seconds, time_left_s()))
+    limit = _Limit(time.monotonic() + min(seconds, time_left_s()), pause)
     token = _CURRENT.set(limit)
     try:
         yield
@@ -39,3 +45,12 @@ def time_left_s() -> float:
     """Seconds that are left to the attempt; infinite outside one, minus infinite after its end."""
     limit = _CURRENT.get()
     return math.inf if limit is None else limit.until_s - time.monotonic()
+
+
+def time_limit_paused() -> AbstractContextManager[None]:
+    """A block that does not count against the attempt's time limit, only against the deadline.
+
+    It is for what leadhand itself has to do first, such as starting a process.
+    """
+    limit = _CURRENT.get()
+    return nullcontext() if limit is None else limit.pause()

@@ -34,7 +34,8 @@ class Call(Record):
     """What a worker process is asked to do."""
 
     reference: Reference
-    handoff: Handoff
+    handoff: Handoff | None
+    """What to call the function with; None: import it and complete without output."""
     retry_on: frozenset[str] | None = None
     """The names of the exceptions that are transient; None: all but the permanent ones."""
 
@@ -100,6 +101,8 @@ def _outcome(message: bytearray) -> Outcome:
         call = Call.model_validate_json(message)
         reference = call.reference
         function = _load(reference)
+        if call.handoff is None:
+            return outcome_of(None)
         value = function(call.handoff, **reference.keywords)
         if inspect.isawaitable(value):
             value = _awaited(cast("Awaitable[object]", value))

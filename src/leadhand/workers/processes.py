@@ -18,9 +18,10 @@ from types import TracebackType
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
-from leadhand.contracts.outcome import Completed, Failed, Handoff, Outcome
+from leadhand.contracts.outcome import Completed, Failed, Handoff, Outcome, Result
 from leadhand.engine.failures import failure_of
 from leadhand.engine.stopwatch import aside
+from leadhand.engine.time_left import time_limit_paused
 from leadhand.errors import InputError
 from leadhand.tools.child_process import how_it_ended
 from leadhand.workers import reference
@@ -30,6 +31,8 @@ from leadhand.workers.reference import Reference, name_there
 from leadhand.workers.threads import awaiting_outside_work
 
 MAX_OUTPUT_BYTES = 64 * 1024 * 1024
+MAX_START_S = 120.0
+"""How long a process may take to start and to import the function of its first call."""
 
 _EXIT_S = 0.1
 """How long a killed process is waited for, so that it leaves no zombie. Within the scheduler's
@@ -45,6 +48,7 @@ _MAIN = (
     "from leadhand.workers.child import main; main(*map(int, sys.argv[2:]))"
 )
 
+_IMPORTED = Completed(result=Result())
 _OUTCOME: TypeAdapter[Outcome] = TypeAdapter(Outcome, config=ConfigDict(defer_build=True))
 
 
@@ -95,8 +99,9 @@ class ProcessPool:
         *,
         max_output_bytes: int = MAX_OUTPUT_BYTES,
         max_memory_bytes: int | None = None,
+        max_start_s: float = MAX_START_S,
     ) -> None:
-        """`max_memory_bytes` bounds the address space of each process."""
+        """`max_memory_bytes` limits the address space of each process."""
         if reference.is_loading():
             raise InputError(
                 "this program starts a run as soon as it is imported, and a worker process has to "
@@ -105,6 +110,7 @@ class ProcessPool:
         self._size = size
         self._max_output_bytes = max_output_bytes
         self._max_memory_bytes = max_memory_bytes
+        self._max_start_s = max_start_s
         self._slots = asyncio.Semaphore(size)
         self._idle: list[_Process] = []
         self._alive: set[_Process] = set()
@@ -133,12 +139,14 @@ class ProcessPool:
             await asyncio.sleep(0)
 
     async def call(self, call: Call) -> Outcome:
-        """The outcome of `call`, which waits for a process that is free."""
-        request = call.model_dump_json().encode()
-        with aside() as block:
-            return await self._call(request, block)
+        """The outcome of `call`, made in a free process.
 
-    async def _call(self, request: bytes, block: aside) -> Outcome:
+        The attempt's time limit counts from when that process has imported the function.
+        """
+        with aside() as block:
+            return await self._call(call, block)
+
+    async def _call(self, call: Call, block: aside) -> Outcome:
         async with self._slots:
             if self._closed:
                 return Failed(kind="crashed", message="the worker processes were already closed")
@@ -146,8 +154,13 @@ class ProcessPool:
             sent_s = time.monotonic()
             try:
                 with awaiting_outside_work():
-                    answer = await process.exchange(request, self._max_output_bytes)
-                outcome = _OUTCOME.validate_json(answer)
+                    outcome = await self._imported(process, call)
+                    if isinstance(outcome, Completed):
+                        sent_s = time.monotonic()
+                        outcome = await process.exchange(call, self._max_output_bytes)
+            except _NotReady as error:
+                await self._kill(process)
+                return Failed(kind="crashed", message=str(error), transient=True)
             except ConnectionError:
                 return await self._crashed(process)
             except (_TooMuch, ValidationError) as error:
@@ -161,6 +174,24 @@ class ProcessPool:
                 block.took(worked_s, worked_s)
             self._idle.append(process)
             return outcome
+
+    async def _imported(self, process: "_Process", call: Call) -> Outcome:
+        """How the import of the function ended, which the process may have to be started for."""
+        if call.reference.function in process.imported:
+            return _IMPORTED
+        try:
+            with time_limit_paused():
+                alone = call.model_copy(update={"handoff": None})
+                work = process.exchange(alone, self._max_output_bytes)
+                outcome = await asyncio.wait_for(work, self._max_start_s)
+        except TimeoutError as error:
+            raise _NotReady(
+                f"the worker's process was not ready after {self._max_start_s:g} s, in which it "
+                f"had to start and to import {call.reference.function.partition(':')[0]}"
+            ) from error
+        if isinstance(outcome, Completed):
+            process.imported.add(call.reference.function)
+        return outcome
 
     async def close(self) -> None:
         """Kill every process, and all that they started, at once."""
@@ -222,12 +253,18 @@ class _TooMuch(Exception):
     pass
 
 
+class _NotReady(Exception):
+    """The process did not start, or did not import its function, in time."""
+
+
 class _Process:
     """One worker process and the socket to it."""
 
     def __init__(self, max_output_bytes: int, max_memory_bytes: int | None) -> None:
         self.worked_s = 0.0
         """How long it worked for its last answer; 0 before there is one."""
+        self.imported: set[str] = set()
+        """The functions that it can call at once, as their references name them."""
         self._channel, theirs = socket.socketpair()
         with theirs:
             self._channel.setblocking(False)
@@ -254,15 +291,16 @@ class _Process:
     def status(self) -> int | None:
         return self._process.poll()
 
-    async def exchange(self, request: bytes, max_bytes: int) -> bytearray:
-        """The answer to `request`. Raises ConnectionError where the process ends before it."""
+    async def exchange(self, call: Call, max_bytes: int) -> Outcome:
+        """The outcome of `call`. Raises ConnectionError if the process ends before it answers."""
         self.worked_s = 0.0
+        request = call.model_dump_json().encode()
         loop = asyncio.get_running_loop()
         await loop.sock_sendall(self._channel, HEADER.pack(len(request), 0.0) + request)
         size, self.worked_s = HEADER.unpack(await self._exactly(HEADER.size))
         if size > max_bytes:
             raise _TooMuch(f"its answer takes {size:,} bytes")
-        return await self._exactly(size)
+        return _OUTCOME.validate_json(await self._exactly(size))
 
     async def _exactly(self, size: int) -> bytearray:
         loop = asyncio.get_running_loop()
