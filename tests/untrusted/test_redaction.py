@@ -32,6 +32,7 @@ ISSUED = [
     "hf_" + "AbCdEfGh" * 4 + "Ij",
     "npm_" + "a1B2c3D4" * 4 + "e5F6",
     "pypi-AgEIcHlwaS5vcmc" + "a1B2c3D4" * 6,
+    "SG." + "a1B2c3D4" * 2 + "e5F6g7." + "a1B2c3D4" * 5 + "e5F",
     "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U",
 ]
 PEM = "\n".join(

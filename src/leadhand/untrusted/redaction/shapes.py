@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from leadhand.untrusted.redaction.encodings import EncodedWords, Span
 
 _ISSUED = re.compile(
-    r"sk-|[sr]k_|gh[pousr]_|github_pat_|A[KS]IA|xox|AIza|glpat-|hf_|npm_|pypi-|SG|dop_|gsk_|eyJ"
+    r"sk-|[sr]k_|gh[pousr]_|github_pat_|A[KS]IA|xox|AIza|glpat-|hf_|npm_|pypi-|dop_|gsk_|eyJ"
 )
 _TOKEN = re.compile(
     r"(?<![A-Za-z0-9_-])(?:"
@@ -21,7 +21,7 @@ _TOKEN = re.compile(
     r"|(?:AKIA|ASIA)[A-Z0-9]{16,}|AIza[A-Za-z0-9_-]{30,}"
     r"|xox[abeoprs]-[A-Za-z0-9-]{16,}|hf_[A-Za-z0-9]{30,}|gsk_[A-Za-z0-9]{30,}"
     r"|npm_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_-]{30,}|dop_v1_[a-f0-9]{40,}"
-    r"|SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"
+    r"|SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{16,}"
     r"|eyJ[A-Za-z0-9_-]{15,}\.[A-Za-z0-9_-]{10,}(?:\.[A-Za-z0-9_-]*){1,3}"
     r")"
 )
@@ -55,7 +55,7 @@ _PIECE = re.compile(r"[A-Za-z0-9]+")
 
 def spans(text: str, words: EncodedWords) -> Iterator[Span]:
     """Where in `text`, the words of which are given, secrets stand."""
-    if _ISSUED.search(words.long):
+    if _ISSUED.search(words.long) or "SG." in text:  # a full stop ends a word
         yield from (match.span() for match in _TOKEN.finditer(text))
     if _BEGIN_KEY in text:
         yield from (match.span() for match in _PRIVATE_KEY.finditer(text))
