@@ -9,22 +9,13 @@ import re
 from collections.abc import Iterator
 
 from leadhand.untrusted.redaction.encodings import EncodedWords, Span
+from leadhand.untrusted.tokens import FORMATS, MARKS
 
-_ISSUED = re.compile(
-    r"sk-|[sr]k_|gh[pousr]_|github_pat_|A[KS]IA|xox|AIza|glpat-|hf_|npm_|pypi-|dop_|gsk_|eyJ"
-)
 _TOKEN = re.compile(
-    r"(?<![A-Za-z0-9_-])(?:"
-    r"sk-(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{20,}"
-    r"|[sr]k_(?:live|test)_[A-Za-z0-9]{16,}"
-    r"|gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{30,}|glpat-[A-Za-z0-9_.-]{20,}"
-    r"|(?:AKIA|ASIA)[A-Z0-9]{16,}|AIza[A-Za-z0-9_-]{30,}"
-    r"|xox[abeoprs]-[A-Za-z0-9-]{16,}|hf_[A-Za-z0-9]{30,}|gsk_[A-Za-z0-9]{30,}"
-    r"|npm_[A-Za-z0-9]{30,}|pypi-[A-Za-z0-9_-]{30,}|dop_v1_[a-f0-9]{40,}"
-    r"|SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{16,}"
-    r"|eyJ[A-Za-z0-9_-]{15,}\.[A-Za-z0-9_-]{10,}(?:\.[A-Za-z0-9_-]*){1,3}"
-    r")"
+    rf"(?<![A-Za-z0-9_-])(?:{'|'.join(form.similar for form in FORMATS if form.similar)})"
 )
+_MARK_IN_WORD = re.compile("|".join(re.escape(mark) for mark in MARKS if "." not in mark))
+_MARKS_OF_WORDS = tuple(mark for mark in MARKS if "." in mark)
 _BEGIN_KEY = "PRIVATE KEY"
 _PRIVATE_KEY = re.compile(
     r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----\s*+"
@@ -55,7 +46,7 @@ _PIECE = re.compile(r"[A-Za-z0-9]+")
 
 def spans(text: str, words: EncodedWords) -> Iterator[Span]:
     """Where in `text`, the words of which are given, secrets stand."""
-    if _ISSUED.search(words.long) or "SG." in text:  # a full stop ends a word
+    if _MARK_IN_WORD.search(words.long) or any(mark in text for mark in _MARKS_OF_WORDS):
         yield from (match.span() for match in _TOKEN.finditer(text))
     if _BEGIN_KEY in text:
         yield from (match.span() for match in _PRIVATE_KEY.finditer(text))

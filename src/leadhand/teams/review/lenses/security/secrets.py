@@ -12,7 +12,7 @@ from leadhand.contracts.finding import Finding
 from leadhand.teams.review.change import ChangedFile
 from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.security.hints import lines_at
-from leadhand.teams.review.lenses.security.names import listed
+from leadhand.untrusted.tokens import FORMATS, MARKS
 
 _FAMILY = "security/secrets"
 TOKEN = LensRule(
@@ -33,38 +33,8 @@ URL = LensRule(
 RULES = (TOKEN, PRIVATE_KEY, URL)
 
 _LONGEST_LINE = 20_000
-_HINTS = tuple(
-    listed(
-        "AKIA ASIA ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ glpat- xoxb- xoxa- xoxp- xoxr- xoxs-"
-        " hooks.slack.com sk_live_ rk_live_ AIza npm_ pypi-AgEI SG. sk-ant- T3BlbkFJ hf_ dop_v1_"
-        " eyJ"
-    )
-)
 _KEY_HINT = "PRIVATE KEY"
-_TOKENS: tuple[tuple[str, re.Pattern[str]], ...] = tuple(
-    (name, re.compile(pattern))
-    for name, pattern in (
-        ("an AWS access key", r"(?<![A-Za-z0-9/+])(?:AKIA|ASIA)[A-Z2-7]{16}(?![A-Za-z0-9/+=])"),
-        ("a GitHub token", r"\bgh[pousr]_[A-Za-z0-9]{36,255}\b"),
-        ("a GitHub token", r"\bgithub_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59}\b"),
-        ("a GitLab token", r"\bglpat-[A-Za-z0-9_-]{20,64}\b"),
-        ("a Slack token", r"\bxox[baprs]-\d{8,14}-[A-Za-z0-9-]{16,200}"),
-        (
-            "a Slack webhook",
-            r"hooks\.slack\.com/services/T[A-Z0-9]{7,12}/B[A-Z0-9]{7,12}/\w{20,30}",
-        ),
-        ("a Stripe key", r"\b[sr]k_live_[A-Za-z0-9]{24,247}\b"),
-        ("a Google API key", r"\bAIza[A-Za-z0-9_-]{35}(?![A-Za-z0-9_-])"),
-        ("an npm token", r"\bnpm_[A-Za-z0-9]{36}\b"),
-        ("a PyPI token", r"\bpypi-AgEI[A-Za-z0-9_-]{50,300}"),
-        ("a SendGrid key", r"\bSG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}\b"),
-        ("an Anthropic key", r"\bsk-ant-[a-z0-9]{3,8}-[A-Za-z0-9_-]{60,120}"),
-        ("an OpenAI key", r"\bsk-(?:proj-)?[A-Za-z0-9_-]{20,90}T3BlbkFJ[A-Za-z0-9_-]{20,90}"),
-        ("a Hugging Face token", r"\bhf_[A-Za-z]{34}\b"),
-        ("a DigitalOcean token", r"\bdop_v1_[a-f0-9]{64}\b"),
-        ("a signed JWT", r"\beyJ[A-Za-z0-9_-]{12,400}\.eyJ[A-Za-z0-9_-]{12,3000}\.[\w-]{40,1000}"),
-    )
-)
+_TOKENS = tuple((form.kind, re.compile(form.documented)) for form in FORMATS)
 _URL = re.compile(
     r"\b[a-z][a-z0-9+.-]{1,20}://([^\s/:@'\"<>{}$%]{1,80}):([^\s/@'\"<>{}$%\\]{3,120})@([\w.-]{1,120})"
 )
@@ -125,7 +95,7 @@ def find(file: ChangedFile, *, fixture: bool) -> Iterator[Finding]:
 def _lines(text: str) -> list[int]:
     """The lines of `text` that a secret may stand on: looked at as a whole, before line by line."""
     places: set[int] = set()
-    for hint in (*_HINTS, _KEY_HINT, "://"):
+    for hint in (*MARKS, _KEY_HINT, "://"):
         start = text.find(hint)
         while start != -1:
             if hint != "://" or text.find("@", start, start + 300) != -1:
@@ -157,7 +127,7 @@ def spans_of(line: str) -> tuple[Secret, ...]:
     text = line[:_LONGEST_LINE]
     found = (
         [Secret(start + 4, end) for _, start, end in _tokens(text)]
-        if any(map(text.__contains__, _HINTS))
+        if any(map(text.__contains__, MARKS))
         else []
     )
     found.extend(Secret(match.start(2), match.end(2)) for match in _URL.finditer(text))

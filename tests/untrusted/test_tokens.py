@@ -1,0 +1,35 @@
+"""The table of token formats holds for both who use it: redaction and the review's lens."""
+
+import pytest
+
+from leadhand.teams.review.lenses.security.secrets import masked
+from leadhand.untrusted.redaction import REDACTED, Redactor
+from leadhand.untrusted.tokens import FORMATS, TokenFormat
+
+BODY = "aZ3kQ9xW2mB7nR5tY8uL1cV6eD4fG0hJsKpQ" * 4
+EXAMPLES = (
+    "AKIA" + "QZ3K7XW2MB5NRTYU",
+    "ghp_" + BODY[:36],
+    "github_pat_" + BODY[:22] + "_" + BODY[:59],
+    "glpat-" + BODY[:20],
+    "xoxb-" + "8429173650-" + BODY[:24],
+    "hooks.slack.com/services/" + "T0Q3K7XW2/B5NRTYU2M/" + BODY[:24],
+    "sk_live_" + BODY[:24],
+    "AIza" + BODY[:35],
+    "npm_" + BODY[:36],
+    "pypi-" + "AgEI" + BODY[:60],
+    "SG." + BODY[:22] + "." + BODY[:43],
+    "sk-ant-" + "api03-" + BODY[:90],
+    "sk-proj-" + BODY[:30] + "T3BlbkFJ" + BODY[:30],
+    "gsk_" + BODY[:52],
+    "hf_" + "aZkQxWmBnRtYuLcVeDfGhJsKpQaZkQxWmB",
+    "dop_v1_" + "9f2a7c4e8b1d3065" * 4,
+    "eyJ" + BODY[:20] + ".eyJ" + BODY[:30] + "." + BODY[:43],
+)
+
+
+@pytest.mark.parametrize(("form", "token"), list(zip(FORMATS, EXAMPLES, strict=True)), ids=EXAMPLES)
+def test_each_format_is_found_by_the_lens_and_by_redaction(form: TokenFormat, token: str) -> None:
+    assert any(mark in token for mark in form.marks)
+    assert masked(f"use {token}") == f"use {token[:4]}***"
+    assert Redactor()(f"use {token} now") == f"use {REDACTED} now"
