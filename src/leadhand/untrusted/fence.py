@@ -1,7 +1,7 @@
-"""The fence around untrusted text: what others wrote reaches a model as data between two markers.
+"""The fence around untrusted text: a model sees such text as data between two markers.
 
-The markers carry a nonce that is made anew for each run, so that no text written before the run can
-close them; text that repeats the nonce loses it. Pure: the nonce is an argument.
+The markers carry a nonce, new for each run, so that no text written before the run can close them;
+a nonce within the text is removed. Pure: the nonce is an argument.
 """
 
 from dataclasses import dataclass
@@ -14,15 +14,15 @@ class Fence:
     """Marks text as data, for one run."""
 
     nonce: str
-    """Letters and digits that nobody could know before the run."""
+    """Letters and digits that an author of the text cannot have known."""
 
     @property
     def explanation(self) -> str:
-        """What a model has to be told once before it is shown anything fenced."""
+        """The sentence that a model must see once, before any fenced text."""
         return EXPLANATION.format(nonce=self.nonce)
 
     def around(self, text: str, *, source: str = "") -> str:
-        """`text` between the markers; `source` says where it is from, in a word."""
+        """`text` between the markers; `source` names where it is from."""
         label = f' from="{self._plain(source)}"' if source else ""
         inside = text.replace(self.nonce, "(marker removed)")
         return f"<data-{self.nonce}{label}>\n{inside}\n</data-{self.nonce}>"

@@ -1,4 +1,4 @@
-"""The tokens that well-known services issue: one table for redaction and the review's security lens.
+"""The tokens that well-known services issue: one table for redaction and the security lens.
 
 Redaction must miss none and knows cut ones too; the lens reports only what is certain. That is why
 each format has two patterns.

@@ -9,9 +9,9 @@ import re
 from leadhand.cli.views.terminal import safe, safe_block, sentence
 from leadhand.untrusted import markdown
 
-_ALIVE = re.compile(
+_LINKED = re.compile(
     # What GitHub brings to life besides links: mentions, formulas, issue numbers, emoji, commits.
-    rf"{markdown.LINKS.pattern}|[@$]|#\d|\bGH-\d|:[\w+-]+:|\b[0-9a-f]{{7,40}}\b",
+    rf"{markdown.AUTOLINKS.pattern}|[@$]|#\d|\bGH-\d|:[\w+-]+:|\b[0-9a-f]{{7,40}}\b",
     re.IGNORECASE,
 )
 
@@ -31,7 +31,7 @@ def prose(text: str) -> str:
 
     A word that a renderer would make a link or a mention of becomes code too.
     """
-    return markdown.prose(sentence(text), alive=_ALIVE)
+    return markdown.prose(sentence(text), linked=_LINKED)
 
 
 def fenced(text: str, language: str = "") -> str:

@@ -1,6 +1,6 @@
-"""Redaction: takes secrets out of text that is about to be written. It writes nothing itself.
+"""Redaction removes secrets from text before it is written; it writes nothing itself.
 
-Names resolve on first use: the patterns of secrets take long to compile.
+Names resolve on first use because the patterns take long to compile.
 """
 
 from typing import TYPE_CHECKING

@@ -1,6 +1,6 @@
-"""Ways in which text is wrapped for transport, undone so that one can look inside.
+"""Decodes text that JSON, URLs or base64 encode, and maps positions back to the encoded text.
 
-Each gives what is inside and where it stands outside. What a secret is isn't known here.
+It does not know what a secret is.
 """
 
 import binascii
@@ -10,41 +10,40 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 Span = tuple[int, int]
-"""From where up to where in a text."""
+"""Start and end in a text."""
 
-
-_KEPT = "\ufdd0"
-"""A character that no text has: Unicode keeps it for such uses."""
+_PLACEHOLDER = "\ufdd0"
+"""A noncharacter: Unicode reserves it for internal use, so text does not contain it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Encoding:
-    """One that writes some characters as longer tokens and leaves the others as they are."""
+    """An encoding that writes some characters as longer tokens and leaves the others unchanged."""
 
     mark: str
-    """What every token has in it: text without it isn't looked at closer."""
+    """Part of every token: text without it needs no decoding."""
     token: re.Pattern[str]
     decoded: Callable[[re.Match[str]], str]
-    """The one character that a token stands for, or none."""
+    """The character that a token stands for, or an empty string."""
     short: tuple[tuple[str, str], ...] = ()
-    """Tokens of two characters that begin with `mark`, and what each stands for."""
+    """The tokens of two characters, which begin with `mark`, and what each stands for."""
 
     def undo(self, text: str) -> str:
-        """`text` without this encoding; `text` itself where there is none of it."""
+        """`text` decoded; `text` itself if nothing in it is encoded."""
         if self.mark not in text:
             return text
-        if not self.short or _KEPT in text:
+        if not self.short or _PLACEHOLDER in text:
             return self.token.sub(self.decoded, text)
-        # The same, several times faster: a doubled mark is put aside, so that all others are due.
-        text = text.replace(self.mark * 2, _KEPT)
+        # The same, several times faster: without doubled marks each mark left begins a token.
+        text = text.replace(self.mark * 2, _PLACEHOLDER)
         for token, decoded in self.short:
             text = text.replace(token, decoded)
         if self.mark in text:
             text = self.token.sub(self.decoded, text)
-        return text.replace(_KEPT, self.mark)
+        return text.replace(_PLACEHOLDER, self.mark)
 
     def outside(self, text: str, spans: Iterable[Span]) -> Iterator[Span]:
-        """Where in `text` the parts stand that have `spans` in `undo(text)`; no token is cut."""
+        """The spans of `text` that correspond to `spans` of `undo(text)`, in whole tokens."""
         inside, outside = [0], [0]
         for match in self.token.finditer(text):
             inside.append(inside[-1] + match.start() - outside[-1] + len(self.decoded(match)))
@@ -75,7 +74,7 @@ def _unquoted(match: re.Match[str]) -> str:
     try:
         return bytes.fromhex(match[0].replace("%", "")).decode()
     except UnicodeDecodeError:
-        return match[0][0]  # overlong or a surrogate: as good as any other character
+        return match[0][0]  # overlong or a surrogate: any single character will do
 
 
 JSON_STRING = Encoding(
@@ -119,15 +118,15 @@ _STANDARD = str.maketrans("-_", "+/", "=")
 
 @dataclass(frozen=True, slots=True)
 class EncodedWords:
-    """The runs of characters in a text of which keys, hashes and base64 are made.
+    """The words in a text that could be keys, hashes or base64.
 
-    Few texts have any: to look at these first is many times faster than to search every text.
+    Few texts have any, so searching these first is many times faster than searching every text.
     """
 
     long: str
-    """Those of at least 16 characters, a space between."""
+    """The words of at least 16 characters, joined by spaces."""
     mixed: str
-    """Those of at least 8 that aren't in lower case, as hashes and most names are."""
+    """The words of at least 8 characters, without those in lower case: hashes and most names."""
 
     @classmethod
     def of(cls, text: str) -> "EncodedWords":
@@ -140,14 +139,14 @@ class EncodedWords:
         )
 
     def may_hold_base64(self) -> bool:
-        """Whether `base64_runs` could find any."""
+        """Whether `base64_runs` could find anything."""
         return _RUN.search(self.mixed) is not None
 
 
 def base64_runs(text: str) -> Iterator[tuple[Span, str]]:
-    """Each run of base64, standard or URL-safe, and what it may say: four readings of each.
+    """Each run of base64, standard or URL-safe, with four possible decodings.
 
-    Where in the run its groups of four begin isn't known: a path or a name may stand before it.
+    A path or a name may precede the base64, so its groups of four may begin at any offset.
     """
     for run in _RUN.finditer(text):
         coded = run[0].translate(_STANDARD)
@@ -156,5 +155,5 @@ def base64_runs(text: str) -> Iterator[tuple[Span, str]]:
         for skipped in range(4):
             part = coded[skipped:]
             data = binascii.a2b_base64(part + "A" * (-len(part) % 4))
-            # Without the zeros it is also what UTF-16 says.
+            # Without zero bytes UTF-16 reads like Latin-1.
             yield run.span(), data.replace(b"\0", b"").decode("latin-1")

@@ -1,6 +1,6 @@
-"""Known secrets: the values that an environment's own names call secret, and where they stand.
+"""Known secrets: environment variables whose names say that they are secret, and where they occur.
 
-What people would see redacted everywhere is none: words, numbers, paths, switches.
+Words, numbers, paths and switches never count: redacting them would make other text unreadable.
 """
 
 import base64
@@ -14,8 +14,8 @@ from urllib.parse import unquote
 
 from leadhand.untrusted.redaction.encodings import JSON_STRING, EncodedWords, Span
 
-LEAST_CHARS = 8
-"""A shorter value is no secret worth the name, and a shorter part of one gives nothing away."""
+MIN_CHARS = 8
+"""Shorter values are not treated as secrets, nor are shorter parts of one."""
 
 _SECRET_NAME = re.compile(
     r"PASSW(?:OR)?D|PASSPHRASE|PASSCODE|SECRET|CREDENTIAL|TOKEN|COOKIE|WEBHOOK"
@@ -42,17 +42,18 @@ def secrets_of(environ: Mapping[str, str]) -> frozenset[str]:
 def _secrets(name: str, value: str) -> Iterator[str]:
     for match in _URL_PASSWORD.finditer(value):
         for password in {match[1], unquote(match[1])}:
-            if len(password) >= LEAST_CHARS and not _is_plain(password):
+            if len(password) >= MIN_CHARS and not _is_plain(password):
                 yield password
     label = re.sub(r"(?<=[a-z])(?=[A-Z])|[^A-Za-z0-9]+", "_", name).upper()
     if value.startswith("{"):
         yield from _inside(value)
-    elif _names_a_secret(label) and len(value) >= LEAST_CHARS and not _is_plain(value):
+    elif (
+        _SECRET_NAME.search(label)
+        and not _SETTING_NAME.search(label)
+        and len(value) >= MIN_CHARS
+        and not _is_plain(value)
+    ):
         yield value
-
-
-def _names_a_secret(label: str) -> bool:
-    return bool(_SECRET_NAME.search(label)) and not _SETTING_NAME.search(label)
 
 
 def _inside(document: str) -> Iterator[str]:
@@ -67,7 +68,7 @@ def _inside(document: str) -> Iterator[str]:
 
 
 def _is_plain(value: str) -> bool:
-    """Whether `value` is an ordinary word, number or path, at home in any text."""
+    """Whether `value` is an ordinary word, number or path that any text may contain."""
     if _WORDS.fullmatch(value):
         return len(value) < 15
     if _COMPOUND.fullmatch(value):
@@ -86,13 +87,13 @@ def _is_number(value: str) -> bool:
 
 
 _CUT = re.compile(r"[\"'…]|\.\.\.|\s?\[cut|\s…|\Z")
-"""What stands where text was cut off: nothing more, the end of a string, or a mark that says so."""
-_BEGINS = "\"'…"
+"""What follows text that was cut off: the end of the text or of a string, or an ellipsis."""
+_STARTS_CUT = "\"'…"
 
 
 @dataclass(frozen=True, slots=True)
 class Needle:
-    """One way to write one known secret, and the shortest parts of it that count."""
+    """One spelling of one known secret, and its shortest beginning and end that are redacted."""
 
     text: str
     head: str
@@ -100,16 +101,16 @@ class Needle:
 
     @classmethod
     def of(cls, text: str) -> "Needle":
-        """A needle for `text`, of which 8 characters count as a part, or half where it is short."""
-        least = min(LEAST_CHARS, (len(text) + 1) // 2)
-        return cls(text, text[:least], text[-least:])
+        """A needle for `text`; its parts have 8 characters, or half of a short `text`."""
+        length = min(MIN_CHARS, (len(text) + 1) // 2)
+        return cls(text, text[:length], text[-length:])
 
     def may_be_in(self, text: str) -> bool:
-        """Whether `spans` could find any: quickly told, since almost always there is none."""
+        """Whether `spans` could find anything: a quick test, which most text fails."""
         return self.head in text or self.tail in text
 
     def spans(self, text: str) -> Iterator[Span]:
-        """Where it stands in `text`, whole or cut by the end or the beginning of a string."""
+        """Where it occurs in `text`, whole or cut off at either end of a string."""
         if self.head in text:
             yield from self._from_head(text)
         if self.tail in text:
@@ -124,7 +125,7 @@ class Needle:
             else:
                 end = start + 1
                 for length in range(self._common(text, start), len(self.head) - 1, -1):
-                    if _CUT.match(text, start + length) and _tells(self.text[:length]):
+                    if _CUT.match(text, start + length) and _is_telling(self.text[:length]):
                         end = start + length
                         yield start, end
                         break
@@ -137,28 +138,28 @@ class Needle:
             end = start + len(self.tail)
             ahead = text[max(0, end - len(self.text)) : end][::-1]
             for length in range(backwards._common(ahead, 0), len(self.tail) - 1, -1):
-                begins = length == end or text[end - length - 1] in _BEGINS
-                if begins and _tells(self.text[-length:]):
+                is_cut = length == end or text[end - length - 1] in _STARTS_CUT
+                if is_cut and _is_telling(self.text[-length:]):
                     yield end - length, end
                     break
             start = text.find(self.tail, start + 1)
 
     def _common(self, text: str, start: int) -> int:
-        """How many characters of it stand at `start`."""
+        """How many of its first characters `text` has at `start`."""
         lengths = range(1, len(self.text) + 1)
         return bisect_left(
             lengths, True, key=lambda length: not text.startswith(self.text[:length], start)
         )
 
 
-def _tells(part: str) -> bool:
-    """Whether part of a secret gives it away: an ordinary word doesn't."""
+def _is_telling(part: str) -> bool:
+    """Whether a part of a secret must be redacted: an ordinary word need not be."""
     return len(part) >= 12 or not _WORDS.fullmatch(part)
 
 
 @dataclass(frozen=True, slots=True)
 class Needles:
-    """All ways to write all known secrets; what JSON and URLs do to them is undone elsewhere."""
+    """All spellings of all known secrets. The redactor itself decodes JSON and URLs."""
 
     plain: tuple[Needle, ...]
     hexadecimal: tuple[Needle, ...]
@@ -166,21 +167,21 @@ class Needles:
 
     @classmethod
     def of(cls, secrets: Iterable[str]) -> "Needles":
-        """The needles of `secrets`: as they are, as a form has them, in hexadecimal and base64."""
+        """The needles of `secrets`: plain, as HTML forms write them, in hexadecimal and base64."""
         plain: set[str] = set()
         digits: set[str] = set()
         coded: set[str] = set()
         for secret in secrets:
             data = secret.encode("utf-8", "surrogatepass")
             plain |= {secret, secret.replace(" ", "+")}
-            if len(unescaped := JSON_STRING.undo(secret)) >= LEAST_CHARS:
+            if len(unescaped := JSON_STRING.undo(secret)) >= MIN_CHARS:
                 plain.add(unescaped)
             digits |= {data.hex(), data.hex().upper()}
-            coded |= {_within(data, before) for before in range(3)}
+            coded |= {_in_base64(data, before) for before in range(3)}
         return cls(*(tuple(map(Needle.of, sorted(texts))) for texts in (plain, digits, coded)))
 
     def spans(self, text: str, words: EncodedWords) -> Iterator[Span]:
-        """Where known secrets stand in `text`, the words of which are given."""
+        """Where known secrets occur in `text`; `words` are its encoded words."""
         for needle in self.plain:
             if needle.may_be_in(text):
                 yield from needle.spans(text)
@@ -195,11 +196,11 @@ class Needles:
 
 
 def _standard(text: str) -> str:
-    """`text` with URL-safe base64 in it as standard base64."""
+    """`text` with its URL-safe base64 as standard base64."""
     return text.replace("-", "+").replace("_", "/")
 
 
-def _within(data: bytes, before: int) -> str:
-    """What base64 makes of `data` wherever `before` (modulo 3) bytes stand before it."""
+def _in_base64(data: bytes, before: int) -> str:
+    """The base64 of `data` after any bytes, whose number modulo 3 is `before`."""
     coded = base64.b64encode(b"\0" * before + data).decode()
     return coded[(8 * before + 5) // 6 : 8 * (before + len(data)) // 6]

@@ -1,4 +1,4 @@
-"""Log records without secrets, one line each, whatever was logged."""
+"""Keeps log records to one line each, without secrets."""
 
 import logging
 import traceback
@@ -11,10 +11,10 @@ _CONTROLS = {
 
 
 class RedactingFilter(logging.Filter):
-    """Makes each record one line without secrets, before any handler sees it.
+    """Reduces each record to one line without secrets before any handler sees it.
 
-    To be added to a logger: a record passes only the filters of the logger that it is logged to.
-    The exception, which holds what was redacted, becomes part of the message.
+    Add it to each logger: a record passes only the filters of the logger that it is logged to.
+    The exception becomes part of the message, because its own text may contain secrets.
     """
 
     def __init__(self, redact: Callable[[str], str]) -> None:
@@ -22,7 +22,7 @@ class RedactingFilter(logging.Filter):
         self._redact = redact
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """True: nothing is held back, only rewritten."""
+        """Rewrite `record` and always keep it."""
         parts = [_message(record)]
         if record.exc_info and record.exc_info[1]:
             parts.append("".join(traceback.format_exception(record.exc_info[1])).rstrip())
@@ -34,7 +34,7 @@ class RedactingFilter(logging.Filter):
 
 
 def one_line(text: str) -> str:
-    """`text` with line ends, control characters and what UTF-8 can't say shown as escapes."""
+    """`text` with line ends, control characters and lone surrogates shown as escapes."""
     return text.translate(_CONTROLS).encode("utf-8", "backslashreplace").decode()
 
 
@@ -46,7 +46,7 @@ def _message(record: logging.LogRecord) -> str:
 
 
 def redact_logger(logger: logging.Logger, redact: Callable[[str], str]) -> None:
-    """From now on nothing that `redact` takes out gets into what is logged to `logger`."""
-    for old in [one for one in logger.filters if isinstance(one, RedactingFilter)]:
+    """Redact everything logged to `logger` from now on, with `redact` alone."""
+    for old in [entry for entry in logger.filters if isinstance(entry, RedactingFilter)]:
         logger.removeFilter(old)
     logger.addFilter(RedactingFilter(redact))

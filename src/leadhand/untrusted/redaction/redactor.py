@@ -1,7 +1,7 @@
-"""The redactor: text in, the same text without its secrets out.
+"""The redactor replaces secrets in a text.
 
-It knows the values that the environment calls secret and the shapes that give others away, and
-looks for both through what JSON, URLs, hexadecimal and base64 make of them.
+It finds the secret values of the environment, and other secrets by their shape, also if they are
+encoded in JSON, URLs, hexadecimal or base64.
 """
 
 import json
@@ -20,59 +20,58 @@ from leadhand.untrusted.redaction.encodings import (
 from leadhand.untrusted.redaction.known import Needles, secrets_of
 
 REDACTED = "[redacted]"
-"""What stands where a secret stood: fit for any JSON string, and no secret itself."""
+"""Replaces a secret: valid within any JSON string, and not taken for a secret itself."""
 
-_DEPTH = 3
-"""How many encodings around each other are undone: JSON in JSON in JSON."""
-_MOST_PASSES = 4
+_MAX_DEPTH = 3
+"""How many nested encodings are decoded, such as JSON in JSON in JSON."""
+_MAX_PASSES = 4
 _STRING = re.compile(r'"((?:[^"\\]++|\\.)*+)"(\s*+:)?', re.DOTALL)
 _JSON_TOKENS = re.compile(r'(?:[^"]++|"(?:[^"\\]++|\\.)*+")*+', re.DOTALL)
 
 
 class Redactor:
-    """Replaces every secret in a text by `[redacted]`. What was JSON is still JSON of that shape.
+    """Replaces every secret in a text by `[redacted]`. A JSON document stays one of the same shape.
 
-    One for a whole process: it keeps no state, so any number of threads may call it. Twice is as
-    good as once.
+    It keeps no state, so threads can share it. Redacting a text twice changes nothing more.
     """
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
-        """`secrets` are values to be found wherever they stand, however ordinary they look."""
+        """`secrets` are values that are always replaced, however ordinary they look."""
         self._known = Needles.of(secret for secret in secrets if secret)
 
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> "Redactor":
-        """A redactor that knows the secrets in `environ` by their names."""
+        """A redactor for the values in `environ` whose names say that they are secret."""
         return cls(secrets_of(environ))
 
     def __call__(self, text: str) -> str:
-        """`text` without its secrets; `text` itself where there are none."""
-        for _ in range(_MOST_PASSES):
-            shorter = _without(text, self._all_spans(text))
-            if shorter == text:
+        """`text` without its secrets; `text` itself if there are none."""
+        for _ in range(_MAX_PASSES):
+            redacted = _without(text, self._all_spans(text))
+            if redacted == text:
                 break
-            text = shorter  # and once more: this may uncover what stood right beside a secret
+            text = redacted  # which may uncover another secret right beside the first
         return text
 
     def _all_spans(self, text: str) -> Iterable[Span]:
         if not text.lstrip().startswith(("{", "[", '"')):
-            return self._spans(text, _DEPTH)
-        # Looked through as if it were one string, which is quick; almost always that is all.
-        if not self._spans(JSON_STRING.undo(text), _DEPTH):
+            return self._spans(text, _MAX_DEPTH)
+        # Searching it as one string is quick, and most documents have no secrets.
+        if not self._spans(JSON_STRING.undo(text), _MAX_DEPTH):
             return ()
-        return self._string_spans(text) if _is_json(text) else self._spans(text, _DEPTH)
+        return self._string_spans(text) if _is_json(text) else self._spans(text, _MAX_DEPTH)
 
     def _string_spans(self, document: str) -> Iterator[Span]:
-        """The secrets in a JSON document: each within one string, so that no syntax is lost."""
+        """The secrets in a JSON document: each is within one string, so no syntax is lost."""
         key = ""
         for string in _STRING.finditer(document):
             content = string[1]
             text = JSON_STRING.undo(content)
-            # Under its key as it would stand in code: some secrets are known by their names only.
+            # With its key before it, because some secrets are recognized only by their names.
             before = f'{key}="' if key else ""
             found = [
                 (max(start - len(before), 0), end - len(before))
-                for start, end in self._spans(before + text, _DEPTH)
+                for start, end in self._spans(before + text, _MAX_DEPTH)
                 if end > len(before)
             ]
             for start, end in JSON_STRING.outside(content, found):
@@ -80,7 +79,7 @@ class Redactor:
             key = text if string[2] else ""
 
     def _spans(self, text: str, depth: int) -> list[Span]:
-        """Where secrets stand in `text`, at most `depth` encodings deep; in no order."""
+        """The secrets in `text`, at most `depth` encodings deep, in no order."""
         words = EncodedWords.of(text)
         spans = [*self._known.spans(text, words), *shapes.spans(text, words)]
         if not depth:
@@ -97,7 +96,7 @@ class Redactor:
 
 
 def _without(text: str, spans: Iterable[Span]) -> str:
-    """`text` with each part that `spans` cover, together or alone, replaced."""
+    """`text` with `spans` replaced, overlapping and adjacent ones by one `[redacted]`."""
     ordered = sorted(spans)
     if not ordered:
         return text
@@ -115,7 +114,7 @@ def _is_json(text: str) -> bool:
     try:
         json.loads(text, parse_int=str, parse_float=str)
     except RecursionError:
-        return bool(_JSON_TOKENS.fullmatch(text))  # too deep to be sure, and whole as far as seen
+        return bool(_JSON_TOKENS.fullmatch(text))  # too deep to parse, but its strings are closed
     except ValueError:
         return False
     return True

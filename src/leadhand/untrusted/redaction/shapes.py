@@ -1,7 +1,7 @@
-"""Secrets that show by their shape what they are, whoever's they may be.
+"""Finds secrets by their shape, without knowing their values.
 
-Few and sure rather than many: what is printed here is often about code, and code is full of names
-for secrets that hold none.
+It finds few with certainty rather than many: the text is often about code, and code is full of
+names for secrets without the secrets.
 """
 
 import itertools
@@ -40,12 +40,12 @@ _VALUE = re.compile(
     r"([^\s\"'\\<>{}()\[\]$&;,`|*]{12,}+)"
 )
 _OF_CODE = ("(", "[", "{", "<", "$", "*")
-"""What comes after a name or an expression, and not after a value."""
+"""What follows a name or an expression but not a value."""
 _PIECE = re.compile(r"[A-Za-z0-9]+")
 
 
 def spans(text: str, words: EncodedWords) -> Iterator[Span]:
-    """Where in `text`, the words of which are given, secrets stand."""
+    """The secrets in `text`; `words` are its encoded words."""
     if _MARK_IN_WORD.search(words.long) or any(mark in text for mark in _MARKS_OF_WORDS):
         yield from (match.span() for match in _TOKEN.finditer(text))
     if _BEGIN_KEY in text:
@@ -54,7 +54,7 @@ def spans(text: str, words: EncodedWords) -> Iterator[Span]:
         yield from (match.span(1) for match in _URL_PASSWORD.finditer(text))
     lower = text.lower()
     if len(lower) != len(text):
-        lower = text  # one letter of Turkish becomes two
+        lower = text  # a Turkish letter becomes two
     if "bearer" in lower or "authorization" in lower:
         for match in _HEADER.finditer(text):
             if match[1] and not (match[1].isalpha() and match[1][1:].islower()):
@@ -67,7 +67,7 @@ def spans(text: str, words: EncodedWords) -> Iterator[Span]:
 
 
 def _assigned(name: str, text: str, lower: str) -> Iterator[Span]:
-    """The values that stand after `name` and look like what the name says."""
+    """The values after `name` that look random enough to be secrets."""
     start = lower.find(name)
     while start != -1:
         before = lower[max(0, start - 12) : start].rstrip("_-")
@@ -78,8 +78,8 @@ def _assigned(name: str, text: str, lower: str) -> Iterator[Span]:
         if not is_other and (match := _VALUE.match(text, start)):
             if not text.startswith(_OF_CODE, match.end()) and looks_random(match[1]):
                 yield match.span(1)
-            # What is named within the value ends where it ends, and can't look more random: only
-            # at its end, or at that of a URL's scheme, may a name have another value.
+            # A name inside the value has a part of it as its own value, which can't look more
+            # random. Only a name at its end, or before a `://`, has another value.
             scheme = match[1].rfind("://")
             end = match.end() if scheme == -1 else match.start(1) + scheme
             start = max(match.start(1), end - len(name) - 2)
@@ -87,13 +87,15 @@ def _assigned(name: str, text: str, lower: str) -> Iterator[Span]:
 
 
 def looks_random(value: str) -> bool:
-    """Whether letters and digits change as often as they do in what a machine or a careful
-    person made up, and don't in names, numbers, dates and paths."""
+    """Whether letters and digits alternate as in generated passwords and keys.
+
+    They do so less in names, numbers, dates and paths.
+    """
     if "://" in value or sum(map(str.isdigit, value)) < 2 or not any(map(str.isalpha, value)):
         return False
-    return sum(_changes(piece) for piece in _PIECE.findall(value)) >= 3
+    return sum(_changes_of_kind(piece) for piece in _PIECE.findall(value)) >= 3
 
 
-def _changes(piece: str) -> int:
+def _changes_of_kind(piece: str) -> int:
     kinds = ["0" if c.isdigit() else "A" if c.isupper() else "a" for c in piece]
-    return sum(one != other for one, other in itertools.pairwise(kinds))
+    return sum(left != right for left, right in itertools.pairwise(kinds))
