@@ -12,7 +12,7 @@ from tests.teams.review.changes import make_change
 
 def seen(tmp_path: Path, before: str, after: str) -> list[Finding]:
     change = make_change(tmp_path, {"m.py": after}, {"m.py": before})
-    found = [one for one in linter.look(change.files) if isinstance(one, Finding)]
+    found = [one for one in linter.find(change.files) if isinstance(one, Finding)]
     quotes = ChangeQuotes(change)
     assert all(quotes.quoted(one) is not None for one in found)
     return [one for one in found if one.rule == "bugs/definition-removed"]

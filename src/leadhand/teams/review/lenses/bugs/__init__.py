@@ -18,7 +18,7 @@ from leadhand.teams.review.lenses.bugs import (
     loops,
     references,
 )
-from leadhand.teams.review.lenses.bugs.hits import expected, finding, tested
+from leadhand.teams.review.lenses.bugs.hits import expected, finding, is_test_path
 from leadhand.teams.review.lenses.bugs.trees import Tree
 
 __all__ = ["RULES", "review"]
@@ -42,12 +42,12 @@ def review(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
             yield NotAssessed(
                 lens="bugs", path=file.path, why="only a patch was given, not the whole file"
             )
-    yield from linter.look(whole)
+    yield from linter.find(whole)
     for file in whole:
         yield from _own(change, file)
     before = [file for file in files if file.language == "python" and file.complete]
     try:
-        yield from list(crossfile.look(change, before))
+        yield from list(crossfile.find(change, before))
     except (ToolError, RecursionError) as error:
         why = f"uses in other files could not be looked for: {error}"
         yield NotAssessed(lens="bugs", why=why)
@@ -64,14 +64,14 @@ def _others(files: Sequence[ChangedFile]) -> Iterator[NotAssessed]:
 
 def _own(change: Change, file: ChangedFile) -> Iterator[Seen]:
     """What the lens's own checks see in one file; the tree is made only where one asks for it."""
-    asking = [one for one in _OWN if one.wanted(change, file)]
+    asking = [one for one in _OWN if one.relevant(change, file)]
     if not asking or file.head_tree is None:
         return
     try:
         tree = Tree(file.head_tree)
         for one in asking:
-            for node, message in one.look(change, file, tree):
-                if not (tested(file.path) and expected(tree, node)):
+            for node, message in one.find(change, file, tree):
+                if not (is_test_path(file.path) and expected(tree, node)):
                     first, last = getattr(node, "lineno", 1), getattr(node, "end_lineno", 1)
                     yield finding(one.RULE, file, first, last, message)
     except RecursionError:

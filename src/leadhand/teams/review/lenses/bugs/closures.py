@@ -9,7 +9,14 @@ import re
 
 from leadhand.teams.review.lenses.bugs.checks import check
 from leadhand.teams.review.lenses.bugs.hits import BugHit
-from leadhand.teams.review.lenses.bugs.trees import FUNCTIONS, LOOPS, Function, Tree, dotted, within
+from leadhand.teams.review.lenses.bugs.trees import (
+    FUNCTIONS,
+    LOOPS,
+    Function,
+    Tree,
+    dotted,
+    walk_scope,
+)
 
 _COLLECTS = frozenset({"append", "add", "insert", "appendleft", "setdefault", "extend"})
 _LATER = re.compile(
@@ -47,7 +54,7 @@ def late(hit: BugHit) -> str | None:
 def _closure(tree: Tree, name: ast.Name) -> Closure | None:
     """The outermost function between the name and the loop around it."""
     found: Closure | None = None
-    for up in tree.above(name):
+    for up in tree.ancestors(name):
         if isinstance(up, (*FUNCTIONS, ast.Lambda)):
             found = up
         elif isinstance(up, (*LOOPS, *_COMPREHENSIONS)) and found is not None:
@@ -58,9 +65,7 @@ def _closure(tree: Tree, name: ast.Name) -> Closure | None:
 
 
 def _loop(tree: Tree, closure: Closure) -> ast.AST | None:
-    return next(
-        (up for up in tree.above(closure) if isinstance(up, (*LOOPS, *_COMPREHENSIONS))), None
-    )
+    return tree.enclosing(closure, *LOOPS, *_COMPREHENSIONS)
 
 
 def _binds(loop: ast.AST, name: str) -> bool:
@@ -89,7 +94,7 @@ def _kept(tree: Tree, closure: Closure, loop: ast.AST) -> bool:
     if isinstance(closure, FUNCTIONS):
         return any(
             _use_keeps(tree, node, loop)
-            for node in within(getattr(loop, "body", []))
+            for node in walk_scope(getattr(loop, "body", []))
             if isinstance(node, ast.Name)
             and node.id == closure.name
             and isinstance(node.ctx, ast.Load)
@@ -99,7 +104,7 @@ def _kept(tree: Tree, closure: Closure, loop: ast.AST) -> bool:
 
 def _use_keeps(tree: Tree, use: ast.AST, loop: ast.AST) -> bool:
     below = use
-    for up in tree.above(use):
+    for up in tree.ancestors(use):
         if up is loop:
             return isinstance(loop, _COMPREHENSIONS) and below in _elements(loop)
         if isinstance(up, ast.Call):
@@ -152,7 +157,7 @@ def _leaves(tree: Tree, closure: Closure, loop: ast.AST) -> bool:
     while statement is not None and statement is not loop:
         block = tree.block(statement)
         after = block[next(n for n, one in enumerate(block) if one is statement) :]
-        for node in within(after):
+        for node in walk_scope(after):
             if isinstance(node, ast.Return | ast.Break | ast.Raise | ast.Await | ast.Yield):
                 return True
             if isinstance(node, ast.Call) and _waits(node):

@@ -17,11 +17,11 @@ from leadhand.teams.review.lenses.bugs.trees import (
     SCOPES,
     Function,
     Tree,
-    arguments,
-    children,
+    child_nodes,
     dotted,
-    within,
-    words,
+    parameters,
+    walk_scope,
+    word_set,
 )
 
 RULE = LensRule(
@@ -40,7 +40,7 @@ _IMPORTED = re.compile(
 )
 _WORD = re.compile(r"\w+")
 _LIBRARY = re.compile(r"^[ \t]+(?:asyncio|anyio)\.\w+\(")
-_KNOWN = words(
+_KNOWN = word_set(
     "asyncio.sleep asyncio.wait asyncio.wait_for asyncio.to_thread asyncio.open_connection "
     "asyncio.start_server asyncio.create_subprocess_exec asyncio.create_subprocess_shell "
     "anyio.sleep anyio.sleep_until anyio.sleep_forever anyio.run_process anyio.open_file"
@@ -48,7 +48,7 @@ _KNOWN = words(
 _HARMLESS = frozenset({"staticmethod", "classmethod", "override", "abstractmethod", "final"})
 
 
-def wanted(change: Change, file: ChangedFile) -> bool:
+def relevant(change: Change, file: ChangedFile) -> bool:
     """Whether the added lines can hold such a call, judged by their text."""
     return any(_LIBRARY.match(text) for text in file.added.values()) or bool(
         _candidates(change, file)
@@ -81,10 +81,10 @@ def _modules(folder: str) -> Modules:
     return Modules(file.path for file in Change.load(folder).files)
 
 
-def look(change: Change, file: ChangedFile, tree: Tree) -> Iterator[tuple[ast.AST, str]]:
+def find(change: Change, file: ChangedFile, tree: Tree) -> Iterator[tuple[ast.AST, str]]:
     """The calls on added lines whose coroutine is dropped, and what to say of each."""
     candidates = _candidates(change, file)
-    for node in tree.of(ast.Expr):
+    for node in tree.nodes(ast.Expr):
         if not isinstance(node.value, ast.Call) or not file.touches(node.lineno, node.end_lineno):
             continue
         name = dotted(node.value.func)
@@ -122,12 +122,12 @@ def _method(tree: Tree, node: ast.AST, name: str) -> Function | None:
 
 def _class_of(tree: Tree, node: ast.AST) -> ast.ClassDef | None:
     """The class whose method `node` runs in, with `self` not taken by an inner function."""
-    for up in tree.above(node):
+    for up in tree.ancestors(node):
         if isinstance(up, ast.ClassDef):
             return up
         if isinstance(up, (*FUNCTIONS, ast.Lambda)):
             parent = tree.parent(up)
-            names = [argument.arg for argument in arguments(up)]
+            names = [argument.arg for argument in parameters(up)]
             if not isinstance(parent, ast.ClassDef) and {"self", "cls"} & set(names):
                 return None
     return None
@@ -136,7 +136,7 @@ def _class_of(tree: Tree, node: ast.AST) -> ast.ClassDef | None:
 def _only_coroutine(scope: ast.AST, name: str) -> Function | None:
     """The one definition of `name` in a scope, if it is a plain `async def`."""
     found: list[ast.AST] = []
-    for node in within(children(scope)):
+    for node in walk_scope(child_nodes(scope)):
         if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
             if node.name == name:
                 found.append(node)
@@ -156,12 +156,12 @@ def _only_coroutine(scope: ast.AST, name: str) -> Function | None:
 def _function(
     change: Change, file: ChangedFile, tree: Tree, node: ast.Expr, name: str
 ) -> str | None:
-    for up in [*tree.above(node)]:
+    for up in [*tree.ancestors(node)]:
         if isinstance(up, ast.ClassDef) or not isinstance(up, (*SCOPES, ast.Module)):
             continue
         if isinstance(up, ast.Lambda):
             return None
-        if isinstance(up, FUNCTIONS) and name in {argument.arg for argument in arguments(up)}:
+        if isinstance(up, FUNCTIONS) and name in {argument.arg for argument in parameters(up)}:
             return None
         if not _bound(up, name):
             continue
@@ -173,7 +173,7 @@ def _function(
 
 
 def _bound(scope: ast.AST, name: str) -> bool:
-    for node in within(children(scope)):
+    for node in walk_scope(child_nodes(scope)):
         if isinstance(node, (*FUNCTIONS, ast.ClassDef)) and node.name == name:
             return True
         if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store):

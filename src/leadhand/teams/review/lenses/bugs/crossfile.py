@@ -51,7 +51,7 @@ RULES = (REMOVED, GONE, RESIGNED, METHOD)
 _Uses = list[tuple[str, ast.AST]]
 
 
-def look(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
+def find(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
     """The findings for what these files had and have no more, or call otherwise now."""
     gone = [file for file in files if file.status in ("deleted", "renamed")]
     kept = [file for file in files if file.status == "modified"]

@@ -14,11 +14,11 @@ from leadhand.teams.review.lenses.bugs.trees import (
     Tree,
     dotted,
     line_of,
-    within,
-    words,
+    walk_scope,
+    word_set,
 )
 
-_CHANGES = words(
+_CHANGES = word_set(
     "append extend insert remove pop clear sort reverse add discard update setdefault "
     "popitem appendleft extendleft popleft difference_update intersection_update"
 )
@@ -29,18 +29,18 @@ _CACHES = ("cache", "memo", "seen", "_", "visited", "counter", "state")
 def leaking(hit: BugHit) -> str | None:
     """What to say of a mutable default that is changed, returned or stored; else none."""
     byte = len(hit.text[: hit.found.column - 1].encode())
-    default = hit.tree.starting(hit.found.line, byte, ast.expr)
+    default = hit.tree.starting_at(hit.found.line, byte, ast.expr)
     function = _owner(hit.tree, default) if default is not None else None
     if default is None or function is None or not _empty(default):
         return None
     # An inner function is made anew, and its default with it, each time the outer one runs.
-    if not isinstance(hit.tree.scope(function), ast.ClassDef | ast.Module):
+    if not isinstance(hit.tree.enclosing_scope(function), ast.ClassDef | ast.Module):
         return None
     name = _parameter(function, default)
     # `def f(x, _cache={})` is the usual way to keep something between calls on purpose.
     if name is None or name.lower().startswith(_CACHES) or name.lower().endswith("cache"):
         return None
-    body = list(within(function.body))
+    body = list(walk_scope(function.body))
     if any(_rebinds(node, name) for node in body):
         return None
     leaks = [(line_of(node), how) for node in body if (how := _leak(hit.tree, node, name))]
@@ -58,7 +58,7 @@ def leaking(hit: BugHit) -> str | None:
 
 
 def _owner(tree: Tree, default: ast.AST) -> Function | None:
-    for up in tree.above(default):
+    for up in tree.ancestors(default):
         if isinstance(up, FUNCTIONS):
             return up
         if not isinstance(up, ast.arguments):
@@ -108,7 +108,7 @@ def _leak(tree: Tree, node: ast.AST, name: str) -> str | None:
 
 def _changed_later(tree: Tree, stored: ast.Attribute) -> bool:
     """Whether some method of the class changes what is kept under `self.name`."""
-    owner = next((up for up in tree.above(stored) if isinstance(up, ast.ClassDef)), None)
+    owner = tree.enclosing(stored, ast.ClassDef)
     if owner is None:
         return False
     wanted = dotted(stored)

@@ -26,7 +26,7 @@ _EXCEPTIONS: dict[str, type[BaseException]] = {
 }
 
 
-def wanted(change: Change, file: ChangedFile) -> bool:
+def relevant(change: Change, file: ChangedFile) -> bool:
     """Whether the added lines hold one of two handlers of a `try` where the first is broader."""
     if not any("except" in text for text in file.added.values()):
         return False
@@ -43,10 +43,10 @@ def wanted(change: Change, file: ChangedFile) -> bool:
     return False
 
 
-def look(change: Change, file: ChangedFile, tree: Tree) -> Iterator[tuple[ast.AST, str]]:
+def find(change: Change, file: ChangedFile, tree: Tree) -> Iterator[tuple[ast.AST, str]]:
     """The handlers that can't run, where the change adds them or the one before."""
     own = _own_names(tree.module)
-    for node in tree.of(ast.Try):
+    for node in tree.nodes(ast.Try):
         for n, handler in enumerate(node.handlers[1:], start=1):
             narrow = _classes(handler.type, own)
             broad = next((one for one in node.handlers[:n] if _covers(one, narrow, own)), None)

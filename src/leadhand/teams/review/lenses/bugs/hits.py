@@ -40,7 +40,7 @@ class BugHit:
     def node(self, kind: type[Node]) -> Node | None:
         """The outermost node of a kind that starts where the diagnostic points."""
         byte = len(self.text[: self.found.column - 1].encode())
-        return self.tree.starting(self.found.line, byte, kind)
+        return self.tree.starting_at(self.found.line, byte, kind)
 
     def any_node(self) -> ast.AST | None:
         """The outermost node that starts where the diagnostic points."""
@@ -62,7 +62,7 @@ def as_said(hit: BugHit) -> str:
     return f"{words[:1].upper()}{words[1:]}."
 
 
-def tested(path: str) -> bool:
+def is_test_path(path: str) -> bool:
     """Whether the file at `path` holds tests or what tests are made with."""
     return _TESTED.search(path) is not None
 
@@ -70,7 +70,7 @@ def tested(path: str) -> bool:
 def expected(tree: Tree, node: ast.AST) -> bool:
     """Whether the code around is made to fail: `with raises(...)`, a `try` that catches it."""
     below = node
-    for up in tree.above(node):
+    for up in tree.ancestors(node):
         if isinstance(up, ast.With | ast.AsyncWith) and any(map(_expecting, up.items)):
             return True
         if isinstance(up, ast.Try) and up.handlers and below in up.body:

@@ -6,15 +6,15 @@ Each judge gives what to say, or none. They read the tree around the hit and nev
 import ast
 import re
 
-from leadhand.teams.review.lenses.bugs.hits import BugHit, as_said, tested
+from leadhand.teams.review.lenses.bugs.hits import BugHit, as_said, is_test_path
 from leadhand.teams.review.lenses.bugs.trees import (
     FUNCTIONS,
     SCOPES,
     Function,
-    arguments,
-    called,
+    called_name,
     dotted,
-    within,
+    parameters,
+    walk_scope,
 )
 
 _LOGGER = re.compile(r"(?:^|[._])(?:log|logger|logging)$", re.IGNORECASE)
@@ -33,7 +33,7 @@ def nan(hit: BugHit) -> str | None:
     compare = hit.node(ast.Compare)
     if compare is None:
         byte = len(hit.text[: hit.found.column - 1].encode())
-        node = hit.tree.starting(hit.found.line, byte, ast.expr)
+        node = hit.tree.starting_at(hit.found.line, byte, ast.expr)
         compare = hit.tree.parent(node) if node is not None else None
     if not isinstance(compare, ast.Compare):
         return None
@@ -48,13 +48,14 @@ def unused_comparison(hit: BugHit) -> str | None:
     if node is None or not isinstance(node.value, ast.Compare) or hit.expected():
         return None
     compare = node.value
-    if tested(hit.file.path) and not _checks(compare):
+    if is_test_path(hit.file.path) and not _checks(compare):
         return None
     if len(compare.ops) != 1 or not isinstance(compare.ops[0], ast.Eq | ast.NotEq | ast.Is):
         return None
-    if any(isinstance(up, ast.With | ast.AsyncWith | ast.Try) for up in hit.tree.above(node)):
+    if hit.tree.enclosing(node, ast.With, ast.AsyncWith, ast.Try) is not None:
         return None
-    if not tested(hit.file.path) and not isinstance(hit.tree.scope(node), FUNCTIONS):
+    in_function = isinstance(hit.tree.enclosing_scope(node), FUNCTIONS)
+    if not in_function and not is_test_path(hit.file.path):
         return None  # the last line of a script or notebook cell is shown
     return f"The result of `{_brief(compare)}` is not used."
 
@@ -113,7 +114,7 @@ def jump_in_finally(hit: BugHit) -> str | None:
     if not isinstance(node, ast.Return | ast.Break | ast.Continue):
         return None
     below: ast.AST = node
-    for up in hit.tree.above(node):
+    for up in hit.tree.ancestors(node):
         if isinstance(up, ast.Try) and below in up.finalbody:
             if any(_takes_all(handler) for handler in up.handlers):
                 return None
@@ -125,7 +126,8 @@ def jump_in_finally(hit: BugHit) -> str | None:
 
 def _takes_all(handler: ast.ExceptHandler) -> bool:
     name = dotted(handler.type) if handler.type is not None else "BaseException"
-    return name in _BROAD and not any(isinstance(node, ast.Raise) for node in within(handler.body))
+    raises = any(isinstance(node, ast.Raise) for node in walk_scope(handler.body))
+    return name in _BROAD and not raises
 
 
 def logged_outside_handler(hit: BugHit) -> str | None:
@@ -136,10 +138,10 @@ def logged_outside_handler(hit: BugHit) -> str | None:
     owner = dotted(node.func.value)
     if owner is None or not _LOGGER.search(owner) or not node.args:
         return None
-    function = hit.tree.function(node)
+    function = hit.tree.enclosing_function(node)
     if not isinstance(function, FUNCTIONS) or _HANDLES.search(function.name):
         return None
-    if any(_HANDLES.search(argument.arg) for argument in arguments(function)):
+    if any(_HANDLES.search(argument.arg) for argument in parameters(function)):
         return None
     if any(isinstance(keyword.arg, str) and keyword.arg == "exc_info" for keyword in node.keywords):
         return None
@@ -165,7 +167,7 @@ def flags_as_count(hit: BugHit) -> str | None:
     node = hit.node(ast.Call)
     if node is None:
         return None
-    place = 2 if (called(node) or "").endswith("split") else 3
+    place = 2 if (called_name(node) or "").endswith("split") else 3
     if len(node.args) <= place:
         return None
     flags = node.args[place]
@@ -173,7 +175,7 @@ def flags_as_count(hit: BugHit) -> str | None:
     if not names or not all(re.fullmatch(r"(?:re|regex)\.[A-Z]+", name) for name in names):
         return None
     what = "maxsplit" if place == 2 else "count"
-    return f"`{called(node)}` takes `{ast.unparse(flags)}` as `{what}`."
+    return f"`{called_name(node)}` takes `{ast.unparse(flags)}` as `{what}`."
 
 
 def init_returns(hit: BugHit) -> str | None:
@@ -198,8 +200,8 @@ def special_method(hit: BugHit) -> str | None:
     function = hit.node(ast.FunctionDef) or hit.node(ast.AsyncFunctionDef)
     if function is None:
         byte = len(hit.text) - len(hit.text.lstrip())
-        function = hit.tree.starting(hit.found.line, byte, ast.FunctionDef)
-        function = function or hit.tree.starting(hit.found.line, byte, ast.AsyncFunctionDef)
+        function = hit.tree.starting_at(hit.found.line, byte, ast.FunctionDef)
+        function = function or hit.tree.starting_at(hit.found.line, byte, ast.AsyncFunctionDef)
     if function is None:
         return None
     owner = hit.tree.parent(function)
@@ -214,7 +216,7 @@ def special_method(hit: BugHit) -> str | None:
 def duplicate_key(hit: BugHit) -> str | None:
     """Only where the values differ, and once a dictionary."""
     byte = len(hit.text[: hit.found.column - 1].encode())
-    key = hit.tree.starting(hit.found.line, byte, ast.expr)
+    key = hit.tree.starting_at(hit.found.line, byte, ast.expr)
     owner = hit.tree.parent(key) if key is not None else None
     if key is None or not isinstance(owner, ast.Dict) or len(owner.keys) > MAX_KEYS:
         return None
@@ -234,7 +236,7 @@ def duplicate_key(hit: BugHit) -> str | None:
 def redefined_test(hit: BugHit) -> str | None:
     """Two tests of one name in one body."""
     pair = _pair(hit)
-    if pair is None or not tested(hit.file.path):
+    if pair is None or not is_test_path(hit.file.path):
         return None
     old, new = pair
     if not new.name.startswith(("test", "Test")):
@@ -245,7 +247,7 @@ def redefined_test(hit: BugHit) -> str | None:
 def redefined(hit: BugHit) -> str | None:
     """Two undecorated functions or classes of one name in one body."""
     pair = _pair(hit)
-    if pair is None or tested(hit.file.path):
+    if pair is None or is_test_path(hit.file.path):
         return None
     old, new = pair
     if old.decorator_list or new.decorator_list or new.name.startswith("_"):
@@ -274,7 +276,7 @@ def _definitions(hit: BugHit) -> list[Function | ast.ClassDef]:
     """The definition whose name the hit points at, if it is one."""
     byte = len(hit.text) - len(hit.text.lstrip())
     for kind in (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef):
-        node = hit.tree.starting(hit.found.line, byte, kind)
+        node = hit.tree.starting_at(hit.found.line, byte, kind)
         if node is not None and node.name == hit.name:
             return [node]
     return []
@@ -285,13 +287,13 @@ def dangling_task(hit: BugHit) -> str | None:
     node = hit.node(ast.Call)
     if node is None:
         byte = len(hit.text) - len(hit.text.lstrip())
-        node = hit.tree.starting(hit.found.line, byte, ast.Call)
+        node = hit.tree.starting_at(hit.found.line, byte, ast.Call)
     if node is None:
         return None
-    scope = hit.tree.scope(node)
+    scope = hit.tree.enclosing_scope(node)
     if not isinstance(scope, SCOPES):
         return None
-    return f"Nothing keeps the task that `{called(node) or 'create_task'}` makes."
+    return f"Nothing keeps the task that `{called_name(node) or 'create_task'}` makes."
 
 
 def _brief(node: ast.AST) -> str:

@@ -16,7 +16,7 @@ from leadhand.teams.review.lenses.bugs import (
     syntax,
 )
 from leadhand.teams.review.lenses.bugs.checks import BugCheck
-from leadhand.teams.review.lenses.bugs.hits import BugHit, finding, tested
+from leadhand.teams.review.lenses.bugs.hits import BugHit, finding, is_test_path
 from leadhand.teams.review.lenses.bugs.trees import Tree
 from leadhand.tools.ruff import UNREADABLE, Diagnostic, check
 
@@ -32,7 +32,7 @@ _TARGET = "py314"
 """The newest syntax and builtins, so that new code is not taken for wrong code."""
 
 
-def look(files: Sequence[ChangedFile]) -> Iterator[Seen]:
+def find(files: Sequence[ChangedFile]) -> Iterator[Seen]:
     """What the linter's checks find on the lines that the change adds to these Python files."""
     by_file = {file.head_file: file for file in files}
     found = [
@@ -52,10 +52,10 @@ def look(files: Sequence[ChangedFile]) -> Iterator[Seen]:
         left[file.path].append(one)
     for file in files:
         if file.path in broken:
-            yield from syntax.look(file, broken[file.path])
+            yield from syntax.find(file, broken[file.path])
             continue
         if file.removed and file.path in left:
-            yield from orphans.look(file, left[file.path])
+            yield from orphans.find(file, left[file.path])
         if file.path in grouped:
             try:
                 yield from list(_judged(file, grouped[file.path], checks))
@@ -90,7 +90,7 @@ def _judged(
         )
         return
     tree = Tree(file.head_tree)
-    in_test = tested(file.path)
+    in_test = is_test_path(file.path)
     said: set[tuple[str, int, str]] = set()
     for one in found:
         hit = BugHit(file, tree, one)

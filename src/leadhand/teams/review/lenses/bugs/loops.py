@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from leadhand.teams.review.change import Change, ChangedFile
 from leadhand.teams.review.lens import LensRule
-from leadhand.teams.review.lenses.bugs.trees import SCOPES, Tree, dotted, within
+from leadhand.teams.review.lenses.bugs.trees import SCOPES, Tree, dotted, walk_scope
 
 RULE = LensRule(
     id="bugs/changed-while-iterated",
@@ -31,7 +31,7 @@ _VIEWS = frozenset({"items", "keys", "values"})
 _LEAVES = (ast.Return, ast.Break, ast.Raise)
 
 
-def wanted(change: Change, file: ChangedFile) -> bool:
+def relevant(change: Change, file: ChangedFile) -> bool:
     """Whether the added lines can hold such a loop, judged by their text."""
     return bool(_candidates(file))
 
@@ -60,10 +60,10 @@ def _deeper(file: ChangedFile, line: int, than: int) -> bool:
     return all(len(text) - len(text.lstrip()) > indent for text in between if text.strip())
 
 
-def look(change: Change, file: ChangedFile, tree: Tree) -> Iterator[tuple[ast.AST, str]]:
+def find(change: Change, file: ChangedFile, tree: Tree) -> Iterator[tuple[ast.AST, str]]:
     """The statements on added lines that shrink what the loop around them goes through."""
     candidates = _candidates(file) - {"self", "cls"}
-    for node in (*tree.of(ast.Call), *tree.of(ast.Subscript)):
+    for node in (*tree.nodes(ast.Call), *tree.nodes(ast.Subscript)):
         name = _shrunk(node)
         if name not in candidates or (not _removes(node) and not _known(file, name)):
             continue
@@ -106,7 +106,7 @@ def _known(file: ChangedFile, name: str) -> bool:
 def _loop(tree: Tree, statement: ast.stmt, name: str) -> ast.For | None:
     """The loop over `name` that goes on after `statement`, or none."""
     below: ast.AST = statement
-    for up in [*tree.above(statement)]:
+    for up in [*tree.ancestors(statement)]:
         if isinstance(below, ast.stmt):
             block = tree.block(below)
             after = block[next(n for n, one in enumerate(block) if one is below) + 1 :]
@@ -140,5 +140,5 @@ def _rebound(loop: ast.For, name: str) -> bool:
         isinstance(node, ast.Name | ast.Attribute)
         and isinstance(node.ctx, ast.Store)
         and dotted(node) in (name, first)
-        for node in within([loop.target, *loop.body])
+        for node in walk_scope([loop.target, *loop.body])
     )

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from leadhand.teams.review.change import ChangedFile
-from leadhand.teams.review.lenses.bugs.trees import FUNCTIONS, Tree, children, dotted, within
+from leadhand.teams.review.lenses.bugs.trees import FUNCTIONS, Tree, child_nodes, dotted, walk_scope
 
 _DEF = re.compile(r"^[ \t]+(?:async[ \t]+)?def[ \t]+(\w+)")
 _DYNAMIC = re.compile(r"__getattr|setattr\(|__dict__|type\(|\bexec\(")
@@ -64,7 +64,7 @@ def _candidates(file: ChangedFile) -> set[str]:
 def _classes(module: ast.Module) -> dict[str, ast.ClassDef | None]:
     """The module's classes by name; none for a name that is given twice."""
     found: dict[str, ast.ClassDef | None] = {}
-    for node in within(children(module)):
+    for node in walk_scope(child_nodes(module)):
         if isinstance(node, ast.ClassDef):
             found[node.name] = None if node.name in found else node
     return found
@@ -110,11 +110,9 @@ def _bound(owner: ast.ClassDef) -> set[str]:
 
 def _uses(tree: Tree, owner: ast.ClassDef, name: str) -> Iterator[ast.AST]:
     """The reads of `self.name` in a class, but for those that a `try` or a check prepares for."""
-    for node in tree.of(ast.Attribute):
+    for node in tree.nodes(ast.Attribute):
         if node.attr != name or dotted(node.value) != "self" or not isinstance(node.ctx, ast.Load):
             continue
-        above = list(tree.above(node))
-        if any(isinstance(up, ast.Try | ast.BoolOp) for up in above):
-            continue
-        if next((up for up in above if isinstance(up, ast.ClassDef)), None) is owner:
+        guarded = tree.enclosing(node, ast.Try, ast.BoolOp) is not None
+        if not guarded and tree.enclosing(node, ast.ClassDef) is owner:
             yield node

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 
 from leadhand.teams.review.change import ChangedFile
 from leadhand.teams.review.lens import LensRule
-from leadhand.teams.review.lenses.bugs.hits import BugHit, tested
-from leadhand.teams.review.lenses.bugs.trees import FUNCTIONS, words
+from leadhand.teams.review.lenses.bugs.hits import BugHit, is_test_path
+from leadhand.teams.review.lenses.bugs.trees import FUNCTIONS, word_set
 from leadhand.tools.ruff import Diagnostic
 
 UNDEFINED = LensRule(
@@ -39,7 +39,7 @@ RULES = (UNDEFINED, UNDEFINED_EXPORT, UNBOUND)
 MAX_UNKNOWN = 6
 """More different undefined names than this in one file mean that something puts them there."""
 
-_GIVEN = words(
+_GIVEN = word_set(
     # gettext, notebooks, profilers, type checkers
     "_ __ ngettext pgettext npgettext get_ipython display reveal_type reveal_locals profile "
     # modules of packages, frozen programs, remote interpreters
@@ -50,7 +50,7 @@ _GIVEN = words(
     # specifications of PyInstaller, Twisted and Bazel
     "Analysis PYZ EXE COLLECT BUNDLE SPECPATH application load"
 )
-_OLD = words(
+_OLD = word_set(
     "unicode long basestring unichr xrange raw_input reduce cmp execfile file reload intern "
     "buffer apply coerce exec_ WindowsError StandardError"
 )
@@ -99,9 +99,9 @@ class Undefined:
             return None
         if _annotation(hit, node) and (_lazy(hit) or _local(hit, node)):
             return None
-        if tested(file.path) and _inner(hit, node):
+        if is_test_path(file.path) and _inner(hit, node):
             return None
-        if any(_is_check(up) for up in hit.tree.above(node)):
+        if any(_is_check(up) for up in hit.tree.ancestors(node)):
             return None
         self._told.add((file.path, name))
         return f"`{name}` is used but neither defined nor imported in this file."
@@ -121,7 +121,7 @@ def export(hit: BugHit) -> str | None:
 
 def unbound(hit: BugHit) -> str | None:
     """What to say of a local variable that is read before it has a value."""
-    if tested(hit.file.path) or _deleted(hit.file, hit.name):
+    if is_test_path(hit.file.path) or _deleted(hit.file, hit.name):
         return None
     return f"`{hit.name}` is read here before the same function assigns it."
 
@@ -148,7 +148,7 @@ def _deleted(file: ChangedFile, name: str) -> bool:
 
 def _annotation(hit: BugHit, node: ast.AST) -> bool:
     below = node
-    for up in hit.tree.above(node):
+    for up in hit.tree.ancestors(node):
         if isinstance(up, ast.arg | ast.AnnAssign) and up.annotation is below:
             return True
         if isinstance(up, FUNCTIONS) and up.returns is below:
@@ -159,14 +159,14 @@ def _annotation(hit: BugHit, node: ast.AST) -> bool:
 
 def _local(hit: BugHit, node: ast.AST) -> bool:
     """Whether `node` is in the annotation of a variable in a function, which nothing evaluates."""
-    function = hit.tree.function(node)
+    function = hit.tree.enclosing_function(node)
     statement = hit.tree.statement(node)
     return function is not None and isinstance(statement, ast.AnnAssign)
 
 
 def _inner(hit: BugHit, node: ast.AST) -> bool:
     """Whether `node` is in a function inside a function: tests make such code to fail."""
-    return sum(isinstance(up, FUNCTIONS) for up in hit.tree.above(node)) > 1
+    return sum(isinstance(up, FUNCTIONS) for up in hit.tree.ancestors(node)) > 1
 
 
 def _lazy(hit: BugHit) -> bool:

@@ -18,7 +18,7 @@ RULE = LensRule(
 )
 
 
-def look(file: ChangedFile, undefined: Iterable[Diagnostic]) -> Iterator[Finding]:
+def find(file: ChangedFile, undefined: Iterable[Diagnostic]) -> Iterator[Finding]:
     """A finding for each name that was defined on a removed line and is undefined elsewhere now.
 
     `undefined` is what the linter says of the whole new file. The old text is parsed only where a

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from leadhand.teams.review.change import Change, ChangedFile
 from leadhand.teams.review.lens import LensRule
-from leadhand.teams.review.lenses.bugs.trees import FUNCTIONS, Tree, children, within
+from leadhand.teams.review.lenses.bugs.trees import FUNCTIONS, Tree, child_nodes, walk_scope
 
 RULE = LensRule(
     id="bugs/function-not-called",
@@ -19,7 +19,7 @@ RULE = LensRule(
 _BARE = re.compile(r"^[ \t]+(?:self\.)?([A-Za-z_]\w*)[ \t]*(?:#.*)?$")
 
 
-def wanted(change: Change, file: ChangedFile) -> bool:
+def relevant(change: Change, file: ChangedFile) -> bool:
     """Whether an added line is nothing but the name of a function of the same file."""
     return any(
         (bare := _BARE.match(text)) is not None
@@ -36,12 +36,12 @@ def _continued(file: ChangedFile, line: int) -> bool:
     return before.endswith((",", "(", "[", "{", "\\")) or after.startswith((")", "]", "}", "."))
 
 
-def look(change: Change, file: ChangedFile, tree: Tree) -> Iterator[tuple[ast.AST, str]]:
+def find(change: Change, file: ChangedFile, tree: Tree) -> Iterator[tuple[ast.AST, str]]:
     """The statements on added lines that only name a function."""
-    for node in tree.of(ast.Expr):
+    for node in tree.nodes(ast.Expr):
         if not file.touches(node.lineno):
             continue
-        if any(isinstance(up, ast.Try | ast.With | ast.AsyncWith) for up in tree.above(node)):
+        if tree.enclosing(node, ast.Try, ast.With, ast.AsyncWith) is not None:
             continue
         value = node.value
         if isinstance(value, ast.Name):
@@ -49,9 +49,7 @@ def look(change: Change, file: ChangedFile, tree: Tree) -> Iterator[tuple[ast.AS
             name = value.id
         elif isinstance(value, ast.Attribute) and isinstance(value.value, ast.Name):
             name = value.attr
-            own = value.value.id == "self"
-            scope = next((up for up in tree.above(node) if isinstance(up, ast.ClassDef)), None)
-            scope = scope if own else None
+            scope = tree.enclosing(node, ast.ClassDef) if value.value.id == "self" else None
         else:
             continue
         if scope is not None and _plain(scope, name):
@@ -61,7 +59,7 @@ def look(change: Change, file: ChangedFile, tree: Tree) -> Iterator[tuple[ast.AS
 def _plain(scope: ast.AST, name: str) -> bool:
     """Whether all that `name` is in a scope is one undecorated function."""
     found: list[ast.AST] = []
-    for node in within(children(scope)):
+    for node in walk_scope(child_nodes(scope)):
         if isinstance(node, (*FUNCTIONS, ast.ClassDef)) and node.name == name:
             found.append(node)
         elif isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store):

@@ -10,10 +10,10 @@ from leadhand.teams.review.change import ChangedFile
 from leadhand.teams.review.lenses.bugs.trees import (
     FUNCTIONS,
     Function,
-    children,
+    child_nodes,
     dotted,
-    within,
-    words,
+    walk_scope,
+    word_set,
 )
 
 _DEF = re.compile(r"^[ \t]*(?:async[ \t]+)?def[ \t]+(\w+)")
@@ -30,7 +30,7 @@ _DYNAMIC = re.compile(
     r"def __getattr__|\bglobals\(\)|\bvars\(\)|sys\.modules|\bexec\(|import \*|"
     r"lazy_loader|LazyModule|deprecated"
 )
-_PLAIN = words("staticmethod classmethod contextmanager asynccontextmanager lru_cache cache")
+_PLAIN = word_set("staticmethod classmethod contextmanager asynccontextmanager lru_cache cache")
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +113,7 @@ def bound(module: ast.Module) -> dict[str, tuple[str, int]]:
     What binds it is `own`, or the module that it is imported from.
     """
     names: dict[str, tuple[str, int]] = {}
-    for node in within(children(module)):
+    for node in walk_scope(child_nodes(module)):
         if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
             names[node.name] = ("own", node.lineno)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -202,12 +202,12 @@ def _functions(module: ast.Module) -> dict[tuple[str | None, str], Function | No
     found: dict[tuple[str | None, str], Function | None] = {}
     classes = [
         (node.name, node)
-        for node in within(children(module))
+        for node in walk_scope(child_nodes(module))
         if isinstance(node, ast.ClassDef) and not node.decorator_list and not node.keywords
     ]
     owners: list[tuple[str | None, ast.AST]] = [(None, module), *classes]
     for owner, scope in owners:
-        for node in within(children(scope)):
+        for node in walk_scope(child_nodes(scope)):
             if not isinstance(node, (*FUNCTIONS, ast.ClassDef)):
                 continue
             key = (owner, node.name)

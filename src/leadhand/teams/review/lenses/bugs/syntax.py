@@ -43,7 +43,7 @@ _BAD_NAME = re.compile(r"bad|broken|invalid|syntax_?err|nonparse|py2", re.IGNORE
 _MARKER = re.compile(r"^(?:<{7} |>{7} |={7}$)")
 
 
-def look(file: ChangedFile, found: Sequence[Diagnostic]) -> Iterator[Seen]:
+def find(file: ChangedFile, found: Sequence[Diagnostic]) -> Iterator[Seen]:
     """One finding for a file that parsed before, or is new and meant for today's Python."""
     if any(one.code == UNREADABLE for one in found):
         yield _skipped(file, "the linter can't read it (nested too deeply, or damaged)")

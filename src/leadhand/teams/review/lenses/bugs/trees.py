@@ -30,11 +30,11 @@ class Tree:
         while waiting:
             node = waiting.pop()
             self._kinds[type(node)].append(node)
-            for child in children(node):
+            for child in child_nodes(node):
                 self._parents[child] = node
                 waiting.append(child)
 
-    def of(self, kind: type[Node]) -> Iterator[Node]:
+    def nodes(self, kind: type[Node]) -> Iterator[Node]:
         """All nodes of exactly one kind, in no order."""
         return (node for node in self._kinds[kind] if isinstance(node, kind))
 
@@ -42,14 +42,18 @@ class Tree:
         """The node that holds `node`; none for the module."""
         return self._parents.get(node)
 
-    def above(self, node: ast.AST) -> Iterator[ast.AST]:
+    def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
         """The nodes around `node`, innermost first."""
         parent = self._parents.get(node)
         while parent is not None:
             yield parent
             parent = self._parents.get(parent)
 
-    def starting(self, line: int, byte: int, kind: type[Node]) -> Node | None:
+    def enclosing(self, node: ast.AST, *kinds: type[Node]) -> Node | None:
+        """The innermost node around `node` that is of one of the kinds, or `None`."""
+        return next((up for up in self.ancestors(node) if isinstance(up, kinds)), None)
+
+    def starting_at(self, line: int, byte: int, kind: type[Node]) -> Node | None:
         """The outermost node of a kind that starts at a line (from 1) and byte (from 0)."""
         at = self._places.get((line, byte), ())
         return next((node for node in at if isinstance(node, kind)), None)
@@ -62,20 +66,17 @@ class Tree:
                 places[node.lineno, node.col_offset].append(node)
         return places
 
-    def scope(self, node: ast.AST) -> ast.AST:
+    def enclosing_scope(self, node: ast.AST) -> ast.AST:
         """The function, lambda, class or module whose names `node` sees first."""
-        return next((up for up in self.above(node) if isinstance(up, SCOPES)), self.module)
+        return self.enclosing(node, *SCOPES) or self.module
 
-    def function(self, node: ast.AST) -> Function | ast.Lambda | None:
+    def enclosing_function(self, node: ast.AST) -> Function | ast.Lambda | None:
         """The innermost function that `node` runs in, or none."""
-        kinds = (*FUNCTIONS, ast.Lambda)
-        return next((up for up in self.above(node) if isinstance(up, kinds)), None)
+        return self.enclosing(node, *FUNCTIONS, ast.Lambda)
 
     def statement(self, node: ast.AST) -> ast.stmt | None:
         """The statement that `node` is part of, or is."""
-        if isinstance(node, ast.stmt):
-            return node
-        return next((up for up in self.above(node) if isinstance(up, ast.stmt)), None)
+        return node if isinstance(node, ast.stmt) else self.enclosing(node, ast.stmt)
 
     def block(self, statement: ast.stmt) -> list[ast.stmt]:
         """The statements that `statement` stands among, itself included."""
@@ -87,7 +88,7 @@ class Tree:
         return [statement]
 
 
-def children(node: ast.AST) -> Iterator[ast.AST]:
+def child_nodes(node: ast.AST) -> Iterator[ast.AST]:
     """The nodes right below, without the marks (`Load`, `Add`, ...) that have no place or parts."""
     values: Iterable[object] = vars(node).values()
     for value in values:
@@ -99,14 +100,14 @@ def children(node: ast.AST) -> Iterator[ast.AST]:
             yield value
 
 
-def within(nodes: ast.AST | Iterable[ast.AST]) -> Iterator[ast.AST]:
+def walk_scope(nodes: ast.AST | Iterable[ast.AST]) -> Iterator[ast.AST]:
     """The nodes and all below them that run in the same call: inner scopes are not entered."""
     waiting = [nodes] if isinstance(nodes, ast.AST) else list(nodes)
     while waiting:
         node = waiting.pop()
         yield node
         if not isinstance(node, SCOPES):
-            waiting += children(node)
+            waiting += child_nodes(node)
 
 
 def dotted(node: ast.AST) -> str | None:
@@ -120,12 +121,12 @@ def dotted(node: ast.AST) -> str | None:
     return ".".join([node.id, *reversed(parts)])
 
 
-def called(node: ast.AST) -> str | None:
+def called_name(node: ast.AST) -> str | None:
     """The dotted name that is called where `node` is a call of one, else none."""
     return dotted(node.func) if isinstance(node, ast.Call) else None
 
 
-def arguments(function: Function | ast.Lambda) -> list[ast.arg]:
+def parameters(function: Function | ast.Lambda) -> list[ast.arg]:
     """All parameters of a function, `*args` and `**kwargs` included."""
     found = function.args
     stars = [star for star in (found.vararg, found.kwarg) if star is not None]
@@ -138,6 +139,6 @@ def line_of(node: ast.AST) -> int:
     return line if isinstance(line, int) else 1
 
 
-def words(text: str) -> frozenset[str]:
+def word_set(text: str) -> frozenset[str]:
     """The words of a text: a table of names that is easy to read."""
     return frozenset(text.split())

@@ -17,9 +17,9 @@ from leadhand.teams.review.lenses.bugs.trees import (
     FUNCTIONS,
     Function,
     Tree,
-    arguments,
     dotted,
     line_of,
+    parameters,
 )
 from leadhand.tools.git import grep, list_tree, read_blobs
 
@@ -40,14 +40,14 @@ class MentioningFile:
     def __init__(self, path: str, module: ast.Module) -> None:
         self.path = path
         self.tree = Tree(module)
-        nodes = (*self.tree.of(ast.Import), *self.tree.of(ast.ImportFrom))
+        nodes = (*self.tree.nodes(ast.Import), *self.tree.nodes(ast.ImportFrom))
         self.imports = tuple(imports(nodes))
 
     @functools.cached_property
     def stored(self) -> frozenset[str]:
         """The names that the file assigns or deletes anywhere."""
         return frozenset(
-            node.id for node in self.tree.of(ast.Name) if not isinstance(node.ctx, ast.Load)
+            node.id for node in self.tree.nodes(ast.Name) if not isinstance(node.ctx, ast.Load)
         )
 
     @functools.cached_property
@@ -55,9 +55,9 @@ class MentioningFile:
         """How often a function or class of a name is defined outside of classes."""
         tree = self.tree
         nodes = (
-            *tree.of(ast.FunctionDef),
-            *tree.of(ast.AsyncFunctionDef),
-            *tree.of(ast.ClassDef),
+            *tree.nodes(ast.FunctionDef),
+            *tree.nodes(ast.AsyncFunctionDef),
+            *tree.nodes(ast.ClassDef),
         )
         return Counter(
             node.name for node in nodes if not isinstance(tree.parent(node), ast.ClassDef)
@@ -172,7 +172,7 @@ def of_name(
         ):
             yield one.node
     aliases = _aliases(source, workspace, target)
-    for node in source.tree.of(ast.Attribute) if aliases else ():
+    for node in source.tree.nodes(ast.Attribute) if aliases else ():
         owner = dotted(node.value) if node.attr == name else None
         if owner not in aliases or not isinstance(node.ctx, ast.Load):
             continue
@@ -195,7 +195,7 @@ def calls(
     if source.path == target:
         names.add(name)
     reads = {f"{alias}.{name}" for alias in _aliases(source, workspace, target)}
-    for node in source.tree.of(ast.Call) if names or reads else ():
+    for node in source.tree.nodes(ast.Call) if names or reads else ():
         called = dotted(node.func)
         if called is None or (called not in names and called not in reads):
             continue
@@ -207,10 +207,10 @@ def calls(
 
 def own_calls(source: MentioningFile, owner: str, name: str) -> Iterator[ast.Call]:
     """The calls of `self.name(...)` in the methods of the class `owner`."""
-    for node in source.tree.of(ast.Call):
+    for node in source.tree.nodes(ast.Call):
         if dotted(node.func) != f"self.{name}":
             continue
-        scope = next((up for up in source.tree.above(node) if isinstance(up, ast.ClassDef)), None)
+        scope = source.tree.enclosing(node, ast.ClassDef)
         if scope is not None and scope.name == owner:
             yield node
 
@@ -244,18 +244,18 @@ def _shadowed(source: MentioningFile, node: ast.AST, name: str, *, bindings: int
         return True
     return any(
         isinstance(up, (*FUNCTIONS, ast.Lambda)) and _takes(up, name)
-        for up in source.tree.above(node)
+        for up in source.tree.ancestors(node)
     )
 
 
 def _takes(function: Function | ast.Lambda, name: str) -> bool:
-    return any(argument.arg == name for argument in arguments(function))
+    return any(argument.arg == name for argument in parameters(function))
 
 
 def _prepared(tree: Tree, node: ast.AST) -> bool:
     """Whether the code around expects that the import or the attribute may fail."""
     below = node
-    for up in tree.above(node):
+    for up in tree.ancestors(node):
         if isinstance(up, ast.Try) and up.handlers and below in up.body:
             return True
         if isinstance(up, ast.With) and any("suppress" in ast.dump(one) for one in up.items):

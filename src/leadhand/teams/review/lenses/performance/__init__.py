@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from leadhand.contracts.finding import Finding, NotAssessed
 from leadhand.teams.review.change import Change, ChangedFile
 from leadhand.teams.review.lens import LensRule, Seen, lens
-from leadhand.teams.review.lenses.bugs.hits import finding, tested
+from leadhand.teams.review.lenses.bugs.hits import finding, is_test_path
 from leadhand.teams.review.lenses.bugs.trees import Tree, line_of
 from leadhand.teams.review.lenses.performance import blocking, invariants, quadratic
 
@@ -27,7 +27,7 @@ def review(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
         noun = "file is" if len(others) == 1 else "files are"
         yield NotAssessed(lens="performance", why=f"{len(others)} {noun} not Python: {shown}")
     for file in files:
-        if file.language != "python" or file.status == "deleted" or tested(file.path):
+        if file.language != "python" or file.status == "deleted" or is_test_path(file.path):
             continue
         if not file.complete:
             why = "only a patch was given, not the whole file"
@@ -38,7 +38,7 @@ def review(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
 
 def _seen(file: ChangedFile) -> Iterator[Seen]:
     """What the checks see in one file; the tree is made only where one asks for it."""
-    asking = [check for check in _CHECKS if check.wanted(file)]
+    asking = [check for check in _CHECKS if check.relevant(file)]
     if not asking:
         return
     if file.head_tree is None:
@@ -48,7 +48,7 @@ def _seen(file: ChangedFile) -> Iterator[Seen]:
     try:
         tree = Tree(file.head_tree)
         for check in asking:
-            for rule, node, message, instead in check.look(file, tree):
+            for rule, node, message, instead in check.find(file, tree):
                 line = line_of(node)
                 one = finding(rule, file, line, line, message)
                 found.append(

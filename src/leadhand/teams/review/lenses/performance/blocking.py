@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from leadhand.teams.review.change import ChangedFile
 from leadhand.teams.review.lens import LensRule
-from leadhand.teams.review.lenses.bugs.trees import Tree, dotted, words
+from leadhand.teams.review.lenses.bugs.trees import Tree, dotted, word_set
 from leadhand.teams.review.lenses.performance.scopes import local_value, origins, resolved
 
 RULE = LensRule(
@@ -28,8 +28,8 @@ _INSTEAD = {
     "requests": "Use an asynchronous client, or run it with `asyncio.to_thread`.",
     "httpx": "Use `httpx.AsyncClient`.",
 }
-_VERBS = words("get post put patch delete head options request")
-_BLOCKING = words(
+_VERBS = word_set("get post put patch delete head options request")
+_BLOCKING = word_set(
     "time.sleep urllib.request.urlopen urllib.request.urlretrieve "
     "subprocess.run subprocess.call subprocess.check_call subprocess.check_output "
     "subprocess.getoutput subprocess.getstatusoutput os.system os.wait os.waitpid "
@@ -37,7 +37,7 @@ _BLOCKING = words(
     "psycopg2.connect pymysql.connect MySQLdb.connect mysql.connector.connect psycopg.connect "
     "smtplib.SMTP smtplib.SMTP_SSL ftplib.FTP telnetlib.Telnet"
 ) | {f"{client}.{verb}" for client in ("requests", "httpx") for verb in _VERBS}
-_SESSIONS = words("requests.Session requests.session httpx.Client")
+_SESSIONS = word_set("requests.Session requests.session httpx.Client")
 _TRIGGER = re.compile(
     r"\b(?:sleep|urlopen|urlretrieve|subprocess|run|call|check_call|check_output|getoutput|system|"
     r"waitpid|create_connection|getaddrinfo|gethostbyname|connect|SMTP|SMTP_SSL|FTP|Telnet|input|"
@@ -51,27 +51,27 @@ _RENAMED = re.compile(
 )
 
 
-def wanted(file: ChangedFile) -> bool:
+def relevant(file: ChangedFile) -> bool:
     """Whether the added lines can hold such a call, judged by their text."""
     if "async def" not in file.head:
         return False
     return any(map(_TRIGGER.search, file.added.values())) or bool(_RENAMED.search(file.head))
 
 
-def look(file: ChangedFile, tree: Tree) -> Iterator[tuple[LensRule, ast.AST, str, str | None]]:
+def find(file: ChangedFile, tree: Tree) -> Iterator[tuple[LensRule, ast.AST, str, str | None]]:
     """The blocking calls on added lines: rule, node, what to say, what to do instead."""
     known = origins(tree)
-    defined = {node.name for node in tree.of(ast.FunctionDef)}
-    for node in tree.of(ast.Call):
+    defined = {node.name for node in tree.nodes(ast.FunctionDef)}
+    for node in tree.nodes(ast.Call):
         if not file.touches(node.lineno) or not _in_coroutine(tree, node):
             continue
         name = _blocking(tree, node, known)
         if name is None and dotted(node.func) == "input" and not {"input"} & (defined | set(known)):
-            function = tree.function(node)
+            function = tree.enclosing_function(node)
             name = "input" if getattr(function, "name", "") != "main" else None
         if name is None:
             continue
-        function = tree.function(node)
+        function = tree.enclosing_function(node)
         instead = next((fix for start, fix in _INSTEAD.items() if name.startswith(start)), None)
         where = getattr(function, "name", "")
         yield RULE, node, f"`{name}` blocks inside the coroutine function `{where}`.", instead
@@ -79,7 +79,7 @@ def look(file: ChangedFile, tree: Tree) -> Iterator[tuple[LensRule, ast.AST, str
 
 def _in_coroutine(tree: Tree, node: ast.Call) -> bool:
     """Whether the call runs right in an `async def`, and is not awaited."""
-    return isinstance(tree.function(node), ast.AsyncFunctionDef) and not isinstance(
+    return isinstance(tree.enclosing_function(node), ast.AsyncFunctionDef) and not isinstance(
         tree.parent(node), ast.Await
     )
 
@@ -103,7 +103,7 @@ def _blocking(tree: Tree, node: ast.Call, known: dict[str, str]) -> str | None:
 
 def _entered(tree: Tree, node: ast.AST, name: str) -> ast.expr | None:
     """What `with ... as name` around `node` enters."""
-    for up in tree.above(node):
+    for up in tree.ancestors(node):
         if isinstance(up, ast.With):
             for item in up.items:
                 if isinstance(item.optional_vars, ast.Name) and item.optional_vars.id == name:

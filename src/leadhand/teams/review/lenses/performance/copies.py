@@ -43,13 +43,13 @@ _JOINERS = {
 
 def hits(source: IndexedTree) -> Iterator[GrowthHit]:
     """Values that are put together by copying them in each pass."""
-    for call in source.tree.of(ast.Call):
+    for call in source.tree.nodes(ast.Call):
         match call:
             case ast.Call(func=ast.Name(id="sum"), args=[lists, start], keywords=[]):
                 yield from _sum(source, call, lists, start)
             case _:
                 pass
-    for statement in source.tree.of(ast.Assign):
+    for statement in source.tree.nodes(ast.Assign):
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=value):
                 yield from _copied(source, statement, name, value)
@@ -115,7 +115,7 @@ def _copy_needed(loop: Loop, name: str, statement: ast.stmt) -> bool:
 
 def _starts_as_list(source: IndexedTree, node: ast.AST, name: str) -> bool:
     """Whether `name` is a local that starts as an empty list; tuples are short as a rule."""
-    values = source.values(name, source.tree.scope(node))
+    values = source.values(name, source.tree.enclosing_scope(node))
     return any(isinstance(value, ast.List) and not value.elts for value in values)
 
 

@@ -11,7 +11,14 @@ from collections.abc import Iterator
 
 from leadhand.teams.review.change import ChangedFile
 from leadhand.teams.review.lens import LensRule
-from leadhand.teams.review.lenses.bugs.trees import FUNCTIONS, Tree, children, dotted, within, words
+from leadhand.teams.review.lenses.bugs.trees import (
+    FUNCTIONS,
+    Tree,
+    child_nodes,
+    dotted,
+    walk_scope,
+    word_set,
+)
 from leadhand.teams.review.lenses.performance.scopes import (
     local_value,
     loop_around,
@@ -37,7 +44,7 @@ PER_ROW = LensRule(
 )
 RULES = (REPEATED, PER_ROW)
 
-_SLOW = words(
+_SLOW = word_set(
     "boto3.client boto3.resource boto3.Session boto3.session.Session sqlalchemy.create_engine "
     "ssl.create_default_context pymongo.MongoClient psycopg2.connect psycopg.connect "
     "pymysql.connect MySQLdb.connect sqlite3.connect redis.Redis redis.from_url "
@@ -56,18 +63,18 @@ _TRIGGER = re.compile(
     r"Redis|from_url|Client|get|urlopen|Environment|SMTP|SMTP_SSL|read_\w{1,10}|load|loadtxt|"
     r"genfromtxt|check_output|open|execute|count|exists|first)\("
 )
-_FINAL = words("get first last count exists latest earliest aggregate")
+_FINAL = word_set("get first last count exists latest earliest aggregate")
 
 
-def wanted(file: ChangedFile) -> bool:
+def relevant(file: ChangedFile) -> bool:
     """Whether the added lines can hold such a call, judged by their text."""
     return "for " in file.head and any(map(_TRIGGER.search, file.added.values()))
 
 
-def look(file: ChangedFile, tree: Tree) -> Iterator[tuple[LensRule, ast.AST, str, str | None]]:
+def find(file: ChangedFile, tree: Tree) -> Iterator[tuple[LensRule, ast.AST, str, str | None]]:
     """The calls on added lines: rule, node, what to say, and no other advice than the rule's."""
     known = origins(tree)
-    for node in tree.of(ast.Call):
+    for node in tree.nodes(ast.Call):
         if not file.touches(node.lineno):
             continue
         name = _slow(node, known)
@@ -107,27 +114,27 @@ def _invariant(tree: Tree, node: ast.Call, loop: ast.For) -> bool:
     """Whether the call gives the same in every round, and the rounds are not repeats on purpose."""
     changing = stored(loop)
     first = {name.split(".", 1)[0] for name in changing}
-    for below in within([*node.args, *(one.value for one in node.keywords)]):
+    for below in walk_scope([*node.args, *(one.value for one in node.keywords)]):
         if isinstance(below, ast.Call | ast.Await | ast.Yield | ast.NamedExpr | ast.Starred):
             return False
         if isinstance(below, ast.Name) and below.id in first:
             return False
-    names = {one.id for one in within(loop.target) if isinstance(one, ast.Name)}
+    names = {one.id for one in walk_scope(loop.target) if isinstance(one, ast.Name)}
     used = any(
         isinstance(one, ast.Name) and one.id in names and isinstance(one.ctx, ast.Load)
-        for one in within(loop.body)
+        for one in walk_scope(loop.body)
     )
     return used and not _purposeful(tree, node, loop)
 
 
 def _purposeful(tree: Tree, node: ast.AST, loop: ast.For) -> bool:
     """Whether the loop retries, polls, ends early, or changes what the call looks at."""
-    for up in tree.above(node):
+    for up in tree.ancestors(node):
         if up is loop:
             break
         if isinstance(up, ast.If | ast.Try | ast.IfExp | ast.BoolOp):
             return True
-    for one in within(loop.body):
+    for one in walk_scope(loop.body):
         if isinstance(one, ast.Break | ast.Return | ast.Yield | ast.YieldFrom | ast.Await):
             return True
         if isinstance(one, ast.Call) and one is not node:
@@ -152,19 +159,19 @@ def _query(node: ast.Call) -> str | None:
 
 def _per_row(tree: Tree, node: ast.Call, loop: ast.For) -> bool:
     """Whether the loop goes through the rows of a query and the call depends on the row."""
-    names = {one.id for one in within(loop.target) if isinstance(one, ast.Name)}
+    names = {one.id for one in walk_scope(loop.target) if isinstance(one, ast.Name)}
     depends = any(isinstance(one, ast.Name) and one.id in names for one in ast.walk(node))
-    if not depends or any(isinstance(one, ast.Break | ast.Return) for one in within(loop.body)):
+    if not depends or any(isinstance(one, ast.Break | ast.Return) for one in walk_scope(loop.body)):
         return False
     rows: ast.expr | None = loop.iter
     if isinstance(rows, ast.Name):
         rows = local_value(tree, loop, rows.id)
-    scope = tree.scope(loop)
+    scope = tree.enclosing_scope(loop)
     if rows is None or not isinstance(scope, FUNCTIONS):
         return False
     return any(
         isinstance(one, ast.Attribute) and one.attr == "objects"
-        for one in (rows, *within(children(rows)))
+        for one in (rows, *walk_scope(child_nodes(rows)))
     ) and not any(
         isinstance(one, ast.Subscript) and isinstance(one.slice, ast.Slice)
         for one in ast.walk(rows)

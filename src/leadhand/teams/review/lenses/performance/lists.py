@@ -40,7 +40,7 @@ RULES: tuple[LensRule, ...] = (LIST_AS_SET, LIST_AS_QUEUE, SORTED_EACH_PASS)
 def hits(source: IndexedTree) -> Iterator[GrowthHit]:
     """Lists that are searched, taken from the front or sorted in the loop that fills them."""
     yield from _membership(source)
-    for call in source.tree.of(ast.Call):
+    for call in source.tree.nodes(ast.Call):
         match call:
             case ast.Call(func=ast.Attribute(value=ast.Name() as of, attr="pop"), args=[at]):
                 yield from _queue(source, call, of, at)
@@ -53,13 +53,13 @@ def hits(source: IndexedTree) -> Iterator[GrowthHit]:
 
 
 def _membership(source: IndexedTree) -> Iterator[GrowthHit]:
-    for compare in source.tree.of(ast.Compare):
+    for compare in source.tree.nodes(ast.Compare):
         match compare:
             case ast.Compare(ops=[ast.In() | ast.NotIn()], comparators=[ast.Name(id=name) as of]):
                 pass
             case _:
                 continue
-        scope = source.tree.scope(compare)
+        scope = source.tree.enclosing_scope(compare)
         if scope is source.tree.module or not _list(source, name, scope):
             continue
         loop = long_loop(source, compare, name)
@@ -78,7 +78,7 @@ def _membership(source: IndexedTree) -> Iterator[GrowthHit]:
 def _queue(source: IndexedTree, call: ast.Call, of: ast.Name, at: ast.expr) -> Iterator[GrowthHit]:
     if not (isinstance(at, ast.Constant) and at.value == 0 and at.value is not False):
         return
-    scope = source.tree.scope(call)
+    scope = source.tree.enclosing_scope(call)
     loop = long_loop(source, call, of.id)
     if loop is None or not _list(source, of.id, scope):
         return
@@ -94,7 +94,7 @@ def _queue(source: IndexedTree, call: ast.Call, of: ast.Name, at: ast.expr) -> I
 
 
 def _sorted(source: IndexedTree, call: ast.Call, of: ast.Name) -> Iterator[GrowthHit]:
-    scope = source.tree.scope(call)
+    scope = source.tree.enclosing_scope(call)
     if not _list(source, of.id, scope):
         return
     loop = long_loop(source, call, of.id)
@@ -136,7 +136,7 @@ def _only_asked(source: IndexedTree, name: str, scope: ast.AST) -> bool:
 
 def _each_pass(source: IndexedTree, node: ast.AST, loop: Loop) -> bool:
     """Whether `node` runs in each pass, under no condition."""
-    for up in source.tree.above(node):
+    for up in source.tree.ancestors(node):
         if up is loop.node:
             return True
         if isinstance(up, ast.If | ast.IfExp | ast.ExceptHandler | ast.BoolOp | ast.match_case):

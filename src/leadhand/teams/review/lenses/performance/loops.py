@@ -8,7 +8,7 @@ import functools
 import re
 from collections.abc import Iterator
 
-from leadhand.teams.review.lenses.bugs.trees import SCOPES, dotted, within
+from leadhand.teams.review.lenses.bugs.trees import SCOPES, dotted, walk_scope
 from leadhand.teams.review.lenses.performance.source import IndexedTree
 
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -65,7 +65,7 @@ class Loop:
     @functools.cached_property
     def inside(self) -> list[ast.AST]:
         """Every node of the parts that run in each pass, inner functions left out."""
-        return list(within(self.repeated))
+        return list(walk_scope(self.repeated))
 
     @functools.cached_property
     def targets(self) -> frozenset[str]:
@@ -111,7 +111,7 @@ class Loop:
             case ast.Attribute(attr=name) if _CONSTANT.match(name):
                 return True
             case ast.Name(id=name):
-                scope = self.source.tree.scope(each)
+                scope = self.source.tree.enclosing_scope(each)
                 values = self.source.values(name, scope)
                 if not values and scope is not self.source.tree.module:
                     values = self.source.values(name, self.source.tree.module)
@@ -141,7 +141,7 @@ class Loop:
 def around(source: IndexedTree, node: ast.AST) -> Iterator[Loop]:
     """The loops of the same function in which `node` runs in each pass, innermost first."""
     below = node
-    for up in source.tree.above(node):
+    for up in source.tree.ancestors(node):
         if isinstance(up, SCOPES):
             return
         if isinstance(up, ast.For | ast.AsyncFor):

@@ -32,7 +32,7 @@ _COPIED = re.compile(
 _SUMMED = re.compile(r",\s{0,80}(?:\[\]|\(\)),?\s{0,80}\)")
 
 
-def wanted(file: ChangedFile) -> bool:
+def relevant(file: ChangedFile) -> bool:
     """Whether the text of a file may have something for the check, near what the change adds."""
     text, added = file.head, "\n".join(file.added.values())
     if "sum(" in text and _SUMMED.search(added):
@@ -51,7 +51,7 @@ def wanted(file: ChangedFile) -> bool:
     return bool(names) and not names.isdisjoint(_WORD.findall(added))
 
 
-def look(file: ChangedFile, tree: Tree) -> Iterator[tuple[LensRule, ast.AST, str, str | None]]:
+def find(file: ChangedFile, tree: Tree) -> Iterator[tuple[LensRule, ast.AST, str, str | None]]:
     """What the change makes quadratic: rule, node, what to say, and no other advice."""
     found = list(_hits(IndexedTree(tree)))
     placed = [(hit, at) for hit in found if (at := _place(file, hit)) is not None]

@@ -7,10 +7,10 @@ from leadhand.teams.review.lenses.bugs.trees import (
     LOOPS,
     SCOPES,
     Tree,
-    arguments,
-    children,
+    child_nodes,
     dotted,
-    within,
+    parameters,
+    walk_scope,
 )
 
 
@@ -18,7 +18,7 @@ def origins(tree: Tree) -> dict[str, str]:
     """Local name -> dotted name of what an import binds to it, where nothing else binds it."""
     found: dict[str, str] = {}
     doubtful: set[str] = set()
-    for node in (*tree.of(ast.Import), *tree.of(ast.ImportFrom)):
+    for node in (*tree.nodes(ast.Import), *tree.nodes(ast.ImportFrom)):
         for alias in node.names:
             local = alias.asname or alias.name.split(".", 1)[0]
             if isinstance(node, ast.Import):
@@ -27,8 +27,8 @@ def origins(tree: Tree) -> dict[str, str]:
                 origin = f"{'.' * node.level}{node.module or ''}.{alias.name}"
             if found.setdefault(local, origin) != origin:
                 doubtful.add(local)
-    doubtful |= {node.id for node in tree.of(ast.Name) if isinstance(node.ctx, ast.Store)}
-    doubtful |= {node.arg for node in tree.of(ast.arg)}
+    doubtful |= {node.id for node in tree.nodes(ast.Name) if isinstance(node.ctx, ast.Store)}
+    doubtful |= {node.arg for node in tree.nodes(ast.arg)}
     return {local: origin for local, origin in found.items() if local not in doubtful}
 
 
@@ -43,7 +43,7 @@ def resolved(name: str | None, known: dict[str, str]) -> str | None:
 def loop_around(tree: Tree, node: ast.AST) -> ast.For | ast.AsyncFor | ast.While | None:
     """The innermost loop whose body runs `node` once a round, in the same function."""
     below = node
-    for up in tree.above(node):
+    for up in tree.ancestors(node):
         if isinstance(up, SCOPES):
             return None
         if isinstance(up, LOOPS) and below in up.body:
@@ -55,7 +55,7 @@ def loop_around(tree: Tree, node: ast.AST) -> ast.For | ast.AsyncFor | ast.While
 def stored(loop: ast.AST) -> set[str]:
     """The names (dotted, too) that a round of the loop may give another value."""
     found: set[str] = set()
-    for node in within(children(loop)):
+    for node in walk_scope(child_nodes(loop)):
         if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and not isinstance(
             node.ctx, ast.Load
         ):
@@ -68,13 +68,13 @@ def stored(loop: ast.AST) -> set[str]:
 
 def local_value(tree: Tree, node: ast.AST, name: str) -> ast.expr | None:
     """The one value that the function around `node` gives `name` before it; none if unclear."""
-    scope = tree.scope(node)
+    scope = tree.enclosing_scope(node)
     if isinstance(scope, (*FUNCTIONS, ast.Lambda)) and name in {
-        argument.arg for argument in arguments(scope)
+        argument.arg for argument in parameters(scope)
     }:
         return None
     values: list[ast.expr | None] = []
-    for one in within(children(scope)):
+    for one in walk_scope(child_nodes(scope)):
         if isinstance(one, ast.Assign | ast.AnnAssign):
             targets = one.targets if isinstance(one, ast.Assign) else [one.target]
             if any(dotted(target) == name for target in targets):

@@ -31,16 +31,16 @@ class IndexedTree:
         found = [
             self._bound(use)
             for use in stores
-            if self.tree.scope(use) is scope
+            if self.tree.enclosing_scope(use) is scope
             and not isinstance(self.tree.parent(use), ast.AugAssign)
         ]
-        others = (one for one in self._others[name] if self.tree.scope(one) is scope)
+        others = (one for one in self._others[name] if self.tree.enclosing_scope(one) is scope)
         return [*found, *(None for _ in others)]
 
     def uses(self, name: str, scope: ast.AST) -> Iterator[ast.Name]:
         """Every mention of `name` in `scope` or in scopes below."""
         for node in self._mentions[name]:
-            if scope is self.tree.module or any(up is scope for up in self.tree.above(node)):
+            if scope is self.tree.module or any(up is scope for up in self.tree.ancestors(node)):
                 yield node
 
     @functools.cached_property
@@ -50,7 +50,7 @@ class IndexedTree:
     @functools.cached_property
     def _mentions(self) -> defaultdict[str, list[ast.Name]]:
         mentions: defaultdict[str, list[ast.Name]] = defaultdict(list)
-        for node in self.tree.of(ast.Name):
+        for node in self.tree.nodes(ast.Name):
             mentions[node.id].append(node)
         return mentions
 
@@ -58,12 +58,12 @@ class IndexedTree:
     def _others(self) -> defaultdict[str, list[ast.AST]]:
         """Parameters, functions and classes by name."""
         others: defaultdict[str, list[ast.AST]] = defaultdict(list)
-        for argument in self.tree.of(ast.arg):
+        for argument in self.tree.nodes(ast.arg):
             others[argument.arg].append(argument)
         for kind in (*FUNCTIONS, ast.ClassDef):
-            for node in self.tree.of(kind):
+            for node in self.tree.nodes(kind):
                 others[node.name].append(node)
-        for outer in (*self.tree.of(ast.Global), *self.tree.of(ast.Nonlocal)):
+        for outer in (*self.tree.nodes(ast.Global), *self.tree.nodes(ast.Nonlocal)):
             for name in outer.names:
                 others[name].append(outer)
         return others
