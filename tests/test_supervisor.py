@@ -25,7 +25,7 @@ from leadhand import (
 from leadhand.cli.run.command import exit_status
 from leadhand.contracts.answer import Synthesis
 from leadhand.contracts.events import Event, RunFinished, WorkerStuck, dump, parse
-from leadhand.contracts.task_events import did_not_stop
+from leadhand.contracts.task_events import stuck_message
 from leadhand.ports import TaskResult
 from leadhand.state.fold import fold
 from leadhand.testing import VirtualClock, run_virtual
@@ -370,7 +370,7 @@ def test_a_sync_worker_that_never_returns_is_abandoned_and_named() -> None:
     state = fold(supervisor.journal.events("r"))
     assert [one.status for one in answer.tasks] == ["timed_out", "completed"]
     assert answer.gaps[0].why == "no answer within 0.05 s"
-    assert {*state.stuck} == {did_not_stop("stuck", "a")}
+    assert {*state.stuck} == {stuck_message("stuck", "a")}
 
 
 def test_an_async_worker_that_blocks_the_loop_is_named(caplog: pytest.LogCaptureFixture) -> None:

@@ -266,11 +266,11 @@ class Person(Protocol):
         ...
 
     @property
-    def away(self) -> bool:
+    def answers_later(self) -> bool:
         """Whether all their answers may come long after the run's process has ended."""
         ...
 
-    def put(self, task: Task, outcome: Escalated | Failed) -> None:
+    def post_question(self, task: Task, outcome: Escalated | Failed) -> None:
         """Write the question down that `ask` asks, before anybody waits for the answer."""
         ...
 
@@ -278,11 +278,11 @@ class Person(Protocol):
         """What the worker of `task` should know; none where there is no answer."""
         ...
 
-    def put_plan(self, question: str) -> None:
-        """Write the question down that `agree` asks, before anybody waits for the answer."""
+    def post_plan_question(self, question: str) -> None:
+        """Write the question down that `approve_plan` asks, before anybody waits for the answer."""
         ...
 
-    async def agree(
+    async def approve_plan(
         self,
         plan: Plan,
         question: str,

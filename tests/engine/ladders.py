@@ -3,9 +3,9 @@
 import dataclasses
 from collections.abc import Callable, Sequence
 
+from leadhand.contracts.event_fields import AttemptTimes, RunEvent
 from leadhand.contracts.events import Event
 from leadhand.contracts.outcome import Failed, Handoff, Outcome
-from leadhand.contracts.stamps import Stamp, Work
 from leadhand.contracts.task import Task
 from leadhand.contracts.team import Team, Worker
 from leadhand.engine.recorder import Recorder
@@ -15,7 +15,10 @@ from tests.engine.remedies import ScriptedPerson, ScriptedRemedies
 from tests.engine.scheduling import Script, schedule
 from tests.plans.samples import plan, task
 
-STAMP = {field.name for field in dataclasses.fields(Stamp)} | {"type", *Work.__annotations__}
+STAMP = {field.name for field in dataclasses.fields(RunEvent)} | {
+    "type",
+    *AttemptTimes.__annotations__,
+}
 FAILED = Failed(kind="tool_error", message="no table `sales`")
 
 

@@ -74,18 +74,18 @@ class ScriptedPerson:
     """Says what it is given."""
 
     says: str | None
-    away: bool = False
+    answers_later: bool = False
     occasions: frozenset[Occasion] = frozenset({"escalation"})
     reply: Reply | None = None
     """What it says to a plan; none: no plan is put to it."""
     about: list[tuple[str, str, object]] = field(default_factory=list[tuple[str, str, object]])
     """What was put to it and what it was asked, with the task and its outcome."""
 
-    def put_plan(self, question: str) -> None:
+    def post_plan_question(self, question: str) -> None:
         """Nothing is written down."""
         self.about.append(("put", question, None))
 
-    async def agree(
+    async def approve_plan(
         self,
         plan: Plan,
         question: str,
@@ -98,7 +98,7 @@ class ScriptedPerson:
         self.about.append(("agreed", question, (plan, patiently)))
         return self.reply
 
-    def put(self, task: Task, outcome: Escalated | Failed) -> None:
+    def post_question(self, task: Task, outcome: Escalated | Failed) -> None:
         """Nothing is written down."""
         self.about.append(("put", task.id, outcome))
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
 from leadhand.contracts.task import Limits, Plan
-from leadhand.contracts.task_events import did_not_stop
+from leadhand.contracts.task_events import stuck_message
 from leadhand.contracts.team import Team, Worker
 from leadhand.engine.scheduler import GRACE_S, Scheduler, Slots
 from leadhand.engine.time_left import time_limit_paused
@@ -305,7 +305,7 @@ def test_a_worker_that_ignores_cancellation_is_let_go_and_named() -> None:
     state = recorder.state
     assert statuses(state) == {"good": "completed", "bad": "cancelled"}
     assert (state.tasks["bad"].finished_s or 0) <= 2 + GRACE_S
-    assert state.stuck == (did_not_stop("worker", "bad"),)
+    assert state.stuck == (stuck_message("worker", "bad"),)
 
 
 @pytest.mark.parametrize(

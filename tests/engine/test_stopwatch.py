@@ -3,20 +3,22 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from leadhand.contracts.stamps import Work
+from leadhand.contracts.event_fields import AttemptTimes
 from leadhand.engine.attempts import AbandonableTask
 from leadhand.engine.stopwatch import Stopwatch, aside
 from leadhand.testing import run_virtual
 
 
-def work(worked_s: float, *, high_s: float | None = None, path_s: float | None = None) -> Work:
-    return Work(worked_s=worked_s, worked_high_s=high_s, path_s=path_s)
+def work(
+    worked_s: float, *, high_s: float | None = None, path_s: float | None = None
+) -> AttemptTimes:
+    return AttemptTimes(worked_s=worked_s, worked_high_s=high_s, path_s=path_s)
 
 
-def timed(attempt: Callable[[], Awaitable[None]]) -> Work:
+def timed(attempt: Callable[[], Awaitable[None]]) -> AttemptTimes:
     """What is said of an attempt once it has ended, and two seconds later still."""
 
-    async def measure() -> Work:
+    async def measure() -> AttemptTimes:
         async def steps() -> None:
             await attempt()
 
@@ -82,7 +84,7 @@ def test_several_things_at_once_may_take_more_than_their_block() -> None:
 
 
 def test_an_attempt_under_way_is_timed_until_now_and_one_not_begun_took_nothing() -> None:
-    async def measure() -> tuple[Work, Work]:
+    async def measure() -> tuple[AttemptTimes, AttemptTimes]:
         measured = AbandonableTask(asyncio.sleep(5))
         before = measured.watch.work()
         attempt = asyncio.ensure_future(measured)

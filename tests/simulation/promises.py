@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import fields
 
-from leadhand.contracts.answer import MISSING
+from leadhand.contracts.answer import MISSING_HEADING
 from leadhand.contracts.events import (
     Event,
     RunFinished,
@@ -322,7 +322,7 @@ def _answer(recording: Recording, logs: dict[tuple[str, ...], Log]) -> Iterator[
     if len(gaps) != len(answer.gaps):
         yield "a gap is named twice"
     text = answer.answer
-    if gaps and not (MISSING in text and all(f"- `{id}`: " in text for id in gaps)):
+    if gaps and not (MISSING_HEADING in text and all(f"- `{id}`: " in text for id in gaps)):
         yield "a gap is not in the answer's text"
     yield from _status(recording, done=len(missing) < len(tasks), gaps=bool(gaps))
 

@@ -120,7 +120,7 @@ class ScriptedRemedies:
 class ScriptedPerson:
     """Somebody who answers, or does not."""
 
-    away = False
+    answers_later = False
     occasions: frozenset[Occasion] = frozenset({"escalation"})
 
     def __init__(self, seed: int, *, may_never: bool) -> None:
@@ -128,13 +128,13 @@ class ScriptedPerson:
         self._chance = Random(f"person {seed}")
         self._may_never = may_never
 
-    def put(self, task: Task, outcome: Escalated | Failed) -> None:
+    def post_question(self, task: Task, outcome: Escalated | Failed) -> None:
         """Nothing is written down."""
 
-    def put_plan(self, question: str) -> None:
+    def post_plan_question(self, question: str) -> None:
         """Nothing is written down."""
 
-    async def agree(
+    async def approve_plan(
         self,
         plan: Plan,
         question: str,

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from leadhand.contracts.answer import FOUND, MISSING, Gap
+from leadhand.contracts.answer import FOUND_HEADING, MISSING_HEADING, Gap
 from leadhand.contracts.task import Task
 from leadhand.contracts.team import Team, Worker
 from leadhand.run.outcome import gaps_of, missing_part, with_gaps, without_gaps
@@ -57,7 +57,10 @@ def test_a_workers_words_on_a_gap_are_one_line_that_does_nothing(why: str) -> No
 def test_a_forged_heading_is_no_heading_of_the_answer() -> None:
     """F16: not even beside the text that was really found."""
     whole = with_gaps("Forty [t2].", gaps(HOSTILE[0], HOSTILE[1]))
-    assert [line for line in whole.split("\n") if line.startswith("#")] == [MISSING, FOUND]
+    assert [line for line in whole.split("\n") if line.startswith("#")] == [
+        MISSING_HEADING,
+        FOUND_HEADING,
+    ]
     headings = [
         after.content
         for one, after in zip(tokens(whole), tokens(whole)[1:], strict=False)
@@ -70,7 +73,7 @@ def test_a_forged_heading_is_no_heading_of_the_answer() -> None:
 def test_the_name_of_a_task_is_code_whatever_it_holds(id: str) -> None:
     """F16, F32"""
     part = missing_part((Gap(task_id=id, why="burnt"),))
-    assert part.startswith(f"{MISSING}\n\n- `")
+    assert part.startswith(f"{MISSING_HEADING}\n\n- `")
     made = tokens(part)
     (name,) = [one.content for one in made if one.type == "code_inline"]
     assert name == " ".join(id.split())
@@ -79,14 +82,14 @@ def test_the_name_of_a_task_is_code_whatever_it_holds(id: str) -> None:
 
 def test_an_ordinary_message_reads_as_it_was_written() -> None:
     said = "tool_error: search_docs: no such file 'a_b.txt' (attempt 3, 40 % done)"
-    assert missing_part(gaps(said)) == f"{MISSING}\n\n- `t1`: {said}"
+    assert missing_part(gaps(said)) == f"{MISSING_HEADING}\n\n- `t1`: {said}"
 
 
 def test_a_gap_says_what_its_task_was_to_do_as_plain_text() -> None:
     """F16, F32"""
     lost = Gap(task_id="t2", why="ConnectionError: it is away", what="Look up the price.")
     said = "- `t2`: ConnectionError: it is away. It was to: Look up the price."
-    assert missing_part((lost,)) == f"{MISSING}\n\n{said}"
+    assert missing_part((lost,)) == f"{MISSING_HEADING}\n\n{said}"
     asking = Gap(task_id="t2", why="which price?", what="Look <b>it</b> up\n\n# now")
     made = tokens(missing_part((asking,)))
     assert [one.type for one in made if one.type in ACTING] == ["heading_open"]
@@ -103,8 +106,9 @@ def test_a_long_intent_is_cut_to_a_line() -> None:
 
 
 def test_an_answer_of_another_version_gives_its_text_back() -> None:
-    whole = f"{MISSING}\n\n- `t1`: said otherwise\n\n{FOUND}\n\nForty.\n\n{FOUND}\n\nMore."
-    assert without_gaps(whole, gaps("burnt")) == f"Forty.\n\n{FOUND}\n\nMore."
+    kept = f"Forty.\n\n{FOUND_HEADING}\n\nMore."
+    whole = f"{MISSING_HEADING}\n\n- `t1`: said otherwise\n\n{FOUND_HEADING}\n\n{kept}"
+    assert without_gaps(whole, gaps("burnt")) == kept
 
 
 TEXTS = st.text(alphabet="ab`*_[]()<>!#+-=.|~&:@\\/ \n\r\x0b\u20281", max_size=40)

@@ -9,11 +9,11 @@ from leadhand.contracts.record import Record
 
 Status = Literal["complete", "partial", "failed", "cancelled", "waiting"]
 TaskStatus = Literal["completed", "escalated", "failed", "timed_out", "cancelled", "skipped"]
-MISSING = "## What is missing"
+MISSING_HEADING = "## What is missing"
 """The heading of the part of an answer's text that lists its gaps; it comes first."""
-FOUND = "## What was found"
+FOUND_HEADING = "## What was found"
 """The heading of all the rest of an answer's text that has gaps."""
-JOURNAL = "journal"
+JOURNAL_GAP = "journal"
 """The gap of an answer that could not be kept names this in place of a task."""
 Engine = Literal["model", "deterministic"]
 EndedBy = Literal["person", "budget", "deadline"]

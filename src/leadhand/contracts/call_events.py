@@ -5,11 +5,11 @@ from typing import Literal
 
 from pydantic import JsonValue
 
-from leadhand.contracts.stamps import Stamp, TaskEvent
+from leadhand.contracts.event_fields import RunEvent, TaskEvent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ModelCalled(Stamp):
+class ModelCalled(RunEvent):
     """One request to a model, answered or not."""
 
     type: Literal["model_called"] = "model_called"

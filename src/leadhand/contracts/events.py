@@ -15,6 +15,10 @@ from leadhand.contracts.call_events import (
     ModelCalled,
     ToolCalled,
 )
+from leadhand.contracts.event_fields import (
+    RunEvent,
+    TaskEvent,
+)
 from leadhand.contracts.run_events import (
     ApprovalGiven,
     ApprovalRequested,
@@ -33,10 +37,6 @@ from leadhand.contracts.run_events import (
     RunStarted,
     RunStopped,
     SynthesisStarted,
-)
-from leadhand.contracts.stamps import (
-    Stamp,
-    TaskEvent,
 )
 from leadhand.contracts.task_events import (
     OpinionJudged,
@@ -70,11 +70,11 @@ __all__ = [
     "PlanAmended",
     "PlanProposed",
     "PlanRejected",
+    "RunEvent",
     "RunFinished",
     "RunResumed",
     "RunStarted",
     "RunStopped",
-    "Stamp",
     "SynthesisStarted",
     "TaskCancelled",
     "TaskCompleted",
@@ -131,7 +131,7 @@ Event = (
 )
 
 
-E = TypeVar("E", bound=Stamp)
+E = TypeVar("E", bound=RunEvent)
 
 
 @functools.cache

@@ -11,7 +11,7 @@ from pydantic import Field
 from leadhand.contracts.record import Record
 
 Severity = Literal["critical", "warning", "info"]
-Source = Literal["analyser", "model"]
+FindingSource = Literal["analyser", "model"]
 
 
 class Finding(Record):
@@ -36,7 +36,7 @@ class Finding(Record):
     """What to do about it; one sentence or a line of code."""
     evidence: str
     """Verbatim quote of one or more whole or partial lines that the change adds or removes."""
-    source: Source = "analyser"
+    source: FindingSource = "analyser"
     """Whether code or a model found it."""
     confidence: int = Field(default=0, ge=0, le=100)
     """How sure, 0 to 100: measured for an analyser's rule; for what a model found the score that an

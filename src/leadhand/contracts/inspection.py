@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 if TYPE_CHECKING:
     from leadhand.contracts.events import Event
 
-Verdict = Literal["sound", "damaged", "not verifiable"]
+InspectionVerdict = Literal["sound", "damaged", "not verifiable"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +24,6 @@ class Inspection:
     """Events without a checksum: leadhand 0.1 wrote them."""
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> InspectionVerdict:
         """`not verifiable`: all of it can be read, and part of it has no checksums."""
         return "damaged" if self.damage else "not verifiable" if self.unverified else "sound"

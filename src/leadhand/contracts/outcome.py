@@ -156,7 +156,7 @@ class Failed(Record):
         return self.raised.where if self.raised is not None else None
 
 
-def located(message: str, where: str | None) -> str:
+def with_location(message: str, where: str | None) -> str:
     """The message of a failure with the place in user code where it happened, if it is known."""
     return message if where is None else f"{message} (at {where})"
 

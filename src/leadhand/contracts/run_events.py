@@ -7,13 +7,13 @@ from pydantic import JsonValue
 
 from leadhand.contracts.answer import Answer, Conflict, CritiquePoint
 from leadhand.contracts.budget import Budget
+from leadhand.contracts.event_fields import RunEvent
 from leadhand.contracts.people import Verdict
-from leadhand.contracts.stamps import Stamp
 from leadhand.contracts.task import Plan, Task
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunStarted(Stamp):
+class RunStarted(RunEvent):
     type: Literal["run_started"] = "run_started"
     team: str
     request: str
@@ -35,7 +35,7 @@ class RunStarted(Stamp):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunStopped(Stamp):
+class RunStopped(RunEvent):
     """The run was told to stop: what is in flight now does not count as lost in a crash."""
 
     type: Literal["run_stopped"] = "run_stopped"
@@ -43,7 +43,7 @@ class RunStopped(Stamp):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunResumed(Stamp):
+class RunResumed(RunEvent):
     """The run goes on in another process, or after it was over."""
 
     type: Literal["run_resumed"] = "run_resumed"
@@ -61,7 +61,7 @@ class RunResumed(Stamp):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlanProposed(Stamp):
+class PlanProposed(RunEvent):
     type: Literal["plan_proposed"] = "plan_proposed"
     plan: Plan
     by: str
@@ -70,7 +70,7 @@ class PlanProposed(Stamp):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlanRejected(Stamp):
+class PlanRejected(RunEvent):
     type: Literal["plan_rejected"] = "plan_rejected"
     problems: tuple[str, ...]
     task_id: str | None = None
@@ -80,7 +80,7 @@ class PlanRejected(Stamp):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlanAccepted(Stamp):
+class PlanAccepted(RunEvent):
     """The plan that was proposed last is the plan of the run."""
 
     type: Literal["plan_accepted"] = "plan_accepted"
@@ -90,7 +90,7 @@ class PlanAccepted(Stamp):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ApprovalRequested(Stamp):
+class ApprovalRequested(RunEvent):
     """A person is asked something."""
 
     type: Literal["approval_requested"] = "approval_requested"
@@ -100,7 +100,7 @@ class ApprovalRequested(Stamp):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ApprovalGiven(Stamp):
+class ApprovalGiven(RunEvent):
     """What a person said to a question that was open."""
 
     type: Literal["approval_given"] = "approval_given"
@@ -113,7 +113,7 @@ class ApprovalGiven(Stamp):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BreakerOpened(Stamp):
+class BreakerOpened(RunEvent):
     """A worker failed too often in a row: for now its tasks go to its fallback."""
 
     type: Literal["breaker_opened"] = "breaker_opened"
@@ -126,7 +126,7 @@ class BreakerOpened(Stamp):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BreakerClosed(Stamp):
+class BreakerClosed(RunEvent):
     """A worker whose breaker was open works again."""
 
     type: Literal["breaker_closed"] = "breaker_closed"
@@ -135,7 +135,7 @@ class BreakerClosed(Stamp):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PlanAmended(Stamp):
+class PlanAmended(RunEvent):
     """What had not started was planned anew, because a result said that the plan no longer fits."""
 
     type: Literal["plan_amended"] = "plan_amended"
@@ -152,13 +152,13 @@ class PlanAmended(Stamp):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SynthesisStarted(Stamp):
+class SynthesisStarted(RunEvent):
     type: Literal["synthesis_started"] = "synthesis_started"
     strategy: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConflictFound(Stamp):
+class ConflictFound(RunEvent):
     """Results that contradict each other."""
 
     type: Literal["conflict_found"] = "conflict_found"
@@ -166,7 +166,7 @@ class ConflictFound(Stamp):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConflictJudged(Stamp):
+class ConflictJudged(RunEvent):
     """A conflict that was found before, as the judge sees it."""
 
     type: Literal["conflict_judged"] = "conflict_judged"
@@ -181,7 +181,7 @@ CritiqueVerdict = Literal["approved", "sent_back", "objected", "skipped"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CritiqueGiven(Stamp):
+class CritiqueGiven(RunEvent):
     """What the critic says of a draft of the answer. The last one is its last word."""
 
     type: Literal["critique_given"] = "critique_given"
@@ -195,6 +195,6 @@ class CritiqueGiven(Stamp):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RunFinished(Stamp):
+class RunFinished(RunEvent):
     type: Literal["run_finished"] = "run_finished"
     answer: Answer

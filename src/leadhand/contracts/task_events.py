@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Literal
 
+from leadhand.contracts.event_fields import AttemptEvent, TaskEvent
 from leadhand.contracts.outcome import EscalationReason, FailureKind, Raised, Result
-from leadhand.contracts.stamps import AttemptEvent, TaskEvent
 from leadhand.contracts.task import Task
 
 
@@ -138,7 +138,7 @@ class TaskCancelled(AttemptEvent):
     partial: Result | None = None
 
 
-def did_not_stop(worker: str, task_id: str) -> str:
+def stuck_message(worker: str, task_id: str) -> str:
     """What users are told of a worker that is no longer waited for."""
     return (
         f"worker {worker!r} did not stop when told to: its code for task {task_id!r} runs on until "

@@ -309,7 +309,7 @@ class Team:
         return next((worker for worker in self.workers if worker.name == name), None)
 
 
-def by_model(worker: Worker) -> bool:
+def uses_model(worker: Worker) -> bool:
     """Whether a model does the work, where the team has one: other words can then help it."""
     return worker.run is None or not callable(worker.run)
 

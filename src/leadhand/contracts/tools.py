@@ -11,7 +11,7 @@ from leadhand.contracts.team import Team, Worker, tool_name
 
 
 @dataclass(frozen=True, slots=True)
-class Inside:
+class ToolEntry:
     """One tool, or a toolset whose tools are known only when it is used."""
 
     name: str | None
@@ -39,30 +39,30 @@ class Inside:
         return f"the toolset {kind} {self.ids[-1]!r}" if self.ids else f"a toolset, {kind}"
 
 
-def tools_of(worker: Worker) -> Iterator[Inside]:
+def tools_of(worker: Worker) -> Iterator[ToolEntry]:
     """Everything that is inside a worker's tools."""
     for tool in worker.tools:
-        yield from inside(tool)
+        yield from unwrapped(tool)
 
 
-def inside(tool: object) -> Iterator[Inside]:
+def unwrapped(tool: object) -> Iterator[ToolEntry]:
     """The tools that a worker's tool stands for; a toolset of unknown content stands for itself."""
     if not _is_toolset(tool):
-        yield Inside(tool_name(tool), getattr(tool, "function", tool))
+        yield ToolEntry(tool_name(tool), getattr(tool, "function", tool))
         return
     id = getattr(tool, "id", None)
     wrapped, several, tools = (getattr(tool, key, None) for key in ("wrapped", "toolsets", "tools"))
     if wrapped is not None:
-        found = [_renamed(one, tool) for one in inside(wrapped)]
+        found = [_renamed(one, tool) for one in unwrapped(wrapped)]
     elif isinstance(several, Sequence):
-        found = [one for part in cast("Sequence[object]", several) for one in inside(part)]
+        found = [one for part in cast("Sequence[object]", several) for one in unwrapped(part)]
     elif isinstance(tools, Mapping):
         found = [
-            Inside(name, getattr(one, "function", one))
+            ToolEntry(name, getattr(one, "function", one))
             for name, one in cast("Mapping[str, object]", tools).items()
         ]
     else:
-        found = [Inside(None, tool)]
+        found = [ToolEntry(None, tool)]
     for one in found:
         yield replace(one, ids=(*one.ids, id)) if isinstance(id, str) else one
 
@@ -71,7 +71,7 @@ def _is_toolset(tool: object) -> bool:
     return callable(getattr(tool, "get_tools", None)) and callable(getattr(tool, "call_tool", None))
 
 
-def _renamed(one: Inside, wrapper: object) -> Inside:
+def _renamed(one: ToolEntry, wrapper: object) -> ToolEntry:
     """A tool under the name that a wrapper with a prefix, or with other names, gives it."""
     if one.name is None:
         return one
@@ -86,7 +86,7 @@ def _renamed(one: Inside, wrapper: object) -> Inside:
 def sharing_problems(team: Team) -> Iterator[str]:
     """Tools that more than one worker has: by their names, and by what they are."""
     named: dict[str, set[str]] = {}
-    same: dict[object, list[tuple[str, Inside]]] = {}
+    same: dict[object, list[tuple[str, ToolEntry]]] = {}
     for worker in team.workers:
         for one in tools_of(worker):
             if one.name is not None:

@@ -68,10 +68,10 @@ class Approvals:
             )
         plan = state.proposed or proposal.plan()
         question = f"{proposal.why}\nIs the plan to be amended like this?"
-        self._person.put_plan(question)
+        self._person.post_plan_question(question)
         self._consultations.ask(
             f"approve the plan amended after {proposal.task_id}",
-            self._person.agree(plan, question, problems=proposal.problems, patiently=True),
+            self._person.approve_plan(plan, question, problems=proposal.problems, patiently=True),
             lambda reply: self._answered(proposal, plan, reply),
             of_person=True,
         )

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from leadhand.contracts import events
+from leadhand.contracts.event_fields import AttemptTimes
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
-from leadhand.contracts.stamps import Work
 from leadhand.contracts.task import Limits
-from leadhand.contracts.task_events import did_not_stop
+from leadhand.contracts.task_events import stuck_message
 from leadhand.contracts.team import Rung, Worker
 from leadhand.engine.failures import failure_of
 from leadhand.engine.quarantine import Quarantine, inside_worker
@@ -164,7 +164,7 @@ class PastAttempt:
     number: int
     worker: str
     limits: Limits
-    work: Work
+    work: AttemptTimes
     """What it took."""
     passed: frozenset[Rung] = frozenset()
     """Rungs of the ladder that nobody had anything to say for after it."""
@@ -283,7 +283,7 @@ class Attempts:
             events.WorkerStuck(
                 **self._recorder.task_stamp(id, attempt.number),
                 worker=name,
-                message=did_not_stop(name, id),
+                message=stuck_message(name, id),
             )
         )
 

@@ -9,8 +9,8 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from leadhand.contracts import events
+from leadhand.contracts.event_fields import NO_TIMES, AttemptTimes
 from leadhand.contracts.outcome import PlanImpact, Result
-from leadhand.contracts.stamps import NO_WORK, Work
 from leadhand.contracts.task import Task
 from leadhand.engine.frontier import Frontier
 from leadhand.engine.quarantine import SUSPECT_CRASHES
@@ -103,7 +103,7 @@ class Board:
     # What ends a task
 
     def complete(
-        self, id: str, attempt: int, result: Result, *, work: Work, flag: str | None = None
+        self, id: str, attempt: int, result: Result, *, work: AttemptTimes, flag: str | None = None
     ) -> None:
         """A task has its result, and `work` is what its last attempt took."""
         stamp = self._recorder.task_stamp(id, attempt)
@@ -123,7 +123,7 @@ class Board:
         *,
         reason: str,
         partial: Result | None = None,
-        work: Work = NO_WORK,
+        work: AttemptTimes = NO_TIMES,
     ) -> None:
         """A task ends because the run does; nothing follows for others."""
         stamp = self._recorder.task_stamp(id, attempt)

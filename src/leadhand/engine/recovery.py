@@ -5,8 +5,8 @@ and tells the board what follows for the tasks. Where nobody has an answer the n
 """
 
 from leadhand.contracts import events
+from leadhand.contracts.event_fields import NO_TIMES
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Result
-from leadhand.contracts.stamps import NO_WORK
 from leadhand.contracts.task import Task
 from leadhand.contracts.team import Rung, Team, Worker
 from leadhand.engine.advice import Advice, Advisers, Reassignment, Rewording, Subtasks
@@ -75,7 +75,7 @@ class Recovery:
                 worker = self._team.worker(task.worker)
                 limits = task.task.limits
                 within = limits_of(self._team, worker, limits) if worker else limits
-                past = PastAttempt(task, task.attempts, task.tried[-1], within, NO_WORK)
+                past = PastAttempt(task, task.attempts, task.tried[-1], within, NO_TIMES)
                 if task.reply is not None or task.task.id in self._state.questions:
                     # Nobody else had anything to say, or a person would not have been asked.
                     past.passed = above("ask_person", task.unresolved, self._team.ladder)
@@ -106,10 +106,10 @@ class Recovery:
         task = self._state.tasks[id]
         if task.first is not None:  # the worker was to give a second opinion
             flag = f"accepted at low confidence: there is no second opinion, as {reason}"
-            self._board.complete(id, task.attempts, task.first, work=NO_WORK, flag=flag)
+            self._board.complete(id, task.attempts, task.first, work=NO_TIMES, flag=flag)
             return
         limits = limits_of(self._team, worker, task.task.limits)
-        attempt = PastAttempt(task, task.attempts, worker.name, limits, NO_WORK)
+        attempt = PastAttempt(task, task.attempts, worker.name, limits, NO_TIMES)
         outcome = Failed(kind="error", message=reason, transient=True)
         self._record(attempt, outcome, GiveUp("given up: no attempt is made while it is"))
         self._board.lose(id)
@@ -183,7 +183,7 @@ class Recovery:
         task = attempt.task.task
         asks_person = isinstance(action, AskPerson)
         if asks_person and self._advisers.person is not None:
-            self._advisers.person.put(task, outcome)
+            self._advisers.person.post_question(task, outcome)
         workers = candidates(history, self._rules)
         self._consultations.ask(
             f"{RUNG_OF[type(action)]} {task.id}",

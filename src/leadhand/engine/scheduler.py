@@ -195,7 +195,7 @@ class Scheduler:
         if person is None or self._board.stopped is not None:
             return False
         return (
-            (person.away or not asked)
+            (person.answers_later or not asked)
             and 0 < len(self._state.questions) == asked + self._approvals.unanswered
             and not (self._attempts.running or self._attempts.back)
             and (self._adaptation.holds or not self._board.can_continue)

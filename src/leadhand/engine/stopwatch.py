@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from types import TracebackType
 
-from leadhand.contracts.stamps import Work
+from leadhand.contracts.event_fields import AttemptTimes
 from leadhand.engine.thread_time import EXACT, Crowd
 
 _CURRENT: ContextVar["Stopwatch | None"] = ContextVar("stopwatch", default=None)
@@ -96,17 +96,17 @@ class Stopwatch:
             if not self._paused:
                 Stopwatch.steps_s += self._ended_s - self._since_s
 
-    def work(self) -> Work:
+    def work(self) -> AttemptTimes:
         """What the attempt took, until now if it has not ended."""
         if self._clock is None:
-            return Work(worked_s=0.0, worked_high_s=None, path_s=None)
+            return AttemptTimes(worked_s=0.0, worked_high_s=None, path_s=None)
         ended_s = self._clock() if self._ended_s is None else self._ended_s
         took_s = ended_s - self._started_s
         high_s = max(took_s - self._waited_s, 0.0)
         low_s = min(max(took_s - self._waited_high_s, 0.0), high_s)
         exact = high_s - low_s <= EXACT * high_s
         worked_s = high_s if exact else low_s
-        return Work(
+        return AttemptTimes(
             worked_s=worked_s,
             worked_high_s=None if exact else high_s,
             path_s=max(worked_s - self._shorter_s, 0.0) if self._shorter_s else None,

@@ -7,7 +7,7 @@ from typing import Literal
 
 from leadhand.contracts.outcome import Escalated, Failed, Result
 from leadhand.contracts.retry import Retry
-from leadhand.contracts.team import TIERS, Ladder, RetryRules, Rung, Team, Tier, by_model
+from leadhand.contracts.team import TIERS, Ladder, RetryRules, Rung, Team, Tier, uses_model
 
 FREE_REPEATS = 10
 """Attempts after a failure that a run may have whatever its size."""
@@ -82,7 +82,7 @@ class Rules:
     @classmethod
     def of(cls, team: Team, *, judgement: bool = False, person: bool = False) -> "Rules":
         """The rules of a team."""
-        models = [worker for worker in team.workers if by_model(worker)]
+        models = [worker for worker in team.workers if uses_model(worker)]
         return cls(
             team.retry,
             {w.name: w.retry for w in team.workers if w.retry is not True},

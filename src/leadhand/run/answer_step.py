@@ -4,7 +4,7 @@ import logging
 from collections.abc import Iterator
 
 from leadhand.contracts import events
-from leadhand.contracts.answer import JOURNAL, Answer, EndedBy, Gap, Synthesis
+from leadhand.contracts.answer import JOURNAL_GAP, Answer, EndedBy, Gap, Synthesis
 from leadhand.contracts.people import Question
 from leadhand.contracts.task import Plan
 from leadhand.errors import ModelError
@@ -67,7 +67,7 @@ class AnswerStep:
     def _not_kept(self, why: str) -> Gap:
         resume = f"leadhand resume {self._recorder.run_id}"
         return Gap(
-            task_id=JOURNAL,
+            task_id=JOURNAL_GAP,
             why=f"{why}, so this answer is not kept; `{resume}` continues from what was kept",
         )
 

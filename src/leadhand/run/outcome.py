@@ -4,7 +4,7 @@ import functools
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from leadhand.contracts.answer import FOUND, MISSING, Gap, Status
+from leadhand.contracts.answer import FOUND_HEADING, MISSING_HEADING, Gap, Status
 from leadhand.ports import TaskResult
 from leadhand.state.fold import RunState
 from leadhand.untrusted.markdown import code, prose
@@ -108,7 +108,7 @@ def missing_part(gaps: Sequence[Gap]) -> str:
     if not gaps:
         return ""
     lines = (f"- {code(_one_line(gap.task_id))}: {reason(gap, _said)}" for gap in gaps)
-    return f"{MISSING}\n\n" + "\n".join(lines)
+    return f"{MISSING_HEADING}\n\n" + "\n".join(lines)
 
 
 def reason(gap: Gap, said: Callable[[str], str]) -> str:
@@ -135,7 +135,7 @@ def with_gaps(text: str, gaps: Sequence[Gap], *, contact: str | None = None) -> 
     """An answer's text, before it what is missing, which no reader can overlook, then `contact`."""
     if gaps:
         missing = missing_part(gaps)
-        text = f"{missing}\n\n{FOUND}\n\n{text}" if text.strip() else missing
+        text = f"{missing}\n\n{FOUND_HEADING}\n\n{text}" if text.strip() else missing
     return text if contact is None else f"{text}\n\n{contact}"
 
 
@@ -143,7 +143,7 @@ def without_gaps(text: str, gaps: Sequence[Gap], *, contact: str | None = None) 
     """The text that `with_gaps` was given, in this version of leadhand or another."""
     if contact is not None:
         text = text.removesuffix(f"\n\n{contact}")
-    if not gaps or not text.startswith(f"{MISSING}\n\n"):
+    if not gaps or not text.startswith(f"{MISSING_HEADING}\n\n"):
         return text
     # The list of gaps has no empty line, so the first heading after one is ours.
-    return text.partition(f"\n\n{FOUND}\n\n")[2]
+    return text.partition(f"\n\n{FOUND_HEADING}\n\n")[2]

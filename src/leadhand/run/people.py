@@ -11,7 +11,7 @@ import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
 
 from leadhand.contracts import events
-from leadhand.contracts.outcome import Escalated, Failed, located
+from leadhand.contracts.outcome import Escalated, Failed, with_location
 from leadhand.contracts.people import Occasion, Question, Reply, RunMessage, checked_reply
 from leadhand.contracts.task import Plan, Task
 from leadhand.engine.failures import failure_of
@@ -78,7 +78,7 @@ class People:
         return cls(recorder, journal, occasions=asked, ask=ask) if asked else None
 
     @property
-    def away(self) -> bool:
+    def answers_later(self) -> bool:
         """Whether all their answers may come long after the run's process has ended."""
         return self._ask is None and not self._replies
 
@@ -92,7 +92,7 @@ class People:
         occasions = self.occasions - {"plan"}
         return People(recorder, self._journal, occasions=occasions, ask=self._ask)
 
-    def put(self, task: Task, outcome: Escalated | Failed) -> None:
+    def post_question(self, task: Task, outcome: Escalated | Failed) -> None:
         """Write the question down that `ask` asks, before anybody waits for the answer."""
         if self._recorder.state.tasks[task.id].reply is None:
             self._write(task.id, _question(task, outcome))
@@ -113,12 +113,12 @@ class People:
             return joined("Go on: that call is allowed.", reply.text)
         return reply.text if reply.verdict == "answered" else None
 
-    def put_plan(self, question: str) -> None:
-        """Write the question down that `agree` asks, unless it has a reply already."""
+    def post_plan_question(self, question: str) -> None:
+        """Write the question down that `approve_plan` asks, unless it has a reply already."""
         if self._recorder.state.reply is None:
             self._write(None, question)
 
-    async def agree(
+    async def approve_plan(
         self,
         plan: Plan,
         question: str,
@@ -133,7 +133,7 @@ class People:
         waited for.
         """
         state = self._recorder.state
-        self.put_plan(question)
+        self.post_plan_question(question)
         for _ in range(UNSOUND_PLANS):
             reply = state.reply
             if reply is None:
@@ -350,5 +350,5 @@ def _wanted_call(outcome: Escalated | Failed | None) -> str | None:
 def _question(task: Task, outcome: Escalated | Failed) -> str:
     why = outcome.reason if isinstance(outcome, Escalated) else outcome.kind
     where = outcome.where if isinstance(outcome, Failed) else None
-    said = f"{task.worker} ({why.replace('_', ' ')}): {located(outcome.message, where)}"
+    said = f"{task.worker} ({why.replace('_', ' ')}): {with_location(outcome.message, where)}"
     return f"{said}\nIts task: {task.intent}"

@@ -169,7 +169,7 @@ class PlanStep:
             return [problem.message for problem in found]
 
         since_s = self._recorder.elapsed_s()
-        asking = people.agree(plan, QUESTION, problems=problems, patiently=False)
+        asking = people.approve_plan(plan, QUESTION, problems=problems, patiently=False)
         try:
             reply = await self._of.active.unless_stopped(asking)
         except Cancelled:

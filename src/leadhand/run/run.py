@@ -9,7 +9,7 @@ from leadhand.contracts import events
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.task import Plan
-from leadhand.contracts.task_events import did_not_stop
+from leadhand.contracts.task_events import stuck_message
 from leadhand.contracts.team import Team
 from leadhand.engine.attempts import Slots
 from leadhand.engine.quarantine import MAX_CRASHES
@@ -267,7 +267,7 @@ class Run:
                     events.WorkerStuck(
                         **self._recorder.task_stamp(id, given.attempt),
                         worker=name,
-                        message=did_not_stop(name, id),
+                        message=stuck_message(name, id),
                     )
                 )
         return scheduler.waits_for_person

@@ -5,8 +5,8 @@ from typing import assert_never
 
 from leadhand.contracts import events
 from leadhand.contracts.answer import TaskStatus
+from leadhand.contracts.event_fields import AttemptEvent
 from leadhand.contracts.outcome import Escalated, Failed, Result, Usage
-from leadhand.contracts.stamps import AttemptEvent
 from leadhand.contracts.task import Task
 from leadhand.state.run_events import apply_to_run, decided
 from leadhand.state.run_state import RunState, TaskState, find

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from leadhand.contracts.answer import Answer, Conflict, TaskStatus
 from leadhand.contracts.budget import Budget
-from leadhand.contracts.outcome import NO_USAGE, Escalated, Failed, Result, Usage, located
+from leadhand.contracts.outcome import NO_USAGE, Escalated, Failed, Result, Usage, with_location
 from leadhand.contracts.people import Reply
 from leadhand.contracts.task import Plan, Task
 
@@ -117,7 +117,7 @@ class TaskState:
     @property
     def why(self) -> str | None:
         """Its error as people are told it: with the place where it happened."""
-        return None if self.error is None else located(self.error, self.where)
+        return None if self.error is None else with_location(self.error, self.where)
 
     @property
     def ended(self) -> bool:

@@ -12,7 +12,7 @@ from typing import Literal, assert_never
 
 from leadhand.contracts import events
 from leadhand.contracts.answer import Metrics, Status
-from leadhand.contracts.outcome import NO_USAGE, Usage, located
+from leadhand.contracts.outcome import NO_USAGE, Usage, with_location
 from leadhand.run.metrics import critical_chain, metrics
 from leadhand.state.fold import RunState, TaskState, apply
 from leadhand.trace.spending import Spender, usage_of
@@ -76,7 +76,7 @@ class StoryAttempt:
                 self.end, self.message = "completed", event.flag or ""
             case events.TaskFailed():
                 self.end, self.kind = "failed", event.kind
-                self.message = located(event.message, event.where)
+                self.message = with_location(event.message, event.where)
                 self.traceback = event.raised.traceback if event.raised is not None else ""
             case events.TaskEscalated():
                 self.end, self.kind, self.message = "escalated", event.reason, event.message

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from leadhand.cli.views.plurals import counted
 from leadhand.contracts import events
 from leadhand.contracts.answer import Conflict
-from leadhand.contracts.outcome import located
+from leadhand.contracts.outcome import with_location
 
 _SHOWN = 5
 """Names that are listed one by one."""
@@ -41,7 +41,7 @@ class Notices:
         """What was decided about a task whose attempt did not complete."""
         match event:
             case events.TaskFailed():
-                self._why[event.task_id] = located(event.message, event.where)
+                self._why[event.task_id] = with_location(event.message, event.where)
                 return None
             case events.TaskEscalated():
                 reason = event.reason.replace("_", " ")

@@ -20,7 +20,7 @@ from leadhand.cli.standard_streams import written
 from leadhand.cli.views.answer import markdown, show_answer
 from leadhand.cli.views.consoles import DataConsole, error_console
 from leadhand.clock import SystemClock
-from leadhand.contracts.answer import JOURNAL, Answer
+from leadhand.contracts.answer import JOURNAL_GAP, Answer
 from leadhand.contracts.events import Event
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
@@ -169,7 +169,7 @@ def told(answer: Answer, storage: RunStorage, showing: Showing) -> int:
 
 def follow_up(answer: Answer, storage: RunStorage) -> None:
     """Say on stderr what to type where a run waits, was stopped, or lacks something."""
-    unkept = any(gap.task_id == JOURNAL for gap in answer.gaps)  # that gap says what to type
+    unkept = any(gap.task_id == JOURNAL_GAP for gap in answer.gaps)  # that gap says what to type
     if storage.lost is not None or answer.status == "complete" or unkept:
         return
     for said in _next_steps(answer, fold(storage.journal.events(answer.run_id)), storage):

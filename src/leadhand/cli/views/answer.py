@@ -16,7 +16,7 @@ from leadhand.cli.views.markdown_text import code
 from leadhand.cli.views.markdown_view import SafeMarkdown
 from leadhand.cli.views.plurals import counted
 from leadhand.cli.views.terminal import encodable, safe, safe_block, sentence
-from leadhand.contracts.answer import FOUND, Answer, Conflict, Gap, Metrics
+from leadhand.contracts.answer import FOUND_HEADING, Answer, Conflict, Gap, Metrics
 from leadhand.run.outcome import reason, without_gaps
 from leadhand.trace.quantities import faster, price
 from leadhand.untrusted.markdown import prose
@@ -63,7 +63,7 @@ def _document(answer: Answer, *, name: _Shown, said: _Shown, ref: _Shown) -> str
     body = safe_block(without_gaps(answer.answer, answer.gaps, contact=answer.contact))
     parts = [
         _section("What is missing", gaps),
-        f"{FOUND}\n\n{body}" if gaps and body.strip() else body,
+        f"{FOUND_HEADING}\n\n{body}" if gaps and body.strip() else body,
         safe_block(answer.contact or ""),
         _section("Contradictions", [_conflict(one, name, said) for one in answer.conflicts]),
         _section("Sources", _sources(answer, ref)),

@@ -6,7 +6,7 @@ from typing import TypedDict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Stamp:
+class RunEvent:
     """What every event carries."""
 
     seq: int
@@ -22,7 +22,7 @@ class Stamp:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaskEvent(Stamp):
+class TaskEvent(RunEvent):
     """What every event about one task carries."""
 
     task_id: str
@@ -30,7 +30,7 @@ class TaskEvent(Stamp):
     """The attempt it is about, from 1; 0 where none was started."""
 
 
-class Work(TypedDict):
+class AttemptTimes(TypedDict):
     """What an attempt itself took, for the event that ends it."""
 
     worked_s: float | None
@@ -38,7 +38,7 @@ class Work(TypedDict):
     path_s: float | None
 
 
-NO_WORK = Work(worked_s=None, worked_high_s=None, path_s=None)
+NO_TIMES = AttemptTimes(worked_s=None, worked_high_s=None, path_s=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
