@@ -246,6 +246,9 @@ HAPPENED: list[tuple[Event, str]] = [
     ),
     (made(RunResumed, deadline_s=None, goes_on=("a", "b"), again=("c",)),
      "run: resumed: goes on with a, b; does c again"),
+    (made(RunResumed, deadline_s=None, goes_on=("a",), prompts_changed=True),
+     "run: resumed with changed prompts: unfinished model calls are made again, finished work is "
+     "kept; goes on with a"),
 ]  # fmt: skip
 
 

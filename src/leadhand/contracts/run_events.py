@@ -32,6 +32,8 @@ class RunStarted(RunEvent):
     """What the program that began the run needs in order to set it up again; its own business."""
     amend: bool = True
     """Whether the plan may be amended; false for a plan that was handed in without `amend`."""
+    prompts: str = ""
+    """A digest of leadhand's prompts and the team's; empty in journals of older releases."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +60,11 @@ class RunResumed(RunEvent):
     crashes: dict[str, int] = field(default_factory=dict[str, int])
     """By task, as in `legal/t1` for one of a nested team: how many times in a row the process died
     while the task was in flight, with nothing new committed by it."""
+    prompts: str = ""
+    """A digest of the prompts from now on, as in `RunStarted`."""
+    prompts_changed: bool = False
+    """Whether answers of models to unfinished work are no longer used, because the prompts are
+    others than when they were asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

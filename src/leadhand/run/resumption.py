@@ -1,7 +1,8 @@
 """What a run that was stopped, or lost with its process, goes on with. Pure."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
+from leadhand.contracts import events
 from leadhand.contracts.task import Task
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError
@@ -73,6 +74,42 @@ def again(state: RunState, task_id: str) -> tuple[str, ...]:
     after = dependants([task.task for task in state.tasks.values()])
     found = {task_id} | descendants(after, task_id)
     return tuple(id for id in state.tasks if id in found)
+
+
+def prompts_changed(
+    state: RunState, past: Iterable[events.Event], prompts: str, *, again: Collection[str] = ()
+) -> bool:
+    """Whether models are asked again what they had answered, because the prompts have changed.
+
+    `past` is the log that `state` follows from. Tasks that are done `again` are left out: their
+    models are asked again anyway.
+    """
+    if state.prompts == prompts:
+        return False
+    answered: set[tuple[str | None, int]] = set()
+    for event in past:
+        match event:
+            case _ if event.within:
+                pass  # a nested run says so itself
+            case events.ModelCalled() if event.response is not None:
+                answered.add((event.task_id, event.attempt or 0))
+            case events.PlanAccepted() | events.SynthesisStarted():
+                answered.discard((None, 0))
+            case events.RunResumed():
+                answered = {call for call in answered if call[0] not in event.again}
+            case _:
+                pass
+    unfinished: set[tuple[str | None, int]] = {
+        (id, _next_attempt(task)) for id, task in state.tasks.items() if id not in again
+    }
+    if state.phase in ("planning", "synthesizing"):
+        unfinished.add((None, 0))
+    return not unfinished.isdisjoint(answered)
+
+
+def _next_attempt(task: TaskState) -> int:
+    """The attempt that a resumed run makes, or makes once more."""
+    return task.attempts + (not task.interrupted and task.status != "running")
 
 
 def _was_stopped(task: TaskState) -> bool:

@@ -18,6 +18,7 @@ from leadhand.engine.scheduler import GRACE_S, Scheduler
 from leadhand.engine.shared_workers import SharedWorkers, TeamPath
 from leadhand.engine.stopwatch import aside
 from leadhand.models.choice import roles
+from leadhand.models.prompts import prompts_of
 from leadhand.ports import PlanRequest
 from leadhand.run.answer_step import AnswerStep
 from leadhand.run.cancellation import ActiveRun
@@ -26,7 +27,7 @@ from leadhand.run.metrics import metrics, sequential
 from leadhand.run.people import People
 from leadhand.run.plan_step import PlanStep
 from leadhand.run.reserve import Reserve
-from leadhand.run.resumption import is_over, stopped
+from leadhand.run.resumption import is_over, prompts_changed, stopped
 from leadhand.run.roles import Roles
 from leadhand.run.stopping import Stopping
 from leadhand.run.term import Term
@@ -126,8 +127,10 @@ class Run:
         reserve = self._of.roles.synthesizer.calls_model
         term = self._of.term = Term(recorder, self._deadline_s, reserve=reserve)
         recorder.keep_until(lambda: term.work_until_s)
+        prompts = prompts_of(team)
         if recorder.state.seq:
-            resumable = tuple(id for id in stopped(recorder.state) if id not in {*again})
+            state, past = recorder.state, recorder.past
+            resumable = tuple(id for id in stopped(state) if id not in {*again})
             recorder.record(
                 events.RunResumed(
                     **recorder.stamp(),
@@ -136,6 +139,8 @@ class Run:
                     goes_on=resumable,
                     again=again,
                     crashes=recorder.crashes(team),
+                    prompts=prompts,
+                    prompts_changed=prompts_changed(state, past, prompts, again=again),
                 )
             )
             self._give_up_crashed()
@@ -153,6 +158,7 @@ class Run:
                 nonce=self._of.roles.nonce,
                 origin=self._setting.origin,
                 amend=self._setting.amend,
+                prompts=prompts,
             )
         )
 

@@ -40,6 +40,7 @@ def apply_to_run(state: RunState, event: RunEvent) -> None:
             state.nonce = event.nonce
             state.origin = event.origin
             state.amend = event.amend
+            state.prompts = event.prompts
         case events.RunStopped():
             state.stopped = True
         case events.RunResumed():
@@ -149,6 +150,7 @@ def _resumed(state: RunState, event: events.RunResumed) -> None:
     state.asked_s = event.elapsed_s
     state.deadline_s = None if event.deadline_s is None else event.elapsed_s + event.deadline_s
     state.budget = event.budget
+    state.prompts = event.prompts
     if state.synthesis_started_s is not None:
         ended_s = event.elapsed_s if state.finished_s is None else state.finished_s
         _also_worked(state, state.calls.worked_s(ended_s - state.synthesis_started_s))

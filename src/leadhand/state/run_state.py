@@ -139,6 +139,8 @@ class RunState:
     inputs: tuple[str, ...] = ()
     nonce: str = ""
     origin: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    prompts: str = ""
+    """A digest of the prompts that its models are sent."""
     phase: Phase = "planning"
     seq: int = 0
     """Of the last event."""

@@ -218,7 +218,9 @@ def _run(
         case events.RunStopped():
             return "told to stop"
         case events.RunResumed():
-            return f"resumed, {len(event.goes_on)} tasks go on, {len(event.again)} are done again"
+            changed = " with changed prompts" if event.prompts_changed else ""
+            tasks = f"{len(event.goes_on)} tasks go on, {len(event.again)} are done again"
+            return f"resumed{changed}, {tasks}"
         case events.PlanProposed():
             return f"plan of {len(event.plan.tasks):,} tasks proposed by {event.by}"
         case events.PlanRejected():

@@ -71,8 +71,9 @@ def notice(
             went_on = f"going on: {_named(event.goes_on)}" if event.goes_on else ""
             again = f"done again: {_named(event.again)}" if event.again else ""
             lost = f"in flight when the process died: {_crashed(event)}" if event.crashes else ""
+            changed = " with changed prompts" if event.prompts_changed else ""
             said = "; ".join(filter(None, [went_on, again, lost]))
-            return Step(at_s, "resumed", "resumed", said)
+            return Step(at_s, "resumed", f"resumed{changed}", said)
         case events.CritiqueGiven():
             said = f"critic, draft {event.round}: {event.verdict.replace('_', ' ')}"
             points = "; ".join(f"{point.severity}: {point.point}" for point in event.points)

@@ -87,6 +87,9 @@ def _of_run(event: events.Event) -> Notice | None:
         case events.RunResumed():
             said = [f"goes on with {_listed(event.goes_on)}"] if event.goes_on else []
             said += [f"does {_listed(event.again)} again"] if event.again else []
+            if event.prompts_changed:
+                said = ["unfinished model calls are made again, finished work is kept", *said]
+                return Notice("run", "resumed with changed prompts", "; ".join(said))
             return Notice("run", "resumed", "; ".join(said))
         case events.PlanRejected() if event.problems:
             return Notice("plan", "sent back", _first(event.problems))
