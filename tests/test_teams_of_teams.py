@@ -27,7 +27,7 @@ from leadhand.contracts.events import (
     parse,
 )
 from leadhand.errors import TeamError
-from leadhand.state.fold import find, fold
+from leadhand.state.fold import find_task, fold
 from leadhand.testing import VirtualClock, run_virtual
 from tests.nested_teams import (
     DESK,
@@ -71,11 +71,11 @@ def test_the_state_is_the_fold_of_the_log_with_all_that_is_nested_in_it() -> Non
     kept = ran.supervisor.journal.events(ran.answer.run_id)
     state = fold(kept)
     assert state == fold(parse(dump(event)) for event in kept) == fold(ran.events)
-    within, task = find(state, "t1/archive/reader")
+    within, task = find_task(state, "t1/archive/reader")
     assert within == ("t1", "archive")
     assert task is not None
     assert (task.status, task.task.id) == ("completed", "reader")
-    assert find(state, "t1/nobody") == ((), None)
+    assert find_task(state, "t1/nobody") == ((), None)
 
 
 def test_a_second_attempt_begins_its_nested_run_anew() -> None:

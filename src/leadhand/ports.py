@@ -230,7 +230,7 @@ class Remedies(Protocol):
         """The intent of `task` in words that avoid what went wrong; none where none would."""
         ...
 
-    async def route(
+    async def reassign(
         self, task: Task, outcome: Escalated | Failed, *, workers: Sequence[str]
     ) -> str | None:
         """Who of `workers` should do `task`; none where nobody of them is right for it."""

@@ -115,7 +115,7 @@ class Supervisor:
         self._remedies = remedies
         self._clock: Clock = clock or SystemClock()
         self._active: dict[str, running.ActiveRun] = {}
-        self._workforce = running.SharedWorkers(self.team, lock=threading.RLock())
+        self._shared_workers = running.SharedWorkers(self.team, lock=threading.RLock())
 
     async def plan(
         self,
@@ -270,7 +270,7 @@ class Supervisor:
                     active=active,
                     deadline_s=self._deadline_s,
                     concurrency=self._concurrency,
-                    workforce=self._workforce,
+                    shared_workers=self._shared_workers,
                     setting=setting,
                     people=people,
                 )
@@ -292,7 +292,7 @@ class Supervisor:
                 models = rates.health()
         return Health(
             runs=tuple(self._active),
-            workers=self._workforce.health(self._clock),
+            workers=self._shared_workers.health(self._clock),
             models=models,
         )
 

@@ -33,12 +33,12 @@ class ScriptedRemedies:
         await self._asked("refine", known=self.intent is not None)
         return self.intent
 
-    async def route(
+    async def reassign(
         self, task: Task, outcome: Escalated | Failed, *, workers: Sequence[str]
     ) -> str | None:
         """The scripted worker."""
         self.about.append((task.id, (outcome, workers)))
-        await self._asked("route", known=self.worker is not None)
+        await self._asked("reassign", known=self.worker is not None)
         return self.worker
 
     async def split(self, task: Task, outcome: Escalated | Failed) -> Sequence[Task]:

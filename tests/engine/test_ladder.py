@@ -83,7 +83,7 @@ def test_out_of_scope_goes_to_whom_the_router_chooses() -> None:
     remedies = ScriptedRemedies(worker="second")
     recorder = work(failing_until(2, scope), remedies=remedies)
     assert recorder.state.tasks["a"].tried == ("first", "second")
-    assert remedies.asked == ["route"]
+    assert remedies.asked == ["reassign"]
 
 
 @pytest.mark.parametrize("chosen", ["nobody", "first", None])

@@ -19,7 +19,7 @@ from leadhand.contracts.outcome import (
 )
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team, Worker
-from leadhand.policies.history import FREE_REPEATS
+from leadhand.policies.history import FREE_RETRIES
 from leadhand.state.fold import fold
 from leadhand.testing import run_virtual
 from tests.engine.remedies import ScriptedRemedies
@@ -83,4 +83,4 @@ def test_the_fold_equals_the_live_state_and_no_cap_is_passed(
         assert one.attempts_before + one.attempts <= 3
         assert one.splits <= 2
     assert state.revisions <= 2
-    assert state.repeated <= FREE_REPEATS + 0.2 * state.dispatched + 1
+    assert state.repeated <= FREE_RETRIES + 0.2 * state.dispatched + 1

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from leadhand import Handoff, Plan, Supervisor, Task, Team, Worker
 from leadhand.contracts.events import Event, TaskDispatched, TaskReassigned
 from leadhand.contracts.outcome import Failed
-from leadhand.policies.load import Load, latency, taker
+from leadhand.policies.load_balancing import WorkerLoad, latency, substitute
 from leadhand.state.fold import fold
 from leadhand.testing import VirtualClock, run_virtual
 
 loads = st.builds(
-    Load,
+    WorkerLoad,
     st.sampled_from("abcdef"),
     st.booleans(),
     st.integers(0, 20),
@@ -25,9 +25,9 @@ loads = st.builds(
 
 @given(loads, st.lists(loads, max_size=4), st.none() | loads, st.none() | st.integers(0, 20))
 def test_a_task_is_given_away_only_to_someone_who_can_start_it_now(
-    own: Load, mates: list[Load], fallback: Load | None, max_queue: int | None
+    own: WorkerLoad, mates: list[WorkerLoad], fallback: WorkerLoad | None, max_queue: int | None
 ) -> None:
-    taken = taker(own, mates, fallback=fallback, max_queue=max_queue)
+    taken = substitute(own, mates, fallback=fallback, max_queue=max_queue)
     if taken is None:
         return
     others = [*mates, *([fallback] if fallback is not None else [])]
@@ -37,27 +37,29 @@ def test_a_task_is_given_away_only_to_someone_who_can_start_it_now(
 
 
 def test_who_is_quicker_or_has_less_to_do_takes_the_next_task() -> None:
-    own = Load("own", True, running=2, latency_s=1.0)
-    assert taker(own, [Load("slow", True, running=1, latency_s=4.0)]) is None
-    quick = taker(own, [Load("quick", True, running=1, latency_s=1.0)])
+    own = WorkerLoad("own", True, running=2, latency_s=1.0)
+    assert substitute(own, [WorkerLoad("slow", True, running=1, latency_s=4.0)]) is None
+    quick = substitute(own, [WorkerLoad("quick", True, running=1, latency_s=1.0)])
     assert quick is not None
     assert (quick.worker, quick.reason) == ("quick", "quick, of the same role as own, is less busy")
-    assert taker(own, [Load("even", True, running=2, latency_s=1.0)]) is None
-    assert taker(own, [Load("busy", True, running=0, waiting=9, latency_s=1.0)]) is None
-    unknown = taker(Load("own", True, running=1, latency_s=5.0), [Load("new", True)])
+    assert substitute(own, [WorkerLoad("even", True, running=2, latency_s=1.0)]) is None
+    assert substitute(own, [WorkerLoad("busy", True, running=0, waiting=9, latency_s=1.0)]) is None
+    unknown = substitute(
+        WorkerLoad("own", True, running=1, latency_s=5.0), [WorkerLoad("new", True)]
+    )
     assert unknown is not None, "who is not known yet is taken to be like the others"
 
 
 def test_a_fallback_helps_out_only_while_the_queue_is_too_long() -> None:
-    helper = Load("helper", True)
-    full = Load("own", False, running=1, waiting=4)
-    taken = taker(full, [], fallback=helper, max_queue=3)
+    helper = WorkerLoad("helper", True)
+    full = WorkerLoad("own", False, running=1, waiting=4)
+    taken = substitute(full, [], fallback=helper, max_queue=3)
     assert taken is not None
     assert taken.reason == "4 tasks wait for own, more than 3: helper helps out"
-    assert taker(full, [], fallback=helper, max_queue=4) is None
-    assert taker(full, [], fallback=helper) is None
-    assert taker(full, [], fallback=Load("helper", False), max_queue=0) is None
-    assert taker(Load("own", True, waiting=9), [], fallback=helper, max_queue=0) is None
+    assert substitute(full, [], fallback=helper, max_queue=4) is None
+    assert substitute(full, [], fallback=helper) is None
+    assert substitute(full, [], fallback=WorkerLoad("helper", False), max_queue=0) is None
+    assert substitute(WorkerLoad("own", True, waiting=9), [], fallback=helper, max_queue=0) is None
 
 
 def test_the_latency_is_that_of_the_last_tasks() -> None:

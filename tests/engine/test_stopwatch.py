@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 
 from leadhand.contracts.event_fields import AttemptTimes
 from leadhand.engine.attempts import AbandonableTask
-from leadhand.engine.stopwatch import Stopwatch, aside
+from leadhand.engine.stopwatch import ExcludedTime, Stopwatch
 from leadhand.testing import run_virtual
 
 
@@ -39,18 +39,18 @@ def test_waiting_for_something_of_its_own_counts() -> None:
 def test_what_is_timed_apart_counts_as_is_said_and_no_more_than_it_took() -> None:
     async def queue() -> None:
         await asyncio.sleep(1)
-        with aside() as waiting:
+        with ExcludedTime() as waiting:
             await asyncio.sleep(4)
         assert waiting.elapsed_s == 4.0
 
     async def thread() -> None:
         await asyncio.sleep(1)
-        with aside() as block:
+        with ExcludedTime() as block:
             await asyncio.sleep(4)
             block.took(2.0, 3.0)
 
     async def bold() -> None:
-        with aside() as block:
+        with ExcludedTime() as block:
             await asyncio.sleep(4)
             block.took(9.0, 9.0)
 
@@ -61,12 +61,12 @@ def test_what_is_timed_apart_counts_as_is_said_and_no_more_than_it_took() -> Non
 
 def test_of_blocks_within_each_other_the_first_counts() -> None:
     async def attempt() -> None:
-        with aside() as outer:
-            with aside() as inner:
+        with ExcludedTime() as outer:
+            with ExcludedTime() as inner:
                 await asyncio.sleep(4)
                 inner.took(4.0, 4.0)
             outer.took(1.0, 1.0)
-        with aside() as later:
+        with ExcludedTime() as later:
             await asyncio.sleep(2)
             later.took(2.0, 2.0)
 
@@ -76,7 +76,7 @@ def test_of_blocks_within_each_other_the_first_counts() -> None:
 def test_several_things_at_once_may_take_more_than_their_block() -> None:
     async def attempt() -> None:
         await asyncio.sleep(1)
-        with aside() as block:
+        with ExcludedTime() as block:
             await asyncio.sleep(4)
             block.took_all(7.0, 8.0, path_s=3.0)
 
@@ -98,7 +98,7 @@ def test_an_attempt_under_way_is_timed_until_now_and_one_not_begun_took_nothing(
 
 def test_a_block_outside_an_attempt_only_measures() -> None:
     async def measure() -> float:
-        with aside() as block:
+        with ExcludedTime() as block:
             await asyncio.sleep(3)
         return block.elapsed_s
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from leadhand.engine.thread_time import ThreadFacts, Turns
+from leadhand.engine.thread_time import ThreadUsage, Turns
 
 TURN_S = 0.005
 
@@ -15,9 +15,9 @@ def facts(
     taken: int,
     beside: float,
     queued_s: float = 0.0,
-) -> ThreadFacts:
+) -> ThreadUsage:
     turns = Turns(taken, queued_s)
-    return ThreadFacts(wall_s, cpu_s, process_cpu_s, turns, beside)
+    return ThreadUsage(wall_s, cpu_s, process_cpu_s, turns, beside)
 
 
 def test_six_threads_that_share_the_interpreter_took_what_each_computed() -> None:
@@ -57,7 +57,7 @@ def test_many_short_waits_while_others_compute_can_have_been_either() -> None:
 
 
 def test_where_the_system_does_not_tell_the_range_is_what_others_computed() -> None:
-    untold = ThreadFacts(6.0, 1.0, 5.0, None, 5.0)
+    untold = ThreadUsage(6.0, 1.0, 5.0, None, 5.0)
     assert untold.worked(TURN_S) == (2.0, 6.0)
-    alone = ThreadFacts(6.0, 1.0, 1.0, None, 5.0)
+    alone = ThreadUsage(6.0, 1.0, 1.0, None, 5.0)
     assert alone.worked(TURN_S) == (6.0, 6.0)

@@ -19,8 +19,8 @@ from leadhand.contracts.outcome import (
     Result,
 )
 from leadhand.contracts.task import Task
-from leadhand.engine.adaptation import MAX_REVISIONS
 from leadhand.engine.recorder import Recorder
+from leadhand.engine.revisions import MAX_REVISIONS
 from leadhand.planners.proposal import MAX_TOLD, proposed
 from leadhand.state.fold import RunState
 from leadhand.testing import ScriptedServer, run_virtual
@@ -106,7 +106,7 @@ class Inventive(ScriptedRemedies):
         await self._asked("refine", known=True)
         return f"{task.intent} {len(self.asked)}"
 
-    async def route(
+    async def reassign(
         self, task: Task, outcome: Escalated | Failed, *, workers: Sequence[str]
     ) -> str | None:
         """The first that there is."""

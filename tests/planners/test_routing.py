@@ -117,12 +117,12 @@ def test_a_task_that_was_handed_back_goes_to_who_comes_next_and_never_back() -> 
     task = Task(id="t1", worker="billing", intent="Error 42 on my invoice")
 
     def among(*workers: str) -> str | None:
-        return asyncio.run(router.route(task, NOT_MINE, workers=workers))
+        return asyncio.run(router.reassign(task, NOT_MINE, workers=workers))
 
     assert among("technical", "manager") == "manager"
     assert among("technical") == "technical"
     assert among() is None
-    assert asyncio.run(Router(team()).route(task, NOT_MINE, workers=("technical",))) is None
+    assert asyncio.run(Router(team()).reassign(task, NOT_MINE, workers=("technical",))) is None
 
 
 # By a model, through real HTTP
@@ -204,7 +204,7 @@ def test_what_a_worker_said_reaches_the_model_as_data(server: ScriptedServer) ->
             chooser = ModelChooser(caller, Fence("n0nce"), Role(model=OPENAI), {})
             task = Task(id="t1", worker="billing", intent="The app crashes")
             others = ("technical", "manager")
-            return await Router(the_team, chooser).route(task, NOT_MINE, workers=others)
+            return await Router(the_team, chooser).reassign(task, NOT_MINE, workers=others)
 
     assert asyncio.run(ask()) == "technical"
     (body,) = bodies(server)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leadhand.contracts.task import Plan
-from leadhand.engine.frontier import Frontier
+from leadhand.engine.dependencies import Dependencies
 from leadhand.plans import graph
 from tests.plans.samples import edges, plan, plans, task
 
@@ -69,15 +69,15 @@ def test_acyclic_plans_have_no_cycle_and_a_full_order(any_plan: Plan) -> None:
 def test_the_frontier_ends_every_task_once_and_never_before_its_dependencies(
     any_plan: Plan, chance: random.Random
 ) -> None:
-    frontier = Frontier(any_plan.tasks)
+    dependencies = Dependencies(any_plan.tasks)
     by_id = {one.id: one for one in any_plan.tasks}
     gave: dict[str, bool] = {}
-    ready = frontier.ready()
+    ready = dependencies.ready()
     while ready:
         id = ready.pop(chance.randrange(len(ready)))
         assert set(by_id[id].depends_on) <= set(gave)
         gave[id] = chance.random() < 0.7
-        more, skipped = frontier.finish(id, gave_result=gave[id])
+        more, skipped = dependencies.finish(id, gave_result=gave[id])
         for skipped_id, blame in skipped:
             assert gave[blame] is False
             assert skipped_id not in gave

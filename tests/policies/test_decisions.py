@@ -10,9 +10,9 @@ from leadhand.contracts.retry import Retry
 from leadhand.contracts.team import Ladder, RetryRules, Rung
 from leadhand.policies import Action, History, Rules, decide
 from leadhand.policies.actions import FallBack, GiveUp, RaiseTier, RefineTask, RetryTask, SplitTask
-from leadhand.policies.history import FREE_REPEATS
-from leadhand.policies.ladder import above, rungs
-from leadhand.policies.load import Load, Taker, latency, taker
+from leadhand.policies.history import FREE_RETRIES
+from leadhand.policies.ladder import rungs, rungs_before
+from leadhand.policies.load_balancing import Substitute, WorkerLoad, latency, substitute
 from leadhand.policies.rungs import jitter, more_confident
 
 BUSY = Failed(kind="error", message="busy", transient=True)
@@ -22,7 +22,7 @@ RAISED = BUSY.model_copy(update={"raised": Raised(type="ValueError")})
 
 RULES = Rules(ladder=Ladder(failed=("retry",), timeout=("retry",)))
 """A worker may only be retried."""
-MODEL = replace(RULES, judgement=True, by_model=frozenset({"w"}))
+MODEL = replace(RULES, remedies=True, by_model=frozenset({"w"}))
 
 
 def decided(outcome: Escalated | Failed, history: History, rules: Rules = RULES) -> Action:
@@ -89,11 +89,11 @@ def test_a_timeout_is_retried_once_if_there_is_time_for_all_of_it(
 
 def test_a_run_tries_again_a_number_of_times_and_for_a_share_of_its_tasks() -> None:
     rules = replace(RULES, retry=RetryRules(retry_share=0.5))
-    last = replace(made(1), dispatched=4, repeated=FREE_REPEATS + 1)
+    last = replace(made(1), dispatched=4, repeated=FREE_RETRIES + 1)
     assert isinstance(decided(BUSY, last, rules), RetryTask)
-    spent = replace(made(1), dispatched=4, repeated=FREE_REPEATS + 2)
+    spent = replace(made(1), dispatched=4, repeated=FREE_RETRIES + 2)
     assert decided(BUSY, spent, rules) == GiveUp(
-        f"given up: the run has tried {FREE_REPEATS + 2} times again, as it may"
+        f"given up: the run has tried {FREE_RETRIES + 2} times again, as it may"
     )
     # What is handed back is an answer, and costs the run none of these.
     scope = Escalated(reason="out_of_scope", message="not mine")
@@ -120,9 +120,12 @@ def test_what_raised_is_tried_again_once_before_its_intent_is_refined() -> None:
     assert isinstance(decided(RAISED, made(1), model), RetryTask)
     assert decided(RAISED, made(2), model) == refined
     assert isinstance(decided(BUSY, made(2), model), RetryTask), "an outage has no words"
-    for history in (replace(made(2), refined=True), replace(made(2), passed=frozenset({"refine"}))):
+    for history in (
+        replace(made(2), refined=True),
+        replace(made(2), ruled_out=frozenset({"refine"})),
+    ):
         assert isinstance(decided(RAISED, history, model), RetryTask)
-    assert isinstance(decided(RAISED, made(2), replace(model, judgement=False)), RetryTask)
+    assert isinstance(decided(RAISED, made(2), replace(model, remedies=False)), RetryTask)
     assert isinstance(decided(RAISED, made(2), replace(model, by_model=frozenset())), RetryTask)
 
 
@@ -173,8 +176,12 @@ def test_each_outcome_has_its_rungs(
 
 def test_the_rungs_above_one_are_those_before_it() -> None:
     unsure = Escalated(reason="low_confidence", message="m")
-    assert above("accept", unsure, LADDER) == {"stronger_tier"}
-    assert above("stronger_tier", unsure, LADDER) == above("retry", unsure, LADDER) == frozenset()
+    assert rungs_before("accept", unsure, LADDER) == {"stronger_tier"}
+    assert (
+        rungs_before("stronger_tier", unsure, LADDER)
+        == rungs_before("retry", unsure, LADDER)
+        == frozenset()
+    )
     assert rungs(Failed(kind="budget", message="m"), Ladder(failed=("retry",))) == ()
 
 
@@ -198,15 +205,15 @@ def test_of_two_results_the_surer_ones_counts(
 
 def test_who_would_be_done_first_takes_the_task() -> None:
     """Its own worker's queue is what is shared, and does not count against it."""
-    own = Load("own", True, running=1, waiting=9, latency_s=2.0)
-    assert taker(own, [Load("mate", True, running=1, waiting=1, latency_s=1.0)]) == Taker(
-        "mate", "mate, of the same role as own, is less busy"
-    )
-    assert taker(own, [Load("mate", True, running=1, waiting=2, latency_s=1.5)]) is None
+    own = WorkerLoad("own", True, running=1, waiting=9, latency_s=2.0)
+    assert substitute(
+        own, [WorkerLoad("mate", True, running=1, waiting=1, latency_s=1.0)]
+    ) == Substitute("mate", "mate, of the same role as own, is less busy")
+    assert substitute(own, [WorkerLoad("mate", True, running=1, waiting=2, latency_s=1.5)]) is None
     # One of whom nothing is known takes as long as the others on average.
-    known = [Load("slow", True, running=0, latency_s=4.0), Load("new", True)]
-    assert taker(own, known) == Taker("new", "new, of the same role as own, is less busy")
-    assert taker(own, [Load("new", True, running=1)]) is None
+    known = [WorkerLoad("slow", True, running=0, latency_s=4.0), WorkerLoad("new", True)]
+    assert substitute(own, known) == Substitute("new", "new, of the same role as own, is less busy")
+    assert substitute(own, [WorkerLoad("new", True, running=1)]) is None
 
 
 def test_the_last_task_counts_for_three_tenths_of_the_latency() -> None:

@@ -268,8 +268,8 @@ def test_what_is_kept_between_runs_is_no_more_than_the_team() -> None:
         ("helper", 0, 0),
     ]
     assert health.worker("helper").latency_s is not None
-    workforce = supervisor._workforce  # pyright: ignore[reportPrivateUsage]
-    kept = [workforce.of((), worker) for worker in supervisor.team.workers]
+    shared_workers = supervisor._shared_workers  # pyright: ignore[reportPrivateUsage]
+    kept = [shared_workers.of((), worker) for worker in supervisor.team.workers]
     assert sum(len(one._queue) + len(one._held) for one in kept) == 0  # pyright: ignore[reportPrivateUsage]
 
 

@@ -36,7 +36,7 @@ from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.engine.attempts import GRACE_S
 from leadhand.engine.handoffs import limits_of
-from leadhand.policies.history import FREE_REPEATS
+from leadhand.policies.history import FREE_RETRIES
 from leadhand.policies.rungs import JITTER
 from tests.simulation.breakers import Watched
 from tests.simulation.seen import Seen
@@ -171,7 +171,7 @@ class Log:
                 yield f"it was started without the result of {id}, which it needs"
         self._dispatched += not seen.started
         self._followed += seen.failed_last
-        if self._followed > FREE_REPEATS + retry.retry_share * self._dispatched + 1:
+        if self._followed > FREE_RETRIES + retry.retry_share * self._dispatched + 1:
             yield f"{self._followed} failed attempts were followed by others"
         yield from self._admitted(event)
         seen.attempts, seen.running, seen.failed_last = event.attempt, True, False

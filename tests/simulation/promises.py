@@ -25,7 +25,7 @@ from leadhand.contracts.team import Worker
 from leadhand.engine.attempts import GRACE_S
 from leadhand.engine.quarantine import SUSPECT_CRASHES
 from leadhand.models.ledger import NOTHING, nano_usd
-from leadhand.state.fold import apply, find, fold
+from leadhand.state.fold import apply, find_task, fold
 from leadhand.state.run_state import RunState
 from tests.simulation.drive import spent
 from tests.simulation.log import ENDINGS, EPSILON_S, Log
@@ -202,7 +202,7 @@ def _alone(recording: Recording, dispatched: dict[int, Worker]) -> Iterator[str]
         elif isinstance(event, RunResumed) and not event.within:
             working.clear()
         elif isinstance(event, TaskDispatched) and dispatched[event.seq].team is None:
-            _, task = find(state, event.task_id)
+            _, task = find_task(state, event.task_id)
             suspect = task is not None and task.crashes >= SUSPECT_CRASHES
             if working and (suspect or any(working.values())):
                 yield f"event {event.seq}: {event.task_id} was started beside {[*working]}"

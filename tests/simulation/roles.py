@@ -39,7 +39,7 @@ class ScriptedRemedies:
         words = (f"{task.intent}, and mind the units", task.intent, "", None, "long " * 9_000, 7)
         return cast("str | None", chance.choices(words, (6, 1, 1, 1, 1, 1))[0])
 
-    async def route(
+    async def reassign(
         self, task: Task, outcome: Escalated | Failed, *, workers: Sequence[str]
     ) -> str | None:
         """One of those to choose from, nobody, or somebody who is not there."""

@@ -37,7 +37,7 @@ from leadhand.contracts.outcome import (
     Usage,
 )
 from leadhand.contracts.task import Limits
-from leadhand.state.fold import TaskState, find
+from leadhand.state.fold import TaskState, find_task
 from tests.plans.samples import plan, task
 from tests.state.folding import Run, Told
 
@@ -255,8 +255,8 @@ def test_what_a_nested_run_uses_the_task_around_it_has_used() -> None:
     }  # fmt: skip
     first = run.state.tasks["a"].nested
     assert first is not None
-    assert find(run.state, "a/a") == (("a",), first.tasks["a"])
-    assert find(run.state, "a/gone") == find(run.state, "gone") == ((), None)
+    assert find_task(run.state, "a/a") == (("a",), first.tasks["a"])
+    assert find_task(run.state, "a/gone") == find_task(run.state, "gone") == ((), None)
     run.tell(STARTED, within="a")
     assert run.state.tasks["a"].nested != first, "a second attempt is a run of its own"
 
@@ -301,7 +301,7 @@ def test_two_levels_down_it_is_the_same() -> None:
     for inner in (STARTED, PROPOSED, PlanAccepted, A, DONE):
         run.tell(partial(nested_in, inner, "a"), within="a")
     assert run.state.usage == run.state.tasks["a"].usage == HALF.usage
-    assert find(run.state, "a/a/a")[0] == ("a", "a")
+    assert find_task(run.state, "a/a/a")[0] == ("a", "a")
 
 
 def nested_in(inner: Told, task_id: str, **stamp: object) -> Event:

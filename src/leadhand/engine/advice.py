@@ -11,7 +11,7 @@ from leadhand.contracts.outcome import Escalated, Failed
 from leadhand.contracts.task import Task
 from leadhand.contracts.team import Team
 from leadhand.engine.amendments import parts_of
-from leadhand.policies.actions import AskPerson, Consult, ReassignTask, RefineTask, SplitTask
+from leadhand.policies.actions import AskPerson, NeedsAdvice, ReassignTask, RefineTask, SplitTask
 from leadhand.ports import Person, Remedies
 
 MAX_INTENT_CHARS = 20_000
@@ -20,7 +20,7 @@ _log = logging.getLogger("leadhand")
 
 
 @dataclass(frozen=True, slots=True)
-class Rewording:
+class Refinement:
     """The intent that the next attempt is given."""
 
     intent: str
@@ -34,13 +34,13 @@ class Reassignment:
 
 
 @dataclass(frozen=True, slots=True)
-class Subtasks:
+class Split:
     """What a task is split into."""
 
     parts: tuple[Task, ...]
 
 
-Advice = Rewording | Reassignment | Subtasks
+Advice = Refinement | Reassignment | Split
 
 
 class Advisers:
@@ -53,7 +53,7 @@ class Advisers:
 
     async def on(
         self,
-        action: Consult,
+        action: NeedsAdvice,
         task: Task,
         outcome: Escalated | Failed,
         *,
@@ -64,22 +64,22 @@ class Advisers:
             case AskPerson():
                 said = await self.person.ask(task, outcome) if self.person else None
                 told = f"{task.intent}\n\nA person was asked about this and says: {said}"
-                return Rewording(told) if said and said.strip() else None
+                return Refinement(told) if said and said.strip() else None
             case _ if self.remedies is None:
                 return None
             case RefineTask():
                 return _words(await self.remedies.refine(task, outcome), task)
             case ReassignTask():
-                name = await self.remedies.route(task, outcome, workers=workers)
+                name = await self.remedies.reassign(task, outcome, workers=workers)
                 return Reassignment(name) if name is not None and name in workers else None
             case SplitTask():
                 parts = parts_of(task, await self.remedies.split(task, outcome), self._team)
                 if isinstance(parts, str):
                     _log.warning("task %r is not split: %s", task.id, parts)
                     return None
-                return Subtasks(parts)
+                return Split(parts)
 
 
-def _words(intent: str | None, task: Task) -> Rewording | None:
+def _words(intent: str | None, task: Task) -> Refinement | None:
     words = (intent or "").strip()[:MAX_INTENT_CHARS]
-    return Rewording(words) if words and words != task.intent else None
+    return Refinement(words) if words and words != task.intent else None

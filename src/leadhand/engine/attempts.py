@@ -166,7 +166,7 @@ class PastAttempt:
     limits: Limits
     work: AttemptTimes
     """What it took."""
-    passed: frozenset[Rung] = frozenset()
+    ruled_out: frozenset[Rung] = frozenset()
     """Rungs of the ladder that nobody had anything to say for after it."""
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from leadhand.contracts.team import Team
 from leadhand.engine.attempts import ReadyQueue, Slots
 from leadhand.engine.shared_workers import SharedWorker, SharedWorkers, TeamPath, Waiter
-from leadhand.policies.load import Load, taker
+from leadhand.policies.load_balancing import WorkerLoad, substitute
 from leadhand.ports import Runner
 
 
@@ -43,14 +43,14 @@ class ReadyQueues:
         slots: Slots,
         team_slots: Slots,
         shared_slots: Mapping[str, Sequence[Slots]],
-        workforce: SharedWorkers,
-        way: TeamPath,
+        shared_workers: SharedWorkers,
+        team_path: TeamPath,
         waiter: Waiter,
     ) -> None:
         """`slots` are for all tasks but those that nested teams do, `team_slots` for these.
 
-        `runners` and `shared_slots` are by worker name. `way` is where the team is in the tree that
-        the `workforce` is of, and `waiter` wakes the run when it may be its turn.
+        `runners` and `shared_slots` are by worker name. `team_path` is the team's place in the tree
+        of `shared_workers`, and `waiter` wakes the run when it may be its turn.
         """
         self._waiter = waiter
         self._queues = {
@@ -61,7 +61,7 @@ class ReadyQueues:
                     team_slots if worker.team is not None else slots,
                     *shared_slots.get(worker.name, ()),
                 ),
-                workforce.of(way, worker),
+                shared_workers.of(team_path, worker),
                 waiter,
             )
             for worker in team.workers
@@ -200,7 +200,7 @@ class ReadyQueues:
         fallback = self._queues.get(worker.fallback) if worker.fallback is not None else None
         if fallback is not None and not fallback.shared.breaker.admits(now_s):
             fallback = None
-        taken = taker(
+        taken = substitute(
             _load(queue),
             mates,
             fallback=_load(fallback) if fallback is not None else None,
@@ -211,6 +211,8 @@ class ReadyQueues:
         return _Choice(self._queues[taken.worker], taken.reason)
 
 
-def _load(queue: ReadyQueue) -> Load:
+def _load(queue: ReadyQueue) -> WorkerLoad:
     shared = queue.shared
-    return Load(queue.worker.name, queue.open(), shared.running, shared.waiting, shared.latency_s)
+    return WorkerLoad(
+        queue.worker.name, queue.open(), shared.running, shared.waiting, shared.latency_s
+    )

@@ -1,6 +1,6 @@
 """Recovery: what is done about attempts that did not complete, as the team's ladder says.
 
-Policies decide, this carries out: it asks for what needs judgement, writes down what was decided,
+Policies decide, this carries out: it asks for what needs remedies, writes down what was decided,
 and tells the board what follows for the tasks. Where nobody has an answer the next rung is tried.
 """
 
@@ -9,31 +9,31 @@ from leadhand.contracts.event_fields import NO_TIMES
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Result
 from leadhand.contracts.task import Task
 from leadhand.contracts.team import Rung, Team, Worker
-from leadhand.engine.advice import Advice, Advisers, Reassignment, Rewording, Subtasks
+from leadhand.engine.advice import Advice, Advisers, Reassignment, Refinement, Split
 from leadhand.engine.approvals import Approvals
 from leadhand.engine.attempts import PastAttempt
-from leadhand.engine.board import Board
 from leadhand.engine.consultations import Consultations
 from leadhand.engine.handoffs import limits_of
 from leadhand.engine.recorder import Recorder
+from leadhand.engine.run_tasks import RunTasks
 from leadhand.engine.splits import Splits
 from leadhand.policies import Action, History, Rules, decide
 from leadhand.policies.actions import (
     RUNG_OF,
     AcceptResult,
     AskPerson,
-    Consult,
     FallBack,
     GiveUp,
     JudgeOpinions,
+    NeedsAdvice,
     RaiseTier,
     RetryTask,
     SecondOpinion,
     SplitTask,
 )
 from leadhand.policies.history import Unsuccessful
-from leadhand.policies.ladder import above
-from leadhand.policies.rungs import candidates, jitter, judged, more_confident
+from leadhand.policies.ladder import rungs_before
+from leadhand.policies.rungs import after_second_opinion, candidates, jitter, more_confident
 from leadhand.ports import Person, Remedies
 
 _NONE: frozenset[Rung] = frozenset()
@@ -48,7 +48,7 @@ class Recovery:
         self,
         recorder: Recorder,
         team: Team,
-        board: Board,
+        tasks: RunTasks,
         *,
         consultations: Consultations,
         approvals: Approvals,
@@ -59,16 +59,16 @@ class Recovery:
         self._run = f"{recorder.run_id}/{recorder.path}"
         self._state = recorder.state
         self._team = team
-        self._rules = Rules.of(team, judgement=remedies is not None, person=person is not None)
-        self._board = board
+        self._rules = Rules.of(team, remedies=remedies is not None, person=person is not None)
+        self._tasks = tasks
         self._consultations = consultations
-        self._splits = Splits(recorder, board, approvals)
+        self._splits = Splits(recorder, tasks, approvals)
         self._advisers = Advisers(team, remedies, person)
         self._judging: dict[str, tuple[PastAttempt, JudgeOpinions, bool]] = {}
         self.until_s: float | None = None
         """Seconds into the run at which its work has to stop."""
 
-    def open(self) -> None:
+    def resume(self) -> None:
         """Go on with what was not decided yet when the run was stopped, or lost."""
         for task in list(self._state.tasks.values()):
             if task.unresolved is not None and not task.ended:
@@ -78,13 +78,13 @@ class Recovery:
                 past = PastAttempt(task, task.attempts, task.tried[-1], within, NO_TIMES)
                 if task.reply is not None or task.task.id in self._state.questions:
                     # Nobody else had anything to say, or a person would not have been asked.
-                    past.passed = above("ask_person", task.unresolved, self._team.ladder)
+                    past.ruled_out = rungs_before("ask_person", task.unresolved, self._team.ladder)
                 parts = self._splits.open_for(task.task.id)
                 if parts:
                     again = SplitTask(f"task {task.task.id!r} was to be split")
                     self._have_split(past, task.unresolved, again, parts)
                 else:
-                    self._go_on(past, task.unresolved)
+                    self._next_rung(past, task.unresolved)
 
     def stop(self) -> None:
         """Have nothing judged any more: of two results the surer worker's counts."""
@@ -95,9 +95,9 @@ class Recovery:
         """See to what follows from an attempt that did not complete."""
         history = self._history(attempt)
         action = decide(outcome, history, self._rules, self._recorder.elapsed_s())
-        if self._board.stopped is not None and not isinstance(action, AcceptResult | JudgeOpinions):
+        if self._tasks.stopped is not None and not isinstance(action, AcceptResult | JudgeOpinions):
             # Nobody will try again, whatever the ladder says.
-            action = GiveUp(self._board.stopped)
+            action = GiveUp(self._tasks.stopped)
         self._record(attempt, outcome, action)
         self._do(attempt, outcome, history, action)
 
@@ -106,17 +106,17 @@ class Recovery:
         task = self._state.tasks[id]
         if task.first is not None:  # the worker was to give a second opinion
             flag = f"accepted at low confidence: there is no second opinion, as {reason}"
-            self._board.complete(id, task.attempts, task.first, work=NO_TIMES, flag=flag)
+            self._tasks.complete(id, task.attempts, task.first, work=NO_TIMES, flag=flag)
             return
         limits = limits_of(self._team, worker, task.task.limits)
         attempt = PastAttempt(task, task.attempts, worker.name, limits, NO_TIMES)
         outcome = Failed(kind="error", message=reason, transient=True)
         self._record(attempt, outcome, GiveUp("given up: no attempt is made while it is"))
-        self._board.lose(id)
+        self._tasks.end_without_result(id)
 
     def second(self, attempt: PastAttempt, completed: Completed, first: Result) -> None:
         """See to a second opinion that came as it should."""
-        action = judged(completed, self._history(attempt), first)
+        action = after_second_opinion(completed, self._history(attempt), first)
         if isinstance(action, JudgeOpinions):
             self._have_judged(attempt, action, doubted=False)
 
@@ -134,10 +134,10 @@ class Recovery:
             refined=task.refined,
             splits=task.splits,
             first=task.first,
-            passed=attempt.passed | (_SPLIT if state.binding == "fixed" else _NONE),
+            ruled_out=attempt.ruled_out | (_SPLIT if state.binding == "fixed" else _NONE),
             dispatched=state.dispatched,
             repeated=state.repeated,
-            resting=self._board.resting(),
+            resting=self._tasks.resting(),
         )
 
     def _do(
@@ -150,7 +150,7 @@ class Recovery:
                 self._recorder.record(
                     events.TaskRetried(**stamp, delay_s=action.delay_s, reason=action.reason)
                 )
-                self._board.again(id, delay_s=action.delay_s)
+                self._tasks.make_ready(id, delay_s=action.delay_s)
             case RaiseTier():
                 self._recorder.record(
                     events.TierRaised(
@@ -160,25 +160,25 @@ class Recovery:
                         reason=action.reason,
                     )
                 )
-                self._board.again(id)
+                self._tasks.make_ready(id)
             case FallBack() | SecondOpinion():
                 opinion = isinstance(action, SecondOpinion)
                 self._reassign(attempt, action.worker, action.reason, second_opinion=opinion)
             case JudgeOpinions():
                 self._have_judged(attempt, action, doubted=True)
             case AcceptResult():
-                self._board.complete(
+                self._tasks.complete(
                     id, number, action.result, work=attempt.work, flag=action.reason
                 )
             case GiveUp():
-                self._board.lose(id)
+                self._tasks.end_without_result(id)
             case _:
                 self._consult(attempt, outcome, history, action)
 
     # What somebody has to be asked for first
 
     def _consult(
-        self, attempt: PastAttempt, outcome: Unsuccessful, history: History, action: Consult
+        self, attempt: PastAttempt, outcome: Unsuccessful, history: History, action: NeedsAdvice
     ) -> None:
         task = attempt.task.task
         asks_person = isinstance(action, AskPerson)
@@ -193,15 +193,19 @@ class Recovery:
         )
 
     def _advised(
-        self, attempt: PastAttempt, outcome: Unsuccessful, action: Consult, advice: Advice | None
+        self,
+        attempt: PastAttempt,
+        outcome: Unsuccessful,
+        action: NeedsAdvice,
+        advice: Advice | None,
     ) -> None:
-        if self._board.stopped is not None:
+        if self._tasks.stopped is not None:
             return
         task, number = attempt.task.task, attempt.number
         match advice:
             case None:
                 self._pass_over(attempt, outcome, action)
-            case Rewording():
+            case Refinement():
                 self._recorder.record(
                     events.TaskRefined(
                         **self._recorder.task_stamp(task.id, number),
@@ -210,15 +214,19 @@ class Recovery:
                         reason=action.reason,
                     )
                 )
-                self._board.again(task.id)
+                self._tasks.make_ready(task.id)
             case Reassignment():
                 reason = f"{action.reason}; {advice.worker} was chosen"
                 self._reassign(attempt, advice.worker, reason, second_opinion=False)
-            case Subtasks():
+            case Split():
                 self._have_split(attempt, outcome, action, advice.parts)
 
     def _have_split(
-        self, attempt: PastAttempt, outcome: Unsuccessful, action: Consult, parts: tuple[Task, ...]
+        self,
+        attempt: PastAttempt,
+        outcome: Unsuccessful,
+        action: NeedsAdvice,
+        parts: tuple[Task, ...],
     ) -> None:
         remedies = self._advisers.remedies
         self._splits.split(
@@ -229,12 +237,12 @@ class Recovery:
             otherwise=lambda: self._pass_over(attempt, outcome, action),
         )
 
-    def _pass_over(self, attempt: PastAttempt, outcome: Unsuccessful, action: Consult) -> None:
+    def _pass_over(self, attempt: PastAttempt, outcome: Unsuccessful, action: NeedsAdvice) -> None:
         """Go on with the next rung; the outcome is written down already, unless it is final now."""
-        attempt.passed = attempt.passed.union((RUNG_OF[type(action)],))
-        self._go_on(attempt, outcome)
+        attempt.ruled_out = attempt.ruled_out.union((RUNG_OF[type(action)],))
+        self._next_rung(attempt, outcome)
 
-    def _go_on(self, attempt: PastAttempt, outcome: Unsuccessful) -> None:
+    def _next_rung(self, attempt: PastAttempt, outcome: Unsuccessful) -> None:
         history = self._history(attempt)
         following = decide(outcome, history, self._rules, self._recorder.elapsed_s())
         if isinstance(following, GiveUp):
@@ -253,13 +261,13 @@ class Recovery:
                 second_opinion=second_opinion,
             )
         )
-        self._board.again(id)
+        self._tasks.make_ready(id)
 
     # Two results
 
     def _have_judged(self, attempt: PastAttempt, action: JudgeOpinions, *, doubted: bool) -> None:
         remedies = self._advisers.remedies
-        if remedies is None or self._board.stopped is not None:
+        if remedies is None or self._tasks.stopped is not None:
             self._judge(attempt, action, None, doubted=doubted)
             return
         task = attempt.task.task
@@ -296,7 +304,7 @@ class Recovery:
             )
         )
         sound = second and not doubted
-        self._board.complete(
+        self._tasks.complete(
             id,
             attempt.number,
             action.second if second else action.first,

@@ -12,7 +12,6 @@ from leadhand.contracts import events
 from leadhand.contracts.outcome import Completed, Outcome
 from leadhand.contracts.task import Limits
 from leadhand.contracts.team import Team, Worker
-from leadhand.engine.adaptation import Adaptation
 from leadhand.engine.approvals import Approvals
 from leadhand.engine.attempts import (
     GRACE_S,
@@ -25,13 +24,14 @@ from leadhand.engine.attempts import (
     contained,
     partial,
 )
-from leadhand.engine.board import Board
 from leadhand.engine.consultations import Consultations
 from leadhand.engine.handoffs import handoff, limits_of
 from leadhand.engine.quarantine import Quarantine
 from leadhand.engine.ready_queues import ReadyQueues, Turn
 from leadhand.engine.recorder import Recorder
 from leadhand.engine.recovery import Recovery
+from leadhand.engine.revisions import Revisions
+from leadhand.engine.run_tasks import RunTasks
 from leadhand.engine.shared_workers import SharedWorkers, TeamPath, Waiter
 from leadhand.ports import Person, Remedies, Runner
 
@@ -48,8 +48,8 @@ class Scheduler:
         concurrency: int,
         slots: Slots | None = None,
         shared_slots: Mapping[str, Sequence[Slots]] | None = None,
-        workforce: SharedWorkers | None = None,
-        way: TeamPath = (),
+        shared_workers: SharedWorkers | None = None,
+        team_path: TeamPath = (),
         rank: Mapping[str, float] | None = None,
         remedies: Remedies | None = None,
         person: Person | None = None,
@@ -57,12 +57,11 @@ class Scheduler:
     ) -> None:
         """`runners` and `shared_slots` are by worker name.
 
-        `concurrency` is tasks at once: those that nested teams do, and apart from them all others.
-        Of the others a tree of nested runs has as many `slots` in all: who does no work itself
-        holds no place that its team may need.
+        `concurrency` limits tasks of nested teams and, separately, all other tasks. A tree of
+        nested runs shares the `slots` of the latter: a nested team itself does not take a slot.
 
-        `workforce` is what other runs of the supervisor share of the workers, of which this team is
-        within those of `way`; without one this run is alone.
+        `shared_workers` holds the limits and breakers that the supervisor's runs share, and
+        `team_path` is this team's place among them; without it the run shares nothing.
 
         `rank` says by task id who goes first where slots are short: the highest. By default it is
         the number of tasks on the longest path that waits for the task. Without `remedies` and
@@ -92,24 +91,24 @@ class Scheduler:
             slots=self._slots,
             team_slots=Slots(concurrency),
             shared_slots=shared_slots or {},
-            workforce=workforce or SharedWorkers(),
-            way=way,
+            shared_workers=shared_workers or SharedWorkers(),
+            team_path=team_path,
             waiter=Waiter(self._wake_up),
         )
-        self._board = Board(recorder, self._ready_queues, rank=rank, wake_up=self._wake_up.set)
+        self._tasks = RunTasks(recorder, self._ready_queues, rank=rank, wake_up=self._wake_up.set)
         self._recovery = Recovery(
             recorder,
             team,
-            self._board,
+            self._tasks,
             consultations=self._consultations,
             approvals=self._approvals,
             remedies=remedies,
             person=person if person is not None and "escalation" in person.occasions else None,
         )
-        self._adaptation = Adaptation(
+        self._revisions = Revisions(
             recorder,
             team,
-            self._board,
+            self._tasks,
             consultations=self._consultations,
             approvals=self._approvals,
             remedies=remedies,
@@ -142,10 +141,10 @@ class Scheduler:
         self._slots.users.append(self._wake_up)
         self._quarantine.users.append(self._wake_up)
         try:
-            self._board.open()
-            self._recovery.open()
-            self._adaptation.open()
-            self._adaptation.consider()
+            self._tasks.start()
+            self._recovery.resume()
+            self._revisions.resume()
+            self._revisions.consider()
             await self._start()
             while self._has_work():
                 await self._wake_up.wait()
@@ -153,7 +152,7 @@ class Scheduler:
                 while back:
                     self._settle(*back.popleft())
                 self._consultations.deliver()
-                self._adaptation.consider()
+                self._revisions.consider()
                 await self._start()
         finally:
             if alarm is not None:
@@ -164,7 +163,7 @@ class Scheduler:
             self._ready_queues.line_up(idle=True)
             self.waits_for_person = self._waits_for_people()
             try:
-                if self._board.unfinished and not self.waits_for_person:
+                if self._tasks.unfinished and not self.waits_for_person:
                     self.stop("the run was cancelled")
                     await self._wind_down()
             finally:
@@ -181,9 +180,9 @@ class Scheduler:
 
     def _has_work(self) -> bool:
         """Whether there is work left, or a revision of the plan that may bring some."""
-        if self._board.stopped is not None:
-            return bool(self._board.unfinished)
-        left = self._board.unfinished or self._adaptation.holds
+        if self._tasks.stopped is not None:
+            return bool(self._tasks.unfinished)
+        left = self._tasks.unfinished or self._revisions.in_progress
         return bool(left) and not self._waits_for_people()
 
     def _waits_for_people(self) -> bool:
@@ -192,31 +191,31 @@ class Scheduler:
         Then all that is asked is written down as a question to them, and no task can start.
         """
         person, asked = self._person, self._consultations.open
-        if person is None or self._board.stopped is not None:
+        if person is None or self._tasks.stopped is not None:
             return False
         return (
             (person.answers_later or not asked)
             and 0 < len(self._state.questions) == asked + self._approvals.unanswered
             and not (self._attempts.running or self._attempts.back)
-            and (self._adaptation.holds or not self._board.can_continue)
+            and (self._revisions.in_progress or not self._tasks.can_continue)
         )
 
     def stop(self, reason: str) -> None:
         """Start nothing more and cancel what runs; `run` returns within the grace."""
-        self.start_no_more(reason)
+        self.drain(reason)
         for attempt in list(self._attempts.running.values()):
             self._attempts.request_stop(attempt, reason)
 
-    def start_no_more(self, reason: str) -> None:
+    def drain(self, reason: str) -> None:
         """Let what runs come to its end, and `run` return after it; the first reason stands."""
-        if self._board.stopped is not None:
+        if self._tasks.stopped is not None:
             return
-        self._board.stop(reason)
+        self._tasks.stop(reason)
         self._recovery.stop()
         for task in list(self._state.tasks.values()):
             id = task.task.id
             if not task.ended and id not in self._attempts.running:
-                self._board.cancel(id, task.attempts, reason=reason)
+                self._tasks.cancel(id, task.attempts, reason=reason)
         self._wake_up.set()
 
     async def _wind_down(self) -> None:
@@ -235,7 +234,7 @@ class Scheduler:
 
     async def _start(self) -> None:
         """Dispatch ready tasks; their work starts once that is safe, with all that led to it."""
-        idle = self._board.stopped is not None or self._adaptation.holds
+        idle = self._tasks.stopped is not None or self._revisions.in_progress
         if not idle:
             self._dispatch_ready()
         self._ready_queues.line_up(idle=idle or self._quarantine.closed)
@@ -248,11 +247,11 @@ class Scheduler:
         while not self._quarantine.closed and (turn := self._ready_queues.next(now_s)):
             self._take(turn)
         busy = self._ready_queues.any_ready or self._attempts.any_working
-        if not self._board.suspects or (busy and not self._quarantine.waits(self._wake_up)):
+        if not self._tasks.suspects or (busy and not self._quarantine.waits(self._wake_up)):
             return
         if self._quarantine.claim(self._wake_up):
-            self._suspect = self._board.suspects.popleft()
-            self._board.admit(self._suspect, first=True)
+            self._suspect = self._tasks.suspects.popleft()
+            self._tasks.enqueue(self._suspect, first=True)
             if turn := self._ready_queues.next(now_s):
                 self._take(turn)
             if not self._attempts.any_working:
@@ -265,7 +264,7 @@ class Scheduler:
         elif turn.queue.shared.take(turn.queue.waiter, self._key(turn.task_id)):
             self._dispatch(turn.queue, turn.task_id, turn.because)
         else:  # a run in another thread was quicker
-            self._board.again(turn.task_id)
+            self._tasks.make_ready(turn.task_id)
 
     def _key(self, id: str) -> str:
         """The task's name among those of all runs."""
@@ -316,9 +315,9 @@ class Scheduler:
         if ending is None:
             reason = attempt.stop_requested or "the run ended"
             left = partial(outcome)
-            self._board.cancel(task.task.id, attempt.number, reason=reason, partial=left, work=work)
+            self._tasks.cancel(task.task.id, attempt.number, reason=reason, partial=left, work=work)
         elif isinstance(ending, Completed) and task.first is None:
-            self._board.complete(task.task.id, attempt.number, ending.result, work=work)
+            self._tasks.complete(task.task.id, attempt.number, ending.result, work=work)
         else:
             worker = attempt.queue.worker.name
             past = PastAttempt(task, attempt.number, worker, attempt.limits, work)

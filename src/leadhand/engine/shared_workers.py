@@ -14,7 +14,7 @@ from leadhand.contracts.health import WorkerHealth
 from leadhand.contracts.outcome import Completed, Escalated, Outcome
 from leadhand.contracts.team import Ladder, Team, Worker
 from leadhand.policies.breaker import Breaker
-from leadhand.policies.load import latency
+from leadhand.policies.load_balancing import latency
 from leadhand.ports import Clock
 
 Lock = AbstractContextManager[object]
@@ -163,13 +163,13 @@ class SharedWorkers:
         self._same: dict[int, SharedWorker] = {}
         """By identity: a worker that has several places in the tree is one worker."""
         if team is not None:
-            for way, worker in _all(team, ()):
-                shared = self._same.get(id(worker)) or self.of(way, worker)
-                self._workers[(*way, worker.name)] = self._same[id(worker)] = shared
+            for path, worker in _all(team, ()):
+                shared = self._same.get(id(worker)) or self.of(path, worker)
+                self._workers[(*path, worker.name)] = self._same[id(worker)] = shared
 
-    def of(self, way: TeamPath, worker: Worker) -> SharedWorker:
-        """What is shared of a worker of the team that is within the workers `way`."""
-        key = (*way, worker.name)
+    def of(self, path: TeamPath, worker: Worker) -> SharedWorker:
+        """What is shared of a worker of the team that is within the workers `path`."""
+        key = (*path, worker.name)
         if key not in self._workers:
             shared = SharedWorker("/".join(key), worker.concurrency, self._lock)
             self._workers[key] = shared
@@ -200,8 +200,8 @@ def _health(shared: SharedWorker, clock: Clock) -> WorkerHealth:
     )
 
 
-def _all(team: Team, way: TeamPath) -> Iterator[tuple[TeamPath, Worker]]:
+def _all(team: Team, path: TeamPath) -> Iterator[tuple[TeamPath, Worker]]:
     for worker in team.workers:
-        yield way, worker
+        yield path, worker
         if worker.team is not None:
-            yield from _all(worker.team, (*way, worker.name))
+            yield from _all(worker.team, (*path, worker.name))

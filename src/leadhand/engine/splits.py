@@ -7,17 +7,17 @@ from leadhand.contracts.task import Plan, Task
 from leadhand.engine.amendments import split_up
 from leadhand.engine.approvals import Approvals, Proposal
 from leadhand.engine.attempts import PastAttempt
-from leadhand.engine.board import Board
 from leadhand.engine.recorder import Recorder
+from leadhand.engine.run_tasks import RunTasks
 
 
 class Splits:
     """The splits of one run."""
 
-    def __init__(self, recorder: Recorder, board: Board, approvals: Approvals) -> None:
+    def __init__(self, recorder: Recorder, tasks: RunTasks, approvals: Approvals) -> None:
         self._recorder = recorder
         self._state = recorder.state
-        self._board = board
+        self._tasks = tasks
         self._approvals = approvals
 
     def open_for(self, id: str) -> tuple[Task, ...]:
@@ -47,7 +47,7 @@ class Splits:
             return () if as_it_is else (f"approve or refuse the split of task {id!r} as it is",)
 
         def then(given: Plan | str) -> None:
-            if self._board.stopped is not None:
+            if self._tasks.stopped is not None:
                 return
             if isinstance(given, Plan):
                 self._split(attempt, reason, parts)
@@ -65,7 +65,7 @@ class Splits:
 
     def _split(self, attempt: PastAttempt, reason: str, parts: tuple[Task, ...]) -> None:
         task = attempt.task.task
-        after = self._board.dependants(task.id)
+        after = self._tasks.dependants(task.id)
         self._recorder.record(
             events.TaskSplit(
                 **self._recorder.task_stamp(task.id, attempt.number),
@@ -77,4 +77,4 @@ class Splits:
         now = [self._state.tasks[other.id] for other in after]
         # One that was skipped waits for nothing; but the plan that stands has no loose end.
         rewired = [(old, new.task) for old, new in zip(after, now, strict=True) if not new.ended]
-        self._board.replace(task, parts, rewired)
+        self._tasks.replace(task, parts, rewired)

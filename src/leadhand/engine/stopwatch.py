@@ -1,7 +1,7 @@
 """How long an attempt itself works, without waiting for rates, the event loop or the interpreter.
 
-One stopwatch belongs to one attempt; `aside` reaches it from wherever the attempt waits. Where a
-wait can't be told from work, both ends of the possible range are kept.
+One stopwatch belongs to one attempt; `ExcludedTime` finds it wherever the attempt waits. If a wait
+can't be told from work, the stopwatch keeps both ends of the possible range.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from contextvars import ContextVar
 from types import TracebackType
 
 from leadhand.contracts.event_fields import AttemptTimes
-from leadhand.engine.thread_time import EXACT, Crowd
+from leadhand.engine.thread_time import EXACT, ThreadCalls
 
 _CURRENT: ContextVar["Stopwatch | None"] = ContextVar("stopwatch", default=None)
 
@@ -85,7 +85,7 @@ class Stopwatch:
             # Other programs slow steps down: what they took counts, not their processor time alone.
             others_s = Stopwatch.steps_s - self._steps_s
             if self._real:
-                turns_s = Crowd.calls * sys.getswitchinterval()
+                turns_s = ThreadCalls.calls * sys.getswitchinterval()
                 others_s = max(others_s, time.thread_time() - self._cpu_s) + turns_s
             self._waited_high_s += min(passed_s, others_s)
 
@@ -125,7 +125,7 @@ class Stopwatch:
         self._shorter_s += shorter_s
 
 
-class aside:
+class ExcludedTime:
     """A part of an attempt that is timed apart: `with aside() as waiting: await a_queue()`.
 
     It counts for nothing, unless it is said for how much. Outside an attempt it only measures.
@@ -150,7 +150,7 @@ class aside:
         `path_s` is the longest chain of them."""
         self._worked = (low_s, high_s, path_s)
 
-    def __enter__(self) -> "aside":
+    def __enter__(self) -> "ExcludedTime":
         watch = _CURRENT.get()
         # Of blocks within or beside each other the first one counts.
         if watch is not None and watch.set_aside(+1) == 1:

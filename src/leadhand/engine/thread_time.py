@@ -26,7 +26,7 @@ class Turns(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class ThreadFacts:
+class ThreadUsage:
     """What is known of a call in a thread once it is over."""
 
     wall_s: float
@@ -63,7 +63,7 @@ class ThreadFacts:
         return self.wall_s - min(blocked_s, others_s, asked_s), self.wall_s
 
 
-class Crowd:
+class ThreadCalls:
     """How many calls there are in threads. They race for it: a count may be off by one or two."""
 
     calls = 0
@@ -89,12 +89,12 @@ class ThreadTime:
         self._crowd_s = 0.0
         self._started = (0.0, 0.0, 0.0)
         self._turns: Turns | None = None
-        self._facts: ThreadFacts | None = None
+        self._facts: ThreadUsage | None = None
 
     def __enter__(self) -> None:
         self._turns = _turns()
         self._started = time.process_time(), time.thread_time(), time.perf_counter()
-        self._crowd_s = Crowd.changed(+1, self._started[2])
+        self._crowd_s = ThreadCalls.changed(+1, self._started[2])
 
     def __exit__(
         self,
@@ -110,9 +110,9 @@ class ThreadTime:
         if turns is not None and self._turns is not None:
             before = self._turns
             turns = Turns(turns.taken - before.taken, turns.queued_s - before.queued_s)
-        crowd_s = Crowd.changed(-1, now_s) - self._crowd_s
+        crowd_s = ThreadCalls.changed(-1, now_s) - self._crowd_s
         beside = max(crowd_s / wall_s - 1, 0.0) if wall_s > 0 else 0.0
-        self._facts = ThreadFacts(wall_s, cpu_s, process_cpu_s, turns, beside)
+        self._facts = ThreadUsage(wall_s, cpu_s, process_cpu_s, turns, beside)
 
     def worked(self) -> tuple[float, float]:
         """The least and the most that the call has taken itself, until now if it has not ended."""
@@ -121,7 +121,7 @@ class ThreadTime:
             if not self._started[2]:
                 return 0.0, 0.0
             wall_s = time.perf_counter() - self._started[2]
-            facts = ThreadFacts(wall_s, 0.0, time.process_time() - self._started[0], None, 0)
+            facts = ThreadUsage(wall_s, 0.0, time.process_time() - self._started[0], None, 0)
         return facts.worked(sys.getswitchinterval())
 
 

@@ -27,7 +27,7 @@ from leadhand.contracts import events
 from leadhand.contracts.outcome import Usage
 from leadhand.contracts.team import ModelSpec
 from leadhand.engine.recorder import Recorder
-from leadhand.engine.stopwatch import aside
+from leadhand.engine.stopwatch import ExcludedTime
 from leadhand.errors import ModelError
 from leadhand.models.admission import Bill
 from leadhand.models.connections import Connection, Connections
@@ -205,7 +205,7 @@ class Caller:
         for number in range(1, MAX_TRIES + 1):
             bill = self._bill(question, connection)
             try:
-                with aside() as queue:
+                with ExcludedTime() as queue:
                     await bill.admit(asker.role)
                     place = await connection.gate.enter(since=came)
                 queued_s = paused_s + queue.elapsed_s
@@ -255,7 +255,7 @@ class Caller:
             await self.recorder.commit()
             if not again:
                 break
-            with aside() as pause:
+            with ExcludedTime() as pause:
                 await asyncio.sleep(wait_s)
                 if failure.kind != "overloaded":  # else it is for the model's limit that it waits
                     pause.took(wait_s, wait_s)

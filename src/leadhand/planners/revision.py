@@ -53,7 +53,7 @@ class ModelRemedies:
         given = await self._ask("refine", _object(intent=None), self._failed(task, outcome))
         return _text(given, "intent") or None
 
-    async def route(
+    async def reassign(
         self, task: Task, outcome: Escalated | Failed, *, workers: Sequence[str]
     ) -> str | None:
         """One of `workers`; none where the model finds none. Raises `ModelError`."""

@@ -23,13 +23,13 @@ class RoutedRemedies:
         """The intent in other words. Raises `ModelError`."""
         return await self._otherwise.refine(task, outcome) if self._otherwise else None
 
-    async def route(
+    async def reassign(
         self, task: Task, outcome: Escalated | Failed, *, workers: Sequence[str]
     ) -> str | None:
         """Who of `workers` should do `task`. Raises `ModelError`."""
-        worker = await self._router.route(task, outcome, workers=workers)
+        worker = await self._router.reassign(task, outcome, workers=workers)
         if worker is None and self._otherwise is not None:
-            return await self._otherwise.route(task, outcome, workers=workers)
+            return await self._otherwise.reassign(task, outcome, workers=workers)
         return worker
 
     async def split(self, task: Task, outcome: Escalated | Failed) -> Sequence[Task]:

@@ -45,10 +45,10 @@ class Router:
         chosen = await self._chosen(text, self._team.workers)
         return chosen or (route.worker if route is not None else None)
 
-    async def route(
+    async def reassign(
         self, task: Task, outcome: Escalated | Failed, *, workers: Sequence[str]
     ) -> str | None:
-        """Who of `workers` a task may be for that was handed back, as `Remedies.route` says.
+        """Who of `workers` a task may be for that was handed back, as `Remedies.reassign` says.
 
         By rule it is the next one whose it may be; the rules know nothing of the `outcome`.
         """

@@ -91,7 +91,7 @@ class GiveUp:
     reason: str
 
 
-Consult = RefineTask | ReassignTask | SplitTask | AskPerson
+NeedsAdvice = RefineTask | ReassignTask | SplitTask | AskPerson
 """What somebody has to be asked for first, who may have nothing to say."""
 Action = (
     RetryTask
@@ -101,10 +101,10 @@ Action = (
     | JudgeOpinions
     | AcceptResult
     | GiveUp
-    | Consult
+    | NeedsAdvice
 )
 
-RUNG_OF: dict[type[Consult], Rung] = {
+RUNG_OF: dict[type[NeedsAdvice], Rung] = {
     RefineTask: "refine",
     ReassignTask: "reassign",
     SplitTask: "split",

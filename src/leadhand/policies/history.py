@@ -9,7 +9,7 @@ from leadhand.contracts.outcome import Escalated, Failed, Result
 from leadhand.contracts.retry import Retry
 from leadhand.contracts.team import TIERS, Ladder, RetryRules, Rung, Team, Tier, uses_model
 
-FREE_REPEATS = 10
+FREE_RETRIES = 10
 """Attempts after a failure that a run may have whatever its size."""
 
 Unsuccessful = Escalated | Failed
@@ -41,7 +41,7 @@ class History:
     """How many splits led to this task."""
     first: Result | None = None
     """The result that the attempt was to be a second opinion on."""
-    passed: frozenset[Rung] = frozenset()
+    ruled_out: frozenset[Rung] = frozenset()
     """Rungs that were tried for this very outcome, and nobody had anything to say."""
     dispatched: int = 1
     """Tasks that the run has started."""
@@ -74,13 +74,13 @@ class Rules:
     """The workers that a model works for: who are helped by other words and smaller tasks."""
     stronger: Mapping[tuple[str, str], Tier] = field(default_factory=dict[tuple[str, str], Tier])
     """Worker and tier -> the next tier with other models."""
-    judgement: bool = False
+    remedies: bool = False
     """Whether somebody can refine, route and split."""
     person: bool = False
     """Whether there is a person to ask."""
 
     @classmethod
-    def of(cls, team: Team, *, judgement: bool = False, person: bool = False) -> "Rules":
+    def of(cls, team: Team, *, remedies: bool = False, person: bool = False) -> "Rules":
         """The rules of a team."""
         models = [worker for worker in team.workers if uses_model(worker)]
         return cls(
@@ -96,27 +96,27 @@ class Rules:
                 for tier in TIERS
                 if (above := team.next_tier(worker, tier)) is not None
             },
-            judgement,
+            remedies,
             person,
         )
 
 
-def spent(history: History, rules: Rules) -> bool:
+def attempts_used_up(history: History, rules: Rules) -> bool:
     """Whether the task has had all its attempts."""
     return history.attempts >= rules.retry.max_attempts
 
 
-def repeats_left(history: History, rules: Rules) -> bool:
+def retries_left(history: History, rules: Rules) -> bool:
     """Whether the run may still follow a failed attempt by another."""
-    allowed = FREE_REPEATS + rules.retry.retry_share * history.dispatched
+    allowed = FREE_RETRIES + rules.retry.retry_share * history.dispatched
     return history.repeated < allowed
 
 
-def free(worker: str, history: History) -> bool:
+def is_available(worker: str, history: History) -> bool:
     """Whether a worker has not tried yet, and its breaker lets it."""
     return worker not in history.tried and worker not in history.resting
 
 
-def said(outcome: Unsuccessful) -> str:
+def ending(outcome: Unsuccessful) -> str:
     """How an attempt ended, in a word."""
     return outcome.reason if isinstance(outcome, Escalated) else outcome.kind

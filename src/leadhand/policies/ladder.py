@@ -5,7 +5,7 @@ Rungs that cannot apply are skipped and cost nothing. The last one, giving up, a
 Each dispatch counts as one attempt: a retry, a refined intent, another worker, a stronger model
 and a second opinion alike, and `max_attempts` limits them together. The parts of a split task
 continue the count of the whole task. Asking for advice (a refined intent, the router's choice, the
-parts, a judgement) does not count, nor does a breaker that sends a task to another worker.
+parts, a remedies) does not count, nor does a breaker that sends a task to another worker.
 
 The last attempt is the fallback's, if the ladder reaches it and it is free: the worker that has
 failed so far does not use it up.
@@ -16,13 +16,13 @@ from collections.abc import Callable
 from leadhand.contracts.outcome import Escalated, Failed
 from leadhand.contracts.team import Ladder, Rung
 from leadhand.policies.actions import Action, RaiseTier, RefineTask, RetryTask
-from leadhand.policies.history import History, Rules, Unsuccessful, repeats_left, spent
+from leadhand.policies.history import History, Rules, Unsuccessful, attempts_used_up, retries_left
 from leadhand.policies.rungs import (
     accept,
+    after_second_opinion,
     ask_person,
     fallback,
     give_up,
-    judged,
     reassign,
     refine,
     retry,
@@ -49,14 +49,14 @@ _POLICIES: dict[Rung, Policy] = {
 def decide(outcome: Unsuccessful, history: History, rules: Rules, now_s: float) -> Action:
     """What happens after an attempt that did not complete; `now_s` is seconds into the run."""
     if history.first is not None:
-        return judged(outcome, history, history.first)
+        return after_second_opinion(outcome, history, history.first)
     # An escalation is an answer, not an outage: the run's budget is for what follows failures.
-    budget = isinstance(outcome, Escalated) or repeats_left(history, rules)
-    again = budget and not spent(history, rules)
+    budget = isinstance(outcome, Escalated) or retries_left(history, rules)
+    again = budget and not attempts_used_up(history, rules)
     one_left = history.attempts + 1 == rules.retry.max_attempts
     order = rungs(outcome, rules.ladder)
     for place, rung in enumerate(order):
-        if rung in history.passed or not (again or rung == "accept"):
+        if rung in history.ruled_out or not (again or rung == "accept"):
             continue
         action = _POLICIES[rung](outcome, history, rules, now_s)
         by_the_same = isinstance(action, RetryTask | RefineTask | RaiseTier)
@@ -67,7 +67,7 @@ def decide(outcome: Unsuccessful, history: History, rules: Rules, now_s: float) 
     return give_up(outcome, history, rules, budget=budget)
 
 
-def above(rung: Rung, outcome: Unsuccessful, ladder: Ladder) -> frozenset[Rung]:
+def rungs_before(rung: Rung, outcome: Unsuccessful, ladder: Ladder) -> frozenset[Rung]:
     """The rungs that are tried for an outcome before `rung`; none where that is not among them."""
     order = rungs(outcome, ladder)
     return frozenset(order[: order.index(rung)] if rung in order else ())

@@ -21,7 +21,14 @@ from leadhand.policies.actions import (
     SecondOpinion,
     SplitTask,
 )
-from leadhand.policies.history import History, Rules, Unsuccessful, free, said, spent
+from leadhand.policies.history import (
+    History,
+    Rules,
+    Unsuccessful,
+    attempts_used_up,
+    ending,
+    is_available,
+)
 
 JITTER = 0.2
 """How much shorter or longer than its rule says a wait may be: tasks that failed together do not
@@ -74,7 +81,7 @@ def refine(
     """The supervisor rewrites the intent, once a task, if models both write and read it."""
     if not is_refinable(outcome, history, rules):
         return None
-    return RefineTask(f"{history.worker} ended with {said(outcome)}: its intent is refined")
+    return RefineTask(f"{history.worker} ended with {ending(outcome)}: its intent is refined")
 
 
 def is_refinable(outcome: Unsuccessful, history: History, rules: Rules) -> bool:
@@ -83,9 +90,9 @@ def is_refinable(outcome: Unsuccessful, history: History, rules: Rules) -> bool:
     It can't against an outage, which is transient without an exception of the worker's, nor where
     a person has to allow a tool call.
     """
-    if not rules.judgement or history.worker not in rules.by_model or history.refined:
+    if not rules.remedies or history.worker not in rules.by_model or history.refined:
         return False
-    if "refine" in history.passed:
+    if "refine" in history.ruled_out:
         return False
     if isinstance(outcome, Failed):
         return not outcome.transient or outcome.raised is not None
@@ -100,7 +107,7 @@ def stronger_tier(
     above = rules.stronger.get((history.worker, tier))
     if above is None:
         return None
-    return RaiseTier(tier, above, f"{history.worker} ended with {said(outcome)} on tier {tier}")
+    return RaiseTier(tier, above, f"{history.worker} ended with {ending(outcome)} on tier {tier}")
 
 
 def fallback(
@@ -111,36 +118,38 @@ def fallback(
     Once the budget is used up, only a function can take over: it costs nothing.
     """
     other = rules.fallbacks.get(history.worker)
-    if other is None or not free(other, history):
+    if other is None or not is_available(other, history):
         return None
     if isinstance(outcome, Failed) and outcome.kind == "budget" and other in rules.by_model:
         return None
-    return FallBack(other, f"{history.worker} ended with {said(outcome)}; {other} is its fallback")
+    return FallBack(
+        other, f"{history.worker} ended with {ending(outcome)}; {other} is its fallback"
+    )
 
 
 def reassign(
     outcome: Unsuccessful, history: History, rules: Rules, now_s: float
 ) -> ReassignTask | None:
     """A router names another worker, if there is a router and a worker that has not tried."""
-    if not rules.judgement or not candidates(history, rules):
+    if not rules.remedies or not candidates(history, rules):
         return None
     return ReassignTask(
-        f"{history.worker} ended with {said(outcome)}: another worker is looked for"
+        f"{history.worker} ended with {ending(outcome)}: another worker is looked for"
     )
 
 
 def candidates(history: History, rules: Rules) -> tuple[str, ...]:
     """The workers that a task may be given to next."""
-    return tuple(name for name in rules.workers if free(name, history))
+    return tuple(name for name in rules.workers if is_available(name, history))
 
 
 def split(outcome: Unsuccessful, history: History, rules: Rules, now_s: float) -> SplitTask | None:
     """Smaller tasks take the place of this one, if a model can find them; parts of parts stay."""
-    if not rules.judgement or history.worker not in rules.by_model:
+    if not rules.remedies or history.worker not in rules.by_model:
         return None
     if history.splits >= MAX_DEPTH:
         return None
-    return SplitTask(f"{history.worker} ended with {said(outcome)}: smaller tasks are looked for")
+    return SplitTask(f"{history.worker} ended with {ending(outcome)}: smaller tasks are looked for")
 
 
 def second_opinion(
@@ -148,17 +157,19 @@ def second_opinion(
 ) -> SecondOpinion | None:
     """The worker's fallback tries too, if it has not tried and its breaker is not open."""
     other = rules.fallbacks.get(history.worker)
-    if other is None or not free(other, history):
+    if other is None or not is_available(other, history):
         return None
-    return SecondOpinion(other, f"{history.worker} ended with {said(outcome)}; {other} tries too")
+    return SecondOpinion(other, f"{history.worker} ended with {ending(outcome)}; {other} tries too")
 
 
-def judged(outcome: Outcome, history: History, first: Result) -> JudgeOpinions | AcceptResult:
+def after_second_opinion(
+    outcome: Outcome, history: History, first: Result
+) -> JudgeOpinions | AcceptResult:
     """What follows once the second opinion on `first` has ended."""
     second = outcome.result if isinstance(outcome, Completed) else outcome.partial
     if second is not None:
         return JudgeOpinions(first, second, f"{history.worker} gave a second opinion")
-    ended = "" if isinstance(outcome, Completed) else said(outcome)
+    ended = "" if isinstance(outcome, Completed) else ending(outcome)
     return AcceptResult(
         first,
         f"accepted at low confidence: {history.worker} ended with {ended} as a second opinion",
@@ -188,7 +199,7 @@ def ask_person(
     """A person is asked, if the run has one."""
     if not rules.person:
         return None
-    return AskPerson(f"{history.worker} ended with {said(outcome)}: a person is asked")
+    return AskPerson(f"{history.worker} ended with {ending(outcome)}: a person is asked")
 
 
 def accept(
@@ -202,8 +213,8 @@ def accept(
 
 def give_up(outcome: Unsuccessful, history: History, rules: Rules, *, budget: bool) -> GiveUp:
     """The last rung, which always applies. `budget`: whether the run had retries left."""
-    if spent(history, rules) and history.attempts > 1:
+    if attempts_used_up(history, rules) and history.attempts > 1:
         return GiveUp(f"given up after {history.attempts} attempts")
     if not budget:
         return GiveUp(f"given up: the run has tried {history.repeated} times again, as it may")
-    return GiveUp(f"given up: no rung of the ladder helps against {said(outcome)}")
+    return GiveUp(f"given up: no rung of the ladder helps against {ending(outcome)}")

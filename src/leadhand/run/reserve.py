@@ -22,12 +22,14 @@ _SOON_S = 0.05
 class Reserve:
     """Stops asking models in time, while the block lasts; needs a running event loop."""
 
-    def __init__(self, conditions: Conditions, workforce: SharedWorkers, way: TeamPath) -> None:
+    def __init__(
+        self, conditions: Conditions, shared_workers: SharedWorkers, team_path: TeamPath
+    ) -> None:
         self._of = conditions
         self._offline_switch = conditions.roles.offline_switch
         self._state = conditions.recorder.state
-        self._workforce = workforce
-        self._way = way
+        self._shared_workers = shared_workers
+        self._team_path = team_path
         self._workers = {worker.name: worker for worker in conditions.team.workers}
         self._started_s = conditions.recorder.elapsed_s()
         self._timer: asyncio.TimerHandle | None = None
@@ -45,7 +47,7 @@ class Reserve:
         if self._timer is not None:
             self._timer.cancel()
         for name, took_s in self._offline_switch.took_s.items():
-            shared = self._workforce.of(self._way, self._workers[name])
+            shared = self._shared_workers.of(self._team_path, self._workers[name])
             shared.code_s = took_s
 
     def _look(self) -> None:
@@ -76,7 +78,7 @@ class Reserve:
 
     def _seconds(self, worker: Worker) -> float:
         """How long code takes for a task of a worker; 0 where a model does it, or a team."""
-        shared = self._workforce.of(self._way, worker)
+        shared = self._shared_workers.of(self._team_path, worker)
         if not self._has_both(worker):
             return (shared.latency_s or 0.0) if callable(worker.run) else 0.0
         known_s = max(self._offline_switch.took_s.get(worker.name, 0.0), shared.code_s or 0.0)

@@ -16,7 +16,7 @@ from leadhand.engine.quarantine import MAX_CRASHES
 from leadhand.engine.recorder import NestedJournal, Recorder
 from leadhand.engine.scheduler import GRACE_S, Scheduler
 from leadhand.engine.shared_workers import SharedWorkers, TeamPath
-from leadhand.engine.stopwatch import aside
+from leadhand.engine.stopwatch import ExcludedTime
 from leadhand.models.choice import roles
 from leadhand.models.prompts import prompts_of
 from leadhand.ports import PlanRequest
@@ -60,22 +60,22 @@ class Run:
         setting: Setting | None = None,
         people: People | None = None,
         slots: Slots | None = None,
-        workforce: SharedWorkers | None = None,
-        way: TeamPath = (),
+        shared_workers: SharedWorkers | None = None,
+        team_path: TeamPath = (),
         grace_s: float = GRACE_S,
     ) -> None:
         """`deadline_s` is seconds from when it starts, or goes on; `concurrency` is tasks at once,
-        of which a tree of runs shares the `slots`; the `workforce` is what all runs share of the
-        workers, and `way` the workers that this run is within; `grace_s` is how long what was told
-        to stop may take. Where the recorder has a past, the run continues from there.
+        of which a tree of runs shares the `slots`; `shared_workers` is what all runs share of the
+        workers, and `team_path` the workers that this run is within; `grace_s` is how long what was
+        told to stop may take. Where the recorder has a past, the run continues from there.
         """
         self._recorder = recorder
         self._deadline_s = deadline_s
         self._concurrency = concurrency
         self._setting = setting or Setting()
         self._slots = slots or Slots(concurrency)
-        self._workforce = workforce or SharedWorkers(team)
-        self._way = way
+        self._shared_workers = shared_workers or SharedWorkers(team)
+        self._team_path = team_path
         self._grace_s = grace_s
         term = Term(recorder, deadline_s, reserve=False)
         self._of = Conditions(team, recorder, roles, active, people, term)
@@ -189,7 +189,7 @@ class Run:
         state = recorder.state
         # Of a nested run that is resumed, what it did before is counted already.
         past_low_s, past_high_s = sequential(state, recorder.elapsed_s()) if state.seq else (0, 0)
-        with aside() as block:
+        with ExcludedTime() as block:
             try:
                 return await self._run_team(team, handoff, recorder, journal)
             finally:
@@ -215,8 +215,8 @@ class Run:
                     concurrency=self._concurrency,
                     people=people.nested(recorder) if people is not None else None,
                     slots=self._slots,
-                    workforce=self._workforce,
-                    way=(*self._way, handoff.to_agent),
+                    shared_workers=self._shared_workers,
+                    team_path=(*self._team_path, handoff.to_agent),
                     grace_s=self._grace_s * NESTED_GRACE,
                 )
                 try:
@@ -253,8 +253,8 @@ class Run:
                 concurrency=self._concurrency,
                 slots=self._slots,
                 shared_slots=runners.slots,
-                workforce=self._workforce,
-                way=self._way,
+                shared_workers=self._shared_workers,
+                team_path=self._team_path,
                 remedies=roles.remedies,
                 person=self._of.people,
                 grace_s=self._grace_s,
@@ -264,7 +264,7 @@ class Run:
                 roles.account.on_used_up = partial(self._without_budget, scheduler)
             # One watches over the whole tree of runs.
             watchdog = nullcontext() if self._recorder.path else Watchdog(naming(self._recorder))
-            with watchdog, Reserve(self._of, self._workforce, self._way):
+            with watchdog, Reserve(self._of, self._shared_workers, self._team_path):
                 await scheduler.run(deadline_s=self._of.term.work_until_s)
             # Once a task and worker, however many of its attempts have not returned.
             for given in {(one.task_id, one.to_agent): one for one in runners.abandoned}.values():
@@ -281,7 +281,7 @@ class Run:
     def _without_budget(self, scheduler: Scheduler, why: str) -> None:
         """Go on by code where all can do without a model; else let come to its end what runs."""
         if not self._of.roles.do_without_models(why):
-            scheduler.start_no_more(why)
+            scheduler.drain(why)
 
     @asynccontextmanager
     async def _runners(self) -> AsyncGenerator[Runners | None]:

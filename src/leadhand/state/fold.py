@@ -9,9 +9,9 @@ from leadhand.contracts.event_fields import AttemptEvent
 from leadhand.contracts.outcome import Escalated, Failed, Result, Usage
 from leadhand.contracts.task import Task
 from leadhand.state.run_events import apply_to_run, decided
-from leadhand.state.run_state import RunState, TaskState, find
+from leadhand.state.run_state import RunState, TaskState, find_task
 
-__all__ = ["RunState", "TaskState", "apply", "find", "fold", "rewired"]
+__all__ = ["RunState", "TaskState", "apply", "find_task", "fold", "rewired"]
 
 
 def apply(state: RunState, event: events.Event) -> None:

@@ -5,9 +5,9 @@ from typing import assert_never
 from leadhand.contracts import events
 from leadhand.contracts.outcome import Escalated
 from leadhand.contracts.people import Reply
-from leadhand.state.run_state import Calls, RunState, TaskState, find
+from leadhand.state.run_state import CallTimes, RunState, TaskState, find_task
 
-RunEvent = (
+RunLevelEvent = (
     events.RunStarted
     | events.RunStopped
     | events.RunResumed
@@ -25,7 +25,7 @@ RunEvent = (
 )
 
 
-def apply_to_run(state: RunState, event: RunEvent) -> None:
+def apply_to_run(state: RunState, event: RunLevelEvent) -> None:
     """Change `state` by one event, in place."""
     match event:
         case events.RunStarted():
@@ -63,7 +63,7 @@ def apply_to_run(state: RunState, event: RunEvent) -> None:
             state.phase = "working"
             state.planned_s = event.elapsed_s
             state.planning_s = state.calls.worked_s(event.elapsed_s - state.asking_s)
-            state.calls = Calls()
+            state.calls = CallTimes()
             state.approved, state.reply = event.approved, None
             if plan is not None:
                 state.tasks = {task.id: TaskState(task, task.worker) for task in plan.tasks}
@@ -78,7 +78,7 @@ def apply_to_run(state: RunState, event: RunEvent) -> None:
             state.conflicts = ()
             state.synthesis_started_s = event.elapsed_s
             _also_worked(state, state.calls.took_s)
-            state.calls = Calls()
+            state.calls = CallTimes()
         case events.ConflictFound():
             state.conflicts = (*state.conflicts, event.conflict)
         case events.ConflictJudged():
@@ -154,7 +154,7 @@ def _resumed(state: RunState, event: events.RunResumed) -> None:
     if state.synthesis_started_s is not None:
         ended_s = event.elapsed_s if state.finished_s is None else state.finished_s
         _also_worked(state, state.calls.worked_s(ended_s - state.synthesis_started_s))
-        state.calls = Calls()
+        state.calls = CallTimes()
     state.synthesis_started_s = state.finished_s = state.answer = None
     _halted(state, event.elapsed_s)
     for id in event.goes_on:
@@ -174,8 +174,8 @@ def _resumed(state: RunState, event: events.RunResumed) -> None:
         decided(state)
     state.unamended = {id: why for id, why in state.unamended.items() if id not in event.again}
     state.stopped = False
-    for way, count in event.crashes.items():
-        _, task = find(state, way)
+    for path, count in event.crashes.items():
+        _, task = find_task(state, path)
         if task is not None:
             task.crashes = count
     for id in event.again:

@@ -22,7 +22,7 @@ Binding = Literal["free", "asks", "fixed"]
 
 
 @dataclass(slots=True)
-class Calls:
+class CallTimes:
     """Model calls of one phase, and how much of it they and their waiting fill."""
 
     took_s: float = 0.0
@@ -176,7 +176,7 @@ class RunState:
     """When the plan was accepted."""
     planning_s: float = 0.0
     """What planning took, without waiting for people or rates."""
-    calls: Calls = field(default_factory=Calls)
+    calls: CallTimes = field(default_factory=CallTimes)
     """Model calls of the phase that are part of no attempt."""
     asking_s: float = 0.0
     """How long a person took for the plan."""
@@ -223,14 +223,14 @@ class RunState:
         return self.plan.model_copy(update={"tasks": tuple(t.task for t in self.tasks.values())})
 
 
-def find(state: RunState, id: str) -> tuple[tuple[str, ...], TaskState | None]:
-    """The task of that id, which may be a way such as `legal/t1`, and the tasks it is within."""
+def find_task(state: RunState, id: str) -> tuple[tuple[str, ...], TaskState | None]:
+    """The task of that id, which may be a path such as `legal/t1`, and the tasks it is within."""
     task = state.tasks.get(id)
     if task is not None or "/" not in id:
         return (), task
     for outer, holder in state.tasks.items():
         if holder.nested is not None and id.startswith(f"{outer}/"):
-            within, task = find(holder.nested, id.removeprefix(f"{outer}/"))
+            within, task = find_task(holder.nested, id.removeprefix(f"{outer}/"))
             if task is not None:
                 return (outer, *within), task
     return (), None
@@ -254,7 +254,7 @@ def known_crashes(state: RunState) -> dict[str, int]:
             found[id] = task.crashes
         if task.nested is not None and not task.ended:
             inner = known_crashes(task.nested)
-            found |= {f"{id}/{way}": count for way, count in inner.items()}
+            found |= {f"{id}/{path}": count for path, count in inner.items()}
     return found
 
 
@@ -267,4 +267,4 @@ def _one_more(state: RunState, team: "Team") -> Iterator[tuple[str, int]]:
         if inner is None:
             yield id, task.crashes + 1
         elif task.nested is not None:
-            yield from ((f"{id}/{way}", n) for way, n in _one_more(task.nested, inner))
+            yield from ((f"{id}/{path}", n) for path, n in _one_more(task.nested, inner))

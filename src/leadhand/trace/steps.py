@@ -131,7 +131,7 @@ def plan_versions(
 
 def _crashed(event: events.RunResumed) -> str:
     return _named(
-        f"{way} ({count} times)" if count > 1 else way for way, count in event.crashes.items()
+        f"{path} ({count} times)" if count > 1 else path for path, count in event.crashes.items()
     )
 
 

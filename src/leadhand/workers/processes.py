@@ -20,7 +20,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from leadhand.contracts.outcome import Completed, Failed, Handoff, Outcome, Result
 from leadhand.engine.failures import failure_of
-from leadhand.engine.stopwatch import aside
+from leadhand.engine.stopwatch import ExcludedTime
 from leadhand.engine.time_left import time_limit_paused
 from leadhand.errors import InputError
 from leadhand.tools.child_process import how_it_ended
@@ -143,10 +143,10 @@ class ProcessPool:
 
         The attempt's time limit counts from when that process has imported the function.
         """
-        with aside() as block:
+        with ExcludedTime() as block:
             return await self._call(call, block)
 
-    async def _call(self, call: Call, block: aside) -> Outcome:
+    async def _call(self, call: Call, block: ExcludedTime) -> Outcome:
         async with self._slots:
             if self._closed:
                 return Failed(kind="crashed", message="the worker processes were already closed")

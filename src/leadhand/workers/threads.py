@@ -16,7 +16,7 @@ from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from typing import TypeVar, cast
 
-from leadhand.engine.stopwatch import aside
+from leadhand.engine.stopwatch import ExcludedTime
 from leadhand.engine.thread_time import ThreadTime
 
 A = TypeVar("A")
@@ -104,7 +104,7 @@ class DaemonThreads:
         call = _Call(
             name, argument, lambda: context.run(function, argument), loop, loop.create_future()
         )
-        with aside() as block:
+        with ExcludedTime() as block:
             self._hand_over(call)
             try:
                 with awaiting_outside_work():

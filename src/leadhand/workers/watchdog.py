@@ -14,7 +14,7 @@ from types import TracebackType
 
 from leadhand.contracts import events
 from leadhand.engine.recorder import Recorder
-from leadhand.state.fold import find
+from leadhand.state.fold import find_task
 
 Report = Callable[[str, float], None]
 """Takes the name of the asyncio task and the seconds that it has blocked the loop for."""
@@ -120,7 +120,7 @@ def naming(recorder: Recorder) -> Report:
 
     def report(task_name: str, blocked_s: float) -> None:
         id = task_name.removeprefix("task:")
-        within, task = find(recorder.state, id)
+        within, task = find_task(recorder.state, id)
         if task is None:
             return
         message = f"worker {task.worker!r} blocked the event loop for {blocked_s:.1f} s in {id!r}"

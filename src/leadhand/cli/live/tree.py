@@ -21,7 +21,7 @@ from leadhand.cli.views.plurals import counted
 from leadhand.cli.views.terminal import safe, sentence
 from leadhand.contracts import events
 from leadhand.models.progress import Progress
-from leadhand.state.fold import RunState, apply, find, fold
+from leadhand.state.fold import RunState, apply, find_task, fold
 
 _LAST = 4
 """How many of the latest notices about the run stand below the tree."""
@@ -229,7 +229,7 @@ class PlainLines:
                 pass
 
     def _ended(self, id: str) -> Iterator[str]:
-        _, task = find(self._state, id)
+        _, task = find_task(self._state, id)
         if task is None:
             return
         why = f": {task.why}" if task.why else ""

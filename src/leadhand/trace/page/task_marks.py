@@ -14,6 +14,6 @@ MARKS = {
 }
 
 
-def anchor(way: str) -> str:
+def anchor(path: str) -> str:
     """The name of a task's place in the page, whatever characters its id has."""
-    return f"t-{hashlib.sha256(way.encode('utf-8', 'replace')).hexdigest()[:12]}"
+    return f"t-{hashlib.sha256(path.encode('utf-8', 'replace')).hexdigest()[:12]}"

@@ -12,7 +12,7 @@ from leadhand.contracts import events
 from leadhand.contracts.event_fields import NO_TIMES, AttemptTimes
 from leadhand.contracts.outcome import PlanImpact, Result
 from leadhand.contracts.task import Task
-from leadhand.engine.frontier import Frontier
+from leadhand.engine.dependencies import Dependencies
 from leadhand.engine.quarantine import SUSPECT_CRASHES
 from leadhand.engine.ready_queues import ReadyQueues
 from leadhand.engine.recorder import Recorder
@@ -23,7 +23,7 @@ Pairs = Sequence[tuple[Task, Task]]
 """Tasks as they were and as they are from now on."""
 
 
-class Board:
+class RunTasks:
     """The tasks of one run."""
 
     def __init__(
@@ -41,7 +41,7 @@ class Board:
         self._wake_up = wake_up
         tasks = [task.task for task in self._state.tasks.values()]
         self._rank = dict(rank if rank is not None else graph.remaining_path(tasks))
-        self._frontier = Frontier(tasks)
+        self._dependencies = Dependencies(tasks)
         self._delayed: dict[str, asyncio.TimerHandle] = {}
         self.suspects = deque[str]()
         """Tasks that are ready and have to run alone."""
@@ -61,17 +61,17 @@ class Board:
         """The workers that get no new task now, as their breakers are open."""
         return self._ready_queues.resting(asyncio.get_running_loop().time())
 
-    def open(self) -> None:
+    def start(self) -> None:
         """What depends on nothing is ready, or on nothing but what had ended before."""
         for id, task in list(self._state.tasks.items()):
             if task.ended and task.status != "skipped":
                 gave_result = task.status == "completed"
-                _, skipped = self._frontier.finish(id, gave_result=gave_result)
+                _, skipped = self._dependencies.finish(id, gave_result=gave_result)
                 # Those that were written down as skipped were seen to already.
-                self._go_on((), [one for one in skipped if not self._state.tasks[one[0]].ended])
-        for id in self._frontier.ready():
+                self._follow((), [one for one in skipped if not self._state.tasks[one[0]].ended])
+        for id in self._dependencies.ready():
             if self._state.tasks[id].unresolved is None:
-                self.again(id)
+                self.make_ready(id)
 
     def stop(self, reason: str) -> None:
         """Nothing becomes ready from now on."""
@@ -79,7 +79,7 @@ class Board:
         for timer in self._delayed.values():
             timer.cancel()
 
-    def again(self, id: str, *, delay_s: float = 0.0) -> None:
+    def make_ready(self, id: str, *, delay_s: float = 0.0) -> None:
         """A task is ready for its worker, at once or after a wait."""
         if delay_s:
             loop = asyncio.get_running_loop()
@@ -87,9 +87,9 @@ class Board:
         elif self._state.tasks[id].crashes >= SUSPECT_CRASHES:
             self.suspects.append(id)
         else:
-            self.admit(id)
+            self.enqueue(id)
 
-    def admit(self, id: str, *, first: bool = False) -> None:
+    def enqueue(self, id: str, *, first: bool = False) -> None:
         """A task waits for nothing but a slot of its worker; `first`: before all others."""
         task = self._state.tasks[id]
         rank = math.inf if first else self._rank[id]
@@ -97,7 +97,7 @@ class Board:
 
     def _end_wait(self, id: str) -> None:
         del self._delayed[id]
-        self.again(id)
+        self.make_ready(id)
         self._wake_up()
 
     # What ends a task
@@ -112,7 +112,7 @@ class Board:
             self.impacts.append((id, result.plan_impact))
         self._ended(id, gave_result=True)
 
-    def lose(self, id: str) -> None:
+    def end_without_result(self, id: str) -> None:
         """A task has ended without a result, as is written down already."""
         self._ended(id, gave_result=False)
 
@@ -132,13 +132,13 @@ class Board:
 
     def _ended(self, id: str, *, gave_result: bool) -> None:
         self.unfinished -= 1
-        self._go_on(*self._frontier.finish(id, gave_result=gave_result))
+        self._follow(*self._dependencies.finish(id, gave_result=gave_result))
 
-    def _go_on(self, ready: Sequence[str], skipped: Sequence[tuple[str, str]]) -> None:
+    def _follow(self, ready: Sequence[str], skipped: Sequence[tuple[str, str]]) -> None:
         if self.stopped is not None:
             return
         for id in ready:
-            self.again(id)
+            self.make_ready(id)
         for id, blame in skipped:
             self.unfinished -= 1
             self._recorder.record(
@@ -172,7 +172,7 @@ class Board:
 
     def _amend(self, added: Sequence[Task], dropped: Sequence[Task], changed: Pairs) -> None:
         self.unfinished += len(added) - len(dropped)
-        self._go_on(*self._frontier.amend(added=added, dropped=dropped, changed=changed))
+        self._follow(*self._dependencies.amend(added=added, dropped=dropped, changed=changed))
         self._wake_up()
 
 

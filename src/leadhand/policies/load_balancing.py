@@ -12,7 +12,7 @@ WEIGHT = 0.3
 
 
 @dataclass(frozen=True, slots=True)
-class Load:
+class WorkerLoad:
     """What a worker has to do."""
 
     worker: str
@@ -27,20 +27,20 @@ class Load:
 
 
 @dataclass(frozen=True, slots=True)
-class Taker:
+class Substitute:
     """Who takes a task in its worker's place, and why."""
 
     worker: str
     reason: str
 
 
-def taker(
-    own: Load,
-    mates: Sequence[Load],
+def substitute(
+    own: WorkerLoad,
+    mates: Sequence[WorkerLoad],
     *,
-    fallback: Load | None = None,
+    fallback: WorkerLoad | None = None,
     max_queue: int | None = None,
-) -> Taker | None:
+) -> Substitute | None:
     """Who should take the next task that waits for `own`; none: its own worker.
 
     `mates` are of the same role. The `fallback` helps out while more than `max_queue` tasks wait
@@ -52,10 +52,12 @@ def taker(
         best = min(able, key=lambda load: _wait_s(load, usual_s, is_own=load is own))
         if best is own:
             return None
-        return Taker(best.worker, f"{best.worker}, of the same role as {own.worker}, is less busy")
+        return Substitute(
+            best.worker, f"{best.worker}, of the same role as {own.worker}, is less busy"
+        )
     if fallback is None or not fallback.open or max_queue is None or own.waiting <= max_queue:
         return None
-    return Taker(
+    return Substitute(
         fallback.worker,
         f"{own.waiting} tasks wait for {own.worker}, more than {max_queue}: "
         f"{fallback.worker} helps out",
@@ -67,13 +69,13 @@ def latency(before_s: float | None, took_s: float) -> float:
     return took_s if before_s is None else before_s + WEIGHT * (took_s - before_s)
 
 
-def _usual_s(loads: Sequence[Load]) -> float:
+def _usual_s(loads: Sequence[WorkerLoad]) -> float:
     """What is assumed of those of whom nothing is known."""
     known = [load.latency_s for load in loads if load.latency_s is not None]
     return sum(known) / len(known) if known else 1.0
 
 
-def _wait_s(load: Load, usual_s: float, *, is_own: bool) -> float:
+def _wait_s(load: WorkerLoad, usual_s: float, *, is_own: bool) -> float:
     """Until the task would be done. The tasks that wait for its own worker are those to share."""
     ahead = load.running if is_own else load.running + load.waiting
     return (ahead + 1) * (usual_s if load.latency_s is None else load.latency_s)

@@ -10,7 +10,7 @@ from leadhand.plans.graph import Node, dependants
 _ENDED = -1
 
 
-class Frontier:
+class Dependencies:
     """What may start next."""
 
     __slots__ = ("_after", "_blame", "_cut", "_tolerates", "_waiting")

@@ -7,8 +7,8 @@ import pytest
 from leadhand.contracts.events import PlanAmended, PlanRejected
 from leadhand.contracts.outcome import Completed, Handoff, Outcome, PlanImpact, Result
 from leadhand.contracts.task import Task
-from leadhand.engine.adaptation import MAX_REVISIONS
 from leadhand.engine.recorder import Recorder
+from leadhand.engine.revisions import MAX_REVISIONS
 from leadhand.state.fold import fold
 from leadhand.testing import completed, run_virtual
 from tests.engine.remedies import ScriptedRemedies

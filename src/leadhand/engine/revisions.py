@@ -14,9 +14,9 @@ from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team
 from leadhand.engine.amendments import Amendment, amended, amendment, asks_approval
 from leadhand.engine.approvals import Approvals, Proposal
-from leadhand.engine.board import Board
 from leadhand.engine.consultations import Consultations
 from leadhand.engine.recorder import Recorder
+from leadhand.engine.run_tasks import RunTasks
 from leadhand.ports import Remedies
 
 MAX_REVISIONS = 2
@@ -25,14 +25,14 @@ MAX_LISTED = 10
 """Ids of tasks that one line for a person names."""
 
 
-class Adaptation:
+class Revisions:
     """Revises the plan of one run."""
 
     def __init__(
         self,
         recorder: Recorder,
         team: Team,
-        board: Board,
+        tasks: RunTasks,
         *,
         consultations: Consultations,
         approvals: Approvals,
@@ -41,25 +41,25 @@ class Adaptation:
         self._recorder = recorder
         self._state = recorder.state
         self._team = team
-        self._board = board
+        self._tasks = tasks
         self._consultations = consultations
         self._approvals = approvals
         self._remedies = remedies
-        self.holds = False
+        self.in_progress = False
         """Whether nothing new may start, because the plan is about to change."""
 
-    def open(self) -> None:
+    def resume(self) -> None:
         """Ask again for the approval that was asked for before the run was resumed."""
         state = self._state
-        for task_id, impact in list(self._board.impacts):
+        for task_id, impact in list(self._tasks.impacts):
             if state.amendment_open and state.proposed_for == task_id and state.proposed:
-                self._board.impacts.remove((task_id, impact))
+                self._tasks.impacts.remove((task_id, impact))
                 self._put(task_id, impact, state.proposed.tasks, by="planner")
 
     def consider(self) -> None:
         """Have the plan revised where a result says that it no longer fits."""
-        impacts, remedies = self._board.impacts, self._remedies
-        while impacts and not self.holds:
+        impacts, remedies = self._tasks.impacts, self._remedies
+        while impacts and not self.in_progress:
             task_id, impact = impacts.popleft()
             if not self._may_revise(impact):
                 continue
@@ -68,7 +68,7 @@ class Adaptation:
                 continue
             if remedies is None:
                 continue
-            self.holds = True
+            self.in_progress = True
             self._consultations.ask(
                 f"revise after {task_id}",
                 remedies.revise(self._state, impact, task_id=task_id),
@@ -78,7 +78,7 @@ class Adaptation:
             )
 
     def _may_revise(self, impact: PlanImpact) -> bool:
-        if self._state.revisions >= MAX_REVISIONS or self._board.stopped is not None:
+        if self._state.revisions >= MAX_REVISIONS or self._tasks.stopped is not None:
             return False
         if impact.kind == "adds":
             return True
@@ -89,8 +89,8 @@ class Adaptation:
     def _revised(
         self, task_id: str, impact: PlanImpact, proposed: Sequence[Task] | None, *, by: str
     ) -> None:
-        self.holds = False
-        if self._board.stopped is not None:
+        self.in_progress = False
+        if self._tasks.stopped is not None:
             return
         if proposed is None:
             self._refuse(task_id, "no revised plan came")
@@ -105,7 +105,7 @@ class Adaptation:
 
     def _put(self, task_id: str, impact: PlanImpact, proposed: Sequence[Task], *, by: str) -> None:
         """Ask the person who approved the plan; until they have replied, nothing new starts."""
-        self.holds = True
+        self.in_progress = True
 
         def found_in(tasks: Sequence[Task]) -> Amendment | tuple[str, ...]:
             return amendment(self._state, tasks, self._team)
@@ -119,8 +119,8 @@ class Adaptation:
             return () if isinstance(found, Amendment) else found
 
         def then(given: Plan | str) -> None:
-            self.holds = False
-            if self._board.stopped is not None:
+            self.in_progress = False
+            if self._tasks.stopped is not None:
                 return
             if isinstance(given, str):
                 self._refuse(task_id, given, impact=impact)
@@ -167,7 +167,7 @@ class Adaptation:
                 dropped=found.dropped,
             )
         )
-        self._board.amend(found.added, dropped, list(zip(before, found.changed, strict=True)))
+        self._tasks.amend(found.added, dropped, list(zip(before, found.changed, strict=True)))
 
 
 def _changes(found: Amendment) -> str:

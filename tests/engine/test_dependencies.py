@@ -1,10 +1,10 @@
-"""The frontier of a graph that changes under way is that of the graph as it would be built anew."""
+"""Dependencies that change while tasks run equal those of the final graph built anew."""
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leadhand.contracts.task import Plan, Task
-from leadhand.engine.frontier import Frontier
+from leadhand.engine.dependencies import Dependencies
 from tests.plans.samples import plans, task
 
 
@@ -14,20 +14,20 @@ def test_after_any_change_every_task_starts_once_and_never_before_its_dependenci
     the_plan: Plan, data: st.DataObject
 ) -> None:
     tasks = {one.id: one for one in the_plan.tasks}
-    frontier = Frontier(the_plan.tasks)
-    ready = set(frontier.ready())
+    dependencies = Dependencies(the_plan.tasks)
+    ready = set(dependencies.ready())
     ended: dict[str, bool] = {}
     number = 0
     while ready:
         if number < 4 and data.draw(st.booleans()):
             number += 1
-            started, skipped = _changed(frontier, tasks, ended, data, f"n{number}", ready)
+            started, skipped = _changed(dependencies, tasks, ended, data, f"n{number}", ready)
         else:
             id = data.draw(st.sampled_from(sorted(ready)))
             ready.remove(id)
             assert {needed in ended for needed in tasks[id].depends_on} <= {True}
             ended[id] = data.draw(st.booleans())
-            started, skipped = frontier.finish(id, gave_result=ended[id])
+            started, skipped = dependencies.finish(id, gave_result=ended[id])
         for id, blame in skipped:
             assert id not in ended
             assert not ended[blame]
@@ -39,7 +39,7 @@ def test_after_any_change_every_task_starts_once_and_never_before_its_dependenci
 
 
 def _changed(
-    frontier: Frontier,
+    dependencies: Dependencies,
     tasks: dict[str, Task],
     ended: dict[str, bool],
     data: st.DataObject,
@@ -62,7 +62,7 @@ def _changed(
     tasks[new_id] = new
     tasks.update({now.id: now for _, now in changed})
     ready -= {gone.id, *(old.id for old, _ in changed)}
-    return frontier.amend(added=[new], dropped=[gone], changed=changed)
+    return dependencies.amend(added=[new], dropped=[gone], changed=changed)
 
 
 def _replaced(ids: tuple[str, ...], old: str, new: str) -> tuple[str, ...]:
@@ -82,10 +82,10 @@ def _below(root: str, tasks: dict[str, Task]) -> set[str]:
 
 
 def test_a_task_that_is_added_behind_a_lost_one_is_skipped_at_once_with_its_dependants() -> None:
-    frontier = Frontier([task("a")])
-    frontier.finish("a", gave_result=False)
+    dependencies = Dependencies([task("a")])
+    dependencies.finish("a", gave_result=False)
     added = [task("c", "b"), task("b", "a"), task("d", "b", tolerates_missing=True), task("e")]
-    ready, skipped = frontier.amend(added=added)
+    ready, skipped = dependencies.amend(added=added)
     assert sorted(ready) == ["d", "e"]
     assert dict(skipped) == {"b": "a", "c": "a"}
     assert len(skipped) == 2
@@ -93,12 +93,12 @@ def test_a_task_that_is_added_behind_a_lost_one_is_skipped_at_once_with_its_depe
 
 def test_who_waits_for_a_task_follows_every_change() -> None:
     a, b, c = task("a"), task("b", "a"), task("c", "a")
-    frontier = Frontier([a, b, c])
-    assert frontier.dependants("a") == ["b", "c"]
+    dependencies = Dependencies([a, b, c])
+    assert dependencies.dependants("a") == ["b", "c"]
     free = task("b")
-    ready, _ = frontier.amend(changed=[(b, free)])
-    assert (ready, frontier.dependants("a")) == (["b"], ["c"])
-    frontier.amend(changed=[(free, b)])
-    assert frontier.dependants("a") == ["b", "c"]
-    ready, _ = frontier.finish("a", gave_result=True)
+    ready, _ = dependencies.amend(changed=[(b, free)])
+    assert (ready, dependencies.dependants("a")) == (["b"], ["c"])
+    dependencies.amend(changed=[(free, b)])
+    assert dependencies.dependants("a") == ["b", "c"]
+    ready, _ = dependencies.finish("a", gave_result=True)
     assert ready == ["b", "c"]
