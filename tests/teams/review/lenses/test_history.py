@@ -1,4 +1,4 @@
-"""What the history lens says of lines that come back and of files left out, with real git."""
+"""What the history lens reports about lines that come back and files left out, with real git."""
 
 import json
 from pathlib import Path
@@ -46,7 +46,7 @@ class Past:
         renamed: dict[str, str] | None = None,
         title: str = "a change",
     ) -> LensReport:
-        """What the lens says of a commit that writes `after`, on top of everything so far."""
+        """The lens's report on a commit that writes `after`, on top of everything so far."""
         history = self.repo.git("rev-parse", "HEAD")
         sources = {path: (renamed or {}).get(path, path) for path in after}
         old = {
@@ -107,7 +107,7 @@ def past(tmp_path: Path) -> Past:
 
 
 def grown(past: Past, subject: str = "Fix login with the master password") -> str:
-    """A past in which the commit `subject` took the bypass out of `Login.check`."""
+    """A past in which the commit `subject` removed the bypass from `Login.check`."""
     past.commit("Add login", {"app/login.py": LOGIN.format(extra=BYPASS)})
     fix = past.commit(subject, {"app/login.py": LOGIN.format(extra="")})
     past.commit("Say more", {"README.md": "Login.\n"})
@@ -171,12 +171,12 @@ class TestReintroduced:
     @pytest.mark.parametrize(
         "line", ["        return stored\n", "        import secrets_of_many\n"]
     )
-    def test_common_lines_say_nothing(self, past: Past, line: str) -> None:
+    def test_common_lines_are_ignored(self, past: Past, line: str) -> None:
         past.commit("Add login", {"app/login.py": LOGIN.format(extra=line)})
         past.commit("Fix a crash", {"app/login.py": LOGIN.format(extra="")})
         assert past.review({"app/login.py": LOGIN.format(extra=line)}).findings == ()
 
-    def test_lines_of_a_docstring_are_no_code(self, past: Past) -> None:
+    def test_lines_of_a_docstring_are_ignored(self, past: Past) -> None:
         text = (
             '        """First line.\n\n        Every user is looked up by name here.\n        """\n'
         )
@@ -185,13 +185,13 @@ class TestReintroduced:
         past.commit("Fix a crash", {"app/login.py": LOGIN.format(extra=short)})
         assert past.review({"app/login.py": LOGIN.format(extra=text)}).findings == ()
 
-    def test_a_change_that_says_it_reverts_is_told_softly(self, past: Past) -> None:
+    def test_a_change_that_says_it_reverts_gets_an_info(self, past: Past) -> None:
         grown(past)
         report = past.review({"app/login.py": LOGIN.format(extra=BYPASS)}, title="Revert a fix")
         assert only(report).severity == "info"
         assert "may be on purpose" in only(report).message
 
-    def test_what_a_revert_took_out_is_only_worth_a_note(self, past: Past) -> None:
+    def test_a_line_that_a_revert_removed_gets_an_info(self, past: Past) -> None:
         grown(past, 'Revert "Add the master password"')
         found = only(past.review({"app/login.py": LOGIN.format(extra=BYPASS)}))
         assert found.severity == "info"
@@ -211,7 +211,7 @@ class TestReintroduced:
 
 
 def others(count: int) -> list[tuple[str, dict[str, str]]]:
-    """Commits that have nothing to do with it."""
+    """Commits that do not touch the files under test."""
     return [("Other", {"src/other.py": f"OTHER = {number}\n"}) for number in range(count)]
 
 
@@ -230,7 +230,7 @@ class TestMissingCompanion:
             *others(3 * together),
         )
 
-    def test_a_file_left_out_against_all_habit_is_named_with_its_figures(self, past: Past) -> None:
+    def test_a_missing_companion_is_reported_with_its_figures(self, past: Past) -> None:
         self.pair(past, together=10, alone=2)
         found = only(past.review({"src/limits.py": "LIMIT = 99\n"}))
         assert found.rule == "history/missing-companion"
@@ -239,7 +239,7 @@ class TestMissingCompanion:
         assert found.evidence == "LIMIT = 99"
 
     @pytest.mark.parametrize(("together", "alone"), [(9, 0), (10, 3)])
-    def test_too_few_commits_or_too_small_a_share_is_no_habit(
+    def test_too_few_commits_or_too_small_a_share_makes_no_companion(
         self, past: Past, together: int, alone: int
     ) -> None:
         self.pair(past, together=together, alone=alone)
@@ -250,13 +250,13 @@ class TestMissingCompanion:
         after = {"src/limits.py": "LIMIT = 99\n", "docs/limits.md": "LIMIT = 99\n"}
         assert past.review(after).findings == ()
 
-    def test_a_companion_that_is_gone_is_not_missed(self, past: Past) -> None:
+    def test_a_companion_that_no_longer_exists_is_not_reported(self, past: Past) -> None:
         self.pair(past, together=12, alone=0)
         (past.repo.folder / "docs/limits.md").unlink()
         past.commit("No docs", {})
         assert past.review({"src/limits.py": "LIMIT = 99\n"}).findings == ()
 
-    def test_what_changes_in_nearly_every_commit_is_nobodys_companion(self, past: Past) -> None:
+    def test_a_file_that_changes_in_nearly_every_commit_is_no_companion(self, past: Past) -> None:
         past.repo.commits(
             *(
                 ("Both", {"CHANGES": f"{number}\n", "src/limits.py": f"LIMIT = {number}\n"})
@@ -265,7 +265,7 @@ class TestMissingCompanion:
         )
         assert past.review({"src/limits.py": "LIMIT = 99\n"}).findings == ()
 
-    def test_a_test_that_changes_alone_asks_for_nothing(self, past: Past) -> None:
+    def test_a_test_that_changes_alone_has_no_companions(self, past: Past) -> None:
         past.repo.commits(
             *(
                 ("Both", same(f"LIMIT = {number}\n", "tests/test_limits.py", "src/limits.py"))
@@ -299,9 +299,9 @@ class TestMissingCompanion:
 
 class TestWithoutHistory:
     @pytest.mark.parametrize(
-        ("head", "why"), [(None, "only a patch was handed in"), ("a" * 40, "a first commit")]
+        ("head", "why"), [(None, "only a patch was given"), ("a" * 40, "the first commit")]
     )
-    def test_it_says_once_that_there_is_none(
+    def test_missing_history_is_reported_once(
         self, tmp_path: Path, head: str | None, why: str
     ) -> None:
         git_dir = tmp_path / "own.git" if head else None
@@ -312,7 +312,7 @@ class TestWithoutHistory:
         assert report.not_assessed[0].lens == "history"
         assert why in report.not_assessed[0].why
 
-    def test_f28_a_shallow_clone_is_said_to_be_one(self, past: Past, tmp_path: Path) -> None:
+    def test_f28_a_shallow_clone_is_reported_as_one(self, past: Past, tmp_path: Path) -> None:
         grown(past)
         clone = Repo(tmp_path / "shallow")
         clone.git("fetch", "-q", "--depth=1", past.repo.folder.as_uri(), "main")
@@ -325,7 +325,7 @@ class TestWithoutHistory:
             folder, {"a.py": "a = 1\n"}, {"a.py": "a = 0\n"},
             git_dir=own.git_dir, base=head, head=head, history=head,
         )  # fmt: skip
-        assert "shallow clone" in run(["a.py"], folder).not_assessed[0].why
+        assert "the clone is shallow" in run(["a.py"], folder).not_assessed[0].why
 
 
 def test_every_rule_is_named_for_the_lens() -> None:

@@ -1,7 +1,7 @@
-"""The history lens: what earlier commits say about the change in hand.
+"""The history lens: problems that the commits before a change reveal.
 
-Reads the history that leads up to the change through leadhand's own bare repository. It looks at
-the past only to judge lines that this change writes; it reports nothing about the past itself.
+Reads the history that leads up to the change through leadhand's own bare repository. It judges only
+the lines that this change writes, and reports nothing about older code.
 """
 
 from collections.abc import Iterator, Sequence
@@ -18,27 +18,28 @@ RULES: tuple[LensRule, ...] = (REINTRODUCED, MISSING_COMPANION)
 
 @lens
 def review(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
-    """Findings that rest on the commits before the change."""
-    why = _without_history(change)
+    """Fixed lines that come back, and files that usually change together with the changed ones."""
+    why = _why_no_history(change)
     if why:
         yield NotAssessed(lens="history", why=why)
         return
     if change.git_dir is not None and (change.git_dir / "shallow").exists():
-        cut = "a shallow clone: commits before its cut were not looked at"
-        yield NotAssessed(lens="history", why=cut)
+        why = "the clone is shallow: older commits are missing"
+        yield NotAssessed(lens="history", why=why)
     try:
         yield from reintroduced(change, files)
     except LeadhandError as error:
-        yield NotAssessed(lens="history", why=f"not all earlier fixes were compared: {error}")
+        yield NotAssessed(lens="history", why=f"not all earlier fixes were checked: {error}")
     try:
         yield from missing_companions(change, files)
     except LeadhandError as error:
-        yield NotAssessed(lens="history", why=f"files that change together: {error}")
+        why = f"files that usually change together were not checked: {error}"
+        yield NotAssessed(lens="history", why=why)
 
 
-def _without_history(change: Change) -> str:
+def _why_no_history(change: Change) -> str:
     if change.head is None or change.git_dir is None:
-        return "no history: only a patch was handed in"
+        return "no history: only a patch was given"
     if change.history is None:
-        return "no history: this is a first commit"
+        return "no history: this is the first commit"
     return ""

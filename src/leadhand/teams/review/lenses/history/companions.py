@@ -1,6 +1,6 @@
-"""Files that have nearly always changed together, of which this change has only one.
+"""Files that nearly always changed together in the past and that this change does not change.
 
-Counts commits, reads no file. One `git log` of bounded length serves every file of a task.
+Counts commits and reads no files. One `git log` of bounded length serves every file of a task.
 """
 
 import functools
@@ -20,18 +20,19 @@ MISSING_COMPANION = LensRule(
     id="history/missing-companion",
     family="history/companion",
     severity="info",
-    why="What always changed together often has to.",
-    fix="Check whether the other file needs a change, too.",
+    why="Files that nearly always change together often have to.",
+    fix="Check whether the other file needs a change too.",
 )
 
 MAX_COMMITS = 2_000
 MIN_COMMITS = 10
 MIN_SHARE = 0.8
 HUGE_COMMIT = 50
-"""Commits that touch more files than this say nothing of which belong together."""
+"""Commits that touch more files than this say nothing about which files belong together."""
 _SMALL_COMMIT = 5
-_CLOSELY = 5
-"""Sweeps over many files tie everything to everything; so many small commits must agree."""
+_MIN_SMALL_COMMITS = 5
+"""Commits of at most `_SMALL_COMMIT` files that must have both files: larger ones touch files that
+have nothing to do with each other."""
 _LIFT = 3.0
 _MECHANICAL = re.compile(
     r"\W*(?:bump|release|releasing|start|prepare|prep|version|v?\d+\.\d+|update dependenc|"
@@ -39,7 +40,7 @@ _MECHANICAL = re.compile(
     r"|deps?:|dependabot|renovate|lock file)",
     re.IGNORECASE,
 )
-"""Releases and upgrades touch the same files each time, whatever the code does."""
+"""Subjects of releases and upgrades, which touch the same files each time."""
 _RECENT = 5
 _RECENT_TOGETHER = 4
 _TIMEOUT_S = 8.0
@@ -48,7 +49,7 @@ _SHOWN = 3
 
 @dataclass(frozen=True, slots=True)
 class Companion:
-    """A file that went along with another in `together` of its `commits`."""
+    """A file that changed in `together` of the `commits` that changed another file."""
 
     path: str
     together: int
@@ -56,7 +57,7 @@ class Companion:
 
 
 def missing_companions(change: Change, files: Sequence[ChangedFile]) -> list[Finding]:
-    """A finding for each changed file whose companions were left out; `GitTimeout` may come."""
+    """A finding for each changed file whose companions did not change; may raise `GitTimeout`."""
     if change.git_dir is None or change.history is None or len(change.files) > HUGE_COMMIT:
         return []
     wanted = [
@@ -74,7 +75,7 @@ def missing_companions(change: Change, files: Sequence[ChangedFile]) -> list[Fin
     left_out = {file.path: _companions(file, commits, changed) for file in wanted}
     named = {companion.path for found in left_out.values() for companion in found}
     there = _existing(change, named)
-    # A companion that several changed files point to is said once, where the tie is closest.
+    # Report a companion of several changed files once, at the file it changes with most often.
     closest: dict[str, tuple[float, str]] = {}
     for path, found in left_out.items():
         for companion in found:
@@ -102,7 +103,7 @@ def _companions(
     if len(own) < MIN_COMMITS:
         return []
     small = [touched for touched in own if len(touched) <= _SMALL_COMMIT]
-    together, recently, closely = (
+    together, recently, in_small = (
         Counter(path for touched in some for path in touched if path not in changed)
         for some in (own, own[:_RECENT], small)
     )
@@ -111,13 +112,13 @@ def _companions(
         for path, count in together.most_common(20)
         if count >= MIN_SHARE * len(own)
         and recently[path] >= _RECENT_TOGETHER
-        and closely[path] >= max(_CLOSELY, MIN_SHARE * len(small))
-        and _is_special(path, share=count / len(own), commits=commits)
+        and in_small[path] >= max(_MIN_SMALL_COMMITS, MIN_SHARE * len(small))
+        and _is_specific(path, share=count / len(own), commits=commits)
     ]
 
 
-def _is_special(path: str, *, share: float, commits: Sequence[git.Commit]) -> bool:
-    """Whether `path` goes along far more often than it changes anyway, unlike a changelog."""
+def _is_specific(path: str, *, share: float, commits: Sequence[git.Commit]) -> bool:
+    """Whether `path` changes with this file far more often than in general, unlike a changelog."""
     anyway = sum(path in commit.files for commit in commits) / len(commits)
     return share >= _LIFT * anyway
 
@@ -144,7 +145,7 @@ def _tree(git_dir: str, tree: str) -> frozenset[str]:
 
 
 def _place(file: ChangedFile) -> tuple[int, str]:
-    """The first line with words that the change adds, else removes, and where it stands."""
+    """The first non-blank line that the change adds, else removes: its number and its text."""
     for line, text in file.added.items():
         if text.strip():
             return line, text.strip()
@@ -158,13 +159,9 @@ def _place(file: ChangedFile) -> tuple[int, str]:
 def _finding(
     file: ChangedFile, companions: Sequence[Companion], *, line: int, quote: str
 ) -> Finding:
-    told = "; ".join(
+    figures = "; ".join(
         f"`{companion.path}` in {companion.together} of {companion.commits} commits"
         for companion in companions[:_SHOWN]
     )
-    return MISSING_COMPANION.finding(
-        file,
-        line,
-        message=f"`{file.path}` changed together with {told}; this change leaves that alone.",
-        evidence=quote,
-    )
+    message = f"`{file.path}` changed together with {figures}, but not in this change."
+    return MISSING_COMPANION.finding(file, line, message=message, evidence=quote)

@@ -1,4 +1,4 @@
-"""What the path of a file says of its content. Pure."""
+"""What the path of a file tells about its content. Pure."""
 
 import re
 
@@ -9,10 +9,10 @@ _PROSE = (".md", ".rst", ".txt", ".po", ".lock", ".json", ".svg", ".csv", ".html
 
 
 def is_test(path: str) -> bool:
-    """Whether the file at `path` tests others."""
+    """Whether the file at `path` holds tests."""
     return bool(_TEST_PATH.search(path))
 
 
 def is_code(path: str) -> bool:
-    """Whether the file at `path` is code that runs: no test, prose, data or list of versions."""
+    """Whether the file at `path` is code that runs, not a test, prose, data or a lock file."""
     return not is_test(path) and not path.lower().endswith(_PROSE) and "." in path

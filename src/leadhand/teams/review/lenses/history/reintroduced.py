@@ -1,7 +1,7 @@
-"""Lines that an earlier fix took out of a function and that this change puts back in.
+"""Lines that an earlier fix removed from a function and that this change adds again.
 
-Streams the patches of the changed files, newest first: what happened last to a line decides. Only
-lines that say enough to be recognised count, and only where they return to the same function.
+Streams the patches of the changed files, newest first; the last change to a line decides. Only
+distinctive lines count, and only where they return to the same function.
 """
 
 import ast
@@ -22,7 +22,8 @@ REINTRODUCED = LensRule(
     family="history/reintroduced",
     severity="warning",
     why="The problem that the earlier commit fixed may be back.",
-    fix="Read that commit; if the line is right after all, say why in a comment or the message.",
+    fix="Read that commit; if the line is right after all, explain why in a comment or the commit "
+    "message.",
 )
 
 MAX_COMMITS = 2_000
@@ -58,15 +59,16 @@ _WORD = re.compile(r"[A-Za-z_]\w+")
 
 @dataclass(frozen=True, slots=True)
 class Deletion:
-    """The commit that took a line out, and where in the file after it the line had been."""
+    """The commit that removed a line, and where the line had been."""
 
     commit: git.Commit
     path: str
     line: int
+    """A line of the file as the commit left it."""
 
 
 def reintroduced(change: Change, files: Sequence[ChangedFile]) -> Iterator[Finding]:
-    """Findings for lines that `files` get back; `GitTimeout` may come, after what was found."""
+    """Findings for lines that `files` get back; may raise `GitTimeout` after the last one."""
     if change.git_dir is None or change.history is None:
         return
     candidates = {file.path: _candidates(change, file) for file in files}
@@ -91,7 +93,7 @@ def reintroduced(change: Change, files: Sequence[ChangedFile]) -> Iterator[Findi
 
 
 def _candidates(change: Change, file: ChangedFile) -> dict[str, int]:
-    """Stripped line -> its number, for what `file` gets that says enough and is nowhere before."""
+    """Stripped line -> number: distinctive lines that `file` gains and that are nowhere before."""
     if file.status not in ("modified", "renamed") or not is_code(file.path):
         return {}
     found = {
@@ -119,9 +121,9 @@ def _is_fix(commit: git.Commit) -> bool:
 
 
 def _deletions(change: Change, wanted: dict[str, set[str]]) -> Iterator[tuple[str, str, Deletion]]:
-    """(path, line, deletion) where the last that happened to a wanted line is a deletion by a fix.
+    """(path, line, deletion) of wanted lines whose last change is a deletion by a fix.
 
-    Takes out of `wanted` what it has settled.
+    Removes the lines that it has decided from `wanted`.
     """
     assert change.git_dir is not None
     assert change.history is not None
@@ -158,7 +160,7 @@ def _judge(
     candidates: dict[str, int],
     deletions: dict[tuple[str, str], Deletion],
 ) -> Iterator[Finding]:
-    said: set[tuple[str, str]] = set()
+    reported: set[tuple[str, str]] = set()
     for text, line in candidates.items():
         deletion = deletions.get((file.path, text)) or deletions.get((file.old_path or "", text))
         if deletion is None:
@@ -168,15 +170,15 @@ def _judge(
             if file.head_tree is not None
             else enclosing(file.path, file.head_lines, line)
         )
-        if function is None or (deletion.commit.id, function) in said or _in_string(file, line):
+        if function is None or (deletion.commit.id, function) in reported or _in_string(file, line):
             continue
         if _was_in(change, deletion, function):
-            said.add((deletion.commit.id, function))
+            reported.add((deletion.commit.id, function))
             yield _finding(change, file, line, function, deletion)
 
 
 def _in_string(file: ChangedFile, line: int) -> bool:
-    """Whether `line` is inside a string over several lines, such as a docstring."""
+    """Whether `line` is inside a string of several lines, such as a docstring."""
     return file.head_tree is not None and any(
         isinstance(node, ast.Constant)
         and isinstance(node.value, str)
@@ -186,13 +188,13 @@ def _in_string(file: ChangedFile, line: int) -> bool:
 
 
 def _was_in(change: Change, deletion: Deletion, function: str) -> bool:
-    """Whether the line was taken out of `function`, by the file as the fix left it."""
+    """Whether the fix removed the line from `function`, judged by the file as the fix left it."""
     assert change.git_dir is not None
     text = git.read_blob(change.git_dir, deletion.commit.id, deletion.path)
     if text is None:
         return False
     lines = text.split("\n")
-    # A block that only removes stands after its line, so the function may start or end there.
+    # A hunk that only removes starts at the line before it; the function may begin on the next one.
     return function in {
         enclosing(deletion.path, lines, line) for line in (deletion.line, deletion.line + 1)
     }
@@ -203,8 +205,8 @@ def _finding(
 ) -> Finding:
     commit = deletion.commit
     quote = file.head_lines[line - 1].strip()
-    told = f'{commit.id[:9]} ({commit.date[:10]}, "{_plain(commit.subject)}")'
-    message = f"`{quote[:120]}` in `{function}` is back: {told} took it out."
+    fix = f'{commit.id[:9]} ({commit.date[:10]}, "{_plain(commit.subject)}")'
+    message = f"`{quote[:120]}` in `{function}` is back after {fix} removed it."
     undo = _UNDO.search(change.title)
     if undo:
         message = f"{message} The title says {undo[0]!r}, so this may be on purpose."

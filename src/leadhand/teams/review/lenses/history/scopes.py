@@ -1,6 +1,6 @@
-"""Which function a line stands in, by syntax tree for Python and by its looks elsewhere.
+"""The function that a line is in: by syntax tree for Python, by patterns for other languages.
 
-Good enough to tell whether two versions of a file mean the same function; not a parser.
+Exact enough to tell whether two versions of a file mean the same function; not a parser.
 """
 
 import ast
@@ -22,20 +22,20 @@ _CONTROL = frozenset(
         "lock", "synchronized",
     }
 )  # fmt: skip
-_UP = 2_000
+_MAX_LINES_UP = 2_000
 
 
 def enclosing(path: str, lines: Sequence[str], line: int) -> str | None:
-    """The name (qualified in Python) of the innermost function around `line`, or none."""
+    """The name (qualified in Python) of the innermost function around `line`, or `None`."""
     if path.endswith((".py", ".pyi")):
         tree = parse_python("\n".join(lines))
         if tree is not None:
             return enclosing_in(tree, line)
-    return _by_looks(lines, line)
+    return _by_pattern(lines, line)
 
 
 def enclosing_in(tree: ast.Module, line: int) -> str | None:
-    """The qualified name of the innermost function of `tree` around `line`, or none."""
+    """The qualified name of the innermost function of `tree` around `line`, or `None`."""
     names: list[str] = []
     found: str | None = None
     body: Sequence[ast.AST] = tree.body
@@ -53,18 +53,16 @@ def enclosing_in(tree: ast.Module, line: int) -> str | None:
 def _spans(node: ast.AST, line: int) -> bool:
     if isinstance(node, ast.stmt | ast.excepthandler):
         return node.lineno <= line <= (node.end_lineno or node.lineno)
-    return isinstance(node, ast.match_case) and _spans_case(node, line)
-
-
-def _spans_case(node: ast.match_case, line: int) -> bool:
+    if not isinstance(node, ast.match_case):
+        return False
     last = node.body[-1]
     return node.pattern.lineno <= line <= (last.end_lineno or last.lineno)
 
 
-def _by_looks(lines: Sequence[str], line: int) -> str | None:
+def _by_pattern(lines: Sequence[str], line: int) -> str | None:
     text = lines[line - 1] if line <= len(lines) else ""
     depth = _indent(text) if text.strip() else 10_000
-    for number in range(min(line - 1, len(lines)), max(0, line - 1 - _UP), -1):
+    for number in range(min(line - 1, len(lines)), max(0, line - 1 - _MAX_LINES_UP), -1):
         text = lines[number - 1]
         if not text.strip() or len(text) > 400 or _indent(text) >= depth:
             continue
