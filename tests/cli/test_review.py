@@ -80,9 +80,7 @@ def test_the_last_commit_is_reviewed_from_git_to_the_screen(repo: Repo) -> None:
     assert "bugs/undefined-name" in ended.out
     assert "speed-up" in ended.out
     assert "engine: deterministic" in ended.out
-    assert "past_reviews: no export of earlier reviews was handed over" in " ".join(
-        ended.out.split()
-    )
+    assert "past_reviews: no export of earlier reviews was given" in " ".join(ended.out.split())
     assert "plan: 8 tasks for 8 workers" in ended.err
 
 

@@ -1,4 +1,4 @@
-"""What the past reviews lens takes from an export, and which new code it finds like the old."""
+"""What the past reviews lens reads from an export, and which new code it reports as similar."""
 
 import json
 from collections.abc import Callable
@@ -25,7 +25,7 @@ LOOP = [
 def comment(
     *lines: str, body: str = "This skips the check of certificates.", **more: object
 ) -> dict[str, object]:
-    """A review comment as GitHub gives it, put on the last of `lines`, which a change added."""
+    """A review comment as GitHub returns it, on the last of `lines`, which a change added."""
     hunk = "\n".join(["@@ -1,2 +1,9 @@ def load():", " before()", *(f"+{line}" for line in lines)])
     return {
         "path": "app/profile.py",
@@ -73,7 +73,7 @@ def only(report: LensReport) -> Finding:
 
 
 class TestSimilarHunks:
-    def test_a_long_line_that_a_comment_was_about_is_found_with_who_said_what_and_where(
+    def test_a_long_line_is_found_with_the_comments_author_text_and_place(
         self, tmp_path: Path
     ) -> None:
         found = only(look(tmp_path, {"app/x.py": text(SESSION)}, write(tmp_path, comment(SESSION))))
@@ -135,7 +135,7 @@ class TestSimilarHunks:
         "body",
         ["nit: rename this variable please", "LGTM", "Thanks for fixing this!", "👍", "Done."],
     )
-    def test_praise_thanks_and_nits_are_left_in_the_past(self, tmp_path: Path, body: str) -> None:
+    def test_praise_thanks_and_nits_are_left_out(self, tmp_path: Path, body: str) -> None:
         export = write(tmp_path, comment(SESSION, body=body))
         assert look(tmp_path, {"a.py": text(SESSION)}, export).findings == ()
 
@@ -148,7 +148,7 @@ class TestSimilarHunks:
         export = write(tmp_path, comment(SESSION) | more)
         assert look(tmp_path, {"a.py": text(SESSION)}, export).findings == ()
 
-    def test_a_line_that_many_comments_have_near_them_is_nobodys(self, tmp_path: Path) -> None:
+    def test_a_line_that_many_comments_share_is_ignored(self, tmp_path: Path) -> None:
         export = write(tmp_path, *(comment(SESSION, body=f"Remark {n} on this") for n in range(9)))
         assert look(tmp_path, {"a.py": text(SESSION)}, export).findings == ()
 
@@ -158,7 +158,7 @@ class TestSimilarHunks:
         (said,) = report.not_assessed
         assert (said.lens, said.path) == ("past_reviews", None)
         assert said.why == (
-            "no export of earlier reviews was handed over; give one with --past-reviews FILE"
+            "no export of earlier reviews was given; pass one with --past-reviews FILE"
         )
 
 
@@ -238,7 +238,7 @@ class TestExport:
         ("content", "said"),
         [
             (b"", "is empty"),
-            (b"[1]", "comment 1 is a int, not an object"),
+            (b"[1]", "comment 1 is of type int, not an object"),
             (b'[{"path": "a", "body": "b"}]', "comment 1 has no 'diff_hunk'"),
             (b'[{"path": "a", "body": "b", "diff_hunk": 3}]', "'diff_hunk' is not text"),
             (b'[{"path": "a",\n "body": }]', "is not JSON at line 2, column 10"),
@@ -250,7 +250,7 @@ class TestExport:
             (b'"text"', "holds a str, not comments"),
         ],
     )
-    def test_a_bad_file_is_told_in_one_line_with_the_place(
+    def test_a_bad_file_is_reported_in_one_line_with_the_place(
         self, tmp_path: Path, content: bytes, said: str
     ) -> None:
         file = tmp_path / "reviews.json"
@@ -261,7 +261,7 @@ class TestExport:
         assert "reviews.json" in str(raised.value)
         assert "\n" not in str(raised.value)
 
-    def test_a_missing_file_is_told_in_one_line(self, tmp_path: Path) -> None:
+    def test_a_missing_file_is_reported_in_one_line(self, tmp_path: Path) -> None:
         with pytest.raises(InputError, match=r"can't read .*none\.json: No such file"):
             load_export(tmp_path / "none.json")
 

@@ -1,7 +1,7 @@
-"""The past reviews lens: new code that is nearly what an earlier review comment was about.
+"""The past reviews lens: new code that is nearly the same as code that a reviewer commented on.
 
-Works on an export of review comments that the user hands over, and on nothing else. It repeats
-what was said then, with its author and link; whether it holds here too is the reader's to judge.
+Works only on an export of review comments that the user provides. A finding quotes the comment with
+its author and link; the reader judges whether it applies here too.
 """
 
 import functools
@@ -9,18 +9,17 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
 from leadhand.contracts.finding import Finding, LensReport, NotAssessed
 from leadhand.contracts.outcome import Handoff
 from leadhand.teams.review.change import Change, ChangedFile, Hunk
 from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.past_reviews.export import PastComment, load_export, plain
-from leadhand.teams.review.lenses.past_reviews.likeness import (
-    LikenessIndex,
-    Line,
+from leadhand.teams.review.lenses.past_reviews.similarity import (
+    ComparableLine,
     PastLine,
-    prepared,
+    SimilarityIndex,
+    comparable,
 )
 
 __all__ = ["RULES", "PastComment", "load_export", "review"]
@@ -30,7 +29,7 @@ SIMILAR_HUNK = LensRule(
     family="past_reviews/similar-hunk",
     severity="info",
     why="",
-    fix="Read the earlier comment and see whether it holds here, too.",
+    fix="Read the earlier comment and see whether it applies here too.",
 )
 RULES: tuple[LensRule, ...] = (SIMILAR_HUNK,)
 
@@ -46,36 +45,36 @@ _MIN_WORDS = 3
 
 @dataclass(frozen=True, slots=True)
 class _Hit:
-    """A line of the change that is nearly the same as one of a comment's code."""
+    """A line of the change that is nearly the same as a line of a comment's code."""
 
     line: int
-    likeness: float
-    meant: bool
+    similarity: float
+    commented: bool
     long: bool
 
 
 @dataclass(frozen=True, slots=True)
 class _Match:
-    """A comment that a hunk calls back to mind, and the line that does it most."""
+    """A comment whose code a hunk repeats, and the line that repeats it most closely."""
 
     comment: PastComment
     line: int
-    likeness: float
+    similarity: float
     lines: int
 
 
 def review(handoff: Handoff, *, change: str, past_reviews: str | None = None) -> LensReport:
-    """Findings where the files of `handoff` repeat what comments in the export were about."""
+    """Findings where the files of `handoff` repeat code that comments in the export are about."""
     if past_reviews is None:
-        why = "no export of earlier reviews was handed over; give one with --past-reviews FILE"
+        why = "no export of earlier reviews was given; pass one with --past-reviews FILE"
         return LensReport(not_assessed=(NotAssessed(lens="past_reviews", why=why),))
     whole = Change.load(change)
-    comments, index = _indexed(past_reviews, _stamp(past_reviews))
+    comments, index = _indexed(past_reviews, _modified(past_reviews))
     files = [whole.by_path[path] for path in handoff.artifacts if path in whole.by_path]
     return LensReport(findings=tuple(_look(files, comments, index)))
 
 
-def _stamp(export: str) -> int:
+def _modified(export: str) -> int:
     try:
         return Path(export).stat().st_mtime_ns
     except OSError:
@@ -83,34 +82,34 @@ def _stamp(export: str) -> int:
 
 
 @functools.lru_cache(maxsize=2)
-def _indexed(export: str, stamp: int) -> tuple[tuple[PastComment, ...], LikenessIndex]:
-    """The comments in `export` and their lines, kept as long as its `stamp` is the same."""
-    del stamp
-    comments = tuple(comment for comment in load_export(export) if _says_something(comment.body))
-    return comments, LikenessIndex(
-        (PastLine(number, meant), line)
+def _indexed(export: str, modified: int) -> tuple[tuple[PastComment, ...], SimilarityIndex]:
+    """The comments in `export` and their lines, cached until the file is `modified`."""
+    del modified
+    comments = tuple(comment for comment in load_export(export) if _is_substantial(comment.body))
+    return comments, SimilarityIndex(
+        (PastLine(number, commented), line)
         for number, comment in enumerate(comments)
-        for line, meant in _prepared(comment)
+        for line, commented in _comparable_lines(comment)
     )
 
 
-def _prepared(comment: PastComment) -> Iterator[tuple[Line, bool]]:
-    """The lines of a comment's code that can be recognised, and whether it was put on them.
+def _comparable_lines(comment: PastComment) -> Iterator[tuple[ComparableLine, bool]]:
+    """The comparable lines of a comment's code, and whether the comment is on them.
 
-    A comment on a bare bracket means the code that the bracket closes: the nearest line above.
+    A comment on a bare bracket is about the code that the bracket closes: the nearest line above.
     """
     start = len(comment.lines) - comment.commented
-    found = [(at, line) for at, text in enumerate(comment.lines) if (line := prepared(text))]
-    meant = {at for at, _ in found if at >= start} or {at for at, _ in found[-1:]}
-    seen: set[Line] = set()
-    for at, line in sorted(found, key=lambda pair: pair[0] not in meant):
+    found = [(at, line) for at, text in enumerate(comment.lines) if (line := comparable(text))]
+    commented = {at for at, _ in found if at >= start} or {at for at, _ in found[-1:]}
+    seen: set[ComparableLine] = set()
+    for at, line in sorted(found, key=lambda pair: pair[0] not in commented):
         if line not in seen:
             seen.add(line)
-            yield line, at in meant
+            yield line, at in commented
 
 
-def _says_something(body: str) -> bool:
-    """Whether a comment asks for anything: praise, thanks and nits are left in the past."""
+def _is_substantial(body: str) -> bool:
+    """Whether a comment asks for something; praise, thanks and nits do not."""
     return (
         not (_NOISE.match(body) and len(body) < 80)
         and len(re.findall(r"[^\W\d_]{2,}", body)) >= _MIN_WORDS
@@ -119,7 +118,7 @@ def _says_something(body: str) -> bool:
 
 
 def _look(
-    files: Sequence[ChangedFile], comments: Sequence[PastComment], index: LikenessIndex
+    files: Sequence[ChangedFile], comments: Sequence[PastComment], index: SimilarityIndex
 ) -> Iterator[Finding]:
     best: dict[str, tuple[tuple[bool, float], Finding]] = {}
     for file in files:
@@ -128,8 +127,8 @@ def _look(
             if match is None:
                 continue
             finding = _finding(file, match)
-            rank = (match.comment.path == file.path, match.likeness)
-            # One comment says the same everywhere: keep the closest place of each file.
+            rank = (match.comment.path == file.path, match.similarity)
+            # Report each comment once per file, at the closest place.
             key = f"{file.path}\0{match.comment.body}"
             if key not in best or rank > best[key][0]:
                 best[key] = (rank, finding)
@@ -138,36 +137,38 @@ def _look(
 
 
 def _best(
-    file: ChangedFile, hunk: Hunk, comments: Sequence[PastComment], index: LikenessIndex
+    file: ChangedFile, hunk: Hunk, comments: Sequence[PastComment], index: SimilarityIndex
 ) -> _Match | None:
-    """The comment whose code `hunk` repeats most closely; one about the same file goes first."""
-    alike: dict[int, dict[Line, _Hit]] = {}
+    """The comment whose code `hunk` repeats most closely; comments on the same file come first."""
+    by_comment: dict[int, dict[ComparableLine, _Hit]] = {}
     for number, text in enumerate(file.added_in(hunk), start=hunk.new_start):
-        line = prepared(text)
-        for place, likeness in index.like(line) if line else ():
-            hit = _Hit(number, likeness, meant=place.meant, long=line.is_long if line else False)
-            alike.setdefault(place.comment, {}).setdefault(cast("Line", line), hit)
+        line = comparable(text)
+        if line is None:
+            continue
+        for past, similarity in index.similar_to(line):
+            hit = _Hit(number, similarity, commented=past.commented, long=line.is_long)
+            by_comment.setdefault(past.comment, {}).setdefault(line, hit)
     matches = [
         match
-        for place, hits in alike.items()
-        if (match := _judge(comments[place], list(hits.values()))) is not None
+        for comment, hits in by_comment.items()
+        if (match := _match(comments[comment], list(hits.values()))) is not None
     ]
     return max(
         matches,
         key=lambda match: (
-            match.comment.path == file.path, match.lines, match.likeness, match.comment.date,
+            match.comment.path == file.path, match.lines, match.similarity, match.comment.date,
         ),
         default=None,
     )  # fmt: skip
 
 
-def _judge(comment: PastComment, hits: Sequence[_Hit]) -> _Match | None:
-    """The match of a comment, if what it was put on is among the lines that are alike."""
-    meant = [hit for hit in hits if hit.meant]
-    if not meant or not (any(hit.long for hit in meant) or len(hits) >= _MIN_LINES):
+def _match(comment: PastComment, hits: Sequence[_Hit]) -> _Match | None:
+    """The match of a comment, if a commented line is among the similar ones."""
+    commented = [hit for hit in hits if hit.commented]
+    if not commented or not (any(hit.long for hit in commented) or len(hits) >= _MIN_LINES):
         return None
-    first = max(meant, key=lambda hit: (hit.long, hit.likeness, -hit.line))
-    return _Match(comment, first.line, first.likeness, len(hits))
+    best = max(commented, key=lambda hit: (hit.long, hit.similarity, -hit.line))
+    return _Match(comment, best.line, best.similarity, len(hits))
 
 
 def _finding(file: ChangedFile, match: _Match) -> Finding:

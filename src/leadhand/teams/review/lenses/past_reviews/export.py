@@ -1,8 +1,8 @@
-"""Review comments from an export that the user hands over, checked piece by piece.
+"""Reads review comments from an export that the user provides, and validates every field.
 
-The export is what GitHub's REST API gives for pull request review comments: an array, arrays one
-after another (`gh api --paginate`), one object a line, or an object that holds the list. All of it
-is data of unknown origin: nothing in it is followed, run or shown as it came.
+The export is the JSON that GitHub's REST API returns for pull request review comments: an array,
+several arrays in a row (`gh api --paginate`), one object per line, or an object that holds the
+list. It is untrusted data: nothing in it is followed, run or shown unescaped.
 """
 
 import json
@@ -18,34 +18,36 @@ from leadhand.errors import InputError
 
 MAX_BYTES = 256 << 20
 MAX_COMMENTS = 200_000
-_FORM = "expected the JSON that GitHub gives for pull request review comments"
+_EXPECTED = "expected the JSON that GitHub returns for pull request review comments"
 _SPACE = re.compile(r"[ \t\r\n]*")
 _LINK = re.compile(r"https?://[A-Za-z0-9.-]{1,200}(?::\d{1,5})?/[A-Za-z0-9._~/@%+-]{0,300}")
 _BODY_CHARS = 2_000
+_MAX_LINES = 12
+"""How many lines at the end of a hunk are kept."""
 
 
 @dataclass(frozen=True, slots=True)
 class PastComment:
-    """One review comment of the past. Texts are plain: one line, nothing a terminal acts on."""
+    """One earlier review comment. Texts are one line each, without control characters."""
 
     path: str
-    """The file it was about, as it was called then."""
+    """The file that it is about, under its name at that time."""
     lines: tuple[str, ...]
-    """The code at the end of its hunk, added and kept lines, the commented ones last."""
+    """The code at the end of its hunk, added and unchanged lines, the commented ones last."""
     commented: int
-    """How many of `lines`, from the end, the comment was put on."""
+    """How many of `lines`, from the end, the comment is on."""
     body: str
     author: str
     url: str
-    """Empty where the export has none that is a plain web address."""
+    """Empty if the export has no plain web address."""
     date: str
     """`YYYY-MM-DD`, or empty."""
 
 
 def load_export(path: str | Path) -> tuple[PastComment, ...]:
-    """The comments in the export at `path` that are about code; `InputError` where it is broken.
+    """The comments on code in the export at `path`; `InputError` if the export is malformed.
 
-    Replies, comments on removed lines and comments on whole files are left out.
+    Replies, comments by bots, on removed lines and on whole files are left out.
     """
     file = Path(path)
     try:
@@ -57,7 +59,7 @@ def load_export(path: str | Path) -> tuple[PastComment, ...]:
             f"can't read {plain(str(file), 300)}: {error.strerror or error}"
         ) from error
     except UnicodeDecodeError as error:
-        raise InputError(f"{_name(file)} is not UTF-8 text: {_FORM}") from error
+        raise InputError(f"{_name(file)} is not UTF-8 text: {_EXPECTED}") from error
     if len(data) > MAX_BYTES:
         raise InputError(f"{_name(file)} is larger than {MAX_BYTES >> 20} MiB: split it")
     found: list[PastComment] = []
@@ -86,21 +88,21 @@ def _name(file: Path) -> str:
 
 
 def _items(text: str, name: str) -> Iterator[object]:
-    """The comments of every JSON value in `text`, one value after another."""
+    """The comments of every JSON value in `text`, in order."""
     decoder = json.JSONDecoder()
     at = cast("re.Match[str]", _SPACE.match(text)).end()
     if at == len(text):
-        raise InputError(f"{name} is empty: {_FORM}")
+        raise InputError(f"{name} is empty: {_EXPECTED}")
     while at < len(text):
         try:
             value, at = decoder.raw_decode(text, at)
         except RecursionError as error:
-            raise InputError(f"{name} is nested too deeply: {_FORM}") from error
+            raise InputError(f"{name} is nested too deeply: {_EXPECTED}") from error
         except json.JSONDecodeError as error:
             where = f"line {error.lineno}, column {error.colno}"
-            raise InputError(f"{name} is not JSON at {where} ({error.msg}): {_FORM}") from error
+            raise InputError(f"{name} is not JSON at {where} ({error.msg}): {_EXPECTED}") from error
         except ValueError as error:
-            raise InputError(f"{name} holds a number that is too long: {_FORM}") from error
+            raise InputError(f"{name} has a number that is too long: {_EXPECTED}") from error
         yield from _listed(cast("object", value), name)
         at = cast("re.Match[str]", _SPACE.match(text, at)).end()
 
@@ -114,36 +116,36 @@ def _listed(value: object, name: str) -> Iterator[object]:
                 yield item
         return
     if not isinstance(value, dict):
-        raise InputError(f"{name} holds a {type(value).__name__}, not comments: {_FORM}")
+        raise InputError(f"{name} holds a {type(value).__name__}, not comments: {_EXPECTED}")
     fields = cast("dict[str, object]", value)
     if "diff_hunk" in fields:
         yield fields
         return
     lists = [cast("list[object]", held) for held in fields.values() if isinstance(held, list)]
     if not lists:
-        said = fields.get("message")
-        told = f' (it says "{plain(said, 80)}")' if isinstance(said, str) else ""
-        raise InputError(f"{name} has no list of comments in it{told}: {_FORM}")
+        message = fields.get("message")
+        quoted = f' (it says "{plain(message, 80)}")' if isinstance(message, str) else ""
+        raise InputError(f"{name} has no list of comments in it{quoted}: {_EXPECTED}")
     for held in lists:
         yield from held
 
 
 def _comment(item: object, where: str) -> PastComment | None:
     if not isinstance(item, dict):
-        raise InputError(f"{where} is a {type(item).__name__}, not an object: {_FORM}")
+        raise InputError(f"{where} is of type {type(item).__name__}, not an object: {_EXPECTED}")
     fields = cast("dict[str, object]", item)
     for key in ("path", "diff_hunk", "body"):
         if key not in fields:
-            raise InputError(f"{where} has no {key!r}: {_FORM}")
+            raise InputError(f"{where} has no {key!r}: {_EXPECTED}")
         if not isinstance(fields[key], str | None):
-            raise InputError(f"{where}: {key!r} is not text: {_FORM}")
+            raise InputError(f"{where}: {key!r} is not text: {_EXPECTED}")
     hunk, body = fields["diff_hunk"], fields["body"]
     if not isinstance(hunk, str) or not isinstance(body, str) or fields.get("in_reply_to_id"):
         return None
     rows = hunk[-20_000:].split("\n")
     if len(rows) < 2 or rows[-1].startswith("-") or fields.get("side") == "LEFT":
         return None
-    lines = tuple(row[1:] for row in rows[1:] if row[:1] in ("+", " "))[-_TAIL:]
+    lines = tuple(row[1:] for row in rows[1:] if row[:1] in ("+", " "))[-_MAX_LINES:]
     user = fields.get("user")
     author = cast("dict[str, object]", user) if isinstance(user, dict) else {}
     login = author.get("login")
@@ -160,16 +162,12 @@ def _comment(item: object, where: str) -> PastComment | None:
     )
 
 
-_TAIL = 12
-"""How many lines at the end of a hunk are kept."""
-
-
 def _span(fields: dict[str, object]) -> int:
-    """How many lines a comment was put on."""
+    """How many lines a comment is on."""
     for first, last in (("original_start_line", "original_line"), ("start_line", "line")):
         start, end = fields.get(first), fields.get(last)
         if isinstance(start, int) and isinstance(end, int) and start <= end:
-            return min(end - start + 1, _TAIL)
+            return min(end - start + 1, _MAX_LINES)
     return 1
 
 
@@ -180,7 +178,7 @@ def _link(value: object) -> str:
         parts = urlsplit(value)
     except ValueError:
         return ""
-    # What a link asks for may carry a token; where it points within a page may not.
+    # The query is dropped because it may carry a token; a plain fragment cannot.
     bare = f"{parts.scheme}://{parts.netloc}{parts.path}"
     anchor = f"#{parts.fragment}" if re.fullmatch(r"[\w-]{1,60}", parts.fragment) else ""
     return f"{bare}{anchor}" if _LINK.fullmatch(bare) else ""
