@@ -1,4 +1,4 @@
-"""The clock of real runs: the system's wall clock, and the event loop's own time."""
+"""The clock of real runs: the system's wall clock and the event loop's time."""
 
 import asyncio
 import datetime as dt
@@ -6,15 +6,15 @@ import time
 
 
 class SystemClock:
-    """Time as the machine tells it. Under a loop with virtual time, durations are virtual too."""
+    """The real time; under an event loop with virtual time, durations are virtual too."""
 
     def now(self) -> dt.datetime:
         """The wall clock, in UTC."""
         return dt.datetime.now(dt.UTC)
 
     def monotonic(self) -> float:
-        """The running event loop's time, in seconds; outside of one, the system's monotonic clock,
-        which is what asyncio's own loops go by."""
+        """The running event loop's time in seconds; outside of one, the system's monotonic clock,
+        which asyncio's own loops use."""
         try:
             return asyncio.get_running_loop().time()
         except RuntimeError:

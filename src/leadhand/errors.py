@@ -1,17 +1,17 @@
-"""The exceptions that leadhand raises; everything a worker or a plan gets wrong is a value instead.
+"""The exceptions that leadhand raises. What a worker or a plan gets wrong is a value instead.
 
 LeadhandError
-├── InputError          what was asked for can't be done as given: mend the input (exit status 2)
-│   ├── TeamError       a team has problems; carries them all
-│   ├── PlanRejected    a plan has problems; carries them all
+├── InputError          an argument, file or request can't be used: fix it (exit status 2)
+│   ├── TeamError       a team has problems; carries all of them
+│   ├── PlanError       a plan has problems; carries all of them
 │   └── RunTaken        another process works on the run
-├── JournalError        what happened can't be kept, or can't be read
-│   └── DamagedRun      a stored run is not what was written
-├── ModelError          no model gave an answer that could be used
-│   └── BudgetUsedUp    no model was asked, because the run's budget does not reach
+├── JournalError        events can't be stored or read
+│   └── DamagedRun      a stored run was changed or corrupted
+├── ModelError          no model gave a usable answer
+│   └── BudgetUsedUp    no model was called, because the rest of the run's budget is too small
 └── ToolError           a program or file that leadhand needs is missing or broken
 
-`Permanent` is no `LeadhandError`: workers raise it.
+`Permanent` is not a `LeadhandError`: workers raise it.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ from typing import Protocol
 
 
 class ProblemLike(Protocol):
-    """Anything that names what is wrong and how to mend it."""
+    """Anything with a message that says what is wrong and how to fix it."""
 
     @property
     def message(self) -> str: ...
@@ -30,15 +30,15 @@ class LeadhandError(Exception):
 
 
 class Permanent(Exception):
-    """Raised by a worker's own code for a failure that no retry can cure: it is not retried."""
+    """Raised by a worker's own code for a failure that must not be retried."""
 
 
 class InputError(LeadhandError):
-    """What the caller handed in can't be worked with: one line says what, where, what to do."""
+    """An argument, file or request can't be used; one line says what, where and what to do."""
 
 
 class TeamError(InputError):
-    """A team can't be used as it is described; `problems` holds every reason."""
+    """A team has problems; `problems` holds all of them."""
 
     def __init__(self, name: str, problems: Sequence[str]) -> None:
         self.name = name
@@ -47,11 +47,11 @@ class TeamError(InputError):
 
 
 MAX_SHOWN_PROBLEMS = 50
-"""How many problems of a plan one message names."""
+"""How many problems of a plan one message shows."""
 
 
 class PlanError(InputError):
-    """A plan failed its check; `problems` holds every reason, each with the way to fix it."""
+    """A plan has problems; `problems` holds all of them, each with the way to fix it."""
 
     def __init__(self, problems: Sequence[ProblemLike]) -> None:
         self.problems = tuple(problems)
@@ -61,11 +61,11 @@ class PlanError(InputError):
 
 
 class ToolError(LeadhandError):
-    """A program, file or service that leadhand relies on is missing or misbehaves."""
+    """A program, file or service that leadhand needs is missing or broken."""
 
 
 class ModelError(LeadhandError):
-    """No model gave an answer that could be used; `transient` where one may, a moment later."""
+    """No model gave a usable answer; `transient` if one may do so a moment later."""
 
     def __init__(self, message: str, *, transient: bool) -> None:
         self.transient = transient
@@ -73,14 +73,14 @@ class ModelError(LeadhandError):
 
 
 class BudgetUsedUp(ModelError):
-    """A model was not asked: what is left of the run's budget may not pay for the answer."""
+    """A model was not called, because the rest of the run's budget may not pay for the answer."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, transient=False)
 
 
 class RunTaken(InputError):
-    """Another process, or another task of this one, works on the run; `holder` says who."""
+    """Another process, or another task of this one, works on the run: `holder`."""
 
     def __init__(self, run_id: str, holder: str) -> None:
         self.run_id = run_id
@@ -89,22 +89,22 @@ class RunTaken(InputError):
 
 
 class JournalError(LeadhandError):
-    """The journal can't keep events, or give them back: one line says which, where and why.
+    """The journal can't store or read events; one line says which, where and why.
 
-    What was committed before stands. Nothing after the first failure is kept.
+    Events committed before are kept. Nothing is stored after the first failure.
     """
 
 
 class DamagedRun(JournalError):
-    """A stored run is not what was written: `seq` is the first event that is wrong, `why` how."""
+    """A stored run was changed or corrupted, from event `seq` on; `why` says how."""
 
     def __init__(self, run_id: str, seq: int, why: str) -> None:
         self.run_id = run_id
         self.seq = seq
         self.why = why
         super().__init__(
-            f"run {run_id!r} is damaged at {self.where}; `leadhand show {run_id}` shows what is "
-            "sound of it, `leadhand runs check` looks at all runs"
+            f"run {run_id!r} is damaged at {self.where}; `leadhand show {run_id}` shows the "
+            "undamaged part, `leadhand runs check` checks all runs"
         )
 
     @property

@@ -1,6 +1,6 @@
-"""Package attributes that are imported on first use (PEP 562): importing a package stays quick.
+"""Package attributes that are imported on first use (PEP 562), so that importing a package is fast.
 
-Imports nothing itself: `python -m leadhand` would take modules from the current folder.
+Imports nothing itself, because `python -m leadhand` would find modules in the current folder.
 """
 
 TYPE_CHECKING = False
@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 def lazy_attributes(
     package: str, modules: "Mapping[str, str]", *, renamed: "Mapping[str, str] | None" = None
 ) -> "Callable[[str], object]":
-    """The `__getattr__` of `package`: `modules` says in which of its modules each name is.
+    """The `__getattr__` of `package`; `modules` maps each public name to its module.
 
-    Old names in `renamed` give what has the new one, with a `DeprecationWarning`.
+    `renamed` maps old names to new ones; an old name gives a `DeprecationWarning`.
     """
 
     def attribute(name: str) -> object:

@@ -1,4 +1,4 @@
-"""The ports: what the scheduler and the supervisor ask of the world, as Protocols."""
+"""Ports: the protocols through which the engine and a run use journals, models and people."""
 
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
@@ -21,87 +21,86 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """A part of what was handed in that one task can take on."""
+    """A part of the inputs, small enough for one task."""
 
     artifacts: tuple[str, ...]
     """Paths or other references that the workers' tools understand."""
     name: str = ""
-    """What the artifacts have in common, in a word or two."""
+    """One or two words for what the artifacts have in common."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlanRequest:
-    """What a planner plans for."""
+    """What a planner receives: the request and its inputs."""
 
     text: str
     batches: Mapping[str, Sequence[Batch]] = field(default_factory=dict[str, Sequence[Batch]])
-    """What was handed in with the request, already cut, by the name of the cut."""
+    """The inputs, split into batches in one or more ways, by the name of the split."""
     inputs: str = ""
-    """What was handed in, in words made by code: kinds and numbers, no names and no content."""
+    """A description of the inputs made by code: kinds and numbers, no names and no content."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskResult:
-    """What a synthesizer sees of a task: what it was and what it gave, not its dispatching."""
+    """A task as a synthesizer sees it: the task and its result, but not how it was dispatched."""
 
     task: Task
     worker: str
-    """Who gave the result."""
+    """The worker that gave the result."""
     status: str
     result: Result | None
     why: str | None
-    """Why there is no result, or only a partial or doubtful one."""
+    """Why there is no result, or only a partial or flagged one."""
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedChoice:
-    """One of several candidates."""
+    """The candidate that a judge chose."""
 
     index: int
-    """Its place among them, from 0."""
+    """Its position among the candidates, from 0."""
     why: str
     confidence: int | None = None
-    """Of whoever chose, 0 to 100."""
+    """The judge's, 0 to 100."""
 
 
 class Clock(Protocol):
-    """Tells the time. Arguments, so that runs can be replayed and tested."""
+    """The time, passed as an argument so that runs can be replayed and tested."""
 
     def now(self) -> dt.datetime:
         """The wall clock, in UTC."""
         ...
 
     def monotonic(self) -> float:
-        """Seconds that never go back, on the running event loop's scale."""
+        """Seconds that never go back, in the running event loop's time."""
         ...
 
 
 class Log(Protocol):
-    """Where the events of a run go."""
+    """Stores the events of runs."""
 
     def append(self, event: "Event") -> None:
-        """Take an event; it is safe once the next `commit` returns."""
+        """Add an event; it is durable once the next `commit` returns."""
         ...
 
     async def commit(self, run_id: str | None = None) -> None:
-        """Return once everything appended before is safe, all of it or nothing; of all runs, or
-        of one.
+        """Return once all appended events are durable, of one run or of all; all of them or none.
 
-        Raises `JournalError` where it can't be kept; from then on every commit of the run does.
+        Raises `JournalError` if they can't be stored, and for every later commit of the run.
         """
         ...
 
     def events(self, run_id: str) -> "Sequence[Event]":
-        """The events of a run in order; empty where there is no such run."""
+        """The events of a run in order; empty if there is no such run."""
         ...
 
 
 class Journal(Log, Protocol):
-    """Where runs are kept. Whatever it can't do raises `JournalError`."""
+    """Stores runs. Raises `JournalError` for everything that it can't do."""
 
     @property
     def blocks(self) -> bool:
-        """Whether its methods wait for a disk or a network: then they are called in threads."""
+        """Whether its methods wait for a disk or a network and so are called in threads."""
         ...
 
     def has(self, run_id: str) -> bool:
@@ -109,51 +108,51 @@ class Journal(Log, Protocol):
         ...
 
     def hold(self, run_id: str) -> AbstractContextManager[None]:
-        """The right to write the run's events, for as long as the block lasts.
+        """A lock on the run: the right to write its events while the block lasts.
 
-        It ends with the process, however that ends. Raises `RunTaken` where another has it.
+        The lock ends with the process at the latest. Raises `RunTaken` if another process has it.
         """
         ...
 
     def holder(self, run_id: str) -> str | None:
-        """Who has that right now, in words; none where nobody has."""
+        """A description of the process that holds the lock; None if none does."""
         ...
 
     def taken_by(self, run_id: str) -> str | None:
-        """Who has taken a run that was held here, in words; `None` if it is still held here."""
+        """A description of the process that took over a run held here; None if none did."""
         ...
 
     def post(self, message: RunMessage) -> None:
-        """Leave a message for whoever holds the run, or will."""
+        """Leave a message for the process that holds the run, now or later."""
         ...
 
     def messages(self, run_id: str) -> Sequence[RunMessage]:
-        """The messages for a run, as long as they are not dropped, the oldest first."""
+        """The messages for a run that were not dropped, the oldest first."""
         ...
 
     def drop(self, message: RunMessage) -> None:
-        """Forget a message, once what follows from it is committed."""
+        """Delete a message, after its effects are committed."""
         ...
 
     def runs(self, *, limit: int | None = None) -> Sequence[RunSummary]:
-        """What is kept, the run begun last first."""
+        """The stored runs, the latest first."""
         ...
 
     def inspect(self, run_id: str) -> Inspection:
-        """What can be read of a run, and whether it is what was written."""
+        """What can be read of a run, and whether it is intact."""
         ...
 
     def prune(self, *, before: dt.datetime) -> Sequence[str]:
-        """Forget the runs whose last event is older; gives their ids. Those held are kept."""
+        """Delete the runs whose last event is older, except held ones; returns their ids."""
         ...
 
     def close(self) -> None:
-        """Let go of files and connections. What was not committed is gone."""
+        """Close files and connections. Events that were not committed are lost."""
         ...
 
 
 class Runner(Protocol):
-    """Does a worker's work."""
+    """Does a worker's tasks."""
 
     async def run(self, handoff: Handoff) -> Outcome:
         """One attempt at one task. Stops soon after it is cancelled."""
@@ -161,12 +160,12 @@ class Runner(Protocol):
 
 
 class TeamRunner(Protocol):
-    """Has a team do a task, as a run inside the run."""
+    """Has a team do a task, as a nested run."""
 
     async def run_team(self, team: "Team", handoff: Handoff) -> "RunState":
-        """The nested run as it ended, `answer` included, where it was cancelled too.
+        """The final state of the nested run with its `answer`, even if it was cancelled.
 
-        Raises `LeadhandError` where the team could not begin.
+        Raises `LeadhandError` if the run could not start.
         """
         ...
 
@@ -176,25 +175,25 @@ class Planner(Protocol):
 
     @property
     def name(self) -> str:
-        """How the log calls it."""
+        """Its name in the log."""
         ...
 
     async def plan(self, request: PlanRequest, team: "Team") -> Plan:
-        """A plan for `request` with the workers of `team`; it need not be free of problems."""
+        """A plan for `request` with the workers of `team`; it may have problems."""
         ...
 
 
 class Synthesizer(Protocol):
-    """Makes one answer out of results."""
+    """Makes one answer of results."""
 
     @property
     def name(self) -> str:
-        """How the log calls it."""
+        """Its name in the log."""
         ...
 
     @property
     def calls_model(self) -> bool:
-        """Whether time has to be kept for it."""
+        """Whether it calls a model, so that time has to be reserved for it."""
         ...
 
     async def synthesize(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
@@ -202,12 +201,12 @@ class Synthesizer(Protocol):
         ...
 
     def by_code(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
-        """What is left where `synthesize` failed or there is no time for it: at once, no model."""
+        """The answer without a model, at once, if `synthesize` failed or has no time."""
         ...
 
 
 class Arbiter(Protocol):
-    """Takes the best of several results of one task."""
+    """Chooses the best of several results of one task."""
 
     async def judge(self, question: str, candidates: Sequence[Result]) -> JudgedChoice:
         """The best answer to `question` among the candidates. Raises `ModelError`."""
@@ -215,31 +214,32 @@ class Arbiter(Protocol):
 
 
 class Remedies(Protocol):
-    """Finds what judgement is needed for when a task did not complete or the plan fits no more.
+    """Makes the decisions that need judgement: about a task that did not complete, or a plan that
+    no longer fits.
 
-    What it gives is checked before it is used, and where it raises or has nothing to say, the next
-    rung of the ladder is tried. It is asked beside the work; nobody waits for it but the task.
+    Its answers are checked before they are used. If it raises or has no answer, the next rung of
+    the ladder is tried. It runs beside the other tasks; only the task concerned waits for it.
     """
 
     @property
     def name(self) -> str:
-        """How the log calls it."""
+        """Its name in the log."""
         ...
 
     async def refine(self, task: Task, outcome: Escalated | Failed) -> str | None:
-        """The intent of `task` in words that avoid what went wrong; none where none would."""
+        """The intent of `task`, rewritten to avoid what went wrong; None if that can't help."""
         ...
 
     async def reassign(
         self, task: Task, outcome: Escalated | Failed, *, workers: Sequence[str]
     ) -> str | None:
-        """Who of `workers` should do `task`; none where nobody of them is right for it."""
+        """Which of `workers` should do `task`; None if none of them fits."""
         ...
 
     async def split(self, task: Task, outcome: Escalated | Failed) -> Sequence[Task]:
-        """Smaller tasks in the place of `task`; they may depend on each other, by ids of their own.
+        """Smaller tasks that replace `task` and may depend on each other by their own ids.
 
-        Empty where it can't be split.
+        Empty if it can't be split.
         """
         ...
 
@@ -250,36 +250,36 @@ class Remedies(Protocol):
     async def revise(
         self, state: "RunState", impact: PlanImpact, *, task_id: str
     ) -> Sequence[Task]:
-        """All tasks that should still be started, old and new, now that `task_id` said `impact`.
+        """All tasks that should still be started, old and new, after `task_id` reported `impact`.
 
-        An old one keeps its id; one that is left out is dropped.
+        Old tasks keep their ids; those left out are dropped.
         """
         ...
 
 
 class Person(Protocol):
-    """Somebody who can be asked while a run goes on."""
+    """A person who can be asked during a run."""
 
     @property
     def occasions(self) -> frozenset[Occasion]:
-        """When they are asked."""
+        """When the person is asked."""
         ...
 
     @property
     def answers_later(self) -> bool:
-        """Whether all their answers may come long after the run's process has ended."""
+        """Whether all replies may come long after the run's process has ended."""
         ...
 
     def post_question(self, task: Task, outcome: Escalated | Failed) -> None:
-        """Write the question down that `ask` asks, before anybody waits for the answer."""
+        """Record the question of `ask`, before anything waits for the reply."""
         ...
 
     async def ask(self, task: Task, outcome: Escalated | Failed) -> str | None:
-        """What the worker of `task` should know; none where there is no answer."""
+        """What the worker of `task` should know; None if the person gave no answer."""
         ...
 
     def post_plan_question(self, question: str) -> None:
-        """Write the question down that `approve_plan` asks, before anybody waits for the answer."""
+        """Record the question of `approve_plan`, before anything waits for the reply."""
         ...
 
     async def approve_plan(
@@ -290,9 +290,9 @@ class Person(Protocol):
         problems: Callable[[Plan], Sequence[str]],
         patiently: bool,
     ) -> Reply | None:
-        """The verdict on `plan`; none if the question stays open.
+        """The verdict on `plan`; None if the question stays open.
 
-        A plan that they give instead has none of the `problems`. Without `patiently` a person who
-        is away is not waited for.
+        A plan that they send instead has none of the `problems`. Without `patiently` the run does
+        not wait for a person who answers later.
         """
         ...

@@ -1,4 +1,4 @@
-"""The answer document: what a run comes back with, whatever happened on the way."""
+"""The answer document: what every run returns, whether it succeeded or not."""
 
 from typing import Literal
 
@@ -10,22 +10,22 @@ from leadhand.contracts.record import Record
 Status = Literal["complete", "partial", "failed", "cancelled", "waiting"]
 TaskStatus = Literal["completed", "escalated", "failed", "timed_out", "cancelled", "skipped"]
 MISSING_HEADING = "## What is missing"
-"""The heading of the part of an answer's text that lists its gaps; it comes first."""
+"""The heading above the list of gaps, which comes first in an answer's text."""
 FOUND_HEADING = "## What was found"
-"""The heading of all the rest of an answer's text that has gaps."""
+"""The heading above the rest of the text, if there are gaps."""
 JOURNAL_GAP = "journal"
-"""The gap of an answer that could not be kept names this in place of a task."""
+"""The `task_id` of the gap that says that the answer could not be stored."""
 Engine = Literal["model", "deterministic"]
 EndedBy = Literal["person", "budget", "deadline"]
 
 
 class Gap(Record):
-    """Something that the answer should cover and does not."""
+    """Something that the answer should cover but does not."""
 
     task_id: str
     why: str
     what: str = ""
-    """What the task was to do, in a line; nothing where no task is meant."""
+    """What the task was to do, in one line; empty if the gap is not about a task."""
 
 
 class Conflict(Record):
@@ -34,20 +34,20 @@ class Conflict(Record):
     task_ids: tuple[str, ...]
     about: str
     resolution: str | None = None
-    """What was taken to be right; none where the conflict is open."""
+    """What was decided to be right; None if the conflict is unresolved."""
     why: str = ""
     taken: tuple[str, ...] = ()
-    """The tasks whose results were taken to be right, where any were."""
+    """The tasks whose results were decided to be right, if any."""
 
 
 class CritiquePoint(Record):
-    """Something that a critic holds against a draft."""
+    """One objection of a critic to a draft."""
 
     point: str
     severity: Literal["must", "should"]
-    """`must`: the answer is not to be given like this."""
+    """`must`: the draft has to be changed before it can be the answer."""
     where: str = ""
-    """The passage that it is about."""
+    """The passage that the objection is about."""
 
 
 class Source(Record):
@@ -58,13 +58,13 @@ class Source(Record):
 
 
 class TaskReport(Record):
-    """What became of one task. Seconds count from the start of the run."""
+    """How one task ended. Times are in seconds since the start of the run."""
 
     id: str
     worker: str
     status: TaskStatus
     attempts: int
-    """Attempts that were started; 0 where the task never was."""
+    """Attempts that were started; 0 if the task never started."""
     depends_on: tuple[str, ...] = ()
     started_s: float | None = None
     finished_s: float | None = None
@@ -81,16 +81,16 @@ class Metrics(Record):
     makespan_s: float = 0.0
     """From the start of the run to its end."""
     sequential_s: float = 0.0
-    """What planning, every attempt and synthesis would take one after the other: without waiting
-    for slots, rates, the event loop or the interpreter. The least, where that is not known exactly.
+    """What planning, all attempts and synthesis would take one after the other, without waiting
+    for slots, rates, the event loop or the interpreter. A lower bound if it is not known exactly.
     """
     critical_path_s: float = 0.0
     """The longest chain of planning, dependent tasks and synthesis, waits for retries included."""
     speedup: float = 0.0
-    """`sequential_s / makespan_s`; 0 where nothing ran."""
+    """`sequential_s / makespan_s`; 0 if nothing ran."""
     speedup_high: float | None = None
-    """Where waiting can't be told from work, `speedup` is the least that it can be, and this the
-    most; none where both are the same, or nearly."""
+    """The upper bound of the speedup, if waiting can't be told from work; `speedup` is then the
+    lower bound. None if both are about the same."""
     requests: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
@@ -98,34 +98,34 @@ class Metrics(Record):
 
 
 class Answer(Record):
-    """What the user gets."""
+    """What the user receives."""
 
     run_id: str
     status: Status
     ended_by: EndedBy | None = None
-    """What ended the run before everything was done; none where nothing did."""
+    """What ended the run early; None if nothing did."""
     engine: Engine
     team: str
     request: str
     answer: str = ""
     """Markdown."""
     output: JsonValue = None
-    """Typed output where the team has one; for a review its findings."""
+    """The team's typed output, if it has one; for a review its findings."""
     confidence: int | None = Field(default=None, ge=0, le=100)
     gaps: tuple[Gap, ...] = ()
     contact: str | None = None
-    """The team's `contact`, if there is something that no worker could answer; `answer` ends with
-    it."""
+    """The team's `contact`, if no worker could answer something; `answer` ends with it."""
     conflicts: tuple[Conflict, ...] = ()
     sources: tuple[Source, ...] = ()
     tasks: tuple[TaskReport, ...] = ()
     waiting: tuple[Question, ...] = ()
-    """What a person has to say before the run can go on; then this is not its last answer."""
+    """Questions that a person has to answer before the run can continue; if there are any, this is
+    not the run's last answer."""
     metrics: Metrics = Metrics.model_construct()
 
 
 class Synthesis(Record):
-    """What a synthesizer gives; status, metrics and the gaps of tasks are the supervisor's."""
+    """What a synthesizer returns; the supervisor adds status, metrics and the gaps of tasks."""
 
     answer: str
     output: JsonValue = None
@@ -133,4 +133,4 @@ class Synthesis(Record):
     conflicts: tuple[Conflict, ...] = ()
     sources: tuple[Source, ...] = ()
     gaps: tuple[Gap, ...] = ()
-    """What the synthesis itself did not do: results that it dropped, a critic who still objects."""
+    """What the synthesis itself lacks: results that it dropped, a critic who still objects."""

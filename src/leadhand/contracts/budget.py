@@ -1,4 +1,4 @@
-"""Budgets and rates as data: how much a run may spend in all, and how fast a model may be asked."""
+"""Budgets and rates: how much a run may spend, and how fast a model may be called."""
 
 from typing import Annotated
 
@@ -11,10 +11,10 @@ _Count = Annotated[int, Field(ge=1)]
 
 @dataclass(frozen=True, config=_DATA, slots=True)
 class Budget:
-    """What a run and all that is nested in it may spend on models. An unset amount has no bound."""
+    """What a run and its nested runs may spend on models. An unset amount is unlimited."""
 
     usd: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
-    """US dollars. Can be held only where the price of every model is known."""
+    """US dollars. Can be enforced only if the price of every model is known."""
     tokens: _Count | None = None
     """Tokens in and out together."""
     requests: _Count | None = None
@@ -23,7 +23,7 @@ class Budget:
 
 @dataclass(frozen=True, config=_DATA, slots=True)
 class Rate:
-    """How fast one model may be asked by everyone in this process. An unset one has no bound."""
+    """How fast all runs of this process together may call one model. An unset rate is unlimited."""
 
     rpm: _Count | None = None
     """Requests in any minute."""
@@ -33,7 +33,7 @@ class Rate:
     """Requests at once."""
 
     def tightened(self, other: "Rate") -> "Rate":
-        """The stricter of both in everything."""
+        """The stricter value of each field."""
         return Rate(
             rpm=_least(self.rpm, other.rpm),
             tpm=_least(self.tpm, other.tpm),

@@ -1,4 +1,4 @@
-"""Events about calls: each request to a model, and each use of a tool."""
+"""Events about calls: each request to a model and each call of a tool."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -22,19 +22,19 @@ class ModelCalled(RunEvent):
     input_tokens: int = 0
     output_tokens: int = 0
     cost_usd: float | None = None
-    """None where the price is unknown; never a guess."""
+    """None if the price is unknown; never a guess."""
     duration_s: float
-    """From sending the request to its answer."""
+    """From sending the request to its response."""
     queued_s: float = 0.0
     """How long it waited before that: for the budget, for the model's rates, after a refusal."""
     error: str | None = None
-    """Why there is no answer that could be used."""
+    """Why there is no usable response."""
     retry_in_s: float | None = None
-    """When it is asked again; none: it is not."""
+    """Seconds until the model is called again; None if it is not."""
     request: str = ""
-    """A hash of what was asked: two calls with the same one asked the same."""
+    """A hash of the request: calls with the same hash sent the same request."""
     response: JsonValue = None
-    """The answer, as pydantic-ai writes a model's response; none where none could be used."""
+    """The response as pydantic-ai serializes it; None if there was no usable one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -47,10 +47,10 @@ class ToolCalled(TaskEvent):
     arguments: str
     """JSON, cut at 2,000 characters."""
     output: str
-    """What the model was shown of what the tool gave, cut at 2,000 characters."""
+    """The part of the tool's output that the model was shown, cut at 2,000 characters."""
     output_chars: int
-    """Characters the tool gave in all."""
+    """The length of the tool's whole output."""
     sha256: str
-    """Of all that the tool gave, as UTF-8."""
+    """The hash of the whole output as UTF-8."""
     error: str | None = None
     duration_s: float

@@ -1,4 +1,4 @@
-"""What every event carries: when it was, in which run, about which task."""
+"""The fields that events share: when, in which run, about which task and attempt."""
 
 import datetime as dt
 from dataclasses import dataclass
@@ -7,31 +7,31 @@ from typing import TypedDict
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunEvent:
-    """What every event carries."""
+    """The fields of every event."""
 
     seq: int
-    """Position in the log, from 1, without holes."""
+    """Position in the log, from 1, without gaps."""
     at: dt.datetime
     """UTC wall clock."""
     elapsed_s: float
-    """Seconds since the run started, by a clock that never goes back."""
+    """Seconds since the run started, by a monotonic clock."""
     run_id: str
     within: tuple[str, ...] = ()
-    """The tasks that it happened within, the outermost first, where a nested team does them. Then
-    `task_id` is the whole way, as in `legal/t1`; other ids are those of the nested plan."""
+    """For an event of a nested team, the tasks that contain it, the outermost first. Its `task_id`
+    is then a path such as `legal/t1`; other ids are those of the nested plan."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskEvent(RunEvent):
-    """What every event about one task carries."""
+    """The fields of every event about one task."""
 
     task_id: str
     attempt: int
-    """The attempt it is about, from 1; 0 where none was started."""
+    """The attempt, from 1; 0 if none was started."""
 
 
 class AttemptTimes(TypedDict):
-    """What an attempt itself took, for the event that ends it."""
+    """How long an attempt worked, for the event that ends it: see `AttemptEvent`."""
 
     worked_s: float | None
     worked_high_s: float | None
@@ -43,13 +43,13 @@ NO_TIMES = AttemptTimes(worked_s=None, worked_high_s=None, path_s=None)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttemptEvent(TaskEvent):
-    """What every event that may end an attempt carries."""
+    """The fields of every event that may end an attempt."""
 
     worked_s: float | None = None
-    """How long the attempt itself worked: without waiting for rates, the event loop or the
-    interpreter. None: it was not measured, and all the time since its dispatch counts."""
+    """How long the attempt worked, without waiting for rates, the event loop or the interpreter.
+    None if that was not measured: then all the time since its dispatch counts."""
     worked_high_s: float | None = None
-    """Where waiting can't be told from work, `worked_s` is the least and this the most it can have
-    been; none: `worked_s` is exact."""
+    """The upper bound, if waiting can't be told from work; `worked_s` is then the lower bound. None
+    if `worked_s` is exact."""
     path_s: float | None = None
-    """The longest chain within it, where a team did it; none: all of `worked_s`."""
+    """The longest chain within the attempt of a nested team; None: all of `worked_s`."""

@@ -1,8 +1,8 @@
 """Events: frozen records of what happened in a run. The log of them is the run.
 
-Every event is small, typed and plain JSON. `parse` and `dump` are each other's inverse. They are
-slotted dataclasses, not models: a run of 100,000 tasks keeps some 200,000 of them, and what the
-garbage collector must walk is most of what they cost. `parse` validates; our own code is typed.
+Every event is small, typed and plain JSON. `parse` is the inverse of `dump`. Events are slotted
+dataclasses, not models: a run of 100,000 tasks keeps about 200,000 of them, and most of their cost
+is what the garbage collector has to walk. `parse` validates them; our own code is typed.
 """
 
 import dataclasses
@@ -136,12 +136,12 @@ E = TypeVar("E", bound=RunEvent)
 
 @functools.cache
 def adapter() -> TypeAdapter[Event]:
-    """What reads and writes events. Made on first use: it takes a tenth of a second."""
+    """Reads and writes events. Built on first use, because that takes a tenth of a second."""
     return TypeAdapter(Annotated[Event, Field(discriminator="type")])
 
 
 def parse(line: str | bytes) -> Event:
-    """The event that `dump` wrote. Raises `pydantic.ValidationError` for anything else."""
+    """The event that `dump` serialized. Raises `pydantic.ValidationError` for anything else."""
     return adapter().validate_json(line)
 
 
@@ -150,30 +150,27 @@ def dump(event: Event) -> str:
     return adapter().dump_json(event).decode()
 
 
-# A nested run is a run like any other and does not know where it is. Its events go into the log of
-# the run around it, under the task that it does.
+# A nested run does not know that it is nested. Its events go into the log of the outer run, under
+# the task that the nested run carries out.
+
+_OWN_TASK = TaskEvent | ModelCalled | ApprovalRequested | ApprovalGiven
+"""Events whose `task_id` is a task of their own run."""
 
 
 def nested(event: E, task_id: str) -> E:
-    """The event of a nested run as the run around it sees it, which has the run do `task_id`."""
+    """The event of a nested run that carries out `task_id`, as the outer run records it."""
     within = (task_id, *event.within)
-    if isinstance(event, TaskEvent):
-        return dataclasses.replace(event, within=within, task_id=f"{task_id}/{event.task_id}")
-    if isinstance(event, ModelCalled | ApprovalRequested | ApprovalGiven):
+    if isinstance(event, _OWN_TASK):
         own = f"{task_id}/{event.task_id}" if event.task_id is not None else task_id
         return dataclasses.replace(event, within=within, task_id=own)
     return dataclasses.replace(event, within=within)
 
 
 def unnested(event: E) -> E:
-    """The event as the nested run one level down sees it: what `nested` was given."""
+    """The event as the nested run one level down recorded it; the inverse of `nested`."""
     task_id, *deeper = event.within
     within = tuple(deeper)
-    if isinstance(event, TaskEvent):
-        own = event.task_id.removeprefix(f"{task_id}/")
-        return dataclasses.replace(event, within=within, task_id=own)
-    about_any = isinstance(event, ModelCalled | ApprovalRequested | ApprovalGiven)
-    if about_any and event.task_id is not None:
+    if isinstance(event, _OWN_TASK) and event.task_id is not None:
         own = event.task_id.removeprefix(f"{task_id}/") if event.task_id != task_id else None
         return dataclasses.replace(event, within=within, task_id=own)
     return dataclasses.replace(event, within=within)

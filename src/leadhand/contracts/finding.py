@@ -1,7 +1,6 @@
-"""What a review says of a change: findings, and what nobody looked at.
+"""What a review reports about a change: findings, and what was not assessed.
 
-Data only. Where a finding's confidence comes from is the synthesizer's business; a worker that
-reports one leaves it at 0.
+Data only. The synthesizer sets a finding's confidence; a worker that reports one leaves it at 0.
 """
 
 from typing import Literal
@@ -20,7 +19,7 @@ class Finding(Record):
     id: str = ""
     """Fingerprint, the same across line shifts and pushes; set by the synthesizer."""
     path: str
-    """Path in the new tree (in the old one where the file was deleted), `/` between its parts."""
+    """Path in the new tree (in the old one if the file was deleted), with `/` as separator."""
     line: int = Field(ge=1)
     """First line, from 1, in the new file; for removed code, the line that now stands there."""
     end_line: int = Field(ge=1)
@@ -39,12 +38,12 @@ class Finding(Record):
     source: FindingSource = "analyser"
     """Whether code or a model found it."""
     confidence: int = Field(default=0, ge=0, le=100)
-    """How sure, 0 to 100: measured for an analyser's rule; for what a model found the score that an
-    independent look gave it. Never chosen by whoever reports the finding."""
+    """0 to 100: measured for an analyser's rule, scored by an independent model for a finding by a
+    model. Never chosen by the worker that reports the finding."""
     why: str = ""
-    """What speaks for the confidence, where it is a score."""
+    """The reason for the confidence, if it is a score."""
     lenses: tuple[str, ...] = ()
-    """The workers that saw it; set by the synthesizer."""
+    """The workers that reported it; set by the synthesizer."""
 
 
 class NotAssessed(Record):
@@ -52,7 +51,7 @@ class NotAssessed(Record):
 
     lens: str
     path: str | None = None
-    """The file, or none where the whole lens had nothing to go on."""
+    """The file; None if the lens could not assess anything."""
     why: str
 
 

@@ -1,4 +1,4 @@
-"""The health of a supervisor: what its workers and the models of this process have to do now."""
+"""The health of a supervisor: the load of its workers and of the models of this process."""
 
 import datetime as dt
 from dataclasses import dataclass
@@ -12,21 +12,21 @@ class WorkerHealth:
     """One worker, over all runs of the supervisor."""
 
     worker: str
-    """Its name; of a nested team's worker the way to it, as in `legal/clerk`."""
+    """Its name; for a worker of a nested team a path such as `legal/clerk`."""
     running: int
-    """Attempts that it makes now."""
+    """Attempts that are running."""
     waiting: int
-    """Tasks that are ready and wait for it."""
+    """Tasks that are ready and wait for this worker."""
     concurrency: int | None
-    """How many tasks it works on at once; None: as many as the runs allow."""
+    """How many tasks it may work on at once; None: as many as the runs allow."""
     latency_s: float | None
-    """How long an attempt took it lately; None before the first."""
+    """How long an attempt took recently; None before the first."""
     breaker: Literal["closed", "open", "half_open"]
-    """`open`: it gets no tasks. `half_open`: it has one, to prove itself."""
+    """`open`: it receives no tasks. `half_open`: it works on a probe."""
     breaker_until: dt.datetime | None
-    """When it gets a task again, UTC; None while the breaker is not open."""
+    """When it receives a probe, UTC; None while the breaker is not open."""
     failures: int
-    """Tasks in a row that failed; a permanent failure is none of them."""
+    """Tasks that failed in a row; permanent failures do not count."""
     reason: str | None
     """Why the breaker is open; None if it is closed."""
 
@@ -38,25 +38,24 @@ class ModelHealth:
     model: str
     """Its name at its provider."""
     rate: Rate
-    """How fast it may be asked."""
     running: int
-    """Requests under way."""
+    """Requests in flight."""
     requests: int | None
-    """Requests of the last minute; None where no rate has them counted."""
+    """Requests of the last minute; None if no rate limits them, so that they are not counted."""
     tokens: int | None
-    """Tokens of the last minute, expected ones included; None where no rate has them counted."""
+    """Tokens of the last minute, including those reserved; None if no rate limits them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Health:
-    """What a supervisor keeps between its runs, and nothing else is kept: no more than its team."""
+    """All that a supervisor keeps between its runs; its size depends only on the team."""
 
     runs: tuple[str, ...]
-    """The runs under way, by id."""
+    """The ids of the running runs."""
     workers: tuple[WorkerHealth, ...]
-    """In the team's order, each nested team's after the worker that it is."""
+    """In the team's order; a nested team's workers follow the worker that stands for the team."""
     models: tuple[ModelHealth, ...]
-    """Those that were asked in the running event loop; empty outside of one."""
+    """The models called in the running event loop; empty outside of one."""
 
     def worker(self, name: str) -> WorkerHealth:
         """The worker of that name. Raises `KeyError` if there is none."""

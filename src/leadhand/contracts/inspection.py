@@ -1,4 +1,4 @@
-"""What can be read of a stored run, and whether it is what was written."""
+"""The result of checking a stored run: what can be read, and whether it is intact."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
@@ -11,19 +11,19 @@ InspectionVerdict = Literal["sound", "damaged", "not verifiable"]
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """A stored run as far as it is sound."""
+    """A stored run, up to its first damaged event."""
 
     run_id: str
     events: "tuple[Event, ...]" = ()
-    """From the first up to where it is damaged, or to the last."""
+    """All events before the damage, or all of them."""
     damage: str = ""
-    """What is wrong, and where; empty: nothing is."""
+    """What is wrong, and where; empty if nothing is."""
     unread: str = ""
-    """Why no more can be read of a run that is sound; empty: all was read."""
+    """Why an undamaged run could not be read to its end; empty if it was."""
     unverified: int = 0
-    """Events without a checksum: leadhand 0.1 wrote them."""
+    """Events without a checksum, written by leadhand 0.1."""
 
     @property
     def verdict(self) -> InspectionVerdict:
-        """`not verifiable`: all of it can be read, and part of it has no checksums."""
+        """`not verifiable`: all events can be read, but some have no checksum."""
         return "damaged" if self.damage else "not verifiable" if self.unverified else "sound"

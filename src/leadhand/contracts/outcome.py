@@ -1,7 +1,7 @@
-"""Handoffs and outcomes: what goes to a worker and what comes back.
+"""Handoffs and outcomes: what a worker receives and what it returns.
 
-A worker answers in one of three ways: it completed, it escalates, or it failed. All three are
-values; nothing a worker does is an exception to the scheduler.
+A worker completes a task, escalates it, or fails. All three are values: the scheduler never sees an
+exception of a worker.
 """
 
 from collections.abc import Mapping
@@ -26,19 +26,19 @@ FailureKind = Literal[
 
 
 class Usage(Record):
-    """What a piece of work used."""
+    """The model calls, tokens, cost and time that a piece of work used."""
 
     model: str | None = None
-    """`provider:model`, or none where no model was called."""
+    """`provider:model`; None if no model was called."""
     requests: int = Field(default=0, ge=0)
     input_tokens: int = Field(default=0, ge=0)
     output_tokens: int = Field(default=0, ge=0)
     cost_usd: float | None = None
-    """None where the price is unknown or nothing was bought; never a guess."""
+    """None if the price is unknown or nothing was spent; never a guess."""
     duration_s: float = Field(default=0.0, ge=0)
 
     def plus(self, other: "Usage") -> "Usage":
-        """Both together. A sum with an unknown price in it is unknown, never too low."""
+        """The sum of both. With an unknown price, the sum's cost is unknown, never too low."""
         if self is NO_USAGE:
             return other  # most tasks make one call
         return Usage(
@@ -67,18 +67,18 @@ IMPACT_KINDS: tuple[ImpactKind, ...] = get_args(ImpactKind)
 
 
 class PlanImpact(Record):
-    """A worker's typed word that the plan no longer fits. The only way a result can reach it."""
+    """A worker's statement that the plan no longer fits: the only way a result can change it."""
 
     kind: ImpactKind = "blocks"
     """`blocks`: planned work is pointless or can't be done; `adds`: more work is needed."""
     reason: str
-    """Why; never empty in a `Result`."""
+    """Never empty in a `Result`."""
     task_ids: tuple[str, ...] = ()
-    """The planned tasks that it is about; empty: not known. Models don't see the plan's ids."""
+    """The planned tasks concerned; empty if unknown, because models don't see the plan's ids."""
 
 
-def _impact(value: object) -> object:
-    """`value` if it is an explicit choice with a reason; any other text or kind means no impact."""
+def _valid_impact(value: object) -> object:
+    """`value` if it has a known kind and a reason, else None: no impact."""
     if isinstance(value, PlanImpact):
         return value if value.reason.strip() else None
     if not isinstance(value, Mapping):
@@ -99,24 +99,24 @@ class Result(Record):
     evidence: tuple[str, ...] = ()
     """References or quotes that back the output."""
     usage: Usage = NO_USAGE
-    plan_impact: Annotated[PlanImpact | None, BeforeValidator(_impact)] = None
-    """What the result means for the rest of the plan; None: nothing."""
+    plan_impact: Annotated[PlanImpact | None, BeforeValidator(_valid_impact)] = None
+    """How the result changes the rest of the plan; None: not at all."""
     without_model: str | None = None
-    """Why code did what a model should have done: no model could be asked; none where one did."""
+    """Why offline code did the work of a model; None if it did not."""
     missing: tuple[str, ...] = ()
-    """What of the task was not done, one line each: an input that was not read, a table that was
-    cut. Each becomes a gap of the answer, which is then partial; the task stays completed."""
+    """The parts of the task that were not done, one line each: an input that was not read, a table
+    that was cut. Each becomes a gap of the answer, which is then partial; the task is completed."""
 
 
 class Completed(Record):
-    """The worker did what it was asked."""
+    """The worker did the task."""
 
     type: Literal["completed"] = "completed"
     result: Result
 
 
 class Escalated(Record):
-    """The worker hands the task back: it is not the one to do it, or not like this."""
+    """The worker hands the task back: another worker, or another intent, is needed."""
 
     type: Literal["escalated"] = "escalated"
     reason: EscalationReason
@@ -124,7 +124,7 @@ class Escalated(Record):
     """What would help: what is missing, what to do instead, whom to ask."""
     partial: Result | None = None
     call: str | None = None
-    """The key of the tool call that a person has to allow first; none where it is not about one."""
+    """The key of the tool call that a person has to allow first; None if it is not about a call."""
 
 
 class Raised(Record):
@@ -133,31 +133,31 @@ class Raised(Record):
     type: str
     """The name of its class."""
     where: str | None = None
-    """`file:line` of the last frame in user code; below the current folder as seen from there."""
+    """`file:line` of the last frame in user code, relative to the current folder if inside it."""
     traceback: str = ""
-    """As Python prints it, of bounded length."""
+    """As Python prints it, shortened."""
 
 
 class Failed(Record):
-    """The worker could not do it."""
+    """The worker could not do the task."""
 
     type: Literal["failed"] = "failed"
     kind: FailureKind
     message: str
     partial: Result | None = None
     transient: bool = False
-    """True where the same attempt may well succeed a moment later."""
+    """Whether the same attempt may succeed a moment later."""
     raised: Raised | None = None
-    """The exception behind it; None if it was not an exception of the worker."""
+    """The exception that caused it; None if the worker raised none."""
 
     @property
     def where(self) -> str | None:
-        """`file:line` of the exception behind it, if that is known."""
+        """`file:line` of the exception that caused it, if known."""
         return self.raised.where if self.raised is not None else None
 
 
 def with_location(message: str, where: str | None) -> str:
-    """The message of a failure with the place in user code where it happened, if it is known."""
+    """The message of a failure, with the place in user code where it happened, if known."""
     return message if where is None else f"{message} (at {where})"
 
 
@@ -165,34 +165,34 @@ Outcome = Annotated[Completed | Escalated | Failed, Field(discriminator="type")]
 
 
 class Digest(Record):
-    """What a task is shown of another task's result: the summary and a bounded excerpt."""
+    """What a task sees of the result of another one: the summary and a bounded excerpt."""
 
     task_id: str
     status: str
     summary: str = ""
     excerpt: str = ""
     why_missing: str | None = None
-    """Set where the task gave no result: what happened instead."""
+    """Why the task has no result; None if it has one."""
     missing: tuple[str, ...] = ()
-    """What a completed task did not do, one line each."""
+    """`Result.missing` of a completed task."""
 
 
 class Handoff(Record):
-    """Everything a worker gets for one attempt at one task."""
+    """Everything a worker receives for one attempt at one task."""
 
     run_id: str
     task_id: str
     attempt: int = Field(ge=1)
-    """Counts from 1 over the life of the task, whoever works on it."""
+    """Counts from 1 over all workers of the task."""
     from_agent: str
     to_agent: str
     intent: str
     payload: object = None
-    """The task's data beside the intent: JSON; for a function in this process an instance of the
-    type that its worker declares as `input`."""
+    """The task's data besides the intent: JSON, or for a function in this process an instance of
+    the type that its worker declares as `input`."""
     context: tuple[Digest, ...] = ()
     """Digests of the dependencies, in the order of `depends_on`."""
-    # Not validated: outputs were when they were made, and copying them for each dependant costs.
+    # Not validated again: outputs were validated when made, and copying them per dependant costs.
     inputs: SkipValidation[dict[str, JsonValue]] = Field(default_factory=dict)
     """Full outputs of the dependencies that completed, by task id."""
     artifacts: tuple[str, ...] = ()
@@ -203,5 +203,5 @@ class Handoff(Record):
     """The keys of the tool calls that a person has allowed."""
     return_to: str
     key: str = ""
-    """Names the task among those of all runs; the same in every attempt. Whoever hands it on to
-    another system as an idempotency key is not charged twice."""
+    """The task's idempotency key, unique among all runs and the same in every attempt. Pass it to
+    systems that must not act twice, such as a payment service."""

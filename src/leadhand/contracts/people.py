@@ -1,4 +1,4 @@
-"""What people are asked while a run goes on, and what they say."""
+"""Questions to people during a run, and their replies."""
 
 from typing import Literal
 
@@ -6,26 +6,26 @@ from leadhand.contracts.record import Record
 from leadhand.contracts.task import Plan
 
 Verdict = Literal["approved", "refused", "answered", "declined"]
-"""Of a plan: `approved` or `refused`. Of a task: `answered`, or `declined` where the person has
-nothing to say and the ladder goes on; where its worker wants to call a tool, `approved` too."""
+"""On a plan: `approved` or `refused`. On a task: `answered`, or `declined` if the person has
+nothing to say and the next rung is tried; if its worker wants to call a tool, also `approved`."""
 Occasion = Literal["plan", "escalation"]
-"""When a person may be asked: before a plan is carried out, and where a task was handed back."""
+"""When a person is asked: before a plan is carried out, or when a task was handed back."""
 
 
 class Question(Record):
-    """Something that a person is asked."""
+    """A question to a person."""
 
     task_id: str | None = None
-    """The task that was handed back; none where the plan is to be approved."""
+    """The task that was handed back; None if the plan needs approval."""
     text: str
     plan: Plan | None = None
     """The plan to approve."""
     call: bool = False
-    """Whether it is about a tool call that can be approved."""
+    """Whether it is about a tool call, which can be approved."""
 
 
 class Reply(Record):
-    """What a person says to a question."""
+    """A person's reply to a question."""
 
     task_id: str | None = None
     """As in the question."""
@@ -33,24 +33,24 @@ class Reply(Record):
     text: str = ""
     """What the worker of the task should know, or why the plan is refused."""
     plan: Plan | None = None
-    """The plan to carry out in place of the one that was shown; none: that one."""
+    """The plan to carry out instead of the one in the question; None: that one."""
     by: str = "person"
 
 
-def checked_reply(said: Reply) -> Reply:
-    """`said`, every part of it checked, however it was made. Raises `ValidationError`."""
-    return Reply.model_validate(said.model_dump(warnings=False))
+def checked_reply(reply: Reply) -> Reply:
+    """`reply`, validated in all its parts, however it was built. Raises `ValidationError`."""
+    return Reply.model_validate(reply.model_dump(warnings=False))
 
 
 class RunMessage(Record):
-    """Something left in the journal for whoever works on a run: a reply, or the word to stop."""
+    """A message in the journal to the process that runs a run: a reply, or a request to stop."""
 
     id: int = 0
-    """Of the message in its journal; given when it is posted."""
+    """The message's id in its journal, assigned when it is posted."""
     run_id: str
     reply: Reply | None = None
-    """None: the run is to be cancelled."""
+    """None: cancel the run."""
     reason: str = ""
-    """Why it is to be cancelled."""
+    """Why to cancel it."""
     interrupted: bool = False
-    """True: the process was ended on purpose, at once; nothing is to be cancelled."""
+    """True: the process was ended at once on purpose; there is nothing to cancel."""

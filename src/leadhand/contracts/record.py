@@ -1,13 +1,12 @@
-"""The form of all data that is checked field by field."""
+"""The base of all data that is validated field by field."""
 
 from pydantic import BaseModel, ConfigDict
 
 
 class Record(BaseModel):
-    """Data that never changes.
+    """Immutable, validated data.
 
-    Its validator is built when it is first needed: that takes longer than the import, and a program
-    needs few of them.
+    Validators are built on first use: that takes longer than the import, and a program needs few.
     """
 
     model_config = ConfigDict(frozen=True, defer_build=True)

@@ -1,4 +1,4 @@
-"""When a worker's failed attempt is made once more, as its team's author says."""
+"""`Retry`: which failures of one worker are retried."""
 
 import dataclasses
 from typing import Annotated
@@ -11,13 +11,13 @@ from pydantic.dataclasses import dataclass
 class Retry:
     """Which failures of a worker are retried with the same intent, and how often.
 
-    It narrows the team's `RetryRules`: those say how long the waits are, how many attempts a task
-    has in all, whoever makes them, and how many tasks of a run may be retried.
+    It narrows the team's `RetryRules`, which set the waits, the attempts of a task by all workers,
+    and how many tasks of a run may be retried.
     """
 
     _: dataclasses.KW_ONLY
     on: tuple[type[BaseException], ...] | None = None
-    """Only these exceptions and their subclasses are retried, a `ValueError` too if it is named;
-    None: all but the permanent ones, as `leadhand.engine.failures` lists them."""
+    """Only these exceptions and their subclasses are retried, even a `ValueError`; None: all but
+    the permanent ones, which `leadhand.engine.failures` lists."""
     attempts: Annotated[int, Field(ge=1)] | None = None
-    """Attempts in all, the first included; None, or more than the team allows: as many as that."""
+    """Attempts including the first; never more than the team allows. None: as many."""

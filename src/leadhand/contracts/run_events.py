@@ -19,26 +19,25 @@ class RunStarted(RunEvent):
     request: str
     engine: str
     deadline_s: float | None
-    """Seconds from the start at which the answer is due."""
+    """Seconds from the start until the answer is due."""
     models: dict[str, str] = field(default_factory=dict[str, str])
-    """Which model each role and worker would use, by its name; empty without a model."""
+    """The model of each role and worker, by its name; empty without a model."""
     budget: Budget | None = None
-    """What the run may spend in all."""
     inputs: tuple[str, ...] = ()
-    """Absolute paths of what was handed in."""
+    """Absolute paths of the input files."""
     nonce: str = ""
-    """What marks untrusted text in this run; the same after it was resumed."""
+    """Marks untrusted text in this run; the same after a resume."""
     origin: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
-    """What the program that began the run needs in order to set it up again; its own business."""
+    """Data with which the calling program can set the run up again; leadhand does not read it."""
     amend: bool = True
-    """Whether the plan may be amended; false for a plan that was handed in without `amend`."""
+    """Whether the plan may be amended; false for a plan passed in without `amend`."""
     prompts: str = ""
     """A digest of leadhand's prompts and the team's; empty in journals of older releases."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunStopped(RunEvent):
-    """The run was told to stop: what is in flight now does not count as lost in a crash."""
+    """The run was told to stop: tasks in flight do not count as lost in a crash."""
 
     type: Literal["run_stopped"] = "run_stopped"
     reason: str
@@ -46,25 +45,24 @@ class RunStopped(RunEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunResumed(RunEvent):
-    """The run goes on in another process, or after it was over."""
+    """The run continues in another process, or after it had ended."""
 
     type: Literal["run_resumed"] = "run_resumed"
     deadline_s: float | None
-    """Seconds from now at which the answer is due."""
+    """Seconds from now until the answer is due."""
     budget: Budget | None = None
-    """What the run may spend in all, with what it has spent already."""
+    """What the whole run may spend, including what it has spent already."""
     goes_on: tuple[str, ...] = ()
-    """Tasks that had been stopped, or were in flight, and are done now."""
+    """Tasks that were stopped or in flight, and are resumed now."""
     again: tuple[str, ...] = ()
-    """Tasks that are done from the beginning, whatever they gave before."""
+    """Tasks that start from the beginning, even if they have a result."""
     crashes: dict[str, int] = field(default_factory=dict[str, int])
-    """By task, as in `legal/t1` for one of a nested team: how many times in a row the process died
-    while the task was in flight, with nothing new committed by it."""
+    """By task (`legal/t1` for one of a nested team): how many times in a row the process died while
+    the task was in flight and had committed nothing new."""
     prompts: str = ""
     """A digest of the prompts from now on, as in `RunStarted`."""
     prompts_changed: bool = False
-    """Whether answers of models to unfinished work are no longer used, because the prompts are
-    others than when they were asked."""
+    """Whether the prompts have changed, so that model calls of unfinished work are made again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +71,7 @@ class PlanProposed(RunEvent):
     plan: Plan
     by: str
     task_id: str | None = None
-    """The task because of which an approved plan is to change; none for the first plan."""
+    """The task whose result asks for an amendment of an approved plan; None for the first plan."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,54 +79,54 @@ class PlanRejected(RunEvent):
     type: Literal["plan_rejected"] = "plan_rejected"
     problems: tuple[str, ...]
     task_id: str | None = None
-    """The task whose result asked for another plan; none for the first plan of the run."""
+    """The task whose result asked for an amendment; None for the first plan of the run."""
     missing: str | None = None
     """What the answer lacks because the plan is binding and was not amended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanAccepted(RunEvent):
-    """The plan that was proposed last is the plan of the run."""
+    """The plan proposed last becomes the plan of the run."""
 
     type: Literal["plan_accepted"] = "plan_accepted"
     warnings: tuple[str, ...] = ()
     approved: bool = False
-    """Whether a person approved it: then they are asked before it is amended."""
+    """Whether a person approved it; if so, amendments need approval too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalRequested(RunEvent):
-    """A person is asked something."""
+    """A question to a person is open."""
 
     type: Literal["approval_requested"] = "approval_requested"
     task_id: str | None = None
-    """The task that was handed back; none where the plan is to be approved."""
+    """The task that was handed back; None if the plan needs approval."""
     question: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalGiven(RunEvent):
-    """What a person said to a question that was open."""
+    """A person replied to an open question."""
 
     type: Literal["approval_given"] = "approval_given"
     task_id: str | None = None
     verdict: Verdict
     text: str = ""
     plan: Plan | None = None
-    """The plan as the person changed it; none where it is approved as it is."""
+    """The plan as the person changed it; None if it is approved unchanged."""
     by: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BreakerOpened(RunEvent):
-    """A worker failed too often in a row: for now its tasks go to its fallback."""
+    """A worker failed too often in a row: for a while its tasks go to its fallback."""
 
     type: Literal["breaker_opened"] = "breaker_opened"
     worker: str
     failures: int
     """In a row."""
     pause_s: float
-    """After which one task is given to the worker again, to see whether it works."""
+    """Seconds until the worker receives a probe."""
     reason: str
 
 
@@ -143,15 +141,15 @@ class BreakerClosed(RunEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlanAmended(RunEvent):
-    """What had not started was planned anew, because a result said that the plan no longer fits."""
+    """Tasks that had not started were planned again, because a result no longer fits the plan."""
 
     type: Literal["plan_amended"] = "plan_amended"
     task_id: str
-    """The task whose result said so."""
+    """The task with that result."""
     reason: str
-    """In its words."""
+    """As its worker stated it."""
     revision: int
-    """Of the plan from now on."""
+    """The plan's new revision number."""
     by: str
     added: tuple[Task, ...] = ()
     changed: tuple[Task, ...] = ()
@@ -174,14 +172,14 @@ class ConflictFound(RunEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConflictJudged(RunEvent):
-    """A conflict that was found before, as the judge sees it."""
+    """The judge's decision about a conflict."""
 
     type: Literal["conflict_judged"] = "conflict_judged"
     conflict: Conflict
     holds: bool = True
-    """False: the results can all be right, and the answer does not name it."""
+    """False: the results do not contradict each other, and the answer does not mention it."""
     confidence: int | None = None
-    """Of the judge, 0 to 100; none where it did not say, or nobody could judge."""
+    """The judge's, 0 to 100; None if it gave none, or there was no judge."""
 
 
 CritiqueVerdict = Literal["approved", "sent_back", "objected", "skipped"]
@@ -189,16 +187,16 @@ CritiqueVerdict = Literal["approved", "sent_back", "objected", "skipped"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CritiqueGiven(RunEvent):
-    """What the critic says of a draft of the answer. The last one is its last word."""
+    """The critic's verdict on a draft of the answer; the last event of a run is final."""
 
     type: Literal["critique_given"] = "critique_given"
     round: int
-    """Which draft it is about, from 1."""
+    """The number of the draft, from 1."""
     verdict: CritiqueVerdict
-    """`objected`: the answer is given as it is, with what the critic holds against it as a gap."""
+    """`objected`: the answer keeps the draft, and the critic's objections become a gap."""
     points: tuple[CritiquePoint, ...] = ()
     why: str | None = None
-    """Why the critic was not heard, or the draft not mended."""
+    """Why the critic was skipped, or the draft not revised."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

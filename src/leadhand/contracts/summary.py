@@ -1,4 +1,4 @@
-"""A stored run in a few words, as a list of many shows it."""
+"""`RunSummary`: one line of a list of runs."""
 
 import datetime as dt
 from typing import Literal
@@ -10,20 +10,20 @@ MAX_REQUEST_CHARS = 200
 
 
 class RunSummary(Record):
-    """What a list of runs says of one."""
+    """A stored run as a list of runs shows it."""
 
     run_id: str
     team: str
     request: str
     """Its first `MAX_REQUEST_CHARS` characters."""
     status: Status | Literal["running", "interrupted", "damaged"]
-    """`waiting`: for a person. `interrupted`: it has no answer, and nobody works on it.
-    `damaged`: nothing else can be said of it."""
+    """`waiting`: for a person. `interrupted`: it has no answer, and no process works on it.
+    `damaged`: nothing else is known about it."""
     started_at: dt.datetime
     updated_at: dt.datetime
-    """When the last event was kept."""
+    """When the last event was stored."""
     tasks: int = 0
     completed: int = 0
     makespan_s: float | None = None
-    """None as long as there is no answer; so is the cost."""
+    """None until there is an answer; so is the cost."""
     cost_usd: float | None = None

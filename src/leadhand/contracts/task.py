@@ -1,4 +1,4 @@
-"""Tasks and plans: what is to be done, by which kind of worker, after what."""
+"""Tasks and plans: what to do, by which worker, after which other tasks."""
 
 from pydantic import Field, JsonValue
 
@@ -6,10 +6,10 @@ from leadhand.contracts.record import Record
 
 
 class Limits(Record, extra="forbid"):
-    """Bounds of one task. An unset one is taken from the worker, then from the run."""
+    """Limits of one task. An unset one is taken from the worker, then from the run."""
 
     timeout_s: float | None = Field(default=None, gt=0)
-    """Seconds an attempt may take, counted from its start, not from its place in a queue."""
+    """Seconds an attempt may take, counted from its start; waiting in a queue does not count."""
     max_tokens: int | None = Field(default=None, gt=0)
     """Input and output tokens that all attempts may use together."""
     max_steps: int | None = Field(default=None, gt=0)
@@ -31,29 +31,29 @@ class Task(Record, extra="forbid"):
     intent: str
     """What to do, in words that this worker can act on without seeing the plan."""
     payload: JsonValue = None
-    """Data for the worker beside the intent; of the form that the worker declares as its input."""
+    """Data for the worker besides the intent, of the type that it declares as its input."""
     depends_on: tuple[str, ...] = ()
     """Ids of the tasks whose results this one needs."""
     artifacts: tuple[str, ...] = ()
     """What to work on: paths or other references that the worker's tools understand."""
     tools: tuple[str, ...] = ()
-    """Tools the task can't do without; `check` refuses one that its worker does not have."""
+    """Tools that the task needs; `check` refuses a tool that its worker does not have."""
     done_when: str = ""
     """How to tell that the task is finished."""
     tolerates_missing: bool = False
-    """True: runs even where a dependency gave no result, and is told which and why."""
+    """True: runs even if a dependency has no result, and its worker is told which and why."""
     limits: Limits = NO_LIMITS
 
 
 class Plan(Record, extra="forbid"):
-    """A request as a graph of tasks. JSON that anyone can read, edit and hand in again."""
+    """A request as a graph of tasks: JSON that people can read, edit and run again."""
 
     goal: str
     """What the plan as a whole is for; usually the request."""
     tasks: tuple[Task, ...]
     synthesis: str = "merge"
-    """How the results become one answer: the name of a strategy."""
+    """The name of the strategy that makes one answer of the results."""
     instruction: str = ""
-    """What the synthesizer should mind."""
+    """Instructions for the synthesizer."""
     revision: int = Field(default=1, ge=1)
     """1 for the first plan of a run; each amendment adds one."""

@@ -1,4 +1,4 @@
-"""Events about one task: its attempts, how they ended, and what was decided then."""
+"""Events about one task: its attempts, how they ended, and what was decided next."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -31,7 +31,7 @@ class TaskEscalated(AttemptEvent):
     call: str | None = None
     """The key of the tool call that a person has to allow first."""
     final: bool
-    """True: nobody else will try, and the task ends here; `decision` says why."""
+    """True: there is no further attempt, and the task ends here; `decision` says why."""
     decision: str
 
 
@@ -42,16 +42,16 @@ class TaskFailed(AttemptEvent):
     message: str
     partial: Result | None = None
     transient: bool = False
-    """True: the same attempt may well succeed later, once a model can be reached again say."""
+    """Whether the same attempt may succeed later, for example when a model is available again."""
     raised: Raised | None = None
-    """The exception behind it; its traceback is in the first event about that attempt."""
+    """The exception that caused it; the first event about the attempt has its traceback."""
     final: bool
-    """True: nobody else will try, and the task ends here; `decision` says why."""
+    """True: there is no further attempt, and the task ends here; `decision` says why."""
     decision: str
 
     @property
     def where(self) -> str | None:
-        """`file:line` of the exception behind it, if that is known."""
+        """`file:line` of the exception that caused it, if known."""
         return self.raised.where if self.raised is not None else None
 
 
@@ -66,18 +66,18 @@ class TaskRetried(TaskEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskReassigned(TaskEvent):
-    """Another worker tries. `attempt` is the one that failed, 0 where there was none."""
+    """Another worker tries. `attempt` is the one that failed, 0 if there was none."""
 
     type: Literal["task_reassigned"] = "task_reassigned"
     worker: str
     reason: str
     second_opinion: bool = False
-    """True: what there is stands, and the better of the two results is taken."""
+    """True: the first result is kept, and the better of the two is chosen."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskRefined(TaskEvent):
-    """The next attempt is told in other words. `attempt` is the one that failed."""
+    """The next attempt gets a rewritten intent. `attempt` is the one that failed."""
 
     type: Literal["task_refined"] = "task_refined"
     old_intent: str
@@ -97,41 +97,41 @@ class TierRaised(TaskEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskSplit(TaskEvent):
-    """Smaller tasks take the place of one that was too much. `attempt` is the one that failed."""
+    """Smaller tasks replace one that was too large. `attempt` is the one that failed."""
 
     type: Literal["task_split"] = "task_split"
     parts: tuple[Task, ...]
     rewired: tuple[str, ...]
-    """The tasks that waited for it, and wait for all its parts now."""
+    """The tasks that waited for it and now wait for all its parts."""
     reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpinionJudged(TaskEvent):
-    """Of two results of one task, one was taken. `attempt` is that of the second."""
+    """The judge chose one of two results of a task. `attempt` is that of the second."""
 
     type: Literal["opinion_judged"] = "opinion_judged"
     workers: tuple[str, str]
-    """Who gave the first and the second."""
+    """The workers of the first and the second result."""
     taken: Literal["first", "second"]
     second: Result
-    """The first is the partial result of the attempt before."""
+    """The first result is the partial one of the attempt before."""
     reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskSkipped(TaskEvent):
-    """A task that can't run because one that it needs gave no result."""
+    """A task can't run because one that it depends on has no result."""
 
     type: Literal["task_skipped"] = "task_skipped"
     blame: str
-    """The task whose end is to blame; not itself a skipped one."""
+    """The task that caused it; never a skipped one."""
     reason: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskCancelled(AttemptEvent):
-    """A task that was stopped, or never started, because the run ended first."""
+    """A task was stopped, or never started, because the run ended first."""
 
     type: Literal["task_cancelled"] = "task_cancelled"
     reason: str
@@ -139,7 +139,7 @@ class TaskCancelled(AttemptEvent):
 
 
 def stuck_message(worker: str, task_id: str) -> str:
-    """What users are told of a worker that is no longer waited for."""
+    """What the user is told about a worker that ignores its cancellation."""
     return (
         f"worker {worker!r} did not stop when told to: its code for task {task_id!r} runs on until "
         "it returns or the program ends, and its result is ignored"
@@ -148,7 +148,7 @@ def stuck_message(worker: str, task_id: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerStuck(TaskEvent):
-    """A worker that blocks the event loop, or that goes on after it was told to stop."""
+    """A worker blocks the event loop, or keeps running after it was told to stop."""
 
     type: Literal["worker_stuck"] = "worker_stuck"
     worker: str

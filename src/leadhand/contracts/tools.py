@@ -1,6 +1,6 @@
-"""What is inside a worker's tools: toolsets are looked into, however they are wrapped. Pure.
+"""The single tools of a worker, including those in wrapped toolsets. Pure.
 
-Toolsets are those of pydantic-ai, known by what they offer: importing it weighs seconds.
+Toolsets of pydantic-ai are recognised by their methods, because importing it takes seconds.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,15 +15,15 @@ class ToolEntry:
     """One tool, or a toolset whose tools are known only when it is used."""
 
     name: str | None
-    """What the model calls the tool; None: a toolset."""
+    """The tool's name for the model; None for a toolset."""
     thing: object
-    """The function or the toolset itself: the same one, whatever it is called."""
+    """The function or toolset itself, the same one under any name."""
     ids: tuple[str, ...] = ()
-    """The ids of the toolsets around it, its own included."""
+    """The ids of the toolsets that contain it, and its own."""
 
     @property
     def key(self) -> object:
-        """Equal for the same thing."""
+        """Equal for entries with the same function or toolset."""
         try:
             hash(self.thing)
         except TypeError:
@@ -32,7 +32,7 @@ class ToolEntry:
 
     @property
     def label(self) -> str:
-        """What it is called in a message."""
+        """How a message refers to it."""
         if self.name is not None:
             return f"the tool {self.name!r}"
         kind = type(self.thing).__name__
@@ -40,13 +40,13 @@ class ToolEntry:
 
 
 def tools_of(worker: Worker) -> Iterator[ToolEntry]:
-    """Everything that is inside a worker's tools."""
+    """All tools of a worker, those in toolsets included."""
     for tool in worker.tools:
         yield from unwrapped(tool)
 
 
 def unwrapped(tool: object) -> Iterator[ToolEntry]:
-    """The tools that a worker's tool stands for; a toolset of unknown content stands for itself."""
+    """The single tools in `tool`; a toolset of unknown content is one entry."""
     if not _is_toolset(tool):
         yield ToolEntry(tool_name(tool), getattr(tool, "function", tool))
         return
@@ -72,7 +72,7 @@ def _is_toolset(tool: object) -> bool:
 
 
 def _renamed(one: ToolEntry, wrapper: object) -> ToolEntry:
-    """A tool under the name that a wrapper with a prefix, or with other names, gives it."""
+    """A tool under the name that a prefixing or renaming wrapper gives it."""
     if one.name is None:
         return one
     prefix, names = getattr(wrapper, "prefix", None), getattr(wrapper, "name_map", None)
@@ -84,7 +84,7 @@ def _renamed(one: ToolEntry, wrapper: object) -> ToolEntry:
 
 
 def sharing_problems(team: Team) -> Iterator[str]:
-    """Tools that more than one worker has: by their names, and by what they are."""
+    """Tools that more than one worker has, under the same or another name."""
     named: dict[str, set[str]] = {}
     same: dict[object, list[tuple[str, ToolEntry]]] = {}
     for worker in team.workers:
