@@ -130,7 +130,7 @@ def test_what_is_asked_when_the_need_arises_is_stopped_and_code_goes_first_from_
     whys = [one.result.without_model for one in outcomes if isinstance(one, Completed)]
     assert whys == ["the time is up"] * 2
     assert silent.stopped_s == 5.0
-    assert need.took_s == {"worker": 1.0}
+    assert need.code_took_s == {"worker": 1.0}
 
 
 def test_a_need_within_a_nested_team_does_not_reach_the_run_around_it() -> None:
@@ -171,7 +171,7 @@ def test_a_retry_that_would_come_too_late_is_not_waited_for() -> None:
 
     async def story(until_s: float) -> Outcome:
         need = OfflineSwitch()
-        need.until_s = until_s
+        need.models_until_s = until_s
         return await OfflineFallback(lost, Code(), need, patience_s=2.4).run(make_handoff())
 
     assert isinstance(run_virtual(story(3.0)), Failed)

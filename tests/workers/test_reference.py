@@ -10,7 +10,7 @@ import pytest
 
 from leadhand.contracts.outcome import Handoff
 from leadhand.errors import InputError, LeadhandError
-from leadhand.workers.reference import SCRIPT, Reference
+from leadhand.workers.reference import SCRIPT, FunctionReference
 from tests.workers import worker_samples as samples
 
 
@@ -36,31 +36,34 @@ shorten_twice = doubled(_shorten)
 
 def refusal(function: Callable[..., object]) -> str:
     with pytest.raises(InputError) as refused:
-        Reference.of(function)
+        FunctionReference.of(function)
     assert isinstance(refused.value, LeadhandError)
     return str(refused.value)
 
 
 def test_a_function_is_referred_to_by_module_and_name() -> None:
-    reference = Reference.of(samples.echo)
-    assert reference == Reference(function=f"{samples.__name__}:echo", keywords={})
+    reference = FunctionReference.of(samples.echo)
+    assert reference == FunctionReference(function=f"{samples.__name__}:echo", keywords={})
     assert reference.load() is samples.echo
 
 
 def test_methods_without_an_instance_and_decorated_functions_can_be_found() -> None:
-    assert Reference.of(samples.Billing.look_up).function == f"{samples.__name__}:Billing.look_up"
-    assert Reference.of(decorated).function == f"{__name__}:decorated"
+    assert (
+        FunctionReference.of(samples.Billing.look_up).function
+        == f"{samples.__name__}:Billing.look_up"
+    )
+    assert FunctionReference.of(decorated).function == f"{__name__}:decorated"
 
 
 def test_a_wrapped_function_is_found_under_the_name_that_it_is_kept_by() -> None:
-    reference = Reference.of(shorten_twice)
+    reference = FunctionReference.of(shorten_twice)
     assert reference.function == f"{__name__}:shorten_twice"
     assert reference.load() is shorten_twice
 
 
 def test_keyword_arguments_of_a_partial_are_part_of_the_reference() -> None:
     bound = functools.partial(samples.with_option, option={"a": [1, 2.5, None, "b"]})
-    reference = Reference.of(bound)
+    reference = FunctionReference.of(bound)
     assert reference.keywords == {"option": {"a": [1, 2.5, None, "b"]}}
     assert reference.load() is samples.with_option
 
@@ -104,15 +107,15 @@ def test_keyword_arguments_that_json_would_change_are_refused(value: object) -> 
 
 def test_what_is_gone_when_it_is_loaded_is_an_error_with_its_name() -> None:
     with pytest.raises(TypeError, match=f"{samples.__name__}:nobody is not a function"):
-        Reference(function=f"{samples.__name__}:nobody", keywords={}).load()
+        FunctionReference(function=f"{samples.__name__}:nobody", keywords={}).load()
     with pytest.raises(ModuleNotFoundError):
-        Reference(function="no_such_module_here:f", keywords={}).load()
+        FunctionReference(function="no_such_module_here:f", keywords={}).load()
 
 
 def test_a_script_is_loaded_once_and_under_another_name_than_main(tmp_path: Path) -> None:
     script = tmp_path / "program.py"
     script.write_text("names = [__name__]\ndef work(handoff): return names\n")
-    reference = Reference(function=f"{SCRIPT}:work", script=str(script), keywords={})
+    reference = FunctionReference(function=f"{SCRIPT}:work", script=str(script), keywords={})
     try:
         assert reference.load()(None) == [SCRIPT]
         script.unlink()

@@ -12,7 +12,7 @@ from leadhand import Handoff, Supervisor, Team, Worker
 from leadhand.contracts.events import TaskRetried
 from leadhand.contracts.outcome import Completed, Failed, Outcome, Result
 from leadhand.workers import FunctionWorker, ProcessPool, ProcessWorker
-from leadhand.workers.returns import outcome_of_nothing
+from leadhand.workers.returns import outcome_of_none
 from tests.workers.worker_samples import Invoice, forgotten, make_handoff, meant
 
 HANDOFF = make_handoff()
@@ -77,7 +77,7 @@ def test_an_unannotated_function_completes_with_one_warning(
     ids=str,
 )  # fmt: skip
 def test_an_annotation_that_excludes_none_makes_it_a_failure(annotation: object) -> None:
-    outcome = outcome_of_nothing(returning(annotation), None, worker="w")
+    outcome = outcome_of_none(returning(annotation), None, worker="w")
     assert isinstance(outcome, Failed)
     assert (outcome.kind, outcome.transient) == ("invalid_output", False)
     assert outcome.message.startswith("the worker returned None, not ")
@@ -90,7 +90,7 @@ def test_an_annotation_that_excludes_none_makes_it_a_failure(annotation: object)
     ids=str,
 )  # fmt: skip
 def test_an_annotation_that_may_allow_none_completes(annotation: object) -> None:
-    assert outcome_of_nothing(returning(annotation), None, worker="w") == NOTHING
+    assert outcome_of_none(returning(annotation), None, worker="w") == NOTHING
 
 
 @pytest.mark.parametrize("output", [Invoice, str, list[int], {"type": "object"}], ids=str)

@@ -60,7 +60,7 @@ def test_the_task_that_blocks_the_loop_is_named_once_a_blockage(heard: Heard) ->
         heard.block_until_named(name)
 
     async def main() -> None:
-        with Watchdog(report, patience_s=0.05):
+        with Watchdog(report, threshold_s=0.05):
             for name in names:
                 await asyncio.create_task(block(name), name=name)
                 await reported.wait()
@@ -76,7 +76,7 @@ def test_the_task_that_blocks_the_loop_is_named_once_a_blockage(heard: Heard) ->
 
 def test_a_callback_that_blocks_is_reported_as_one(heard: Heard) -> None:
     async def main() -> None:
-        with Watchdog(patience_s=0.05):
+        with Watchdog(threshold_s=0.05):
             asyncio.get_running_loop().call_soon(heard.block_until_named, "a callback")
             await asyncio.sleep(0)
             await asyncio.sleep(0)
@@ -90,7 +90,7 @@ def test_nothing_is_said_of_a_loop_that_turns(heard: Heard) -> None:
     turned_s: list[float] = []
 
     async def main() -> None:
-        with Watchdog(lambda name, blocked_s: reports.append(name), patience_s=0.2):
+        with Watchdog(lambda name, blocked_s: reports.append(name), threshold_s=0.2):
             for _ in range(40):
                 turned_s.append(time.monotonic())
                 await asyncio.sleep(0.01)
@@ -103,7 +103,7 @@ def test_nothing_is_said_of_a_loop_that_turns(heard: Heard) -> None:
 
 def test_its_thread_ends_when_it_is_stopped() -> None:
     async def main() -> threading.Thread:
-        with Watchdog(patience_s=0.04):
+        with Watchdog(threshold_s=0.04):
             return next(t for t in threading.enumerate() if t.name == "leadhand-watchdog")
 
     thread = asyncio.run(main())
@@ -117,7 +117,7 @@ def test_a_blockage_that_outlasts_the_loop_is_still_logged(heard: Heard) -> None
         raise RuntimeError
 
     async def main() -> None:
-        Watchdog(lambda name, blocked_s: None, patience_s=0.05).start()
+        Watchdog(lambda name, blocked_s: None, threshold_s=0.05).start()
         await asyncio.create_task(block(), name="task:last")
 
     with pytest.raises(RuntimeError):

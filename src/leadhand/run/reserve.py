@@ -11,8 +11,8 @@ from leadhand.contracts.team import Worker
 from leadhand.engine.shared_workers import SharedWorkers, TeamPath
 from leadhand.plans import graph
 from leadhand.run.conditions import Conditions
-from leadhand.workers.offline import SLACK_S, USUAL_S
-from leadhand.workers.runners import work_of
+from leadhand.workers.offline import CODE_SLACK_S, DEFAULT_CODE_S
+from leadhand.workers.runners import own_code
 
 MAX_SHARE = 0.5
 """Of the time for work: models have at least the other half."""
@@ -46,7 +46,7 @@ class Reserve:
     ) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        for name, took_s in self._offline_switch.took_s.items():
+        for name, took_s in self._offline_switch.code_took_s.items():
             shared = self._shared_workers.of(self._team_path, self._workers[name])
             shared.code_s = took_s
 
@@ -62,12 +62,12 @@ class Reserve:
         if not any(seconds.values()):
             return
         tasks = [task.task for task in self._state.tasks.values()]
-        needed_s = max(graph.remaining_path(tasks, seconds).values()) + SLACK_S
+        needed_s = max(graph.remaining_path(tasks, seconds).values()) + CODE_SLACK_S
         kept_s = min(needed_s, MAX_SHARE * (until_s - self._started_s))
         left_s = until_s - kept_s - self._of.recorder.elapsed_s()
         if left_s > _SOON_S:
             loop = asyncio.get_running_loop()
-            self._offline_switch.until_s = loop.time() + left_s
+            self._offline_switch.models_until_s = loop.time() + left_s
             self._timer = loop.call_later(left_s, self._look)
             return
         self._of.late = True
@@ -81,10 +81,10 @@ class Reserve:
         shared = self._shared_workers.of(self._team_path, worker)
         if not self._has_both(worker):
             return (shared.latency_s or 0.0) if callable(worker.run) else 0.0
-        known_s = max(self._offline_switch.took_s.get(worker.name, 0.0), shared.code_s or 0.0)
-        return worker.offline_s or known_s or USUAL_S
+        known_s = max(self._offline_switch.code_took_s.get(worker.name, 0.0), shared.code_s or 0.0)
+        return worker.offline_s or known_s or DEFAULT_CODE_S
 
     def _has_both(self, worker: Worker) -> bool:
         """Whether a model does a worker's work, and code may stand in for it."""
-        by_model = worker.team is None and work_of(worker, self._of.team) is None
+        by_model = worker.team is None and own_code(worker, self._of.team) is None
         return by_model and worker.offline is not None

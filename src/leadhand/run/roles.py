@@ -27,7 +27,7 @@ from leadhand.plans.nesting import nested_teams
 from leadhand.ports import Planner, Remedies, Synthesizer
 from leadhand.synthesis.conflicts import roles_of
 from leadhand.synthesis.merge import Merge
-from leadhand.tools.factory import Toolshed
+from leadhand.tools.factory import ToolFactory
 from leadhand.untrusted.fence import Fence
 from leadhand.workers.offline import OfflineSwitch
 from leadhand.workers.runners import Runners, needs_model
@@ -77,7 +77,7 @@ class Roles:
         self._request = request
         self._stack = AsyncExitStack()
         self._outer = outer
-        self._tools = outer._tools if outer is not None else Toolshed(inputs, os.environ)
+        self._tools = outer._tools if outer is not None else ToolFactory(inputs, os.environ)
         outermost = outer.nonce if outer is not None else ""
         # The same after a restart: what a model was asked before is asked in the same words.
         self.nonce = recorder.state.nonce or outermost or secrets.token_hex(8)
@@ -100,7 +100,7 @@ class Roles:
             caller=self._caller,
             fence=self._fence,
             make_tool=self._tools.make,
-            given=given,
+            outer_task=given,
             inputs=self._inputs,
             unread=self._tools.unread,
             offline_switch=self.offline_switch,

@@ -34,7 +34,7 @@ from leadhand.run.term import Term
 from leadhand.state.fold import RunState
 from leadhand.workers.nested import request_of
 from leadhand.workers.runners import Runners
-from leadhand.workers.watchdog import Watchdog, naming
+from leadhand.workers.watchdog import Watchdog, stuck_worker_report
 
 CLOSING_S = 0.1
 """How long threads, processes and tools have to end where there is no time left."""
@@ -263,7 +263,8 @@ class Run:
             if roles.account is not None:
                 roles.account.on_used_up = partial(self._without_budget, scheduler)
             # One watches over the whole tree of runs.
-            watchdog = nullcontext() if self._recorder.path else Watchdog(naming(self._recorder))
+            report = stuck_worker_report(self._recorder)
+            watchdog = nullcontext() if self._recorder.path else Watchdog(report)
             with watchdog, Reserve(self._of, self._shared_workers, self._team_path):
                 await scheduler.run(deadline_s=self._of.term.work_until_s)
             # Once a task and worker, however many of its attempts have not returned.

@@ -15,7 +15,7 @@ from leadhand.contracts.team import AgentLike, Isolation, WorkFunction
 from leadhand.errors import InputError
 from leadhand.plans.signatures import handoff_problem
 from leadhand.teams.notes import near
-from leadhand.workers.reference import Reference
+from leadhand.workers.reference import FunctionReference
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def work(
         return Unusable(f"{name!r} does not take a handoff: {problem}")
     if isolate == "process":
         try:
-            Reference.of(found)
+            FunctionReference.of(found)
         except InputError as error:
             return Unusable(str(error))
     return found

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from leadhand.tools.web import WebTools
 
 
-class Toolshed:
+class ToolFactory:
     """Ready-made tools over what was handed in with one request."""
 
     def __init__(self, inputs: "Inputs | None", environ: Mapping[str, str]) -> None:

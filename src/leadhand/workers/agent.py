@@ -35,7 +35,7 @@ class _Result(Protocol):
 
 
 class AgentWorker:
-    """A `Runner` over an agent. Its model calls are made and written down like everyone's."""
+    """A `Runner` over an agent. Its model calls are recorded and limited like any others."""
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class AgentWorker:
         max_calls: int,
     ) -> None:
         """`retry_on` names the exceptions of its tools that are transient, as in `failure_of`;
-        `max_calls` is how many tool calls of one answer it makes."""
+        `max_calls` limits the tool calls of one response."""
         self._retry_on = retry_on
         self._agent = agent
         self._max_calls = max_calls
@@ -66,7 +66,7 @@ class AgentWorker:
         except ModelError as error:
             return Failed(kind="error", message=str(error), transient=error.transient)
         except (AgentRunError, UserError) as error:
-            # A model's error gets here from an agent that asks another one by itself.
+            # A model's error gets here from an agent that calls another agent itself.
             passing = isinstance(error, ModelAPIError) and model_failure_of(error).passing
             message = f"the agent failed: {error}"
             return Failed(kind="error", message=message, transient=passing)
@@ -84,11 +84,11 @@ class AgentWorker:
         model = self._agent.model
         if model is None:
             return None
-        return _Watched(model, self._caller, asker, self._max_calls)
+        return _RecordedModel(model, self._caller, asker, self._max_calls)
 
 
-class _Watched(WrapperModel):
-    """A model whose requests go through our caller: one log, one back-off for everyone."""
+class _RecordedModel(WrapperModel):
+    """A model whose requests go through our caller, which records them and backs off."""
 
     def __init__(self, spec: ModelSpec, caller: Caller, asker: Asker, max_calls: int) -> None:
         super().__init__(caller.model(spec))
@@ -103,9 +103,9 @@ class _Watched(WrapperModel):
         model_settings: ModelSettings | None,
         model_request_parameters: ModelRequestParameters,
     ) -> ModelResponse:
-        """The wrapped model's answer, without the tool calls beyond the worker's limit.
+        """The wrapped model's response, without the tool calls beyond the worker's limit.
 
-        The agent makes its calls itself: what it is to refuse, it must not see.
+        The agent runs every tool call that it sees, so it must not see those.
         """
         response = await self._caller.pass_on(
             self._asker,
@@ -127,7 +127,7 @@ class _Watched(WrapperModel):
         model_request_parameters: ModelRequestParameters,
         run_context: RunContext[object] | None = None,
     ) -> AsyncGenerator[StreamedResponse]:
-        """The wrapped model's answer as a stream, for an agent that wants to see it as one."""
+        """The wrapped model's response as a stream, for agents that ask for one."""
         response = await self.request(messages, model_settings, model_request_parameters)
         yield CompletedStreamedResponse(
             response, model_request_parameters=model_request_parameters, replay_events=True
@@ -135,7 +135,7 @@ class _Watched(WrapperModel):
 
 
 def as_agent(worker: Worker) -> AbstractAgent[None, object]:
-    """The agent that was given as a worker's `run`. Raises `InputError` for anything else."""
+    """The agent in a worker's `run`. Raises `InputError` for anything else."""
     if isinstance(worker.run, AbstractAgent):
         return cast("AbstractAgent[None, object]", worker.run)
     kind = type(worker.run).__name__

@@ -1,4 +1,4 @@
-"""What a model that works on a task is told: who it is, how it works, and the handoff."""
+"""The prompts of a worker's model: its instructions, and the handoff as its first message."""
 
 from pydantic_core import to_json
 
@@ -9,14 +9,14 @@ from leadhand.untrusted.fence import Fence
 
 
 def instructions(worker: Worker) -> str:
-    """The system prompt: the same for every task of a worker, in every run."""
+    """The system prompt, the same for all tasks of a worker."""
     if worker.plain:
         return worker.instructions
     return joined(worker.instructions, prompt("leadhand.workers", "worker"))
 
 
 def opening(handoff: Handoff, fence: Fence, *, material: MaterialFunction | None = None) -> str:
-    """The task: the intent in the supervisor's own words, and all else as data."""
+    """The first message: the intent in the supervisor's own words, and everything else as data."""
     done = f"Done when: {handoff.done_when}" if handoff.done_when else ""
     shown = (material or _handed_over)(handoff)
     if handoff.payload is not None:
@@ -26,7 +26,7 @@ def opening(handoff: Handoff, fence: Fence, *, material: MaterialFunction | None
 
 
 def _handed_over(handoff: Handoff) -> dict[str, str]:
-    """What the handoff itself brings: digests of what the task depends on, and its artifacts."""
+    """The digests of the tasks that this one depends on, and its artifacts."""
     given = {one.task_id: _shown(one) for one in handoff.context}
     if handoff.artifacts:
         given["what to work on"] = "\n".join(handoff.artifacts)

@@ -1,7 +1,7 @@
-"""The main of a worker process: takes calls from a socket, one at a time, and answers each.
+"""The main function of a worker process: reads calls from a socket and answers them one by one.
 
-Imports only what a call needs, since its start is part of the first answer's time. It ends when
-the other end of the socket does, whatever the worker function is busy with.
+It imports only what a call needs, so that it is ready soon. The process ends when the other end of
+the socket closes, whatever the worker function is doing.
 """
 
 import functools
@@ -24,29 +24,29 @@ from leadhand.contracts.record import Record
 from leadhand.engine.failures import failure_of
 from leadhand.tools.child_process import end, end_with_parent, ending_with_parent
 from leadhand.workers.output import outcome_of
-from leadhand.workers.reference import Reference
+from leadhand.workers.reference import FunctionReference
 
 HEADER = struct.Struct(">Qd")
-"""Before each message: its length in bytes, and how many seconds were worked for it."""
+"""Before each message: its length in bytes, and the seconds of work behind it."""
 
 
 class Call(Record):
     """What a worker process is asked to do."""
 
-    reference: Reference
+    reference: FunctionReference
     handoff: Handoff | None
     """What to call the function with; None: import it and complete without output."""
     retry_on: frozenset[str] | None = None
-    """The names of the exceptions that are transient; None: all but the permanent ones."""
+    """The names of the transient exceptions; None means all but the permanent ones."""
 
 
 def main(descriptor: int, max_output_bytes: int, max_memory_bytes: int) -> None:
-    """Serve the socket `descriptor` until it closes; a `max_memory_bytes` of 0 is no limit."""
+    """Serve the socket `descriptor` until it closes; 0 for `max_memory_bytes` means no limit."""
     del sys.argv[1:]
     if max_memory_bytes:
         resource.setrlimit(resource.RLIMIT_AS, (max_memory_bytes, max_memory_bytes))
     os.set_inheritable(descriptor, False)
-    # A fork of this process must not keep the socket open when this process is gone.
+    # A fork of this process must not keep the socket open after this process has ended.
     os.register_at_fork(after_in_child=functools.partial(os.close, descriptor))
     channel = socket.socket(fileno=descriptor)
     threading.Thread(target=end_with_parent, args=(descriptor,), daemon=True).start()
@@ -78,7 +78,7 @@ def _exactly(channel: socket.socket, size: int) -> bytearray:
 def _answer(message: bytearray, max_output_bytes: int) -> bytes:
     outcome = _outcome(message)
     for stream in (sys.stdout, sys.stderr):
-        # A worker may have closed or replaced them.
+        # The worker function may have closed or replaced them.
         with suppress(Exception):
             stream.flush()
     try:
@@ -86,12 +86,12 @@ def _answer(message: bytearray, max_output_bytes: int) -> bytes:
     except Exception as error:
         answer = to_json(failure_of(error))
     if len(answer) > max_output_bytes:
-        too_much = Failed(
+        too_large = Failed(
             kind="invalid_output",
             message=f"the output takes {len(answer):,} bytes, more than the {max_output_bytes:,} "
             "that a worker process may return: write it to a file and return the path",
         )
-        answer = to_json(too_much)
+        answer = to_json(too_large)
     return answer
 
 
@@ -107,10 +107,10 @@ def _outcome(message: bytearray) -> Outcome:
         if inspect.isawaitable(value):
             value = _awaited(cast("Awaitable[object]", value))
         if value is None:
-            # Here, since most workers return something.
-            from leadhand.workers.returns import outcome_of_nothing
+            # Imported here because most workers return a value.
+            from leadhand.workers.returns import outcome_of_none
 
-            return outcome_of_nothing(function, None, worker=call.handoff.to_agent)
+            return outcome_of_none(function, None, worker=call.handoff.to_agent)
         return outcome_of(value)
     except BaseException as error:
         return failure_of(error, on=call.retry_on if call is not None else None)
@@ -119,8 +119,8 @@ def _outcome(message: bytearray) -> Outcome:
 _functions: dict[str, Callable[..., object]] = {}
 
 
-def _load(reference: Reference) -> Callable[..., object]:
-    """The function, found once: a process belongs to one run, and so to one script."""
+def _load(reference: FunctionReference) -> Callable[..., object]:
+    """The function, imported once: a process belongs to one run, and so to one script."""
     function = _functions.get(reference.function)
     if function is None:
         function = _functions[reference.function] = reference.load()
@@ -128,7 +128,7 @@ def _load(reference: Reference) -> Callable[..., object]:
 
 
 def _awaited(value: Awaitable[object]) -> object:
-    # Here, since most workers in a process are not async and asyncio takes long to import.
+    # Imported here because it is slow and most workers in processes are not async.
     import asyncio
 
     async def wait() -> object:

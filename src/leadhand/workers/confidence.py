@@ -1,31 +1,17 @@
-"""Answers that are less sure than the worker's `min_confidence` asks for are handed back."""
+"""Results below a worker's `min_confidence` become escalations."""
 
-from leadhand.contracts.outcome import Completed, Escalated, Handoff, Outcome, Result
-from leadhand.ports import Runner
+from leadhand.contracts.outcome import Completed, Escalated, Result
 
 
-def completed(result: Result, least: int | None, *, who: str = "worker") -> Completed | Escalated:
-    """`result` as the worker's answer; an escalation with it if it is less sure than `least`.
+def completed_or_escalated(
+    result: Result, min_confidence: int | None, *, who: str = "worker"
+) -> Completed | Escalated:
+    """`result` as completed, or as escalated if its confidence is below `min_confidence`.
 
-    A result that does not say how sure it is counts as sure enough.
+    A result without a confidence completes.
     """
     sure = result.confidence
-    if least is None or sure is None or sure >= least:
+    if min_confidence is None or sure is None or sure >= min_confidence:
         return Completed(result=result)
-    message = f"the {who} is only {sure} % sure; {least} % is asked for"
+    message = f"the {who} is only {sure} % sure; {min_confidence} % is asked for"
     return Escalated(reason="low_confidence", message=message, partial=result)
-
-
-class WithConfidence:
-    """A worker by function, whose results say themselves how sure they are."""
-
-    def __init__(self, runner: Runner, least: int) -> None:
-        self._runner = runner
-        self._least = least
-
-    async def run(self, handoff: Handoff) -> Outcome:
-        """One attempt at one task."""
-        outcome = await self._runner.run(handoff)
-        if isinstance(outcome, Completed):
-            return completed(outcome.result, self._least)
-        return outcome

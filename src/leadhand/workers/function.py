@@ -1,7 +1,7 @@
 """A plain Python function as a worker: async in the event loop, sync in a daemon thread.
 
-Whatever the function does, `run` gives an outcome; the one exception that leaves it is the
-cancellation of the very task that awaits it.
+`run` always returns an outcome. The only exception that it raises is the cancellation of the task
+that awaits it.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from typing import cast
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome
 from leadhand.engine.failures import failure_of
 from leadhand.workers.output import outcome_of
-from leadhand.workers.returns import outcome_of_nothing
+from leadhand.workers.returns import outcome_of_none
 from leadhand.workers.threads import DaemonThreads
 
 Function = Callable[[Handoff], object]
@@ -35,9 +35,9 @@ class FunctionWorker:
         output: object = None,
         retry_on: Collection[str] | None = None,
     ) -> None:
-        """`threads` run a function that is not async; `output` is the type it must return.
+        """`threads` run a function that is not async; `output` is the type that it must return.
 
-        `retry_on` names the exceptions that are transient, if not all but the permanent ones are.
+        `retry_on` names the transient exceptions; without it all but the permanent ones are.
         """
         self._function = function
         self._is_async = _is_async(function)
@@ -53,7 +53,7 @@ class FunctionWorker:
             value = await cast("Awaitable[object]", self._function(handoff))
             return self._outcome(value, handoff)
         except asyncio.CancelledError as error:
-            if _is_being_cancelled():
+            if is_being_cancelled():
                 raise
             return self._failed(error, handoff)
         except BaseException as error:
@@ -61,27 +61,27 @@ class FunctionWorker:
 
     async def _run_in_thread(self, handoff: Handoff) -> Outcome:
         name = f"worker {handoff.to_agent!r}, task {handoff.task_id!r}"
-        # Quiet: the run names the functions that have not returned when it ends.
+        # Quiet: the run reports the functions that have not returned when it ends.
         given = await self._threads.call(self._attempt, handoff, name=name, quiet=True)
         if isinstance(given, Completed | Escalated | Failed):
             return given
         return self._outcome(await given, handoff)
 
     def _attempt(self, handoff: Handoff) -> Outcome | Awaitable[object]:
-        """The outcome of a sync function; of one that proves to be async, what to await."""
+        """The outcome of a sync function, or the awaitable that it returned."""
         try:
             value = self._function(handoff)
             if inspect.isawaitable(value):
                 return cast("Awaitable[object]", value)
-            # Here rather than in the loop: making a large output plain takes a while.
+            # In the thread, because converting a large output would block the loop.
             return self._outcome(value, handoff)
         except BaseException as error:
             return self._failed(error, handoff)
 
     def _outcome(self, value: object, handoff: Handoff) -> Outcome:
         if value is None:
-            return outcome_of_nothing(self._function, self._output, worker=handoff.to_agent)
-        # A JSON Schema binds models alone: a function's author declares a type.
+            return outcome_of_none(self._function, self._output, worker=handoff.to_agent)
+        # A JSON Schema is for models; functions declare a type.
         output = None if isinstance(self._output, Mapping) else self._output
         return outcome_of(value, output)
 
@@ -96,6 +96,7 @@ def _is_async(function: Function) -> bool:
     )
 
 
-def _is_being_cancelled() -> bool:
+def is_being_cancelled() -> bool:
+    """Whether the current task is being cancelled, rather than its code raising the exception."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0

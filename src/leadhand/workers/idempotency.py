@@ -1,7 +1,7 @@
-"""Idempotency keys: by them a tool with side effects knows a call that it has seen before.
+"""Idempotency keys, by which a tool with side effects recognises a call that it has seen before.
 
-A tool asks for its key with a parameter of that name, which no model ever sees. The key is the same
-in every attempt at a task, and after the run was resumed.
+A tool receives its key in a parameter of that name, which the model does not see. The key is the
+same in every attempt at a task, and after the run was resumed.
 """
 
 import functools
@@ -16,8 +16,8 @@ from pydantic import JsonValue
 
 PARAMETER = "idempotency_key"
 
-key_of_call: ContextVar[str] = ContextVar("key_of_call")
-"""The key of the call that is being made."""
+current_key: ContextVar[str] = ContextVar("current_key")
+"""The key of the tool call that is running."""
 
 
 def key(task: str, tool: str, arguments: Mapping[str, JsonValue], *, occurrence: int) -> str:
@@ -29,8 +29,8 @@ def key(task: str, tool: str, arguments: Mapping[str, JsonValue], *, occurrence:
     return hashlib.sha256(called.encode()).hexdigest()[:32]
 
 
-def asks_for_key(function: Callable[..., object]) -> bool:
-    """Whether a tool wants to know the key of each call."""
+def wants_key(function: Callable[..., object]) -> bool:
+    """Whether a tool has a parameter for the key."""
     try:
         return PARAMETER in inspect.signature(function).parameters
     except (TypeError, ValueError):
@@ -38,14 +38,14 @@ def asks_for_key(function: Callable[..., object]) -> bool:
 
 
 def with_key(function: Callable[..., object]) -> Callable[..., object]:
-    """`function` without the parameter, which is given the key of the call under way."""
+    """`function` without the parameter, which is filled with the current key."""
 
     keyed: Callable[..., object]
     if inspect.iscoroutinefunction(function):
 
         @functools.wraps(function)
         async def keyed_async(*args: object, **kwargs: object) -> object:
-            work = function(*args, **kwargs, **{PARAMETER: key_of_call.get()})
+            work = function(*args, **kwargs, **{PARAMETER: current_key.get()})
             return await cast("Awaitable[object]", work)
 
         keyed = keyed_async
@@ -53,7 +53,7 @@ def with_key(function: Callable[..., object]) -> Callable[..., object]:
 
         @functools.wraps(function)
         def keyed_sync(*args: object, **kwargs: object) -> object:
-            return function(*args, **kwargs, **{PARAMETER: key_of_call.get()})
+            return function(*args, **kwargs, **{PARAMETER: current_key.get()})
 
         keyed = keyed_sync
     signature = inspect.signature(function, eval_str=True)

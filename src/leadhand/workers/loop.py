@@ -1,6 +1,7 @@
 """The worker's loop: a model and its tools work on one task until it answers or escalates.
 
-The model sees only its instructions and the handoff. Each step is one call, each end an outcome.
+The model sees only its instructions and the handoff. Each step is one model call, and every way to
+end is an outcome.
 """
 
 from collections.abc import Mapping
@@ -45,16 +46,16 @@ from leadhand.models.structured import (
 )
 from leadhand.untrusted.fence import Fence
 from leadhand.workers import briefing
-from leadhand.workers.confidence import completed
-from leadhand.workers.forms import ESCALATE, Form, escalation
+from leadhand.workers.confidence import completed_or_escalated
+from leadhand.workers.endings import ESCALATE, FinalAnswer, escalation
 from leadhand.workers.output import outcome_of
-from leadhand.workers.toolbox import Circles, NeedsPerson, Toolbox
+from leadhand.workers.toolbox import NeedsPerson, RepeatedCalls, Toolbox
 from leadhand.workers.toolsets import Toolset
 
 KEPT_CALLS = 100
-"""Refused tool calls of one answer that stay in the conversation. Each costs time and tokens."""
+"""Refused tool calls of one response that stay in the conversation. Each costs time and tokens."""
 MAX_STEPS = 10
-"""Model calls of one attempt, where no limit says otherwise."""
+"""Default limit of model calls in one attempt."""
 
 
 class ModelWorker:
@@ -69,21 +70,21 @@ class ModelWorker:
         caller: Caller,
         fence: Fence,
     ) -> None:
-        """`models` are the team's, by tier; `toolset` is open while the run goes on."""
+        """`models` are the team's, by tier; `toolset` stays open for the whole run."""
         self.worker = worker
         self.toolset = toolset
         self.caller = caller
         self.fence = fence
-        self.form = Form(worker.output)
+        self.form = FinalAnswer(worker.output)
         self.instructions = briefing.instructions(worker)
-        # Without tools there is hardly ever a second call that could read what a first one cached.
+        # Without tools there is rarely a second call that could read the cache.
         cache = {"cache": True} if worker.tools else {}
         self.settings = {**cache, **worker.settings}
         self.max_bytes = int(worker.max_output_mb * 1_000_000)
-        self.plainly = CallRequest(
+        self.plain_request = CallRequest(
             self.instructions, settings=self.settings, max_bytes=self.max_bytes
         )
-        """How it is asked for plain text."""
+        """The request of a worker that answers once, in plain text."""
         self._models: dict[str, tuple[ModelSpec, ...]] = {**models}
 
     async def run(self, handoff: Handoff) -> Outcome:
@@ -102,7 +103,7 @@ class ModelWorker:
             return attempt.failed("invalid_output", error.why)
         except UserError as error:
             return attempt.failed("tool_error", f"its tools can't be used: {error}")
-        except Circles as error:
+        except RepeatedCalls as error:
             return attempt.failed("step_limit", str(error))
         except NeedsPerson as error:
             return Escalated(reason="ambiguous_input", message=str(error), call=error.call)
@@ -114,7 +115,7 @@ class ModelWorker:
 
 
 class _Attempt:
-    """One attempt: the conversation so far, and what it used."""
+    """One attempt: the conversation so far and its usage."""
 
     def __init__(self, of: ModelWorker, handoff: Handoff, models: tuple[ModelSpec, ...]) -> None:
         self._of = of
@@ -124,19 +125,19 @@ class _Attempt:
         self._messages: list[ModelMessage] = []
         self._instructions = of.instructions
         self._made_calls = 0
-        """Tool calls in the model's last answer, with those that were left out."""
+        """Tool calls in the last response, including those that were dropped."""
         self._usage = NO_USAGE
         self._repairs = 0
 
     async def plain(self) -> Outcome:
-        """One question, one answer in plain text."""
-        request = self._of.plainly
+        """One request, one response in plain text."""
+        request = self._of.plain_request
         response = await self._ask(request)
         text = answer_in(response, request).readable().text
         return Completed(result=Result(output=text, usage=self._usage))
 
     async def work(self) -> Outcome:
-        """Step by step, to the outcome."""
+        """Take steps until there is an outcome."""
         limits = self._handoff.limits
         max_steps = limits.max_steps or MAX_STEPS
         async with AsyncExitStack() as stack:
@@ -161,13 +162,13 @@ class _Attempt:
                     message = f"{used:,} tokens used of {limits.max_tokens:,}"
                     return self.failed("step_limit", message)
                 if step == max_steps:
-                    break  # what a tool gave now, nobody would see
+                    break  # the model would not see what its tools return
                 calls = [call for call in response.tool_calls if not self._ends(call.tool_name)]
                 self._tell([*ending, *await toolbox.answer(calls, made=self._made_calls)])
         return self.failed("step_limit", f"no answer within {max_steps} steps")
 
     def failed(self, kind: FailureKind, message: str, *, transient: bool = False) -> Failed:
-        """The failure, with what the model said last as its partial result."""
+        """The failure, with the model's last text as its partial result."""
         answers = (one for one in reversed(self._messages) if isinstance(one, ModelResponse))
         form = None if self._of.worker.plain else self._of.form.definition
         left = next(filter(None, (_readable(left_in(one, form)) for one in answers)), None)
@@ -203,13 +204,13 @@ class _Attempt:
         )
         self._made_calls = len(response.tool_calls)
         response = with_first_calls(response, self._of.worker.max_tool_calls + KEPT_CALLS)
-        # Otherwise as it came: thinking signatures and the like must go back untouched.
+        # Otherwise unchanged: thinking signatures and the like must be sent back as they came.
         self._messages.append(bounded(response, max_bytes=request.max_bytes))
         self._usage = self._usage.plus(usage)
         return response
 
     def _tell(self, parts: list[ModelRequestPart]) -> None:
-        """Add to what the model is told next."""
+        """Add to the next request."""
         last = self._messages[-1] if self._messages else None
         if isinstance(last, ModelRequest):
             self._messages[-1] = ModelRequest([*last.parts, *parts], instructions=last.instructions)
@@ -222,7 +223,7 @@ class _Attempt:
     def _ending(
         self, response: ModelResponse, request: CallRequest
     ) -> Outcome | list[ModelRequestPart]:
-        """The outcome, where the model ends here; else what to tell it about an attempt to."""
+        """The outcome if the model ends here, else replies to its failed attempts to end."""
         ends = [call for call in response.tool_calls if self._ends(call.tool_name)]
         if response.tool_calls and not ends:
             return []
@@ -234,7 +235,7 @@ class _Attempt:
                         raise Unfit(arguments)
                     return escalation(arguments, self._usage)
             result = self._of.form.result(answer_in(response, request).readable(), self._usage)
-            return completed(result, self._of.worker.min_confidence)
+            return completed_or_escalated(result, self._of.worker.min_confidence)
         except Unfit as unfit:
             self._repairs += 1
             if self._repairs > MAX_REPAIRS:
@@ -243,7 +244,7 @@ class _Attempt:
 
 
 def _readable(left: str | dict[str, JsonValue]) -> JsonValue:
-    """What a model wrote for people to read: its answer, without the form around it."""
+    """The answer in a model's last text, without the arguments around it."""
     if isinstance(left, str):
         return left
     return left.get("answer") or left.get("summary") or None

@@ -1,7 +1,6 @@
-"""A team as a worker: what it is asked, what its workers are shown, and what its answer amounts to.
+"""A team as a worker: the request that it gets, and the outcome of its run for the outer run.
 
-That the team is planned for, worked with and answered as a run of its own is the business of the
-`TeamRunner`. Nothing here knows how.
+The `TeamRunner` plans and runs the team; nothing here knows how.
 """
 
 import dataclasses
@@ -23,18 +22,18 @@ from leadhand.contracts.task import Limits
 from leadhand.contracts.team import Team, Worker
 from leadhand.errors import BudgetUsedUp, LeadhandError, ModelError, PlanError
 from leadhand.models.prompts import joined
-from leadhand.ports import Batch, PlanRequest, Runner, TeamRunner
+from leadhand.ports import Batch, PlanRequest, TeamRunner
 from leadhand.state.fold import RunState
-from leadhand.workers.confidence import completed
+from leadhand.workers.confidence import completed_or_escalated
 
 MAX_SUMMARY = 500
-"""Characters of an answer that stand for all of it."""
+"""Characters of a nested team's answer that its summary quotes."""
 _MAX_GAPS = 5
-"""Gaps that are named one by one where they must fit into a line."""
+"""Gaps that a one-line message lists."""
 
 
 class NestedWorker:
-    """A `Runner` that has a team do the work."""
+    """A `Runner` that runs a team."""
 
     def __init__(self, worker: Worker, team: Team, teams: TeamRunner) -> None:
         self._worker = worker
@@ -42,7 +41,7 @@ class NestedWorker:
         self._teams = teams
 
     async def run(self, handoff: Handoff) -> Outcome:
-        """One attempt at one task. Cancelled, it gives what the team has found until then."""
+        """One attempt at one task. If it is cancelled, it returns the results so far."""
         try:
             ended = await self._teams.run_team(limited(self._team, handoff.limits), handoff)
         except PlanError as error:
@@ -57,71 +56,45 @@ class NestedWorker:
 
 
 def limited(team: Team, limits: Limits) -> Team:
-    """`team` as it does a task with these limits: its workers start with the task's tier, where
-    neither they nor the team name one. Time and tokens are the run's, for all of them together."""
+    """`team` with the task's tier as default for its workers, unless the team sets one.
+
+    Time and tokens are limited by the outer run.
+    """
     if limits.tier is None or team.limits.tier is not None:
         return team
     bounds = team.limits.model_copy(update={"tier": limits.tier})
     return dataclasses.replace(team, limits=bounds)
 
 
-class Informed:
-    """A worker of a nested team: beside its own task it is shown what the team was given.
-
-    Tasks of the run around it go by `../id` there.
-    """
-
-    def __init__(self, runner: Runner, given: Handoff) -> None:
-        self._runner = runner
-        self._context = tuple(
-            one.model_copy(update={"task_id": f"../{one.task_id}"}) for one in given.context
-        )
-        self._inputs = {f"../{id}": output for id, output in given.inputs.items()}
-        self._artifacts = given.artifacts
-
-    async def run(self, handoff: Handoff) -> Outcome:
-        """One attempt at one task."""
-        return await self._runner.run(
-            handoff.model_copy(
-                update={
-                    "context": self._context + handoff.context,
-                    "inputs": {**self._inputs, **handoff.inputs},
-                    "artifacts": handoff.artifacts or self._artifacts,
-                }
-            )
-        )
-
-
 def request_of(handoff: Handoff) -> PlanRequest:
-    """What a nested team is asked: the intent alone. All else reaches its workers, as data."""
+    """The request to a nested team: the intent. The other inputs reach its workers as data."""
     done = f"Done when: {handoff.done_when}" if handoff.done_when else ""
     handed_in = [
         _counted(len(handoff.context), "result of another task", "results of other tasks"),
         _counted(len(handoff.artifacts), "reference", "references"),
     ]
-    said = " and ".join(part for part in handed_in if part)
+    handed = " and ".join(part for part in handed_in if part)
     payload = handoff.payload
     data = f"Payload: {to_json(payload).decode()}" if payload is not None else ""
     return PlanRequest(
         joined(handoff.intent, done, data),
         {"inputs": [Batch(handoff.artifacts)]} if handoff.artifacts else {},
-        f"{said}, which every worker is shown" if said else "",
+        f"{handed}, which every worker is shown" if handed else "",
     )
 
 
 def outcome_of(run: RunState, *, min_confidence: int | None = None) -> Outcome:
-    """What a nested run comes to for the run around it.
+    """The outcome of a nested run for the outer run.
 
-    A partial answer completes the task: each of its gaps has been through the nested team's own
-    ladder, and a second attempt would do all the rest again. It says that it is incomplete, and the
-    run around it counts the gaps among its own.
+    A partial answer completes the task: the nested team's own ladder has dealt with its gaps, and a
+    second attempt would repeat everything else. The outer run counts those gaps among its own.
     """
     answer = run.answer
     if answer is None:
-        return Failed(kind="error", message=f"team {run.team!r} came to no end")
+        return Failed(kind="error", message=f"team {run.team!r} did not finish")
     result = _result(answer, run)
     if answer.status in ("complete", "partial"):
-        return completed(result, min_confidence, who="team")
+        return completed_or_escalated(result, min_confidence, who="team")
     partial = result if _found_anything(run) else None
     reason = _reason(run)
     if reason is not None:
@@ -147,8 +120,7 @@ def _result(answer: Answer, run: RunState) -> Result:
 
 
 def _is_merged(answer: Answer, run: RunState) -> bool:
-    """Whether the text is what there is: typed output is of one task or of the team's own making,
-    while a mapping of task ids is results put side by side, in the text as in there."""
+    """Whether the output only repeats what the text says: merged results, by task id."""
     output = answer.output
     if output is None:
         return True
@@ -156,11 +128,11 @@ def _is_merged(answer: Answer, run: RunState) -> bool:
 
 
 def _gaps(answer: Answer) -> str:
-    said = [f"{gap.task_id}: {gap.why}" for gap in answer.gaps[:_MAX_GAPS]]
-    more = len(answer.gaps) - len(said)
+    shown = [f"{gap.task_id}: {gap.why}" for gap in answer.gaps[:_MAX_GAPS]]
+    more = len(answer.gaps) - len(shown)
     if more:
-        said.append(f"and {more} more")
-    return "; ".join(said) or f"team {answer.team!r} found nothing"
+        shown.append(f"and {more} more")
+    return "; ".join(shown) or f"team {answer.team!r} found nothing"
 
 
 def _found_anything(run: RunState) -> bool:
@@ -168,12 +140,12 @@ def _found_anything(run: RunState) -> bool:
 
 
 def _reason(run: RunState) -> EscalationReason | None:
-    """Why the team hands the task back, where all that it tried was handed back by its workers."""
+    """Why the team escalates, if every task that it tried was escalated."""
     tried = [task for task in run.tasks.values() if task.attempts]
     if not tried or any(task.status != "escalated" for task in tried):
         return None
-    said = (tried[0].error or "").partition(":")[0]
-    return cast("EscalationReason", said) if said in get_args(EscalationReason) else None
+    reason = (tried[0].error or "").partition(":")[0]
+    return cast("EscalationReason", reason) if reason in get_args(EscalationReason) else None
 
 
 def _kind(answer: Answer) -> FailureKind:

@@ -1,7 +1,7 @@
-"""Outcomes out of whatever a worker function returned or raised.
+"""Turns the return value of a worker function into an outcome.
 
-What leaves here can be written as JSON and read back as the same value: that is what the event log
-lives on. Nothing a worker returns is trusted to be what it should be, and nothing raises.
+Outcomes from here can be written to JSON and read back as the same value, which the event log
+relies on. No return value is trusted, and nothing here raises.
 """
 
 import dataclasses
@@ -19,27 +19,28 @@ from leadhand.contracts.outcome import Completed, Escalated, Failed, Outcome, Re
 from leadhand.engine.failures import MAX_MESSAGE, bounded, described, legible
 
 MAX_BYTES = 10_000_000
-"""Of a result as JSON. It is kept, sent on and read by others; a file is the place for more."""
+"""The limit of a result as JSON. Larger outputs belong in a file."""
 
 _MARGIN = 32
-"""Levels of nesting that others, such as an event or a report, may put around an output. A JSON
-parser refuses more than 200 in all."""
+"""Levels of nesting that an event or a report may add around an output. The JSON parser refuses
+more than 200 in all."""
 
 _SHORT = 100_000
-"""Characters of a text that needs no measuring."""
+"""Characters of a text whose size is not measured."""
 
 _MAX_VISITS = 10_000
-"""Values looked at to say which one of them is at fault."""
+"""Values that are searched for the one that is not JSON."""
 
 _complete = Completed.model_validate
 _Dump = Callable[[object], bytes]
 
 
 def outcome_of(value: object, output: object = None) -> Outcome:
-    """The outcome that `value` stands for; `output` is the type that its data must have, if any.
+    """The outcome in `value`; `output` is the type that its data must have, if any.
 
-    An outcome stands for itself, a `Result` for its completion, anything else for the output of a
-    completion, as plain JSON data. What can't be such data is a `Failed` that says what and where.
+    An outcome stays as it is, a `Result` completes, and any other value is the output of a
+    completed result, as plain JSON data. A value that is not JSON data is a `Failed` that says what
+    and where.
     """
     if output is None and _is_simple(value):
         return _complete({"result": {"output": value}})
@@ -62,16 +63,16 @@ def outcome_of(value: object, output: object = None) -> Outcome:
         message = f"the worker returned a malformed outcome: {_problems(error)}"
         return Failed(kind="invalid_output", message=bounded(message))
     except Exception as error:
-        # Serialisers of the worker's own types are its own code, and may raise anything.
+        # Serialisers of the worker's own types may raise anything.
         return Failed(kind="invalid_output", message=bounded(described(error)))
 
 
 class _Unfit(Exception):
-    """What was returned can't be an output; the message says what and where."""
+    """The value can't be an output; the message says why and where."""
 
 
 def _data(value: object, output: object) -> JsonValue:
-    """`value` as plain JSON data, of the type `output` where one is declared."""
+    """`value` as plain JSON data, validated against the type `output` if there is one."""
     if output is None:
         return _plain(value, _to_json)
     adapter = _adapter(output)
@@ -114,7 +115,7 @@ def _check_size(count: int) -> None:
 
 
 def _legible_data(value: object) -> object:
-    """`value` as data of which every text is legible. What is too deep raises RecursionError."""
+    """`value` with every text made legible. Raises RecursionError if it is nested too deep."""
     if isinstance(value, str):
         return legible(value)
     if isinstance(value, Mapping):
@@ -128,7 +129,7 @@ def _legible_data(value: object) -> object:
 
 
 def _is_simple(value: object) -> bool:
-    """Whether `value` is plain data at a glance. Tens of thousands of outcomes are looked at."""
+    """Whether `value` is obviously plain data. It is quick: runs have tens of thousands of them."""
     kind = type(value)
     return (
         value is None
@@ -139,7 +140,7 @@ def _is_simple(value: object) -> bool:
 
 
 def _is_sound(outcome: Completed) -> bool:
-    """Whether an outcome needs no mending, at a glance."""
+    """Whether an outcome is obviously the same after a round trip through JSON."""
     result = outcome.result
     return (
         type(result) is Result
@@ -156,25 +157,25 @@ def _is_sound(outcome: Completed) -> bool:
 
 
 def _repaired(outcome: Outcome) -> Outcome:
-    """An outcome of the worker's own making as its JSON gives it back."""
+    """An outcome that the worker made, after a round trip through JSON."""
     result = outcome.result if isinstance(outcome, Completed) else outcome.partial
     if result is not None:
-        # Where a model holds what isn't JSON, its own JSON would show null and say nothing.
+        # A pydantic model would silently write null for a value that is not JSON.
         _plain(result.output, _to_json)
     adapter = _adapter(Outcome)
     try:
         text = outcome.model_dump_json(warnings="error")
-        # With summary and evidence, which nobody has measured yet.
+        # Now with summary and evidence.
         _check_size(len(text))
         repaired = adapter.validate_json(text)
     except PydanticSerializationError:
         data = _legible_data(outcome.model_dump(warnings=False))
         _check_size(len(_to_json(data)))
         repaired = adapter.validate_python(data)
-    told = cast("Outcome", repaired)
-    if isinstance(told, Completed) or len(told.message) <= MAX_MESSAGE:
-        return told
-    return told.model_copy(update={"message": bounded(told.message)})
+    same = cast("Outcome", repaired)
+    if isinstance(same, Completed) or len(same.message) <= MAX_MESSAGE:
+        return same
+    return same.model_copy(update={"message": bounded(same.message)})
 
 
 @functools.lru_cache(maxsize=256)
@@ -204,7 +205,7 @@ def _excerpt(value: object) -> str:
 
 
 def _fault(value: object) -> str | None:
-    """The first part of `value` that can't be JSON, with its place; none if it was not found."""
+    """The first part of `value` that can't be JSON, with its place; None if it was not found."""
     waiting: list[tuple[str, object, int]] = [("the output", value, 0)]
     for _ in range(_MAX_VISITS):
         if not waiting:

@@ -1,7 +1,7 @@
-"""Functions as workers in processes of their own, which can be killed and may crash.
+"""Runs worker functions in processes, which can be killed and may crash.
 
-For work that keeps a processor busy or must not be trusted to return. What crosses over is JSON;
-nothing is pickled. The processes are warm: each serves one call after another.
+Use it for work that keeps a processor busy or may never return. Only JSON is sent, nothing is
+pickled. A process serves one call after another.
 """
 
 import asyncio
@@ -14,7 +14,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterable
-from types import TracebackType
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
@@ -27,7 +26,7 @@ from leadhand.tools.child_process import how_it_ended
 from leadhand.workers import reference
 from leadhand.workers.child import HEADER, Call
 from leadhand.workers.output import outcome_of
-from leadhand.workers.reference import Reference, name_there
+from leadhand.workers.reference import FunctionReference, class_name_there
 from leadhand.workers.threads import awaiting_outside_work
 
 MAX_OUTPUT_BYTES = 64 * 1024 * 1024
@@ -35,14 +34,14 @@ MAX_START_S = 120.0
 """How long a process may take to start and to import the function of its first call."""
 
 _EXIT_S = 0.1
-"""How long a killed process is waited for, so that it leaves no zombie. Within the scheduler's
-grace for an attempt that was told to stop."""
+"""How long to wait for a killed process, so that it leaves no zombie. It is shorter than the
+scheduler's grace period for a cancelled attempt."""
 
 _CRASH_S = 2.0
-"""How long a process that closed its socket is waited for, to learn how it ended."""
+"""How long to wait for the exit status of a process that closed its socket."""
 
-# The path comes first, so that the process finds leadhand and all else where its parent did; `-P`
-# (or `-I`) keeps the current folder, which may be anybody's, from coming before it.
+# The path is set first, so that the process imports leadhand from where its parent did; `-P` (or
+# `-I`) keeps the current folder, which others may write to, off the path until then.
 _MAIN = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
     "from leadhand.workers.child import main; main(*map(int, sys.argv[2:]))"
@@ -53,7 +52,7 @@ _OUTCOME: TypeAdapter[Outcome] = TypeAdapter(Outcome, config=ConfigDict(defer_bu
 
 
 class ProcessWorker:
-    """A `Runner` over an importable function, run in the processes of a pool."""
+    """A `Runner` that calls an importable function in the processes of a pool."""
 
     __slots__ = ("_output", "_pool", "_reference", "_retry_on")
 
@@ -67,16 +66,16 @@ class ProcessWorker:
     ) -> None:
         """`function` takes a handoff; it may be a `functools.partial` with JSON keyword arguments.
 
-        Of the exceptions only those of `retry_on` are transient, if it is there. Raises InputError
-        where another process could not import the function, as with a lambda.
+        With `retry_on`, only those exceptions are transient. Raises InputError if another process
+        could not import the function, for example a lambda.
         """
-        self._reference = Reference.of(function)
+        self._reference = FunctionReference.of(function)
         self._pool = pool
         self._output = output
-        self._retry_on = None if retry_on is None else frozenset(map(name_there, retry_on))
+        self._retry_on = None if retry_on is None else frozenset(map(class_name_there, retry_on))
 
     async def run(self, handoff: Handoff) -> Outcome:
-        """One attempt at one task. Cancelled, it kills the process that works on it."""
+        """One attempt at one task. Cancelling it kills the process."""
         try:
             call = Call(reference=self._reference, handoff=handoff, retry_on=self._retry_on)
             outcome = await self._pool.call(call)
@@ -88,9 +87,9 @@ class ProcessWorker:
 
 
 class ProcessPool:
-    """Up to `size` worker processes, started as they are needed and kept for further calls.
+    """Up to `size` worker processes, started when needed and reused.
 
-    Belongs to one event loop. Nothing survives `close`, nor the end of this process.
+    A pool belongs to one event loop. Its processes end with `close`, and with this process.
     """
 
     def __init__(
@@ -119,21 +118,16 @@ class ProcessPool:
     async def __aenter__(self) -> "ProcessPool":
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()
 
     @property
     def pids(self) -> frozenset[int]:
-        """The ids of the processes that are there, idle or at work."""
+        """The ids of the running processes, idle or busy."""
         return frozenset(one.pid for one in self._alive if one.status() is None)
 
     async def warm(self, count: int) -> None:
-        """Start processes until there are `count`, at most the pool's size; wait for none."""
+        """Start processes until there are `count`, at most the pool's size, without waiting."""
         while not self._closed and len(self._alive) < min(count, self._size):
             self._idle.append(self._start())
             await asyncio.sleep(0)
@@ -150,7 +144,7 @@ class ProcessPool:
         async with self._slots:
             if self._closed:
                 return Failed(kind="crashed", message="the worker processes were already closed")
-            process = self._take() or self._start()
+            process = self._idle_process() or self._start()
             sent_s = time.monotonic()
             try:
                 with awaiting_outside_work():
@@ -176,7 +170,7 @@ class ProcessPool:
             return outcome
 
     async def _imported(self, process: "_Process", call: Call) -> Outcome:
-        """How the import of the function ended, which the process may have to be started for."""
+        """Completed once the process has imported the function, else the failure."""
         if call.reference.function in process.imported:
             return _IMPORTED
         try:
@@ -194,19 +188,19 @@ class ProcessPool:
         return outcome
 
     async def close(self) -> None:
-        """Kill every process, and all that they started, at once."""
+        """Kill every process and its children at once."""
         self._closed = True
         alive = list(self._alive)
         for process in alive:
             process.kill()
-        # Those at work are disconnected by the calls that wait for them.
+        # The calls that wait for busy processes disconnect those.
         for process in self._idle:
             process.disconnect()
         self._idle.clear()
         for process in alive:
             await self._gone(process, _CRASH_S)
 
-    def _take(self) -> "_Process | None":
+    def _idle_process(self) -> "_Process | None":
         while self._idle:
             process = self._idle.pop()
             if process.status() is None:
@@ -217,7 +211,6 @@ class ProcessPool:
         return None
 
     def _start(self) -> "_Process":
-        # Killed ones that were slow to go are accounted for here.
         self._alive = {process for process in self._alive if process.status() is None}
         process = _Process(self._max_output_bytes, self._max_memory_bytes)
         self._alive.add(process)
@@ -239,7 +232,7 @@ class ProcessPool:
         return _lost(how_it_ended(status))
 
     async def _gone(self, process: "_Process", within_s: float) -> int | None:
-        """The exit status of a process that should be about to end."""
+        """The exit status of a process that is about to end; None if it does not in time."""
         pause_s, until = 0.001, time.monotonic() + within_s
         while (status := process.status()) is None and time.monotonic() < until:
             await asyncio.sleep(pause_s)
@@ -262,7 +255,7 @@ class _Process:
 
     def __init__(self, max_output_bytes: int, max_memory_bytes: int | None) -> None:
         self.worked_s = 0.0
-        """How long it worked for its last answer; 0 before there is one."""
+        """The seconds of work behind its last answer; 0 before there is one."""
         self.imported: set[str] = set()
         """The functions that it can call at once, as their references name them."""
         self._channel, theirs = socket.socketpair()
@@ -275,7 +268,7 @@ class _Process:
                 self._process = subprocess.Popen(
                     [sys.executable, *flags, "-c", _MAIN, json.dumps(path), *map(str, limits)],
                     stdin=subprocess.DEVNULL,
-                    # What workers print is no answer of theirs.
+                    # Standard output is for answers; what workers print goes to stderr.
                     stdout=2,
                     pass_fds=(theirs.fileno(),),
                     start_new_session=True,
@@ -314,7 +307,7 @@ class _Process:
         return message
 
     def kill(self) -> None:
-        """Kill it with all that it started. The group may outlive its leader."""
+        """Kill it and its children. The group may outlive its leader."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
 
@@ -323,5 +316,5 @@ class _Process:
 
 
 def _lost(how: str) -> Failed:
-    """Memory that ran out may be there again a moment later."""
+    """Transient, because memory that ran out may be free again a moment later."""
     return Failed(kind="crashed", message=f"the worker's process {how}", transient=True)

@@ -1,6 +1,6 @@
-"""A function by name, so that another process can find it. Only names and JSON cross over.
+"""References to functions by name, which another process can import from the same `sys.path`.
 
-Nothing is pickled: a worker process imports the function itself, from the same `sys.path`.
+Only names and JSON are sent; nothing is pickled.
 """
 
 import functools
@@ -20,30 +20,30 @@ from leadhand.errors import InputError
 Function = Callable[..., object]
 
 SCRIPT = "__leadhand_main__"
-"""What a script's module is called in a worker process, so that its `__main__` guard holds."""
+"""The module name of the main script in a worker process, so that its `__main__` guard holds."""
 
 _loading = False
 
 
 def is_loading() -> bool:
-    """True in a worker process while it imports the code that its function is in."""
+    """Whether this is a worker process that is importing its function."""
     return _loading
 
 
-class Reference(Record):
-    """Where a function is, and the keyword arguments it is to be called with."""
+class FunctionReference(Record):
+    """Where a function is, and the keyword arguments to call it with."""
 
     function: str
     """`module:qualified.name`."""
     script: str | None = None
-    """The path of the program's main script, where the function is defined there."""
+    """The path of the program's main script, if the function is defined there."""
     keywords: dict[str, JsonValue]
 
     @classmethod
-    def of(cls, function: Function) -> "Reference":
+    def of(cls, function: Function) -> "FunctionReference":
         """The reference to an importable function, or to a `functools.partial` of one.
 
-        Raises InputError where another process could not find the function or take its arguments.
+        Raises InputError if another process could not import the function or read its arguments.
         """
         keywords: Mapping[str, object] = {}
         if isinstance(function, functools.partial):
@@ -63,7 +63,7 @@ class Reference(Record):
         )
 
     def load(self) -> Function:
-        """The function itself, imported in this process; the keywords are not yet bound."""
+        """The function, imported in this process; its keywords are not bound."""
         global _loading
         module, _, name = self.function.partition(":")
         _loading = True
@@ -77,14 +77,14 @@ class Reference(Record):
         return function
 
 
-def name_there(kind: type) -> str:
-    """How `failures.class_name` names a class in a worker process."""
+def class_name_there(kind: type) -> str:
+    """What `failures.class_name` gives for a class in a worker process."""
     module, script = _home(kind)
     return f"{SCRIPT if script else module}.{kind.__qualname__}"
 
 
 def _home(function: Function) -> tuple[str, str | None]:
-    """The module that `function` is in, and its path where that is the program's script."""
+    """The module of `function`, and its path if that is the program's script."""
     module = getattr(function, "__module__", None)
     if not isinstance(module, str):
         raise InputError(f"{_shown(function)} belongs to no module: wrap it in a function of one")
@@ -108,7 +108,7 @@ def _importable_name(function: Function, module: str) -> str:
     name = getattr(function, "__qualname__", None)
     if isinstance(name, str) and _attribute(found, name) == function:
         return name
-    # One that was wrapped has its original's name, and may be kept under another.
+    # A wrapped function has the name of the original, and may be assigned to another.
     for name, value in vars(found).items():
         if value is function:
             return name
@@ -143,7 +143,7 @@ def _script(path: str) -> types.ModuleType:
     known = sys.modules.get(SCRIPT)
     if known is not None:
         return known
-    # Stays in `sys.modules`, which dataclasses and pydantic look into for their annotations.
+    # It stays in `sys.modules`, where dataclasses and pydantic resolve annotations.
     module = types.ModuleType(SCRIPT)
     module.__file__ = path
     sys.modules[SCRIPT] = module

@@ -1,4 +1,4 @@
-"""What a worker function that returned `None` meant by it, by the type that it declares."""
+"""Decides whether a worker function that returned `None` completed or failed."""
 
 import functools
 import inspect
@@ -13,11 +13,11 @@ from leadhand.workers.output import outcome_of
 _log = logging.getLogger("leadhand")
 
 
-def outcome_of_nothing(function: Callable[..., object], output: object, *, worker: str) -> Outcome:
+def outcome_of_none(function: Callable[..., object], output: object, *, worker: str) -> Outcome:
     """The outcome of a function that returned `None`; `output` is its worker's declared type.
 
-    A declared type, or else the function's annotation, allows `None` or makes it a failure that no
-    retry can cure. Without either the task completes without output, with a warning.
+    If the declared type, or else the function's annotation, excludes `None`, the task fails
+    permanently. Without either the task completes without output, and a warning is logged.
     """
     if output is None:
         declared = _annotation(function)
@@ -43,26 +43,26 @@ def outcome_of_nothing(function: Callable[..., object], output: object, *, worke
 
 @functools.lru_cache(maxsize=1_000)
 def _warn(worker: str) -> None:
-    """Said once: all tasks of a worker run the same function."""
+    """Log once per worker: all its tasks run the same function."""
     _log.warning(
         "worker %r returned nothing: return its output, or annotate the function `-> None`", worker
     )
 
 
 def _annotation(function: Callable[..., object]) -> object:
-    """The return annotation of what is called; empty if there is none, or it is not known."""
+    """The function's return annotation; `Signature.empty` if there is none or it is unknown."""
     while isinstance(function, functools.partial):
         function = cast("functools.partial[object]", function).func
     if not inspect.isroutine(function):
         function = getattr(type(function), "__call__", function)  # noqa: B004
     try:
         return inspect.signature(function, eval_str=True).return_annotation
-    except Exception:  # a name that only type checkers know, or that cannot be evaluated
+    except Exception:  # a name that can't be evaluated, or that only type checkers know
         return inspect.Signature.empty
 
 
 def _excludes_none(declared: object) -> bool:
-    """Whether an annotation is sure not to allow `None`."""
+    """Whether an annotation definitely excludes `None`."""
     if declared is None or declared is Any or declared is inspect.Signature.empty:
         return False
     origin, args = get_origin(declared), get_args(declared)
@@ -77,7 +77,7 @@ def _excludes_none(declared: object) -> bool:
     kind = declared if origin is None else origin
     try:
         return isinstance(kind, type) and not isinstance(None, kind)
-    except TypeError:  # as of protocols, which may fit anything
+    except TypeError:  # for example a protocol, which any value may satisfy
         return is_typeddict(kind)
 
 

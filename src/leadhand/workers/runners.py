@@ -1,10 +1,9 @@
-"""The staff of a run: a runner for each worker of a team, and what they share while it goes on."""
+"""The runners of a run, one for each worker, with the threads and processes that they share."""
 
 import logging
 import os
 from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
-from types import TracebackType
 from typing import TYPE_CHECKING, cast
 
 from leadhand.contracts.outcome import Failed, Handoff
@@ -17,27 +16,20 @@ from leadhand.plans.payloads import PayloadForm
 from leadhand.policies.rungs import JITTER
 from leadhand.ports import Runner, TeamRunner
 from leadhand.untrusted.fence import Fence
-from leadhand.workers.confidence import WithConfidence
+from leadhand.workers import wrappers
 from leadhand.workers.function import Function, FunctionWorker
-from leadhand.workers.nested import Informed, NestedWorker
-from leadhand.workers.offline import (
-    OfflineFallback,
-    OfflineSwitch,
-    Unready,
-    WithInputs,
-    WithPayload,
-)
+from leadhand.workers.nested import NestedWorker
+from leadhand.workers.offline import OfflineFallback, OfflineSwitch
 from leadhand.workers.processes import ProcessPool, ProcessWorker
 from leadhand.workers.threads import DaemonThreads
-from leadhand.workers.unread import WithUnread
 
 if TYPE_CHECKING:
     from leadhand.models import Caller
 
 _log = logging.getLogger("leadhand")
 
-ToolMaker = Callable[[str], object | None]
-"""Gives the ready-made tool of a name, none where it is switched off. Raises `InputError`."""
+MakeTool = Callable[[str], object | None]
+"""Makes the ready-made tool of a name, None if it is switched off. Raises `InputError`."""
 
 
 class Runners:
@@ -50,40 +42,39 @@ class Runners:
         processes: int | None = None,
         caller: "Caller | None" = None,
         fence: Fence | None = None,
-        make_tool: ToolMaker | None = None,
-        given: Handoff | None = None,
+        make_tool: MakeTool | None = None,
+        outer_task: Handoff | None = None,
         inputs: Callable[[], tuple[str, ...]] = tuple,
         unread: Callable[[], tuple[str, ...]] = tuple,
         offline_switch: OfflineSwitch | None = None,
     ) -> None:
-        """`processes` is how many worker processes there may be; by default one a processor.
+        """`processes` limits the worker processes; the default is one per processor.
 
-        `caller` and `fence` are there where the team has models; `make_tool` makes tools that are
-        given by name; `given` is the task of the run around a nested one, which its workers are
-        shown. `inputs` gives what was handed in with the request, `unread` what of it the tools
-        could not read, and `offline_switch` says whether models are available. Raises `InputError`
-        for a worker that can't be run.
+        A team with models needs `caller` and `fence`. `make_tool` makes the tools that workers
+        name. `outer_task` is the task that a nested team does; its workers see it too. `inputs`
+        gives the request's inputs, `unread` those that tools could not read. `offline_switch` says
+        whether models are available. Raises `InputError` for a worker that can't be run.
         """
         self._team = team
-        self._processes = processes or processors()
+        self._processes = processes or processor_count()
         self._threads = DaemonThreads()
         self._pool: ProcessPool | None = None
         self._stack = AsyncExitStack()
         self._caller = caller
         self._fence = fence or Fence("none")
         self._make_tool = make_tool
-        self._given = given
+        self._outer_task = outer_task
         self._inputs = inputs
         self._unread = unread
         self._offline_switch = offline_switch or OfflineSwitch()
         self.teams: TeamRunner | None = None
-        """Runs the teams that are workers; set before the block is entered, where there are any."""
+        """Runs the teams that are workers; to be set before the block is entered."""
         self.runners: dict[str, Runner] = {}
         self.slots: dict[str, tuple[Slots, ...]] = {}
-        """What a task of a worker takes besides the run's own slot: a process, if it needs one."""
+        """By worker name: what its tasks take besides the run's own slot, such as a process."""
         shared = (Slots(self._processes),)
         for worker in team.workers:
-            work = work_of(worker, team)
+            work = own_code(worker, team)
             if worker.team is not None:
                 continue
             if callable(work) and worker.isolate == "process":
@@ -98,11 +89,13 @@ class Runners:
                 self.runners[worker.name] = self._by_code(worker, cast("Function", work))
             if callable(worker.run) and worker.min_confidence is not None:
                 runner = self.runners[worker.name]
-                self.runners[worker.name] = WithConfidence(runner, worker.min_confidence)
+                self.runners[worker.name] = wrappers.WithMinConfidence(
+                    runner, worker.min_confidence
+                )
 
     @property
     def abandoned(self) -> tuple[Handoff, ...]:
-        """What sync workers still work on though nobody waits for it."""
+        """The tasks that sync workers still work on though their attempts have ended."""
         calls = self._threads.abandoned
         return tuple(call.argument for call in calls if isinstance(call.argument, Handoff))
 
@@ -116,17 +109,12 @@ class Runners:
             for worker in self._team.workers:
                 if worker.name not in self.runners:
                     self.runners[worker.name] = await self._started(worker, self._caller)
-        if self._given is not None:
+        if self._outer_task is not None:
             for name, runner in self.runners.items():
-                self.runners[name] = Informed(runner, self._given)
+                self.runners[name] = wrappers.WithOuterContext(runner, self._outer_task)
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         self._threads.close()
         await self._stack.aclose()
         if self._pool is not None:
@@ -137,11 +125,13 @@ class Runners:
             work, threads=self._threads, output=worker.output, retry_on=_retry_on(worker)
         )
         form = PayloadForm(worker.input) if worker.input is not None else None
-        typed = WithPayload(runner, form) if form is not None and form.is_type else runner
-        return typed if worker.run is not None else WithInputs(typed, self._inputs)
+        typed = runner
+        if form is not None and form.is_type:
+            typed = wrappers.WithTypedPayload(runner, form)
+        return typed if worker.run is not None else wrappers.WithInputs(typed, self._inputs)
 
     async def _started(self, worker: Worker, caller: "Caller") -> Runner:
-        """The worker with its tools; if they can't be started, one whose tasks fail and say so."""
+        """The worker with its tools; if these don't start, a runner that fails and says why."""
         try:
             return await self._with_model(worker, caller)
         except LeadhandError:
@@ -149,10 +139,10 @@ class Runners:
         except Exception as error:
             _log.debug("the tools of worker %r did not start", worker.name, exc_info=error)
             why = f"the tools of worker {worker.name!r} did not start: {failure_of(error).message}"
-            return Unready(Failed(kind="tool_error", message=why))
+            return wrappers.ToolsNotStarted(Failed(kind="tool_error", message=why))
 
     async def _with_model(self, worker: Worker, caller: "Caller") -> Runner:
-        # What these import weighs seconds; a run without a model never gets here.
+        # These imports take seconds; a run without a model never gets here.
         from leadhand.workers.agent import AgentWorker, as_agent
 
         if worker.run is not None:
@@ -189,21 +179,21 @@ class Runners:
             caller=caller,
             fence=self._fence,
         )
-        return WithUnread(by_model, self._unread) if worker.tools else by_model
+        return wrappers.WithUnreadInputs(by_model, self._unread) if worker.tools else by_model
 
     def _tool(self, tool: object) -> object | None:
         return self._make_tool(tool) if isinstance(tool, str) and self._make_tool else tool
 
 
 def _retry_on(worker: Worker) -> frozenset[str] | None:
-    """The names of the exceptions that are transient, if the worker lists them."""
+    """The names of the transient exceptions, if the worker lists them."""
     if not isinstance(worker.retry, Retry) or worker.retry.on is None:
         return None
     return frozenset(map(class_name, worker.retry.on))
 
 
-def work_of(worker: Worker, team: Team) -> object | None:
-    """The function or agent that does a worker's work; none where a model does it."""
+def own_code(worker: Worker, team: Team) -> object | None:
+    """The function or agent that does a worker's work; None if a model does it."""
     if worker.run is not None:
         return worker.run
     has_model = worker.model is not None or bool(team.tiers)
@@ -211,7 +201,7 @@ def work_of(worker: Worker, team: Team) -> object | None:
 
 
 def needs_model(team: Team) -> bool:
-    """Whether anyone in the team may call a model."""
+    """Whether any role or worker of the team may call a model."""
     roles = [role.model for role in team.roles.values()]
     return bool(team.tiers or any(roles)) or any(
         worker.model is not None
@@ -221,8 +211,8 @@ def needs_model(team: Team) -> bool:
     )
 
 
-def processors() -> int:
-    """How many processors this process may use."""
+def processor_count() -> int:
+    """How many processor_count this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

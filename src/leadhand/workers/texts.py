@@ -1,6 +1,6 @@
-"""The texts that one attempt can read: what tools gave, and the results of tasks before it.
+"""The texts that an attempt can read: outputs of tools, and results of the tasks it depends on.
 
-A model is shown a page at a time, fenced, and reads on from where it was cut.
+A model sees one fenced page at a time and asks for the next one by offset.
 """
 
 import hashlib
@@ -15,9 +15,9 @@ from leadhand.engine.failures import legible
 from leadhand.untrusted.fence import Fence
 
 SHOWN_CHARS = 16_000
-"""Characters of a text that a model is shown at once."""
+"""Characters on one page."""
 KEPT_CHARS = 4_000_000
-"""Characters of a text that can be read on; of what is beyond only its hash is kept."""
+"""Characters of a text that can be read; the rest only counts in its hash."""
 
 READ_MORE = ToolDefinition(
     name="read_more",
@@ -35,32 +35,32 @@ READ_MORE = ToolDefinition(
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
-    """A text, as far as it is kept."""
+class KeptText:
+    """A text, cut at `KEPT_CHARS`."""
 
     text: str
     chars: int
-    """Of all of it."""
+    """Of the whole text."""
     sha256: str
-    """Of all of it, as UTF-8."""
+    """Of the whole text as UTF-8."""
 
     @classmethod
-    def of(cls, text: str) -> "Text":
-        """`text` without what UTF-8 can't hold, cut at `KEPT_CHARS`."""
+    def of(cls, text: str) -> "KeptText":
+        """`text` without characters that UTF-8 can't encode, cut at `KEPT_CHARS`."""
         text = text if text.isascii() else legible(text)
         digest = hashlib.sha256(text.encode()).hexdigest()
         return cls(text[:KEPT_CHARS], len(text), digest)
 
 
-class Texts:
-    """What can be read, by the name of its source."""
+class ReadableTexts:
+    """Texts by the name of their source."""
 
     def __init__(self, fence: Fence, results: Mapping[str, JsonValue]) -> None:
-        """`results` are the outputs of the tasks before, by task id."""
+        """`results` are the outputs of the tasks that this one depends on, by task id."""
         self._fence = fence
-        self._texts = {id: Text.of(as_text(output)) for id, output in results.items()}
+        self._texts = {id: KeptText.of(as_text(output)) for id, output in results.items()}
 
-    def __getitem__(self, source: str) -> Text:
+    def __getitem__(self, source: str) -> KeptText:
         return self._texts[source]
 
     def __iter__(self) -> Iterator[str]:
@@ -68,16 +68,16 @@ class Texts:
 
     @property
     def any_long(self) -> bool:
-        """Whether any is so long that it may not be seen whole without being asked for."""
+        """Whether any text is so long that the model may have to ask for the rest."""
         return any(text.chars > SHOWN_CHARS // 8 for text in self._texts.values())
 
     def keep(self, source: str, value: object) -> str:
-        """The first page of what a tool gave, which can be read on from now."""
-        self._texts[source] = Text.of(as_text(value))
+        """The first page of a tool's output, whose other pages can be read from now on."""
+        self._texts[source] = KeptText.of(as_text(value))
         return self._page(source, 0)
 
     def read_on(self, source: object, offset: object) -> str | None:
-        """The page from `offset`; none where there is no such place."""
+        """The page from `offset`; None if there is no such place."""
         if not isinstance(source, str) or source not in self._texts:
             return None
         if not isinstance(offset, int) or not 0 <= offset <= len(self._texts[source].text):
@@ -99,7 +99,7 @@ class Texts:
 
 
 def as_text(value: object) -> str:
-    """Whatever a tool gave as text: JSON, unless it is text already."""
+    """A tool's output as text: JSON, unless it is text already."""
     if isinstance(value, str):
         return value
     try:

@@ -1,7 +1,7 @@
-"""Daemon threads of our own, for workers that block.
+"""Daemon threads for workers that block.
 
-The standard executor joins its threads when the process ends; one worker that never returns would
-keep it alive for ever. These are never joined: a call that nobody waits for any more is abandoned.
+The standard executor joins its threads when the process ends, so a worker that never returns would
+keep the process alive. These threads are never joined: a call that is cancelled is abandoned.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ _awaited = weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, int]()
 
 @contextlib.contextmanager
 def awaiting_outside_work() -> Generator[None]:
-    """A block in which the running loop waits for a thread or a process of ours."""
+    """A block in which the running loop waits for one of our threads or processes."""
     loop = asyncio.get_running_loop()
     _awaited[loop] = _awaited.get(loop, 0) + 1
     try:
@@ -38,20 +38,20 @@ def awaiting_outside_work() -> Generator[None]:
 
 
 def outside_work_awaited(loop: asyncio.AbstractEventLoop) -> bool:
-    """Whether anything on `loop` waits like that: a virtual clock must not run ahead of it."""
+    """Whether `loop` waits in such a block: a virtual clock must not run ahead of it."""
     return _awaited.get(loop, 0) > 0
 
 
 @dataclass(frozen=True, slots=True)
-class Abandoned:
-    """A call that still runs though nobody waits for it."""
+class AbandonedCall:
+    """A call that still runs though its caller has stopped waiting."""
 
     name: str
-    """What the caller named it: worker and task."""
+    """The name that the caller gave it: worker and task."""
     argument: object
-    """What the function was called with."""
+    """The argument of the function."""
     since_s: float
-    """When it was abandoned, as `time.monotonic()` counts."""
+    """When it was abandoned, by `time.monotonic()`."""
 
 
 @dataclass(slots=True, eq=False)
@@ -62,7 +62,7 @@ class _Call:
     loop: asyncio.AbstractEventLoop
     future: asyncio.Future[tuple[object, BaseException | None]]
     time: ThreadTime = field(default_factory=ThreadTime)
-    abandoned: Abandoned | None = None
+    abandoned: AbandonedCall | None = None
     ended: bool = False
 
 
@@ -70,9 +70,9 @@ _Inbox = queue.SimpleQueue[_Call | None]
 
 
 class DaemonThreads:
-    """A pool of daemon threads that grows with the calls made at once and reuses idle threads.
+    """A pool of daemon threads that grows with the number of concurrent calls.
 
-    May be used from several event loops, in turn or at once.
+    Several event loops may use it, in turn or at once.
     """
 
     def __init__(self, *, idle_s: float = 10.0) -> None:
@@ -80,13 +80,13 @@ class DaemonThreads:
         self._idle_s = idle_s
         self._lock = threading.Lock()
         self._idle: list[_Inbox] = []
-        self._abandoned: dict[_Call, Abandoned] = {}
+        self._abandoned: dict[_Call, AbandonedCall] = {}
         self._started = 0
         self._closed = False
 
     @property
-    def abandoned(self) -> tuple[Abandoned, ...]:
-        """The calls that were abandoned and have not ended since, the oldest first."""
+    def abandoned(self) -> tuple[AbandonedCall, ...]:
+        """The abandoned calls that have not ended yet, oldest first."""
         with self._lock:
             return tuple(self._abandoned.values())
 
@@ -96,8 +96,8 @@ class DaemonThreads:
         """`function(argument)`, run in a thread with the caller's context variables.
 
         If the awaiting task is cancelled, the call is abandoned: its thread continues outside the
-        pool, and what it returns or raises late is dropped. That is logged, unless it is `quiet`:
-        it ends soon by itself, or the caller reports it.
+        pool, and its late result is dropped. This is logged unless `quiet`, for calls that end soon
+        or that the caller reports.
         """
         loop = asyncio.get_running_loop()
         context = contextvars.copy_context()
@@ -123,7 +123,7 @@ class DaemonThreads:
         return cast("R", value)
 
     def close(self) -> None:
-        """Let idle threads end, and busy ones after their call. Waits for none."""
+        """Let idle threads end now, and busy ones after their call, without waiting."""
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []
@@ -133,7 +133,7 @@ class DaemonThreads:
     def _hand_over(self, call: _Call) -> None:
         with self._lock:
             if self._idle:
-                # Under the lock, so that a thread that gives up waiting sees the call.
+                # Under the lock, so that a thread whose wait times out sees the call.
                 self._idle.pop().put(call)
                 return
             self._started += 1
@@ -148,7 +148,7 @@ class DaemonThreads:
         with self._lock:
             if call.ended:
                 return
-            call.abandoned = Abandoned(call.name, call.argument, time.monotonic())
+            call.abandoned = AbandonedCall(call.name, call.argument, time.monotonic())
             self._abandoned[call] = call.abandoned
         if not quiet:
             _log.warning(
@@ -169,10 +169,10 @@ class DaemonThreads:
                         error = raised
             if not self._end(call, inbox):
                 return
-            # Raised where the loop is closed, and then nobody waits.
+            # Raised if the loop is closed, and then nothing waits for the result.
             with contextlib.suppress(RuntimeError):
                 call.loop.call_soon_threadsafe(_settle, call.future, value, error)
-            # An idle thread keeps nobody's data alive.
+            # An idle thread must not keep a caller's data alive.
             del call, value, error
 
     def _next(self, inbox: _Inbox) -> _Call | None:
@@ -204,7 +204,7 @@ def _settle(
     value: object,
     error: BaseException | None,
 ) -> None:
-    # As a value, since a future refuses `StopIteration` and would itself be cancelled by a
-    # `CancelledError` that the function raised.
+    # The error is a value, because a future refuses `StopIteration`, and a `CancelledError` that
+    # the function raised would cancel it.
     if not future.done():
         future.set_result((value, error))

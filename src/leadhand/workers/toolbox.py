@@ -1,7 +1,7 @@
-"""A worker's tools as a model calls them: checked, run at once, bounded, and never in its way.
+"""Runs the tool calls of a worker's model: checked, concurrently, and within limits.
 
-Whatever goes wrong with a call is text for the model, that says how to call it right. What a tool
-gives is data: it is fenced, cut at a length, and can be read on from there.
+The model gets any error of a call as text that says how to call the tool right. A tool's output is
+data: it is fenced, and cut into pages.
 """
 
 import asyncio
@@ -31,21 +31,22 @@ from leadhand.errors import LeadhandError
 from leadhand.models.prompts import joined
 from leadhand.models.structured import MAX_REPAIRS, Unfit, arguments_of, reply
 from leadhand.untrusted.fence import Fence
-from leadhand.workers.idempotency import key, key_of_call
-from leadhand.workers.texts import READ_MORE, Text, Texts, as_text
+from leadhand.workers.function import is_being_cancelled
+from leadhand.workers.idempotency import current_key, key
+from leadhand.workers.texts import READ_MORE, KeptText, ReadableTexts, as_text
 from leadhand.workers.toolsets import Toolset
 
 LOGGED_CHARS = 2_000
-SAME_CALL = 3
-"""From this one on, the same call is not made again."""
-SAME_CALL_END = 6
-"""So many of the same call, and the worker is going in circles."""
+REFUSE_AT_REPEAT = 3
+"""The tool is not run for the third call with the same arguments, nor for later ones."""
+FAIL_AT_REPEAT = 6
+"""The sixth call with the same arguments fails the attempt."""
 
 Context = RunContext[None]
 
 
 class NeedsPerson(Exception):
-    """A tool that a person has to allow, or to carry out; the message says which and with what."""
+    """A call that a person has to approve or to carry out; the message has its arguments."""
 
     def __init__(self, message: str, call: str) -> None:
         super().__init__(message)
@@ -53,8 +54,8 @@ class NeedsPerson(Exception):
         """The key of the call."""
 
 
-class Circles(Exception):
-    """The model makes the same call again and again."""
+class RepeatedCalls(Exception):
+    """The model keeps making the same call."""
 
 
 class Toolbox:
@@ -72,7 +73,7 @@ class Toolbox:
         self._max_calls = worker.max_tool_calls
         self._max_bytes = int(worker.max_output_mb * 1_000_000)
         self._toolset: AbstractToolset[None] = toolset
-        # Most workers have no tools, and asking an empty toolset costs as much as asking another.
+        # Most workers have no tools, and asking an empty toolset costs as much as any other.
         self._is_empty = not toolset.toolsets
         self._context = context
         self._handoff = handoff
@@ -81,7 +82,7 @@ class Toolbox:
         self._calls: Counter[tuple[str, str]] = Counter()
         self._made = 0
         self._unreadable = 0
-        self._texts = Texts(fence, handoff.inputs)
+        self._texts = ReadableTexts(fence, handoff.inputs)
 
     @classmethod
     async def open(
@@ -95,10 +96,10 @@ class Toolbox:
         fence: Fence,
         worker: Worker,
     ) -> "Toolbox":
-        """The toolbox of one attempt at `handoff`; what is its alone is closed with `stack`.
-        `worker` sets the limits.
+        """The toolbox of one attempt at `handoff`, with the limits of `worker`.
 
-        The toolsets in `toolset` are open; one that makes itself anew for each attempt is not.
+        The toolsets in `toolset` are open already. Those that make a new instance for each attempt
+        are opened here and closed with `stack`.
         """
         own = [await one.for_run(context) for one in toolset.toolsets]
         for new, shared in zip(own, toolset.toolsets, strict=True):
@@ -107,15 +108,15 @@ class Toolbox:
         return cls(CombinedToolset(own), context, handoff, recorder, fence, worker)
 
     async def instructions(self) -> str:
-        """What the toolsets say of themselves, for the system prompt."""
+        """The toolsets' own instructions, for the system prompt."""
         if self._is_empty:
             return ""
-        said = await self._toolset.get_instructions(self._context)
-        parts = [said] if said is None or isinstance(said, str | InstructionPart) else said
+        found = await self._toolset.get_instructions(self._context)
+        parts = [found] if found is None or isinstance(found, str | InstructionPart) else found
         return joined(*(p if isinstance(p, str) else p.content for p in parts if p is not None))
 
     async def definitions(self, step: int) -> list[ToolDefinition]:
-        """What the model is offered in this step, apart from the ways to end."""
+        """The tools that the model is offered in this step, without the ways to end."""
         if not self._is_empty:
             self._context = replace(self._context, run_step=step)
             self._toolset = await self._toolset.for_run_step(self._context)
@@ -128,11 +129,11 @@ class Toolbox:
     async def answer(
         self, calls: Sequence[ToolCallPart], *, made: int | None = None
     ) -> list[ToolReturnPart]:
-        """What the calls give, in their order, all run at once unless a tool wants to be alone.
-        `made` is how many calls the model made, if `calls` are only the first of them.
+        """The replies to `calls`, in order. The calls run concurrently unless a tool is sequential.
 
-        Calls beyond the worker's limit are refused; the log has the first of them. Raises
-        `NeedsPerson`, `Circles`, and `Unfit` where calls can't be read for the third time.
+        `made` is how many calls the model made, if `calls` are only the first of them. Calls beyond
+        the worker's limit are refused, and the first of these is logged. Raises `NeedsPerson`,
+        `RepeatedCalls`, and `Unfit` when arguments are unreadable for the third time.
         """
         calls, beyond = calls[: self._max_calls], calls[self._max_calls :]
         given = [arguments_of(call, max_bytes=self._max_bytes) for call in calls]
@@ -157,8 +158,9 @@ class Toolbox:
             return []
         # Short: there may be a hundred, and each goes back to the model.
         problem = f"Refused: at most {self._max_calls} of the {made:,} tool calls are run."
-        said = f"{problem} ({made - self._max_calls:,} refused)"
-        self._log(calls[0], calls[0].args, Text.of(""), said, asyncio.get_running_loop().time())
+        error = f"{problem} ({made - self._max_calls:,} refused)"
+        now_s = asyncio.get_running_loop().time()
+        self._log(calls[0], calls[0].args, KeptText.of(""), error, now_s)
         return [cast("ToolReturnPart", reply(call, problem)) for call in calls]
 
     async def _answer(
@@ -173,7 +175,7 @@ class Toolbox:
         if call.tool_name == READ_MORE.name and READ_MORE.name not in self._tools:
             return self._read_more(call, arguments, started_s)
         made = self._calls[_same(call.tool_name, arguments)]
-        key_of_call.set(key(self._handoff.key, call.tool_name, arguments, occurrence=made))
+        current_key.set(key(self._handoff.key, call.tool_name, arguments, occurrence=made))
         self._made += 1
         source = f"{call.tool_name}-{self._made}"
         try:
@@ -181,9 +183,9 @@ class Toolbox:
         except (CallDeferred, ApprovalRequired) as error:
             shown = json.dumps(arguments, ensure_ascii=False)[:LOGGED_CHARS]
             message = f"{call.tool_name} needs a person's approval: {shown}"
-            raise NeedsPerson(message, key_of_call.get()) from error
+            raise NeedsPerson(message, current_key.get()) from error
         except asyncio.CancelledError as error:
-            if _is_being_cancelled():
+            if is_being_cancelled():
                 raise
             return self._refused(call, arguments, _mistake(error), started_s)
         except BaseException as error:
@@ -192,7 +194,7 @@ class Toolbox:
         parts = cast("list[object]", given) if isinstance(given, list) else [given]
         if any(_is_rich(part) for part in parts):
             # Images and the like go to the model as the toolset made them.
-            kept = Text.of(f"({', '.join(type(part).__name__ for part in parts)})")
+            kept = KeptText.of(f"({', '.join(type(part).__name__ for part in parts)})")
             shown = [
                 part if _is_rich(part) else self._texts.keep(f"{source}.{number}", part)
                 for number, part in enumerate(parts, start=1)
@@ -211,9 +213,11 @@ class Toolbox:
             return f"There is no tool {name!r}. {hint}There are: {', '.join(known)}."
         same = _same(name, arguments)
         self._calls[same] += 1
-        if self._calls[same] >= SAME_CALL_END:
-            raise Circles(f"{name} was called {self._calls[same]} times with the same arguments")
-        if self._calls[same] >= SAME_CALL:
+        if self._calls[same] >= FAIL_AT_REPEAT:
+            raise RepeatedCalls(
+                f"{name} was called {self._calls[same]} times with the same arguments"
+            )
+        if self._calls[same] >= REFUSE_AT_REPEAT:
             return (
                 f"You made this very call {self._calls[same] - 1} times before; it gives the same "
                 "again. Use what it gave, try something else, or end."
@@ -222,7 +226,7 @@ class Toolbox:
 
     async def _call(self, call: ToolCallPart, arguments: dict[str, JsonValue]) -> object:
         tool = self._tools[call.tool_name]
-        allowed = key_of_call.get() in self._handoff.allowed
+        allowed = current_key.get() in self._handoff.allowed
         if tool.tool_def.kind == "external" or (tool.tool_def.kind == "unapproved" and not allowed):
             raise ApprovalRequired
         context = replace(
@@ -231,7 +235,7 @@ class Toolbox:
             tool_name=call.tool_name,
             tool_call_approved=allowed,
         )
-        # As JSON: strict types take dates and the like only from there.
+        # As JSON: strict types accept dates and the like only from JSON.
         valid: object = tool.args_validator.validate_json(
             to_json(arguments), context=context.validation_context
         )
@@ -253,20 +257,20 @@ class Toolbox:
             known = ", ".join(self._texts) or "none yet"
             problem = f"`source` must be one of: {known}; `offset` a place in its text, from 0."
             return self._refused(call, arguments, problem, started_s)
-        self._log(call, arguments, Text.of(shown), None, started_s)
+        self._log(call, arguments, KeptText.of(shown), None, started_s)
         return ToolReturnPart(call.tool_name, shown, call.tool_call_id)
 
     def _refused(
         self, call: ToolCallPart, arguments: object, problem: str, started_s: float
     ) -> ToolReturnPart:
-        self._log(call, arguments, Text.of(""), problem, started_s)
+        self._log(call, arguments, KeptText.of(""), problem, started_s)
         return cast("ToolReturnPart", reply(call, problem))
 
     def _log(
         self,
         call: ToolCallPart,
         arguments: object,
-        kept: Text,
+        kept: KeptText,
         error: str | None,
         started_s: float,
     ) -> None:
@@ -292,7 +296,7 @@ async def _all(
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(answer) for answer in answers]
-    except* (NeedsPerson, Circles) as errors:
+    except* (NeedsPerson, RepeatedCalls) as errors:
         raise errors.exceptions[0] from None
     return [task.result() for task in tasks]
 
@@ -302,7 +306,7 @@ def _same(name: str, arguments: Mapping[str, JsonValue]) -> tuple[str, str]:
 
 
 def _unwrapped(value: object) -> object:
-    """What a tool gave, with what it wants shown beside it."""
+    """A tool's output, with any extra content that it returned for the model."""
     if not isinstance(value, ToolReturn):
         return value
     given, aside = cast("object", value.return_value), value.content
@@ -324,10 +328,5 @@ def _mistake(error: BaseException) -> str:
         return str(error.message if isinstance(error, ModelRetry) else error)
     if isinstance(error, LeadhandError):
         return legible(str(error))[:1_000]
-    said = legible(" ".join(str(error).split()))[:1_000]
-    return f"{type(error).__name__}: {said}" if said else type(error).__name__
-
-
-def _is_being_cancelled() -> bool:
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
+    message = legible(" ".join(str(error).split()))[:1_000]
+    return f"{type(error).__name__}: {message}" if message else type(error).__name__

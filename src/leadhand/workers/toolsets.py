@@ -1,4 +1,4 @@
-"""One toolset of all that a worker may use: plain typed functions, toolsets, MCP servers."""
+"""Combines all tools of a worker into one toolset: typed functions, toolsets, MCP servers."""
 
 import functools
 import inspect
@@ -8,7 +8,7 @@ from typing import cast
 from pydantic_ai.tools import Tool
 from pydantic_ai.toolsets import AbstractToolset, CombinedToolset, FunctionToolset
 
-from leadhand.workers.idempotency import asks_for_key, with_key
+from leadhand.workers.idempotency import wants_key, with_key
 from leadhand.workers.threads import DaemonThreads
 
 Toolset = CombinedToolset[None]
@@ -25,7 +25,7 @@ def toolset_of(tools: Sequence[object], threads: DaemonThreads) -> Toolset:
             [_as_tool(function, threads) for function in functions], max_retries=0
         )
         toolsets.insert(0, own)
-    # Combined even where there is one: that makes two tools of one name an error in words.
+    # Combined even if there is only one: pydantic-ai then reports two tools of the same name.
     return CombinedToolset(toolsets)
 
 
@@ -33,7 +33,7 @@ def _as_tool(function: object, threads: DaemonThreads) -> Tool[None]:
     if isinstance(function, Tool):
         return cast("Tool[None]", function)
     work = cast("Callable[..., object]", function)
-    if asks_for_key(work):
+    if wants_key(work):
         work = with_key(work)
     if inspect.iscoroutinefunction(work):
         return Tool(work)

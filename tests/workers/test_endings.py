@@ -21,7 +21,7 @@ from leadhand.contracts.outcome import NO_USAGE, Completed, Escalated, Outcome, 
 from leadhand.models.structured import StructuredAnswer, Unfit
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Json, Object, mapping
-from leadhand.workers.forms import Form
+from leadhand.workers.endings import FinalAnswer
 from tests.workers.model_runs import (
     attempted,
     bodies,
@@ -192,7 +192,7 @@ def test_an_empty_answer_is_sent_back(model_server: ScriptedServer, empty: Json)
 
 def test_summary_confidence_and_evidence_are_kept() -> None:
     given = ending("x", summary="s", confidence=55, evidence=["a", "b"])
-    kept = Form().result(StructuredAnswer(given), NO_USAGE)
+    kept = FinalAnswer().result(StructuredAnswer(given), NO_USAGE)
     assert (kept.summary, kept.confidence, kept.evidence) == ("s", 55, ("a", "b"))
 
 
@@ -203,17 +203,18 @@ def test_confidence_is_a_percentage_whatever_the_model_gives(
     given: float | None, kept: int | None
 ) -> None:
     assert (
-        Form().result(StructuredAnswer(ending("x", confidence=given)), NO_USAGE).confidence == kept
+        FinalAnswer().result(StructuredAnswer(ending("x", confidence=given)), NO_USAGE).confidence
+        == kept
     )
 
 
 def test_fields_that_are_left_out_do_not_cost_a_repair() -> None:
-    assert Form().result(StructuredAnswer({"answer": "x"}), NO_USAGE).output == "x"
+    assert FinalAnswer().result(StructuredAnswer({"answer": "x"}), NO_USAGE).output == "x"
 
 
 def test_a_form_that_is_not_filled_in_says_what_is_missing() -> None:
     with pytest.raises(Unfit, match="answer: Field required"):
-        Form(int).result(
+        FinalAnswer(int).result(
             StructuredAnswer({"summary": "x"}, call=ToolCallPart("final_answer", {"summary": "x"})),
             NO_USAGE,
         )
@@ -296,14 +297,14 @@ def test_tools_escalation_and_repairs_work_the_same_there(
 def test_f14_a_plan_impact_that_is_filled_in_by_habit_means_none(filled: Json) -> None:
     """Each one that counts costs a call to the planner."""
     given: Object = {**ending(), "plan_impact": filled, "impact_reason": "No impact."}
-    assert Form().result(StructuredAnswer(given), NO_USAGE).plan_impact is None
+    assert FinalAnswer().result(StructuredAnswer(given), NO_USAGE).plan_impact is None
 
 
 @pytest.mark.parametrize("kind", ["blocks", "adds"])
 def test_an_impact_is_an_explicit_choice_with_its_reason(kind: Literal["blocks", "adds"]) -> None:
     given: Object = {**ending(), "plan_impact": kind, "impact_reason": "it is gone"}
-    found = Form().result(StructuredAnswer(given), NO_USAGE).plan_impact
+    found = FinalAnswer().result(StructuredAnswer(given), NO_USAGE).plan_impact
     assert found == PlanImpact(kind=kind, reason="it is gone")
     bare: Object = {**ending(), "plan_impact": kind}
-    found = Form().result(StructuredAnswer(bare), NO_USAGE).plan_impact
+    found = FinalAnswer().result(StructuredAnswer(bare), NO_USAGE).plan_impact
     assert found == PlanImpact(kind=kind, reason="It is 324 m.")

@@ -1,4 +1,4 @@
-"""The forms in which a model ends its work: `final_answer` in the declared type, or `escalate`."""
+"""The two tools by which a model ends its work: `final_answer` and `escalate`."""
 
 import json
 from collections.abc import Mapping
@@ -21,8 +21,8 @@ from leadhand.models.structured import StructuredAnswer, Unfit
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
-# What is said here is sent with every task, and held to 200 tokens by a test: names that explain
-# themselves cost less than descriptions.
+# These definitions are sent with every task, and a test limits them to 200 tokens: clear names cost
+# less than descriptions.
 ESCALATE = ToolDefinition(
     name="escalate",
     description="If unable.",
@@ -41,7 +41,7 @@ _MAX_PROBLEMS = 10
 
 
 class _Ending(BaseModel):
-    """What `final_answer` takes; the declared type is checked apart."""
+    """The arguments of `final_answer`. The declared type of `answer` is checked separately."""
 
     model_config = ConfigDict(extra="ignore")
 
@@ -61,16 +61,16 @@ class _Escalation(BaseModel):
     partial: JsonValue = None
 
 
-class Form:
-    """The `final_answer` of one worker: its definition, and what an answer in it amounts to."""
+class FinalAnswer:
+    """The `final_answer` tool of one worker: its definition, and results from calls of it."""
 
     def __init__(self, output: object = None) -> None:
-        """`output` is a type, a JSON Schema as a mapping, or none for text."""
+        """`output` is a type, a JSON Schema as a mapping, or None for text."""
         self._adapter: TypeAdapter[object] | None = None
         self._validator: Validator | None = None
         schema = dict(_TEXT)
         if isinstance(output, Mapping):
-            # Imported where a schema is given: most workers declare a type, or nothing.
+            # Imported here because most workers declare no schema.
             from jsonschema import validators
 
             schema = dict(cast("Mapping[str, JsonValue]", output))
@@ -82,11 +82,11 @@ class Form:
 
     @property
     def is_text(self) -> bool:
-        """Whether any text will do as an answer."""
+        """Whether any text is a valid answer."""
         return self._adapter is None and self._validator is None
 
     def result(self, answer: StructuredAnswer, usage: Usage) -> Result:
-        """The result that an answer stands for. Raises `Unfit` with all that is wrong with it."""
+        """The result in a model's answer. Raises `Unfit` with every problem."""
         if answer.data is None:
             if self.is_text:
                 return Result(output=answer.text, usage=usage)
@@ -111,7 +111,7 @@ class Form:
     def _output(self, given: JsonValue) -> JsonValue:
         if self._adapter is not None:
             try:
-                # As JSON: a strict type takes a date or an enum only from there.
+                # As JSON: strict types accept dates and enums only from JSON.
                 valid = self._adapter.validate_json(to_json(given))
             except ValidationError as error:
                 raise Unfit(_problems(error, "final_answer.answer")) from error
@@ -122,7 +122,7 @@ class Form:
                 for error in self._validator.iter_errors(given)
             ]
             if wrong:
-                raise Unfit(_told("final_answer", wrong))
+                raise Unfit(_problem_list("final_answer", wrong))
             return given
         if given is None or given == "":
             raise Unfit("`answer` is empty. Give your answer in it, or escalate.")
@@ -130,7 +130,7 @@ class Form:
 
 
 def escalation(data: Mapping[str, JsonValue], usage: Usage) -> Escalated:
-    """The outcome that the arguments of `escalate` stand for. Raises `Unfit`."""
+    """The outcome of a call of `escalate`. Raises `Unfit`."""
     try:
         given = _Escalation.model_validate(dict(data))
     except ValidationError as error:
@@ -139,14 +139,13 @@ def escalation(data: Mapping[str, JsonValue], usage: Usage) -> Escalated:
     return Escalated(
         reason=given.reason,
         message=given.message,
-        # Without a partial the usage still has to reach the books.
         partial=Result(output=given.partial, usage=usage) if has_partial else None,
     )
 
 
 def _definition(schema: dict[str, JsonValue]) -> ToolDefinition:
     schema = dict(schema)
-    # References start at the root, and that is the form now.
+    # `$ref`s start at the root, which is now the tool's schema.
     shared = {name: schema.pop(name) for name in ("$defs", "definitions") if name in schema}
     parameters: dict[str, object] = {
         "type": "object",
@@ -169,7 +168,7 @@ def _definition(schema: dict[str, JsonValue]) -> ToolDefinition:
 
 
 def _impact(ending: _Ending) -> PlanImpact | None:
-    """The explicit choice of an impact; whatever else is in the field means none."""
+    """The impact that the model chose explicitly; any other value means none."""
     reason = ending.impact_reason.strip() or ending.summary.strip()
     if not reason or ending.plan_impact not in IMPACT_KINDS:
         return None
@@ -179,19 +178,19 @@ def _impact(ending: _Ending) -> PlanImpact | None:
 def _percent(confidence: float | None) -> int | None:
     if confidence is None:
         return None
-    # Some models give a share of one, whatever they are asked for.
+    # Some models answer with a fraction of one.
     scaled = confidence * 100 if 0 < confidence < 1 else confidence
     return round(min(max(scaled, 0), 100))
 
 
 def _problems(error: ValidationError, where: str) -> str:
     rows = error.errors(include_url=False, include_input=False, include_context=False)
-    return _told(
+    return _problem_list(
         where,
         [f"- {'.'.join(map(str, row['loc'])) or 'arguments'}: {row['msg']}" for row in rows],
     )
 
 
-def _told(where: str, problems: list[str]) -> str:
+def _problem_list(where: str, problems: list[str]) -> str:
     lines = "\n".join(problems[:_MAX_PROBLEMS])
     return f"`{where}` can't be taken as it is. Mend this and call it again:\n{lines}"

@@ -1,0 +1,115 @@
+"""Runners around a runner: each changes the handoff that goes in or the outcome that comes out."""
+
+from collections.abc import Callable
+from typing import cast
+
+from pydantic import JsonValue
+
+from leadhand.contracts.outcome import Completed, Failed, Handoff, Outcome
+from leadhand.plans.payloads import PayloadForm
+from leadhand.ports import Runner
+from leadhand.workers.confidence import completed_or_escalated
+
+
+class WithMinConfidence:
+    """Escalates results of code whose confidence is below the worker's `min_confidence`."""
+
+    def __init__(self, runner: Runner, min_confidence: int) -> None:
+        self._runner = runner
+        self._min_confidence = min_confidence
+
+    async def run(self, handoff: Handoff) -> Outcome:
+        """One attempt at one task."""
+        outcome = await self._runner.run(handoff)
+        if isinstance(outcome, Completed):
+            return completed_or_escalated(outcome.result, self._min_confidence)
+        return outcome
+
+
+class WithUnreadInputs:
+    """Adds to a model's results which inputs its tools could not read: models rarely say so."""
+
+    def __init__(self, runner: Runner, unread: Callable[[], tuple[str, ...]]) -> None:
+        self._runner = runner
+        self._unread = unread
+
+    async def run(self, handoff: Handoff) -> Outcome:
+        """One attempt at one task."""
+        outcome = await self._runner.run(handoff)
+        if not isinstance(outcome, Completed) or not (unread := self._unread()):
+            return outcome
+        missing = (*outcome.result.missing, *unread)
+        return Completed(result=outcome.result.model_copy(update={"missing": missing}))
+
+
+class WithInputs:
+    """Gives offline code all inputs of the request if its task names no artifacts.
+
+    The planner's model does not see the files. Workers that are models find them with their tools.
+    """
+
+    def __init__(self, runner: Runner, inputs: Callable[[], tuple[str, ...]]) -> None:
+        self._runner = runner
+        self._inputs = inputs
+
+    async def run(self, handoff: Handoff) -> Outcome:
+        """One attempt at one task."""
+        if not handoff.artifacts and (inputs := self._inputs()):
+            handoff = handoff.model_copy(update={"artifacts": inputs})
+        return await self._runner.run(handoff)
+
+
+class WithTypedPayload:
+    """Passes the payload as an instance of the worker's declared input type."""
+
+    def __init__(self, runner: Runner, form: PayloadForm) -> None:
+        self._runner = runner
+        self._form = form
+
+    async def run(self, handoff: Handoff) -> Outcome:
+        """One attempt at one task. It fails if the payload, after a reassignment, does not fit."""
+        payload = cast("JsonValue", handoff.payload)
+        problems = self._form.problems(payload)
+        if problems:
+            message = f"the task has no payload that this worker takes: {'; '.join(problems)}"
+            return Failed(kind="error", message=message)
+        typed = self._form.typed(payload)
+        return await self._runner.run(handoff.model_copy(update={"payload": typed}))
+
+
+class WithOuterContext:
+    """Shows a worker of a nested team what the team itself was given.
+
+    The ids of tasks of the outer run start with `../`.
+    """
+
+    def __init__(self, runner: Runner, outer: Handoff) -> None:
+        self._runner = runner
+        self._context = tuple(
+            one.model_copy(update={"task_id": f"../{one.task_id}"}) for one in outer.context
+        )
+        self._inputs = {f"../{id}": output for id, output in outer.inputs.items()}
+        self._artifacts = outer.artifacts
+
+    async def run(self, handoff: Handoff) -> Outcome:
+        """One attempt at one task."""
+        return await self._runner.run(
+            handoff.model_copy(
+                update={
+                    "context": self._context + handoff.context,
+                    "inputs": {**self._inputs, **handoff.inputs},
+                    "artifacts": handoff.artifacts or self._artifacts,
+                }
+            )
+        )
+
+
+class ToolsNotStarted:
+    """Stands for a worker whose tools did not start: each of its tasks fails and says why."""
+
+    def __init__(self, failure: Failed) -> None:
+        self._failure = failure
+
+    async def run(self, handoff: Handoff) -> Outcome:
+        """The failure."""
+        return self._failure
