@@ -26,7 +26,7 @@ def test_two_workers_of_one_name_are_a_problem(tmp_path: Path) -> None:
         tmp_path, one=worker(), two=worker("description: Else\nname: one\ntools: [x]")
     )
     assert problems(folder) == [
-        "workers/two.md:3: 'one' is the name of workers/one.md too: give each its own"
+        "workers/two.md:3: 'one' is also the name of workers/one.md: give each its own"
     ]
 
 
@@ -40,7 +40,7 @@ def test_a_worker_without_a_function_is_for_a_model_and_no_problem(tmp_path: Pat
 
 def test_a_worker_for_a_model_that_is_told_nothing_is_warned_of(tmp_path: Path) -> None:
     (found,) = warnings(write_team(tmp_path, solo="---\ndescription: Talks\n---\n"))
-    assert found.startswith("workers/solo.md:2: 'solo' has no instructions: write below")
+    assert found.startswith("workers/solo.md:2: 'solo' has no instructions: write them below")
 
 
 def many(count: int) -> dict[str, str]:

@@ -51,7 +51,7 @@ def test_a_few_aliases_are_fine(tmp_path: Path) -> None:
         ("a: [", ":3: is not YAML (expected the node content, but found '<stream end>')"),
         ("a: *b", ":2: is not YAML (found undefined alias"),
         ("a: b\n... \n--- x\n", ":4: is not YAML ("),
-        ("a: b\x07", ":2: holds the character 7, which YAML forbids: remove it"),
+        ("a: b\x07", ":2: contains the character 7, which YAML forbids: remove it"),
     ],
 )  # fmt: skip
 def test_what_is_no_yaml_is_explained(tmp_path: Path, front: str, said: str) -> None:

@@ -30,7 +30,7 @@ def test_a_function_is_found_in_the_teams_own_folder(tmp_path: Path) -> None:
         ("json:zzz.q", "module 'json' has no 'zzz.q': define it there"),
         ("sys:maxsize", "'sys:maxsize' is int and must be a function that takes a handoff"),
         ("tests_broken_a:f", "module 'tests_broken_a' can't be imported (SyntaxError: "),
-        ("tests_broken_b:f", "module 'tests_broken_b' can't be imported (SystemExit: 3): mend it"),
+        ("tests_broken_b:f", "module 'tests_broken_b' can't be imported (SystemExit: 3): fix it"),
         ("tests_broken_c:f", "module 'tests_broken_c' needs 'no_such_package_x', which is not"),
     ],
 )

@@ -142,7 +142,7 @@ def test_every_problem_of_every_file_is_named_at_once_with_its_line(tmp_path: Pa
         "team.yaml:5: template entry 'a' is for 'billng', who is not in the team: "
         "did you mean 'billing'?",
         "team.yaml:6: `intent` is empty: write something, or leave the key out",
-        "team.yaml:7: template entry 'a' is on line 4 too: rename one",
+        "team.yaml:7: template entry 'a' is also on line 4: rename one",
         "team.yaml:10: template entry 'a' depends on 'b', which is no entry: it has a",
         "team.yaml:10: template entry 'a' depends on itself: remove 'a'",
         "team.yaml:11: `timeout_s` is 'soon' and must be a number",
@@ -237,7 +237,7 @@ def test_a_folder_without_its_parts_says_what_is_missing(tmp_path: Path) -> None
         None,
         (
             "team.yaml: is missing: write one, beginning with `name: desk`",
-            "workers: is missing: make it a folder with a file `<name>.md` for each worker",
+            "workers: is missing: make a folder with a file `<name>.md` for each worker",
         ),
         (),
     )
@@ -246,5 +246,5 @@ def test_a_folder_without_its_parts_says_what_is_missing(tmp_path: Path) -> None
     (tmp_path / "desk" / "workers" / "readme.txt").touch()
     assert problems(tmp_path / "desk") == [
         "team.yaml: is missing: rename team.yml",
-        "workers: holds no workers: add a file `<name>.md` for each",
+        "workers: has no workers: add a file `<name>.md` for each",
     ]

@@ -104,8 +104,8 @@ def test_other_programs_names_of_models_are_taken_for_tiers(tmp_path: Path) -> N
     folder = write_team(tmp_path, solo=model_worker("color: blue\nmodel: opus"))
     assert warnings(folder) == [
         "workers/solo.md:3: `color` has no effect in this version",
-        "workers/solo.md:4: 'opus' is no `provider:model`: it is taken for `tier: strong`, which "
-        "says the same of any provider",
+        "workers/solo.md:4: 'opus' is no `provider:model`: it is read as `tier: strong`, which "
+        "works with any provider",
     ]
     assert (load(folder).workers[0].model, load(folder).workers[0].tier) == (None, "strong")
 
@@ -120,13 +120,13 @@ def test_other_programs_names_of_models_are_taken_for_tiers(tmp_path: Path) -> N
         ("models: a b", ":1: `models` is 'a b' and must be `provider:model`, for example `openai:"),
         ("models:\n  fast:\n    - a:b\n    - 'a: b'", ":4: item 2 of `fast` is 'a: b' and must be"),
         ("models: {fast: []}", ":1: `fast` is empty: write something, or leave the key out"),
-        ("models: 3", ":1: `models` is 3 and must hold `key: value` lines"),
+        ("models: 3", ":1: `models` is 3 and must have `key: value` lines"),
         ("model: [a]", ":1: `model` is a list and must be text"),
         ("planner: {tier: best}", ":1: `tier` is 'best' and must be 'fast', 'standard' or 's"),
         ("planner:\n  settings:\n    temperature: hot", ":3: `temperature` is 'hot' and must be"),
-        ("planner: {settings: [a]}", ":1: `settings` is a list and must hold `key: value` lines"),
+        ("planner: {settings: [a]}", ":1: `settings` is a list and must have `key: value` lines"),
         ("planner: {settings: {thinking: hgh}}", ":1: `thinking` is 'hgh' and must be true, fal"),
-        ("planner: {settings: {own: .inf}}", ":1: `settings` is a mapping and holds a number that"),
+        ("planner: {settings: {own: .inf}}", ":1: `settings` is a mapping and contains a number"),
         ("planner: {settings: {logit_bias: {a: b}}}", ":1: `a` is 'b' and must be a whole number"),
         ("synthesizer: {plain: very}", ":1: `plain` is 'very' and must be true or false"),
         ("synthesizer: ''", ":1: `synthesizer` is empty: write something, or leave the key out"),
@@ -192,6 +192,6 @@ def test_what_has_no_effect_is_warned_of(tmp_path: Path) -> None:
         "workers/two.md:6",
     ]
     said = "\n".join(warnings(folder))
-    assert "`temprature` is passed on as it is: did you mean `temperature`?" in said
+    assert "`temprature` is passed on unchanged: did you mean `temperature`?" in said
     assert "own_thing" not in said
     assert "`run` always does the work of 'two': `tier` has no effect" in said

@@ -38,7 +38,7 @@ def test_a_worker_says_how_long_its_code_takes(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("front", "said"),
     [
-        ("retry:\n  on: [Conection]", "must name an exception"),
+        ("retry:\n  on: [Conection]", "must name a built-in exception"),
         ("retry:\n  on: [json:loads]", "'json:loads' is no exception class"),
         ("retry:\n  on: [json:Gone]", "has no 'Gone'"),
         ("retry:\n  attempts: 0", "attempts"),

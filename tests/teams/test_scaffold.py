@@ -141,8 +141,8 @@ def test_an_empty_folder_is_filled_and_stays_the_same_folder(
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("full", "is not empty: name one that is not there yet"),
-        ("file", "is there already and is no folder: name another"),
+        ("full", "is not empty: name one that does not exist yet"),
+        ("file", "exists and is not a folder: name another"),
         ("file/desk", "to make 'desk' in: make it first"),
         ("gone/desk", "to make 'desk' in: make it first"),
         ("a\0b", "no team can be made in"),

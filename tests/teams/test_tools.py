@@ -126,10 +126,10 @@ def test_a_function_that_is_no_tool_is_a_problem(tmp_path: Path, tool: str, said
 def test_a_tool_that_a_model_would_misuse_is_warned_of(tmp_path: Path) -> None:
     folder = write_team(tmp_path, solo=model_worker(f"tools: {HERE}:bare"))
     assert warnings(folder) == [
-        "workers/solo.md:3: the tool 'bare' has no docstring: say in one what it gives, the model "
-        "goes by it",
-        "workers/solo.md:3: the tool 'bare' takes `number` of no stated type: annotate it, so that "
-        "what the model fills in is checked",
+        "workers/solo.md:3: the tool 'bare' has no docstring: write what it returns, since "
+        "the model reads it",
+        "workers/solo.md:3: the tool 'bare' takes `number` without a type: annotate it, so that "
+        "the model's arguments are checked",
     ]
 
 

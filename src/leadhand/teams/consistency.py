@@ -1,10 +1,11 @@
-"""How the parts of a team fit together: what contradicts, and what will not work well.
+"""Checks how the parts of a team fit together: contradictions, and what will not work well.
 
-Reads what was read before; opens no file and imports nothing.
+Works on a draft that was read before; opens no file and imports nothing.
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import combinations
 
 from rapidfuzz import fuzz, utils
@@ -13,21 +14,21 @@ from leadhand.plans import graph
 from leadhand.teams import models
 from leadhand.teams.draft import TEAM_FILE, Draft, WorkerDraft
 from leadhand.teams.fields import EntryFields
-from leadhand.teams.notes import FileLine, Notes, instead
-from leadhand.teams.tools import called
+from leadhand.teams.notes import FileLine, Notes, suggestion
+from leadhand.teams.tools import name_for_model
 
 MANY_WORKERS = 7
-"""How many workers a supervisor still tells apart where no template chooses for it."""
+"""How many workers a planner can tell apart without a template."""
 MANY_TOOLS = 12
-"""How many tools a worker still tells apart."""
+"""How many tools a worker can tell apart."""
 OVERLAP = 85
-"""From which likeness, 0 to 100, two descriptions are taken to promise the same."""
-_COMPARED = 500
-"""Characters of a description that are compared; longer ones differ early or not at all."""
+"""The similarity, 0 to 100, from which two descriptions are reported as overlapping."""
+_MAX_COMPARED = 500
+"""Characters of a description that are compared: longer ones differ before, or not at all."""
 
 
 def check(draft: Draft, notes: Notes) -> None:
-    """Note everything that does not fit together in `draft`."""
+    """Note everything in `draft` that does not fit together."""
     _names(draft, notes)
     _fallbacks(draft, notes)
     _routes(draft, notes)
@@ -41,13 +42,13 @@ def check(draft: Draft, notes: Notes) -> None:
         _tools(draft, notes)
         if draft.team.planner.template:
             _template(draft, notes)
-            # A planner with a model can reach anyone.
+            # A planner with a model can give tasks to any worker.
             if all(worker.has_function for worker in draft.workers):
                 _reach(draft, notes)
         elif len(draft.names) > MANY_WORKERS:
             notes.warn(
                 draft.document.place(),
-                f"{len(draft.names)} workers under one supervisor, which tells about "
+                f"{len(draft.names)} workers under one supervisor, which can tell about "
                 f"{MANY_WORKERS} apart: group them into teams of their own, or let a template "
                 "choose (`planner: {template: [...]}`)",
             )
@@ -61,7 +62,7 @@ def _names(draft: Draft, notes: Notes) -> None:
         for worker in same[1:]:
             notes.problem(
                 worker.document.place("name"),
-                f"{name!r} is the name of {same[0].document.file} too: give each its own",
+                f"{name!r} is also the name of {same[0].document.file}: give each its own",
             )
 
 
@@ -74,13 +75,12 @@ def _fallbacks(draft: Draft, notes: Notes) -> None:
             notes.problem(
                 place,
                 f"{worker.name!r} falls back to {fallback!r}, who is not in the team: "
-                f"{instead(fallback, draft.names)}",
+                f"{suggestion(fallback, draft.names)}",
             )
-
         if worker.fields.max_queue is not None and fallback is None:
             notes.warn(
                 worker.document.place("max_queue"),
-                f"nobody helps {worker.name!r} out: `max_queue` has no effect without a `fallback`",
+                f"{worker.name!r} has no fallback: `max_queue` has no effect without a `fallback`",
             )
 
 
@@ -92,7 +92,7 @@ def _routes(draft: Draft, notes: Notes) -> None:
                 notes.problem(
                     draft.document.place("routes", index, key),
                     f"the route leads to {name!r}, who is not in the team: "
-                    f"{instead(name, draft.names)}",
+                    f"{suggestion(name, draft.names)}",
                 )
         if not (route.words or route.pattern or route.labels) and index + 1 < len(routes):
             notes.problem(
@@ -106,10 +106,10 @@ def _own_tools(worker: WorkerDraft, notes: Notes) -> None:
     if len(tools) > MANY_TOOLS:
         notes.warn(
             worker.document.place("tools"),
-            f"{worker.name!r} has {len(tools)} tools and tells about {MANY_TOOLS} apart: split it "
-            "into workers with fewer tools each",
+            f"{worker.name!r} has {len(tools)} tools and can tell about {MANY_TOOLS} apart: split "
+            "it into workers with fewer tools each",
         )
-    names = [called(tool) for tool in tools]
+    names = [name_for_model(tool) for tool in tools]
     for index, name in enumerate(names):
         if name in names[:index]:
             notes.problem(
@@ -120,10 +120,10 @@ def _own_tools(worker: WorkerDraft, notes: Notes) -> None:
 
 def _tools(draft: Draft, notes: Notes) -> None:
     written = draft.team.shared_tools if draft.team else []
-    shared = [called(tool) for tool in written]
+    shared = [name_for_model(tool) for tool in written]
     owners: defaultdict[str, list[tuple[WorkerDraft, int]]] = defaultdict(list)
     for worker in draft.workers:
-        names = [called(tool) for tool in worker.fields.tools]
+        names = [name_for_model(tool) for tool in worker.fields.tools]
         for name in dict.fromkeys(names):
             owners[name].append((worker, names.index(name)))
     for name, users in owners.items():
@@ -134,20 +134,23 @@ def _tools(draft: Draft, notes: Notes) -> None:
                 f"them, or list it under `shared_tools` in {TEAM_FILE}",
             )
     for index, name in enumerate(shared):
-        # With a worker unread, it may be the one that has the tool.
-        if len(owners[name]) < 2 and not draft.unread:
+        # A worker whose file can't be read may be the one that has the tool.
+        if len(owners[name]) < 2 and not draft.unreadable:
             who = f"only {owners[name][0][0].name!r} has" if owners[name] else "no worker has"
             place = draft.document.place("shared_tools", index)
             notes.warn(place, f"the tool {name!r} is marked as shared, and {who} it")
 
 
 def _overlaps(draft: Draft, notes: Notes) -> None:
-    plain = [(w, utils.default_process(w.fields.description[:_COMPARED])) for w in draft.workers]
-    for (one, said), (other, too) in combinations(plain, 2):
-        if said and fuzz.token_sort_ratio(said, too) >= OVERLAP:
+    plain = [
+        (worker, utils.default_process(worker.fields.description[:_MAX_COMPARED]))
+        for worker in draft.workers
+    ]
+    for (first, description), (second, similar) in combinations(plain, 2):
+        if description and fuzz.token_sort_ratio(description, similar) >= OVERLAP:
             notes.warn(
-                other.document.place("description"),
-                f"the description is nearly that of {one.name!r}: say what only {other.name!r} "
+                second.document.place("description"),
+                f"the description is nearly that of {first.name!r}: say what only {second.name!r} "
                 "does, or make them one worker",
             )
 
@@ -156,7 +159,7 @@ def _template(draft: Draft, notes: Notes) -> None:
     ids: dict[str, FileLine] = {}
     for place, entry in _entries(draft):
         if entry.id in ids:
-            where = f"on line {ids[entry.id].line} too"
+            where = f"also on line {ids[entry.id].line}"
             notes.problem(place("id"), f"template entry {entry.id!r} is {where}: rename one")
         ids.setdefault(entry.id, place("id"))
     known = sorted(draft.written_in_entries("id"))
@@ -165,7 +168,7 @@ def _template(draft: Draft, notes: Notes) -> None:
             notes.problem(
                 place("worker"),
                 f"template entry {entry.id!r} is for {entry.worker!r}, who is not in the team: "
-                f"{instead(entry.worker, draft.names)}",
+                f"{suggestion(entry.worker, draft.names)}",
             )
         for index, needed in enumerate(entry.depends_on):
             where = place("depends_on", index)
@@ -177,39 +180,29 @@ def _template(draft: Draft, notes: Notes) -> None:
                 notes.problem(
                     where,
                     f"template entry {entry.id!r} depends on {needed!r}, which is no entry: "
-                    f"{instead(needed, known)}",
+                    f"{suggestion(needed, known)}",
                 )
     _cycle(draft, ids, notes)
 
 
-class _At:
-    """Places within one template entry."""
-
-    def __init__(self, draft: Draft, index: int) -> None:
-        self._draft = draft
-        self._index = index
-
-    def __call__(self, *path: str | int) -> FileLine:
-        return self._draft.document.place("planner", "template", self._index, *path)
-
-
-def _entries(draft: Draft) -> Iterator[tuple[_At, EntryFields]]:
-    entries = draft.team.planner.template if draft.team else []
-    return ((_At(draft, index), entry) for index, entry in enumerate(entries))
+def _entries(draft: Draft) -> Iterator[tuple[Callable[..., FileLine], EntryFields]]:
+    """The entries of the template, each with a function for places within it."""
+    for index, entry in enumerate(draft.team.planner.template if draft.team else []):
+        yield partial(draft.document.place, "planner", "template", index), entry
 
 
 def _cycle(draft: Draft, ids: dict[str, FileLine], notes: Notes) -> None:
-    way = graph.cycle({entry.id: entry.depends_on for _, entry in _entries(draft)})
-    if way is not None:
+    cycle = graph.cycle({entry.id: entry.depends_on for _, entry in _entries(draft)})
+    if cycle is not None:
         notes.problem(
-            ids[way[0]],
-            f"these template entries wait for each other: {' -> '.join(way)}: remove one of these "
-            "dependencies",
+            ids[cycle[0]],
+            f"these template entries wait for each other: {' -> '.join(cycle)}: remove one of "
+            "these dependencies",
         )
 
 
 def _reach(draft: Draft, notes: Notes) -> None:
-    """Warn of workers that neither a template entry nor a fallback leads to."""
+    """Warn of workers that no template entry, route or fallback names."""
     fallback = {worker.name: worker.fields.fallback for worker in draft.workers}
     reached: set[str] = set()
     routed = [route.worker for route in draft.team.routes] if draft.team else []

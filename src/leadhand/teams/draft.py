@@ -1,4 +1,4 @@
-"""A team's folder as it was read, file by file, before anything is made of it or imported."""
+"""Reads a team's folder file by file into a draft, before anything is built or imported."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,46 +19,46 @@ WORKERS_FOLDER = "workers"
 
 @dataclass(frozen=True, slots=True)
 class WorkerDraft:
-    """One worker's file that could be read."""
+    """One worker's file, if it could be read."""
 
     name: str
     fields: WorkerFields
-    """What is right in it."""
+    """Its correct fields."""
     document: TeamFile
-    """The same with its lines, and the instructions."""
+    """The same with their lines, and the instructions."""
     written: TeamFile
-    """The file as it is written."""
+    """The file as written."""
 
     @property
     def has_function(self) -> bool:
-        """Whether its work can be done without a model; the function may prove to be wrong."""
+        """Whether it declares how to do its work without a model, correctly or not."""
         return not self.written.values.keys().isdisjoint({"offline", "run", "team"})
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """What a folder says of a team."""
+    """A team's folder as read, with the problems of single files already noted."""
 
     folder: Path
     name: str
-    """As team.yaml has it, else the folder's own."""
+    """The name in team.yaml, else the folder's."""
     team: TeamFields | None
-    """What is right in team.yaml; none where there is nothing to go by."""
+    """The correct fields of team.yaml; `None` if too little of it is correct."""
     document: TeamFile
-    """The same with its lines."""
+    """The same with their lines."""
     written: TeamFile
-    """team.yaml as it is written; empty where it is missing or can't be read."""
+    """team.yaml as written; empty if it is missing or can't be read."""
     workers: tuple[WorkerDraft, ...]
-    unread: tuple[str, ...]
-    """Names of workers whose files can't be read: they are in the team, more is not known."""
+    unreadable: tuple[str, ...]
+    """Names of the workers whose files can't be read."""
 
     @property
     def names(self) -> list[str]:
-        """Everyone who is in the team, those with an unreadable file too."""
-        return [worker.name for worker in self.workers] + list(self.unread)
+        """The names of all workers, including those whose files can't be read."""
+        return [worker.name for worker in self.workers] + list(self.unreadable)
 
     def written_in_entries(self, key: str) -> set[str]:
-        """What the template's entries have under `key`, the wrong ones too."""
+        """The values of `key` in the template's entries, including wrong entries."""
         planner = self.written.values.get("planner")
         template = planner.get("template") if isinstance(planner, dict) else None
         entries = template if isinstance(template, list) else []
@@ -67,18 +67,18 @@ class Draft:
 
 
 def read(folder: Path, notes: Notes) -> Draft:
-    """The team in `folder`; whatever is wrong with single files goes to `notes`."""
+    """The team in `folder`; problems of single files go to `notes`."""
     written = _team_document(folder, notes) or TeamFile(TEAM_FILE, {})
     team, document = _checked(TeamFields, written, notes)
     workers: list[WorkerDraft] = []
-    unread: list[str] = []
+    unreadable: list[str] = []
     for path in _worker_files(folder, notes):
         found = read_markdown(path, f"{WORKERS_FOLDER}/{path.name}", notes)
-        fields, right = _checked(WorkerFields, found, notes) if found else (None, None)
-        if found and right and fields:
-            workers.append(WorkerDraft(fields.name or path.stem, fields, right, found))
+        fields, correct = _checked(WorkerFields, found, notes) if found else (None, None)
+        if found and correct and fields:
+            workers.append(WorkerDraft(fields.name or path.stem, fields, correct, found))
         else:
-            unread.append(path.stem)
+            unreadable.append(path.stem)
     return Draft(
         folder=folder,
         name=(team.name if team is not None else None) or folder.resolve().name[:100] or "team",
@@ -86,12 +86,12 @@ def read(folder: Path, notes: Notes) -> Draft:
         document=document,
         written=written,
         workers=tuple(workers),
-        unread=tuple(unread),
+        unreadable=tuple(unreadable),
     )
 
 
 def _checked(model: type[M], document: TeamFile, notes: Notes) -> tuple[M | None, TeamFile]:
-    """The fields of a file with their lines; of a file with mistakes, those that are right."""
+    """The correct fields of a file, with their lines."""
     fields = validated(model, document, notes)
     if fields is not None:
         return fields, document
@@ -101,14 +101,11 @@ def _checked(model: type[M], document: TeamFile, notes: Notes) -> tuple[M | None
 def _team_document(folder: Path, notes: Notes) -> TeamFile | None:
     if (folder / TEAM_FILE).exists():
         return read_yaml(folder / TEAM_FILE, TEAM_FILE, notes)
-    here = [name for name in ("team.yml", "Team.yaml", "team.json") if (folder / name).exists()]
-    how = f"rename {here[0]}" if here else f"write one, beginning with `name: {_suggested(folder)}`"
+    similar = [name for name in ("team.yml", "Team.yaml", "team.json") if (folder / name).exists()]
+    name = folder.resolve().name or "my-team"
+    how = f"rename {similar[0]}" if similar else f"write one, beginning with `name: {name}`"
     notes.problem(FileLine(TEAM_FILE, 0), f"is missing: {how}")
     return None
-
-
-def _suggested(folder: Path) -> str:
-    return folder.resolve().name or "my-team"
 
 
 def _worker_files(folder: Path, notes: Notes) -> Iterator[Path]:
@@ -116,12 +113,12 @@ def _worker_files(folder: Path, notes: Notes) -> Iterator[Path]:
     try:
         files = sorted((folder / WORKERS_FOLDER).iterdir())
     except FileNotFoundError:
-        notes.problem(place, "is missing: make it a folder with a file `<name>.md` for each worker")
+        notes.problem(place, "is missing: make a folder with a file `<name>.md` for each worker")
         return
     except OSError as error:
         notes.problem(place, f"can't be read as a folder: {error.strerror or error}")
         return
     found = [file for file in files if file.suffix == ".md" and not file.name.startswith(".")]
     if not found:
-        notes.problem(place, "holds no workers: add a file `<name>.md` for each")
+        notes.problem(place, "has no workers: add a file `<name>.md` for each")
     yield from found

@@ -1,16 +1,19 @@
-"""What may stand in a team's files, field by field. The docstrings are what editors show.
+"""The fields of a team's files. Editors show their docstrings.
 
-Only single files are looked at here; how they fit together is the matter of `consistency`.
+These models check single files; `consistency` checks how they fit together.
 """
 
-from typing import Annotated, ClassVar, Literal
+from collections.abc import Iterator
+from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, model_validator
 
 from leadhand.contracts.team import Isolation, Rung, Tier
 from leadhand.teams.values import (
+    Delays,
     ExceptionNames,
     FunctionName,
+    Line,
     ModelName,
     ModelNames,
     Name,
@@ -20,18 +23,16 @@ from leadhand.teams.values import (
     Pattern,
     Percent,
     Positive,
-    Said,
+    RequiredLine,
     Seconds,
-    Sentence,
     Thinking,
-    Waits,
     WorkerModel,
     sendable,
 )
 
 
 def _for_every_tier(value: object) -> object:
-    # A tier without models of its own takes the nearest tier's: one is enough for all three.
+    # A tier without models uses those of the nearest tier: one is enough for all three.
     return {"standard": value} if isinstance(value, str) else value
 
 
@@ -40,44 +41,44 @@ def _strategy(value: object) -> object:
 
 
 class Fields(BaseModel):
-    """A mapping in a file. Texts are not taken for numbers, nor truth values for either."""
+    """A mapping in a file. Types are strict: `"1"` is not a number, and `true` is neither."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="ignore")
 
     examples: ClassVar[dict[str, str]] = {}
-    """How to fill in the fields that can't be left out."""
+    """What to write in the required fields."""
 
 
 class SettingsFields(Fields):
-    """Model settings as pydantic-ai names them; those of one provider are passed on as they are."""
+    """Model settings as pydantic-ai names them; those of one provider are passed on unchanged."""
 
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, JsonValue] = Field(init=False)  # pyright: ignore[reportIncompatibleVariableOverride]
 
     temperature: Annotated[Number, Field(ge=0)] | None = None
-    """How much chance there is in an answer; 0 is none, as far as the model can."""
+    """How random answers are; 0 is least random."""
     top_p: Annotated[Number, Field(ge=0, le=1)] | None = None
-    """Choose among the likeliest tokens that together have this probability."""
+    """Choose among the most likely tokens that together have this probability."""
     top_k: Positive | None = None
-    """Choose among so many of the likeliest tokens."""
+    """Choose among this many of the most likely tokens."""
     max_tokens: Positive | None = None
-    """Tokens that one answer may have."""
+    """The most tokens that one answer may have."""
     seed: int | None = None
-    """Makes answers repeatable where the model can."""
+    """Makes answers repeatable if the model supports it."""
     presence_penalty: Number | None = None
-    """How much to avoid tokens that were there already."""
+    """How much to avoid tokens that have occurred."""
     frequency_penalty: Number | None = None
-    """How much to avoid tokens that were there often."""
+    """How much to avoid tokens that have occurred often."""
     stop_sequences: list[str] | None = None
     """Texts at which an answer ends."""
     thinking: Thinking = None
-    """How much to think first: whether at all, or an effort from `minimal` to `max`."""
+    """Whether to think first, or how much: an effort from `minimal` to `max`."""
     timeout: Seconds | None = None
     """Seconds that a single call may take."""
     parallel_tool_calls: bool | None = None
     """Whether several tools may be called in one step."""
     logit_bias: dict[str, int] | None = None
-    """Makes single tokens likelier or less likely, by token id."""
+    """Makes single tokens more or less likely, by token id."""
     service_tier: Literal["auto", "default", "flex", "priority"] | None = None
     """The provider's class of service."""
 
@@ -88,21 +89,21 @@ class SettingsFields(Fields):
 
     @property
     def given(self) -> dict[str, JsonValue]:
-        """The settings that the file has."""
+        """The settings that the file sets."""
         return self.model_dump(exclude_unset=True)
 
 
 class ModelsFields(Fields):
-    """`models` of team.yaml: for each tier a model, or several of which the first that answers."""
+    """`models` of team.yaml: a model for each tier, or several, tried in order."""
 
     model_config = ConfigDict(extra="forbid")
 
     fast: ModelNames | None = None
-    """For short, easy work: a model as `provider:model`, or a list to fall back along."""
+    """For short, easy work: a model as `provider:model`, or a list, tried in order."""
     standard: ModelNames | None = None
-    """For most work: a model as `provider:model`, or a list to fall back along."""
+    """For most work: a model as `provider:model`, or a list, tried in order."""
     strong: ModelNames | None = None
-    """For the hardest work: a model as `provider:model`, or a list to fall back along."""
+    """For the hardest work: a model as `provider:model`, or a list, tried in order."""
 
     @property
     def by_tier(self) -> dict[Tier, list[str]]:
@@ -116,7 +117,7 @@ class ModelsFields(Fields):
 
 
 class LimitFields(Fields):
-    """`limits` of team.yaml: bounds of every task, where neither task nor worker sets one."""
+    """`limits` of team.yaml: limits of each task, unless the task or its worker sets one."""
 
     timeout_s: Seconds | None = None
     """Seconds that one attempt at a task may take."""
@@ -129,30 +130,30 @@ class LimitFields(Fields):
 
 
 class LadderFields(Fields):
-    """`ladder` of team.yaml: what is done about a task that fails."""
+    """`ladder` of team.yaml: what happens when a task fails."""
 
     max_attempts: Annotated[int, Field(ge=1, le=100)] | None = None
-    """Attempts at one task in all, counting the first and whoever makes them."""
-    backoff_s: Waits | None = None
+    """Attempts at one task in all, including the first and those of other workers."""
+    backoff_s: Delays | None = None
     """Seconds to wait before the second, third, ... attempt; the last one repeats."""
     failed: list[Rung] | None = None
-    """What is tried after a failure, in order; an empty list is nothing."""
+    """What to try after a failure, in order; an empty list tries nothing."""
     out_of_scope: list[Rung] | None = None
-    """What is tried where a worker says that a task is not for it."""
+    """What to try if a worker says that a task is not for it."""
     ambiguous_input: list[Rung] | None = None
-    """What is tried where a worker can't tell what is meant."""
+    """What to try if a worker can't tell what is meant."""
     low_confidence: list[Rung] | None = None
-    """What is tried where a worker is not sure of its result."""
+    """What to try if a worker is not sure of its result."""
     timeout: list[Rung] | None = None
-    """What is tried where a task took too long."""
+    """What to try if a task takes too long."""
     breaker_failures: Positive | None = None
-    """After so many failures of a worker in a row, its tasks go straight to its fallback."""
+    """After this many failures of a worker in a row, its tasks go straight to its fallback."""
     breaker_pause_s: Seconds | None = None
-    """Seconds until that worker gets a task again to prove itself; doubled each time it fails."""
+    """Seconds until that worker gets a task again as a probe; doubled each time it fails."""
 
 
 class RateFields(Fields):
-    """An entry of `rates`: how fast a model may be asked by everyone in the process."""
+    """An entry of `rates`: how fast the whole process may call a model."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -165,7 +166,7 @@ class RateFields(Fields):
 
 
 class EntryFields(Fields):
-    """An entry of the plan template: a task, or one for each batch of what is handed in."""
+    """An entry of the plan template: a task, or a task for each batch of the input."""
 
     examples = {
         "id": "a name for the task, once in the template",
@@ -177,18 +178,18 @@ class EntryFields(Fields):
     """A name for the task, once in the template."""
     worker: Name
     """The name of the worker who does it."""
-    intent: Said
-    """What to do, in words that the worker can act on; may hold `{request}`."""
+    intent: RequiredLine
+    """What to do, in words that the worker can act on; may contain `{request}`."""
     depends_on: Names = []
     """The ids of entries whose results this one needs."""
     for_each: Name | None = None
     """The name of a set of batches; the entry becomes a task for each."""
     payload: JsonValue = None
     """The task's data beside its intent, as its worker's `input` declares."""
-    done_when: Sentence = ""
+    done_when: Line = ""
     """How to tell that the task is finished."""
     tolerates_missing: bool = False
-    """True: is done even where an entry that it depends on gave no result."""
+    """True: the task runs even if an entry that it depends on has no result."""
     timeout_s: Seconds | None = None
     """Seconds that one attempt may take."""
 
@@ -199,84 +200,84 @@ class RoleFields(Fields):
     tier: Tier = "standard"
     """The tier of model that it uses."""
     model: ModelName | None = None
-    """A model as `provider:model`, in place of the tier's."""
+    """A model as `provider:model`, instead of the tier's."""
     settings: SettingsFields = SettingsFields()
     """Settings of its model, such as `temperature`."""
     instructions: str = ""
-    """What it should mind in this team, after leadhand's own prompt."""
+    """Instructions for this team, added to leadhand's own prompt."""
 
 
 class PlannerFields(RoleFields):
     """`planner` of team.yaml: how a request becomes tasks."""
 
     template: list[EntryFields] = []
-    """The plan where no model is at hand; without one every worker gets one task."""
+    """The plan if no model is available; without a template every worker gets one task."""
 
 
 class SynthesizerFields(RoleFields):
-    """`synthesizer` of team.yaml: how results become one answer. A word alone is the strategy."""
+    """`synthesizer` of team.yaml: how results become one answer. A single word is the strategy."""
 
     strategy: Name = "merge"
-    """How results become one answer where no model is at hand."""
+    """How results become one answer if no model is available."""
     plain: bool = False
     """True: `instructions` are the whole prompt and the answer is plain text."""
 
 
 class RouteFields(Fields):
-    """An entry of `routes`: whose a request is. Without a condition it takes all that is left."""
+    """An entry of `routes`: which worker gets a request. Without a condition it matches all."""
 
     examples = {"worker": "who does it"}
 
     worker: Name
-    """The name of the worker whose it is."""
+    """The name of the worker that gets the request."""
     words: Names = []
-    """Words or phrases of which one is in the request."""
+    """Matches if the request has one of these words or phrases."""
     pattern: Pattern | None = None
-    """A regular expression that is found in it, without look-around and back-references."""
+    """Matches if this regular expression does, without look-around and back-references."""
     labels: Names = []
-    """Labels of which the request carries one, as `[label]` or `#label`."""
+    """Matches if the request has one of these labels, as `[label]` or `#label`."""
     secondary: Name | None = None
-    """Who has it next where the worker hands it back."""
+    """The worker that gets the request next if the first hands it back."""
 
 
 class TeamFields(Fields):
     """team.yaml of a leadhand team."""
 
     name: Name | None = None
-    """What the team is called; else as its folder."""
-    description: Sentence = ""
+    """The team's name; by default its folder's."""
+    description: Line = ""
     """One line on what the team is for."""
     model: ModelName | None = None
-    """The model of every tier that `models` leaves open, as `provider:model`."""
+    """The model of every tier that `models` does not name, as `provider:model`."""
     models: Annotated[
         ModelsFields, BeforeValidator(_for_every_tier, json_schema_input_type=str | ModelsFields)
     ] = ModelsFields()
-    """The models of the tiers `fast`, `standard` and `strong`; one name alone is for all three."""
+    """The models of the tiers `fast`, `standard` and `strong`; a single name is for all three."""
     planner: PlannerFields = PlannerFields()
     """How a request becomes tasks."""
     synthesizer: Annotated[
         SynthesizerFields,
         BeforeValidator(_strategy, json_schema_input_type=str | SynthesizerFields),
     ] = SynthesizerFields()
-    """How results become one answer: a strategy's name, or what the role's model should mind."""
+    """How results become one answer: a strategy's name, or the settings of the role."""
     judge: RoleFields = RoleFields()
-    """Who takes sides where results contradict each other, and chooses among several."""
+    """The role that settles contradictions between results and chooses among several."""
     critic: RoleFields | None = None
-    """Who reads the answer before it is given, and may send it back; nobody without this key."""
+    """The role that reviews the answer and may send it back; without this key there is none."""
     limits: LimitFields = LimitFields()
-    """Bounds of every task, where neither task nor worker sets one."""
+    """Limits of each task, unless the task or its worker sets one."""
     ladder: LadderFields = LadderFields()
-    """What is done about a task that fails."""
+    """What happens when a task fails."""
     routes: list[RouteFields] = []
-    """Whose a request is, rule by rule; what no rule takes is planned as usual."""
+    """Rules for which worker gets a request; a request that matches none is planned as usual."""
     router: RoleFields | None = None
-    """How a model chooses one worker for what no rule takes; without the key it does not."""
+    """The model that chooses a worker for requests that match no rule; by default none does."""
     rates: dict[ModelName, RateFields] = {}
-    """How fast models may be asked, by `provider:model`."""
-    contact: Sentence | None = None
-    """What the user is told besides where no worker could answer: whom to ask."""
+    """How fast models may be called, by `provider:model`."""
+    contact: Line | None = None
+    """Whom the user can ask instead, shown if no worker could answer."""
     max_depth: Annotated[int, Field(ge=0)] | None = None
-    """How many levels of teams may be nested in this one; else 3."""
+    """How many levels of teams may be nested in this one; 3 by default."""
     shared_tools: Names = []
     """Tools that more than one worker may have."""
 
@@ -291,53 +292,53 @@ class RetryFields(Fields):
     model_config = ConfigDict(extra="forbid")
 
     on: ExceptionNames | None = None
-    """Exceptions to retry, Python's own or `module:Class`; else all but the permanent ones."""
+    """Exceptions to retry, built-in or `module:Class`; by default all but the permanent ones."""
     attempts: Positive | None = None
-    """Attempts with the same words in all, the first included; else as many as the team allows."""
+    """Attempts with the same intent, including the first; by default as many as the team allows."""
 
 
 class WorkerFields(Fields):
-    """The front matter of a worker's file; its instructions follow below."""
+    """The front matter of a worker's file; the instructions follow it."""
 
     examples = {"description": "one line on what this worker does"}
 
     name: Name | None = None
-    """What the worker is called; else as its file."""
-    description: Said
+    """The worker's name; by default its file's."""
+    description: RequiredLine
     """One line for the planner: what this worker does, and by omission what it does not."""
     tools: Names = []
     """What it may use: names of ready-made tools, or functions of your own as `module:function`.
-    None are granted where the key is missing."""
+    Without this key it has no tools."""
     tier: Tier | None = None
-    """The tier of model to start with; else the team's limits say."""
+    """The tier of model to start with; by default that of the team's limits."""
     model: WorkerModel = None
-    """A model as `provider:model`, in place of the tier's; `inherit` is none of its own."""
+    """A model as `provider:model`, instead of the tier's; `inherit` means none of its own."""
     settings: SettingsFields = SettingsFields()
     """Settings of its model, such as `temperature`."""
     input: OutputForm = None
-    """What its tasks have as payload: a JSON Schema, or a class as `module:Class`."""
+    """The payload of its tasks: a JSON Schema, or a class as `module:Class`."""
     output: OutputForm = None
-    """What it answers with: a JSON Schema, or a class as `module:Class`; else text."""
+    """The type of its answers: a JSON Schema, or a class as `module:Class`; by default text."""
     plain: bool = False
     """True: the instructions are the whole prompt and the model answers in plain text."""
     min_confidence: Percent | None = None
-    """An answer that is less sure, from 0 to 100, is handed back: of a model, a team or `run`."""
+    """Answers with less confidence, from 0 to 100, are handed back: of a model, a team or `run`."""
     max_tool_calls: Positive = 32
-    """Tool calls of one answer of its model that are made; further ones are refused."""
+    """How many tool calls one answer of its model may make; further ones are refused."""
     max_output_mb: Annotated[float, Field(gt=0, le=10)] = 1.0
-    """Megabytes of its model's answer, and of a tool call's arguments; longer ones are refused."""
+    """Limit in MB of its model's answer and of a tool call's arguments; longer ones are refused."""
     fallback: Name | None = None
-    """The worker that takes over where this one fails for good."""
+    """The worker that takes over if this one fails for good."""
     retry: Annotated[
         RetryFields, BeforeValidator(_as_retry, json_schema_input_type=bool | RetryFields)
     ] = RetryFields()
-    """Which of its failures are retried, and how often; `false`: none."""
+    """Which of its failures are retried, and how often; `false` is never."""
     role: Name | None = None
-    """What it is one of several for: workers of one role share their tasks by load."""
+    """Workers with the same role share their tasks by load."""
     max_queue: Annotated[int, Field(ge=0)] | None = None
-    """How many tasks may wait for it before its fallback helps out."""
+    """How many tasks may wait for it before further ones go to its fallback."""
     concurrency: Positive | None = None
-    """How many tasks it works on at once; else as many as the run allows."""
+    """How many tasks it works on at once; by default as many as the run allows."""
     timeout_s: Seconds | None = None
     """Seconds that one attempt at a task may take."""
     max_steps: Positive | None = None
@@ -345,31 +346,27 @@ class WorkerFields(Fields):
     isolate: Isolation = "none"
     """`process`: its function runs in a process of its own."""
     offline: FunctionName | None = None
-    """The function that does the work where no model is at hand, as `module:function`."""
+    """The function that does the work if no model is available, as `module:function`."""
     offline_s: Seconds | None = None
-    """Seconds that `offline` takes: kept for it before the deadline. Else as before, or 1."""
-    team: Said | None = None
+    """Seconds to reserve for `offline` before the deadline; by default what it took last, or 1."""
+    team: RequiredLine | None = None
     """A team that does the work: a ready-made one's name, or a folder such as `../legal`."""
     run: FunctionName | None = None
-    """The function that always does the work, with a model at hand or not, as `module:function`."""
+    """The function that always does the work, even if a model is available: `module:function`."""
 
 
+def _fields_in(annotation: object) -> Iterator[type[Fields]]:
+    if isinstance(annotation, type) and issubclass(annotation, Fields):
+        yield annotation
+    for part in get_args(annotation):
+        yield from _fields_in(part)
+
+
+_PARENTS = (TeamFields, WorkerFields, PlannerFields, RoleFields, SynthesizerFields)
 NESTED: dict[tuple[type[Fields], str], type[Fields]] = {
-    (TeamFields, "models"): ModelsFields,
-    (TeamFields, "planner"): PlannerFields,
-    (TeamFields, "synthesizer"): SynthesizerFields,
-    (TeamFields, "judge"): RoleFields,
-    (TeamFields, "critic"): RoleFields,
-    (TeamFields, "limits"): LimitFields,
-    (TeamFields, "ladder"): LadderFields,
-    (TeamFields, "routes"): RouteFields,
-    (TeamFields, "router"): RoleFields,
-    (TeamFields, "rates"): RateFields,
-    (PlannerFields, "template"): EntryFields,
-    (RoleFields, "settings"): SettingsFields,
-    (PlannerFields, "settings"): SettingsFields,
-    (SynthesizerFields, "settings"): SettingsFields,
-    (WorkerFields, "settings"): SettingsFields,
-    (WorkerFields, "retry"): RetryFields,
+    (model, name): nested
+    for model in _PARENTS
+    for name, info in model.model_fields.items()
+    for nested in _fields_in(info.annotation)
 }
-"""Which fields each nested mapping has."""
+"""The fields of each mapping that is nested in another."""

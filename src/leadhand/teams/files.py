@@ -1,7 +1,7 @@
-"""Reads a team's files: YAML, and Markdown with YAML front matter, keeping the line of every value.
+"""Reads a team's files: YAML, and Markdown with YAML front matter, with the line of every value.
 
-Nothing in a file makes an object or runs anything: plain data is all that comes out. Files are
-bounded in size, depth and aliases, so that a hostile one costs no more than its own length.
+The result is plain data: nothing in a file makes an object or runs code. Size, depth and aliases
+are limited, so that reading a hostile file costs no more than its length.
 """
 
 import stat
@@ -16,18 +16,18 @@ import yaml
 from leadhand.teams.notes import FileLine, Notes
 
 MAX_BYTES = 256 * 1024
-"""How large a file may be."""
+"""The largest file that is read."""
 MAX_DEPTH = 20
-"""How deep lists and mappings may stand in each other."""
+"""How deep lists and mappings may be nested."""
 MAX_NUMBER = 2**63
-"""Larger whole numbers are taken for text."""
+"""Larger whole numbers are read as text."""
 MAX_ALIASES = 10
 """How often a file may refer to an anchor (`*name`)."""
 
 Value: TypeAlias = "bool | int | float | str | list[Value] | dict[str, Value] | None"
-Keys = tuple[str | int, ...]
+KeyPath = tuple[str | int, ...]
 
-# libyaml is ten times as fast. Its messages differ, so mistakes are looked at with the other one.
+# libyaml is ten times as fast, but mistakes are reported with the messages of the Python parser.
 _LOADER = yaml.CSafeLoader if yaml.__with_libyaml__ else yaml.SafeLoader
 _parse = cast("Callable[..., object]", yaml.parse)  # pyright: ignore[reportUnknownMemberType]
 _compose = cast("Callable[..., object]", yaml.compose)  # pyright: ignore[reportUnknownMemberType]
@@ -40,32 +40,32 @@ class TeamFile:
     """A file as plain data. Keys without a value are left out."""
 
     file: str
-    """Its name from the team's folder on."""
+    """Its path within the team's folder."""
     values: dict[str, Value]
     body: str = ""
-    """What follows the front matter, without blank lines around it."""
-    lines: dict[Keys, int] = field(default_factory=dict[Keys, int])
-    """Where each key and each item of a list stands, by its path, for example `(limits, tier)`."""
+    """The text after the front matter, without surrounding blank lines."""
+    lines: dict[KeyPath, int] = field(default_factory=dict[KeyPath, int])
+    """The line of each key and list item, by its path, for example `("limits", "tier")`."""
 
     def place(self, *path: str | int) -> FileLine:
-        """Where `path` stands, or the nearest thing around it that stands anywhere."""
+        """The line of `path`, or of the nearest key above it that the file has."""
         return FileLine(self.file, self.lines.get(self.nearest(path), 1))
 
-    def nearest(self, path: Keys) -> Keys:
-        """The longest beginning of `path` that stands in the file."""
+    def nearest(self, path: KeyPath) -> KeyPath:
+        """The longest beginning of `path` that the file has."""
         while path and path not in self.lines:
             path = path[:-1]
         return path
 
 
 def read_yaml(path: Path, file: str, notes: Notes) -> TeamFile | None:
-    """The mapping in a YAML file; none where it can't be read, which `notes` then says."""
+    """The mapping in a YAML file; `None` if it can't be read, with a problem in `notes`."""
     text = _text(path, file, notes)
     return None if text is None else _document(text, file, notes)
 
 
 def read_markdown(path: Path, file: str, notes: Notes) -> TeamFile | None:
-    """The front matter of a Markdown file and what follows it; none where it can't be read."""
+    """A Markdown file with front matter; `None` if it can't be read, with a problem in `notes`."""
     text = _text(path, file, notes)
     if text is None:
         return None
@@ -109,7 +109,7 @@ def _text(path: Path, file: str, notes: Notes) -> str | None:
 
 
 class _Refused(Exception):
-    """What a file may not hold, at a line counted from 0."""
+    """A file contains something that is not allowed, at a line counted from 0."""
 
     def __init__(self, line: int, why: str) -> None:
         super().__init__(why)
@@ -136,7 +136,7 @@ def _document(text: str, file: str, notes: Notes, *, body: str = "") -> TeamFile
 
 
 def _bound(text: str) -> None:
-    """Raise `_Refused` for what is too deep, too entangled, or tagged as an object."""
+    """Raise `_Refused` if `text` is too deep, has too many aliases, or tags that make objects."""
     depth = aliases = 0
     with closing(_events(text, _LOADER)) as events:
         for event in events:
@@ -166,16 +166,16 @@ def _events(text: str, loader: type) -> Generator[yaml.Event]:
 
 
 class _Reader:
-    """Turns YAML nodes into plain data and writes down where everything stands."""
+    """Turns YAML nodes into plain data and records their lines."""
 
     def __init__(self, file: str, notes: Notes) -> None:
         self._file = file
         self._notes = notes
         self._scalars = yaml.constructor.SafeConstructor()
-        self.lines: dict[Keys, int] = {}
+        self.lines: dict[KeyPath, int] = {}
 
-    def mapping(self, node: yaml.MappingNode, path: Keys) -> dict[str, Value]:
-        """The keys and values of `node`, less those without a value."""
+    def mapping(self, node: yaml.MappingNode, path: KeyPath) -> dict[str, Value]:
+        """The keys and values of `node`, except keys without a value."""
         self.lines.setdefault(path, node.start_mark.line + 1)
         values: dict[str, Value] = {}
         seen: dict[str, int] = {}
@@ -197,8 +197,8 @@ class _Reader:
                 values[key] = value
         return values
 
-    def _value(self, node: yaml.Node, path: Keys) -> Value:
-        # An alias inside its own anchor has no end; events alone don't show it.
+    def _value(self, node: yaml.Node, path: KeyPath) -> Value:
+        # An alias inside its own anchor is endless, which the events don't show.
         if len(path) > MAX_DEPTH:
             raise _Refused(node.start_mark.line, "contains itself: write the values out")
         match node:
@@ -214,9 +214,9 @@ class _Reader:
                 return self._scalar(node)
 
     def _scalar(self, node: yaml.Node) -> Value:
-        """Numbers, truth values and nothing as such; all else, dates too, as it is written."""
+        """Numbers, booleans and null as such; all else, dates too, as text."""
         text = str(node.value)
-        assert isinstance(node, yaml.ScalarNode), "mappings and lists were dealt with"
+        assert isinstance(node, yaml.ScalarNode), "the caller handles mappings and lists"
         try:
             match node.tag.removeprefix(_TAG):
                 case "null":
@@ -231,41 +231,41 @@ class _Reader:
                 case _:
                     return text
         except (ValueError, KeyError):
-            # `!!int x`, or a number that looks like one only to YAML, such as `0b_`.
+            # `!!int x`, or a number only by YAML's rules, such as `0b_`.
             return text
 
 
 _HINTS = (
-    ("mapping values are not allowed", "put a text that holds `: ` in quotes, and indent evenly"),
+    ("mapping values are not allowed", "put text with `: ` in it in quotes, and indent evenly"),
     ("'\\t'", "indent with spaces, not with tabs"),
-    ("cannot start any token", "put a text that begins with a special character in quotes"),
+    ("cannot start any token", "put text that begins with a special character in quotes"),
     ("expected <block end>", "make its indentation match the lines around it"),
     ("could not find expected ':'", "write `key: value`; is a `:` missing?"),
     ("found unexpected end of stream", "close the quotes"),
     ("sequence entries are not allowed", "begin the list on a line of its own"),
-    ("expected ',' or", "close the bracket, and put texts that hold `: ` in quotes"),
+    ("expected ',' or", "close the bracket, and put text with `: ` in it in quotes"),
     ("but found '<stream end>'", "close the brackets"),
-    ("undefined alias", "put a text that begins with `*` in quotes"),
-    ("unknown escape character", "use single quotes, where a backslash is just that"),
+    ("undefined alias", "put text that begins with `*` in quotes"),
+    ("unknown escape character", "use single quotes, in which a backslash means itself"),
     ("but found another document", "keep one document, without a second `---`"),
 )
 
 
 def _mistake(text: str, error: yaml.YAMLError) -> tuple[int, str]:
-    """The line, from 1, and the description of why `text` is not YAML."""
+    """Why `text` is not YAML, and the line of the mistake, from 1."""
     try:
         for _ in _events(text, yaml.SafeLoader):
             pass
     except yaml.YAMLError as plain:
         error = plain
     if isinstance(error, yaml.MarkedYAMLError):
-        said = str(error.problem)
-        # Where quotes or brackets stay open, what helps is where they were opened.
-        is_open = "end of stream" in said or "expected ',' or" in said
+        problem = str(error.problem)
+        # If quotes or brackets are not closed, the line that opens them helps more.
+        is_open = "end of stream" in problem or "expected ',' or" in problem
         mark = (error.context_mark if is_open else None) or error.problem_mark
-        why = next((hint for part, hint in _HINTS if part in said), "mend or quote it")
-        return (mark.line + 1 if mark else 1), f"is not YAML ({said}): {why}"
+        hint = next((hint for part, hint in _HINTS if part in problem), "fix or quote it")
+        return (mark.line + 1 if mark else 1), f"is not YAML ({problem}): {hint}"
     if isinstance(error, yaml.reader.ReaderError):
         line = text.count("\n", 0, error.position) + 1
-        return line, f"holds the character {error.character!r}, which YAML forbids: remove it"
-    return 1, "is not YAML that can be read"
+        return line, f"contains the character {error.character!r}, which YAML forbids: remove it"
+    return 1, "is not valid YAML"

@@ -1,4 +1,4 @@
-"""Loads teams from folders, the ready-made ones by name. Says all that is wrong with one at once.
+"""Loads teams from folders, and ready-made teams by name. Reports all problems of a team at once.
 
 my-team/
   team.yaml              name, description, models, planner, synthesizer, limits, ladder, ...
@@ -28,26 +28,26 @@ from leadhand.plans.checks import team_problems
 from leadhand.teams import consistency
 from leadhand.teams.draft import TEAM_FILE, Draft, WorkerDraft, read
 from leadhand.teams.fields import RoleFields, TeamFields
-from leadhand.teams.notes import Notes, near
+from leadhand.teams.notes import Notes, closest
 from leadhand.teams.parts import ImportedParts, imported
-from leadhand.teams.tools import called
+from leadhand.teams.tools import name_for_model
 from leadhand.teams.trust import check_owners
-from leadhand.teams.values import elsewhere
+from leadhand.teams.values import tier_of_alias
 
 
 class TeamInspection(NamedTuple):
-    """A team and what there is to say of it."""
+    """A team with its problems and warnings, each as `file:line: what is wrong: how to fix it`."""
 
     team: Team | None
-    """None where there are problems."""
+    """`None` if there are problems."""
     problems: tuple[str, ...]
-    """What keeps it from working, each with file and line and how to mend it."""
+    """What keeps the team from working."""
     warnings: tuple[str, ...]
-    """What is doubtful, in the same form."""
+    """What is doubtful or has no effect."""
 
 
-class Summary(NamedTuple):
-    """A team in a line."""
+class TeamSummary(NamedTuple):
+    """A team's name, description and size, for lists."""
 
     name: str
     description: str
@@ -55,18 +55,18 @@ class Summary(NamedTuple):
 
 
 def ready_made() -> dict[str, Path]:
-    """The teams that come with leadhand: name -> folder, by name."""
+    """The teams that come with leadhand: name -> folder, sorted by name."""
     home = Path(__file__).parent
     return {file.parent.name: file.parent for file in sorted(home.glob(f"*/{TEAM_FILE}"))}
 
 
 def load(source: str | Path, *, trust: bool = False) -> Team:
-    """The team of that name, or in that folder.
+    """Load the ready-made team of that name, or the team in that folder.
 
-    A plain word is looked for among the ready-made teams first, then as a folder; `./word` and a
-    `Path` are always folders. The modules of a folder's functions are imported, and for that the
-    folder is put at the front of `sys.path`. Raises `TeamError` with every problem, `InputError`
-    if there is no such team, or if another user could have written it, unless `trust`.
+    A plain word is the name of a ready-made team if there is one, else a folder; `./word` and a
+    `Path` are always folders. Importing the modules of a folder's functions puts the folder at the
+    front of `sys.path`. Raises `TeamError` with every problem, and `InputError` if there is no such
+    team or, without `trust`, if another user could have written it.
     """
     inspection = inspect(source, trust=trust)
     if inspection.team is None:
@@ -75,53 +75,52 @@ def load(source: str | Path, *, trust: bool = False) -> Team:
 
 
 def inspect(source: str | Path, *, trust: bool = False, code: bool = True) -> TeamInspection:
-    """The team, unless it has problems; every problem; every warning.
+    """Load a team and report its problems and warnings instead of raising `TeamError`.
 
-    That no model is at hand is none: one may be named when the team is run. Imports the team's
-    functions as `load` does, and raises as it does. Without `code` nothing is imported: there is no
-    team then, and no problem that only its functions have.
+    A missing model is not a problem: it may be named when the team is run. Otherwise imports and
+    raises as `load` does. Without `code` nothing is imported: the result has no team, and no
+    problems that show only when functions are imported.
     """
-    return _inspect(find(source), _Way(trust=trust, code=code))
+    return _inspect(find(source), _Nesting(trust=trust, code=code))
 
 
-class _Way(NamedTuple):
-    """The way to a team within others."""
+class _Nesting(NamedTuple):
+    """The teams around the one that is loaded, and how all of them are loaded."""
 
     folders: tuple[Path, ...] = ()
-    """Of the teams around it, the outermost first."""
+    """The folders of the teams around it, the outermost first."""
     levels_left: int | None = None
-    """How many levels of teams those around it leave to it; none: there are none around it."""
+    """How many more levels the teams around it allow; `None` for the outermost team."""
     trust: bool = False
     """Whether another user's files may be imported."""
     code: bool = True
     """Whether anything is imported."""
 
-    def into(self, folder: Path, max_depth: int) -> "_Way":
-        """The way to the teams within the one in `folder`."""
+    def into(self, folder: Path, max_depth: int) -> "_Nesting":
+        """The nesting of the teams within the one in `folder`."""
         left = max_depth if self.levels_left is None else min(max_depth, self.levels_left - 1)
         return self._replace(folders=(*self.folders, folder.resolve()), levels_left=left)
 
 
-def _inspect(folder: Path, way: _Way) -> TeamInspection:
-    """`inspect`, of a team that may be within others."""
+def _inspect(folder: Path, nesting: _Nesting) -> TeamInspection:
     notes = Notes()
     own = folder not in ready_made().values()
-    if own and way.code and not way.trust:
+    if own and nesting.code and not nesting.trust:
         check_owners(folder)
     draft = read(folder, notes)
     consistency.check(draft, notes)
-    way = way.into(folder, _max_depth(draft.team))
+    nesting = nesting.into(folder, _max_depth(draft.team))
     parts = imported(
         draft,
         notes,
         own=own,
-        code=way.code,
-        team_of=lambda worker: _nested(worker, folder, way, notes),
+        code=nesting.code,
+        load_team=lambda worker: _nested(worker, folder, nesting, notes),
     )
     team = None
-    if draft.team is not None and not notes.problems and way.code:
+    if draft.team is not None and not notes.problems and nesting.code:
         team = _team(draft, draft.team, parts)
-        # Nothing is left for it to say, unless it learnt of a rule that the files' checks lack.
+        # Finds nothing more, unless it has a rule that the checks of the files lack.
         for text in team_problems(team, model_at_hand=True):
             notes.problem(draft.document.place(), text)
     return TeamInspection(None if notes.problems else team, notes.problems, notes.warnings)
@@ -131,8 +130,8 @@ def _max_depth(fields: TeamFields | None) -> int:
     return MAX_DEPTH if fields is None or fields.max_depth is None else fields.max_depth
 
 
-def _nested(worker: WorkerDraft, folder: Path, way: _Way, notes: Notes) -> Team | None:
-    """The team that a worker names; what is wrong with it is wrong with the worker."""
+def _nested(worker: WorkerDraft, folder: Path, nesting: _Nesting, notes: Notes) -> Team | None:
+    """The team that does a worker's work; its problems become problems of the worker."""
     source, place = worker.fields.team or "", worker.document.place("team")
     known = ready_made()
     try:
@@ -140,31 +139,31 @@ def _nested(worker: WorkerDraft, folder: Path, way: _Way, notes: Notes) -> Team 
     except InputError as error:
         notes.problem(place, f"{error}; ready-made teams are {', '.join(known)}")
         return None
-    names = " -> ".join(one.name for one in (*way.folders, inner.resolve()))
-    if inner.resolve() in way.folders:
+    names = " -> ".join(path.name for path in (*nesting.folders, inner.resolve()))
+    if inner.resolve() in nesting.folders:
         notes.problem(place, f"the team would contain itself ({names}): name another one")
         return None
-    if way.levels_left == 0:
+    if nesting.levels_left == 0:
         notes.problem(
             place,
             f"teams are nested deeper than `max_depth` allows ({names}): nest fewer, or raise it",
         )
         return None
-    found = _inspect(inner, way)
+    found = _inspect(inner, nesting)
     for problem in found.problems:
         notes.problem(place, f"in team {source!r}: {problem}")
     return found.team
 
 
-def summary(source: str | Path) -> Summary:
-    """A team's name, description and number of workers; nothing is checked or imported."""
+def summary(source: str | Path) -> TeamSummary:
+    """A team's name, description and number of workers, without checks and imports."""
     draft = read(find(source), Notes())
     description = draft.team.description if draft.team is not None else ""
-    return Summary(draft.name, description, len(draft.names))
+    return TeamSummary(draft.name, description, len(draft.names))
 
 
 def find(source: str | Path) -> Path:
-    """The folder of a team. Raises `InputError` that says which teams there are."""
+    """The folder of a team. Raises an `InputError` that lists the teams."""
     known = ready_made()
     if isinstance(source, str) and source in known:
         return known[source]
@@ -176,15 +175,15 @@ def find(source: str | Path) -> Path:
             if os.access(folder, os.R_OK | os.X_OK):
                 return folder
             raise InputError(f"team folder {str(source)!r} can't be read: permission denied")
-        there = folder.exists()
+        exists = folder.exists()
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
         raise InputError(f"team {str(source)!r} can't be read: {why}") from error
-    if there:
+    if exists:
         raise InputError(f"{str(source)!r} is not a folder: a team is a folder with {TEAM_FILE}")
-    if isinstance(source, Path) or not _is_word(source):
+    if isinstance(source, Path) or source != Path(source).name:
         raise InputError(f"there is no folder {str(source)!r}")
-    guess = near(source, known)
+    guess = closest(source, known)
     hint = f"did you mean {guess!r}? " if guess else ""
     raise InputError(
         f"there is no team {source!r}: {hint}ready-made are {', '.join(known)}; for one of your "
@@ -192,12 +191,8 @@ def find(source: str | Path) -> Path:
     )
 
 
-def _is_word(source: str) -> bool:
-    return source == Path(source).name
-
-
 def _team(draft: Draft, fields: TeamFields, parts: dict[str, ImportedParts]) -> Team:
-    usual = RetryRules()
+    defaults = RetryRules()
     ladder, planner, synthesizer = fields.ladder, fields.planner, fields.synthesizer
     return Team(
         draft.name,
@@ -241,8 +236,8 @@ def _team(draft: Draft, fields: TeamFields, parts: dict[str, ImportedParts]) -> 
         synthesis=synthesizer.strategy,
         limits=Limits(**fields.limits.model_dump()),
         retry=RetryRules(
-            max_attempts=ladder.max_attempts or usual.max_attempts,
-            backoff_s=usual.backoff_s if ladder.backoff_s is None else tuple(ladder.backoff_s),
+            max_attempts=ladder.max_attempts or defaults.max_attempts,
+            backoff_s=defaults.backoff_s if ladder.backoff_s is None else tuple(ladder.backoff_s),
         ),
         ladder=Ladder(
             **ladder.model_dump(exclude={"max_attempts", "backoff_s"}, exclude_none=True)
@@ -262,7 +257,7 @@ def _role(fields: RoleFields, *, plain: bool = False) -> Role:
 
 def _worker(draft: WorkerDraft, parts: ImportedParts) -> Worker:
     fields = draft.fields
-    tier = elsewhere(fields.model)
+    tier = tier_of_alias(fields.model)
     return Worker(
         draft.name,
         fields.description,
@@ -292,12 +287,12 @@ def _worker(draft: WorkerDraft, parts: ImportedParts) -> Worker:
 
 
 def _shared(draft: Draft, fields: TeamFields, parts: dict[str, ImportedParts]) -> tuple[str, ...]:
-    """The shared tools under the names that the tools themselves have."""
-    shared = {called(name): None for name in fields.shared_tools}
+    """The shared tools by the tools' own names."""
+    shared = {name_for_model(name): None for name in fields.shared_tools}
     for worker in draft.workers:
         used = worker.fields.tools if worker.fields.team is None else []
         for written, tool in zip(used, parts[worker.name].tools, strict=True):
             name = tool_name(tool)
-            if called(written) in shared and name is not None:
+            if name_for_model(written) in shared and name is not None:
                 shared[name] = None
     return tuple(shared)

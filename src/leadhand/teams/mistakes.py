@@ -1,4 +1,4 @@
-"""What is wrong with the fields of one file, in words for who wrote it: what, where, what to do."""
+"""Describes the mistakes in one file to its author: what is wrong, where, and how to fix it."""
 
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
@@ -7,17 +7,17 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from leadhand.teams.fields import NESTED, Fields, TeamFields
-from leadhand.teams.files import Keys, TeamFile, Value
-from leadhand.teams.notes import Notes, misspelt, near
+from leadhand.teams.files import KeyPath, TeamFile, Value
+from leadhand.teams.notes import Notes, closest, intended_name
 
 M = TypeVar("M", bound=Fields)
 
-_LIKENESS = 75
-"""From which likeness, 0 to 100, an unknown key of team.yaml is taken for a misspelt one."""
+_MIN_SIMILARITY = 75
+"""The similarity, 0 to 100, from which an unknown key of team.yaml counts as misspelt."""
 
 
 def validated(model: type[M], document: TeamFile, notes: Notes) -> M | None:
-    """The file as `model`, or none where `notes` now holds what is wrong with it."""
+    """The file as `model`, or `None` with the mistakes in `notes`."""
     _note_unknown(model, document.values, (), document, notes, own=model is TeamFields)
     try:
         return model.model_validate(document.values)
@@ -30,40 +30,46 @@ def validated(model: type[M], document: TeamFile, notes: Notes) -> M | None:
 def _note_unknown(
     model: type[Fields],
     values: dict[str, Value],
-    path: Keys,
+    path: KeyPath,
     document: TeamFile,
     notes: Notes,
     *,
     own: bool,
 ) -> None:
-    """Note keys without effect. In a file of leadhand's `own` format a misspelling is a problem;
-    workers' files are shared with other programs, which have further keys.
+    """Note keys without effect.
+
+    A misspelling is a problem in a file of leadhand's `own` format only: other programs use
+    workers' files too and have further keys.
     """
     for key, value in values.items():
         nested = NESTED.get((model, key))
         if key not in model.model_fields:
             place = document.place(*path, key)
             open_ended = model.model_config.get("extra") in ("allow", "forbid")
-            meant = misspelt(key, model.model_fields, likeness=_LIKENESS) if own else None
+            meant = (
+                intended_name(key, model.model_fields, min_similarity=_MIN_SIMILARITY)
+                if own
+                else None
+            )
             if meant is not None and not open_ended:
                 notes.problem(place, f"there is no key `{key}`: did you mean `{meant}`?")
-            elif said := _unknown(key, model):
-                notes.warn(place, said)
+            elif warning := _unknown(key, model):
+                notes.warn(place, warning)
         elif nested is not None:
             for step, inner in _mappings(value):
                 _note_unknown(nested, inner, (*path, key, *step), document, notes, own=own)
 
 
 def _unknown(key: str, model: type[Fields]) -> str | None:
-    """What to say of a key that `model` does not have; none where it may be right."""
+    """The warning about a key that `model` does not have; `None` if the key may be right."""
     match model.model_config.get("extra"):
         case "allow":
-            guess = misspelt(key, model.model_fields)
-            return f"`{key}` is passed on as it is: did you mean `{guess}`?" if guess else None
+            guess = intended_name(key, model.model_fields)
+            return f"`{key}` is passed on unchanged: did you mean `{guess}`?" if guess else None
         case "forbid":
             return None  # a problem, not a warning
         case _:
-            guess = near(key, model.model_fields)
+            guess = closest(key, model.model_fields)
             hint = f": did you mean `{guess}`?" if guess else ""
             return f"`{key}` has no effect in this version{hint}"
 
@@ -76,8 +82,8 @@ def _mappings(value: Value) -> Iterator[tuple[tuple[int, ...], dict[str, Value]]
 
 
 def _sentence(row: ErrorDetails, model: type[Fields], document: TeamFile) -> str:
-    """What is wrong with one field and how to mend it."""
-    # Steps that are not in the file are pydantic's own, or those of a form that it was brought to.
+    """What is wrong with one field and how to fix it."""
+    # Steps that are not in the file come from pydantic, or from a normalized form of the value.
     path = row["loc"] if row["type"] == "missing" else document.nearest(row["loc"])
     keys = [step for step in path if isinstance(step, str)]
     item = path[-1] if path else None
@@ -107,7 +113,7 @@ def _sentence(row: ErrorDetails, model: type[Fields], document: TeamFile) -> str
         case "list_type":
             return f"{field} is {_shown(given)} and must be a list: one `- item` a line"
         case "model_type" | "model_attributes_type" | "dict_type":
-            return f"{field} is {_shown(given)} and must hold `key: value` lines"
+            return f"{field} is {_shown(given)} and must have `key: value` lines"
         case "literal_error":
             return f"{field} is {_shown(given)} and must be {bounds['expected']}"
         case "greater_than":

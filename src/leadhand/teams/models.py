@@ -1,26 +1,26 @@
-"""What a team's files say of models, looked at for what contradicts itself or has no effect."""
+"""Checks what a team's files say about models for contradictions and keys without effect."""
 
 from leadhand.teams.draft import Draft, WorkerDraft
 from leadhand.teams.fields import TeamFields
 from leadhand.teams.files import TeamFile
-from leadhand.teams.notes import Notes, misspelt
-from leadhand.teams.values import elsewhere
+from leadhand.teams.notes import Notes, intended_name
+from leadhand.teams.values import tier_of_alias
 
 _IDLE = (
     *("tier", "model", "settings", "plain", "max_steps", "offline"),
     *("max_tool_calls", "max_output_mb"),
 )
-"""Keys of a worker that have no effect where a function always does its work."""
+"""Keys of a worker that have no effect if a function always does its work."""
 
 _IDLE_BESIDE_A_TEAM = (
     *("tier", "model", "settings", "plain", "max_steps", "offline", "run"),
     *("tools", "output", "isolate", "max_tool_calls", "max_output_mb"),
 )
-"""Keys of a worker that have no effect where a team does its work."""
+"""Keys of a worker that have no effect if a team does its work."""
 
 
 def check_team(draft: Draft, team: TeamFields, notes: Notes) -> None:
-    """Note what team.yaml says twice about its models."""
+    """Note what team.yaml declares twice about its models."""
     document = draft.document
     if team.model is not None and isinstance(draft.written.values.get("models"), str):
         notes.warn(
@@ -40,13 +40,13 @@ def check_team(draft: Draft, team: TeamFields, notes: Notes) -> None:
 
 
 def check_rates(draft: Draft, team: TeamFields, notes: Notes) -> None:
-    """Note rates of models that nobody uses, and whose name is nearly that of one in use."""
+    """Note rates of unused models whose name is nearly that of a model in use."""
     roles = (team.planner, team.synthesizer, team.judge, team.critic, team.router)
     known = {team.model, *(name for names in team.models.by_tier.values() for name in names)}
     known |= {role.model for role in roles if role is not None}
     known |= {worker.fields.model for worker in draft.workers}
     for name in team.rates.keys() - known:
-        guess = misspelt(name, [one for one in known if one is not None])
+        guess = intended_name(name, [model for model in known if model is not None])
         if guess is not None:
             notes.warn(
                 draft.document.place("rates", name),
@@ -55,40 +55,40 @@ def check_rates(draft: Draft, team: TeamFields, notes: Notes) -> None:
 
 
 def check_worker(worker: WorkerDraft, notes: Notes) -> None:
-    """Note what a worker's front matter says twice, or to no effect, about its model."""
+    """Note what a worker's front matter declares twice, or without effect, about its model."""
     fields, document = worker.fields, worker.document
     if fields.run is not None or fields.team is not None:
         _idle(worker, notes)
         return
-    tier = elsewhere(fields.model)
+    tier = tier_of_alias(fields.model)
     if tier is not None and fields.tier is None:
         notes.warn(
             document.place("model"),
-            f"{fields.model!r} is no `provider:model`: it is taken for `tier: {tier}`, which says "
-            "the same of any provider",
+            f"{fields.model!r} is no `provider:model`: it is read as `tier: {tier}`, which works "
+            "with any provider",
         )
     elif fields.model is not None and fields.tier is not None:
         _both(document, ("tier",), notes)
     if fields.plain and (fields.tools or fields.output is not None):
         notes.problem(
             document.place("plain"),
-            f"{worker.name!r} is plain and so can have neither tools nor a declared output: leave "
-            "out one or the other",
+            f"{worker.name!r} is plain and so can have neither tools nor a declared output: remove "
+            "them, or `plain`",
         )
     if fields.plain and fields.min_confidence is not None:
         notes.warn(
             document.place("min_confidence"),
-            "a plain answer does not say how sure it is: `min_confidence` has no effect",
+            "a plain answer has no confidence: `min_confidence` has no effect",
         )
     if not document.body and not worker.has_function:
         notes.warn(
             document.place(),
-            f"{worker.name!r} has no instructions: write below the front matter how it is to work",
+            f"{worker.name!r} has no instructions: write them below the front matter",
         )
 
 
 def _idle(worker: WorkerDraft, notes: Notes) -> None:
-    """Note the keys that say how a model is used where none will be."""
+    """Note the keys about models of a worker that never uses one."""
     doer = "run" if worker.fields.team is None else "team"
     for key in _IDLE if doer == "run" else _IDLE_BESIDE_A_TEAM:
         if key in worker.document.values:
@@ -101,5 +101,5 @@ def _idle(worker: WorkerDraft, notes: Notes) -> None:
 def _both(document: TeamFile, path: tuple[str, ...], notes: Notes) -> None:
     notes.warn(
         document.place(*path),
-        "`model` comes in place of the tier's models: `tier` has no effect beside it",
+        "`model` replaces the tier's models: `tier` has no effect beside it",
     )

@@ -1,4 +1,4 @@
-"""What a worker's front matter declares as its input and output: a JSON Schema, or a class."""
+"""Loads what a worker's front matter declares as input and output: a JSON Schema or a class."""
 
 import inspect
 import warnings
@@ -9,8 +9,8 @@ from typing import Literal, cast
 from pydantic import JsonValue, TypeAdapter
 
 from leadhand.teams.draft import WorkerDraft
-from leadhand.teams.files import Keys
-from leadhand.teams.functions import Unusable, named
+from leadhand.teams.files import KeyPath
+from leadhand.teams.functions import Unusable, resolve
 from leadhand.teams.notes import Notes
 
 _DEFINITIONS = "#/$defs/"
@@ -19,10 +19,10 @@ _DEFINITIONS = "#/$defs/"
 def declared_form(
     worker: WorkerDraft, key: Literal["input", "output"], folder: Path, notes: Notes
 ) -> object:
-    """The worker's input or output, a type or a schema; None if there is none to be used."""
+    """The worker's input or output, a type or a schema; `None` if there is none or it is wrong."""
     declared = worker.fields.input if key == "input" else worker.fields.output
     if isinstance(declared, str):
-        found = named(declared, folder)
+        found = resolve(declared, folder)
         if not isinstance(found, Unusable | Mapping):
             found = _typed(found, declared)
         if isinstance(found, Unusable):
@@ -46,25 +46,25 @@ def _typed(found: object, name: str) -> object | Unusable:
             warnings.simplefilter("ignore")
             TypeAdapter(cast("type[object]", found)).json_schema()
     except Exception as error:
-        # Classes bring hooks of their own into it, which may raise anything.
-        said = " ".join(str(error).partition("\n")[0].split())
+        # A class may have schema hooks of its own, which may raise anything.
+        why = " ".join(str(error).partition("\n")[0].split())
         return Unusable(
-            f"{name!r} can't be the form of JSON data ({type(error).__name__}: {said}): name a "
-            "pydantic model, a dataclass or a TypedDict"
+            f"{name!r} can't describe JSON data ({type(error).__name__}: {why}): name a pydantic "
+            "model, a dataclass or a TypedDict"
         )
     return found
 
 
-def _mistakes(schema: Mapping[str, JsonValue]) -> Iterator[tuple[Keys, str]]:
-    """What is wrong with a JSON Schema, each with its place in it."""
-    # Takes a quarter of a second, and few teams have a schema.
+def _mistakes(schema: Mapping[str, JsonValue]) -> Iterator[tuple[KeyPath, str]]:
+    """Each mistake in a JSON Schema, with its path."""
+    # The import takes a quarter of a second, and few teams have a schema.
     from jsonschema import Draft202012Validator
     from jsonschema.validators import validator_for
 
     kind = validator_for(schema, default=Draft202012Validator)
     for error in kind(kind.META_SCHEMA).iter_errors(dict(schema)):
-        said = " ".join(error.message.split())[:200]
-        yield tuple(error.absolute_path), f"is not JSON Schema: {said}"
+        why = " ".join(error.message.split())[:200]
+        yield tuple(error.absolute_path), f"is not JSON Schema: {why}"
     defined = schema.get("$defs")
     for path, target in _references(schema, ()):
         name = target.removeprefix(_DEFINITIONS) if target.startswith(_DEFINITIONS) else None
@@ -72,7 +72,7 @@ def _mistakes(schema: Mapping[str, JsonValue]) -> Iterator[tuple[Keys, str]]:
             yield path, f"`$ref` is {target!r} and must be `#/$defs/` and a name under `$defs`"
 
 
-def _references(value: object, path: Keys) -> Iterator[tuple[Keys, str]]:
+def _references(value: object, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
     if isinstance(value, Mapping):
         for key, inner in cast("Mapping[str, JsonValue]", value).items():
             if key == "$ref" and isinstance(inner, str):

@@ -1,4 +1,4 @@
-"""What the workers of a folder are made of besides plain data: functions, tools, output types."""
+"""Imports what the workers of a folder name: functions, tools, input and output types, teams."""
 
 import builtins
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from leadhand.teams.tools import tools
 
 
 class ImportedParts(NamedTuple):
-    """What one worker's front matter names, as it was found."""
+    """What one worker's front matter names, imported."""
 
     run: WorkFunction | AgentLike | None
     offline: WorkFunction | None
@@ -26,54 +26,52 @@ class ImportedParts(NamedTuple):
     retry: Retry
 
 
-TeamOf = Callable[[WorkerDraft], Team | None]
+LoadTeam = Callable[[WorkerDraft], Team | None]
 
 
 def imported(
-    draft: Draft, notes: Notes, *, own: bool, code: bool, team_of: TeamOf
+    draft: Draft, notes: Notes, *, own: bool, code: bool, load_team: LoadTeam
 ) -> dict[str, ImportedParts]:
-    """The parts of every worker, by its name; what can't be had, `notes` says.
+    """The parts of every worker, by its name; `notes` gets a problem for each that fails.
 
-    `team_of` loads the team that does a worker's work, where it names one. `own`: the folder's
-    modules are made importable, by worker processes too, unless they would hide Python's own.
+    `load_team` loads the team that does a worker's work, if it names one. `own`: the team is the
+    user's, so its folder becomes importable unless its modules would shadow the standard library.
     Without `code` nothing is imported, and there are no parts.
     """
     if own:
-        hiding = functions.hiding(draft.folder)
-        for name in hiding:
+        shadowing = functions.shadowing(draft.folder)
+        for name in shadowing:
             notes.problem(FileLine(name, 0), "hides Python's own module of that name: rename it")
-        if hiding and code:
+        if shadowing and code:
             return {}
     if not code:
         for worker in draft.workers:
             if worker.fields.team is not None:
-                team_of(worker)
+                load_team(worker)
         return {}
     if own:
-        functions.importable(draft.folder)
+        functions.make_importable(draft.folder)
     return {
-        worker.name: _parts(worker, draft.folder, notes, team_of, own) for worker in draft.workers
+        worker.name: _parts(worker, draft.folder, notes, load_team, own) for worker in draft.workers
     }
 
 
 def _parts(
-    worker: WorkerDraft, folder: Path, notes: Notes, team_of: TeamOf, own: bool
+    worker: WorkerDraft, folder: Path, notes: Notes, load_team: LoadTeam, own: bool
 ) -> ImportedParts:
     fields = worker.fields
     retry = Retry(on=_exceptions(worker, folder, notes), attempts=fields.retry.attempts)
+    taken = declared_form(worker, "input", folder, notes)
     if fields.team is not None:
-        taken = declared_form(worker, "input", folder, notes)
-        given = team_of(worker)
-        return ImportedParts(
-            None, None, tools=(), input=taken, output=None, team=given, retry=retry
-        )
+        team = load_team(worker)
+        return ImportedParts(None, None, tools=(), input=taken, output=None, team=team, retry=retry)
     return ImportedParts(
         run=_work(worker, "run", fields.run, folder, notes, own),
         offline=cast(
             "WorkFunction | None", _work(worker, "offline", fields.offline, folder, notes, own)
         ),
         tools=tools(worker, folder, notes),
-        input=declared_form(worker, "input", folder, notes),
+        input=taken,
         output=declared_form(worker, "output", folder, notes),
         team=None,
         retry=retry,
@@ -83,13 +81,13 @@ def _parts(
 def _exceptions(
     worker: WorkerDraft, folder: Path, notes: Notes
 ) -> tuple[type[BaseException], ...] | None:
-    """The exceptions that a worker's `retry` names; None where it names none."""
+    """The exceptions that a worker's `retry` names; `None` if it names none."""
     names = worker.fields.retry.on
     if names is None:
         return None
     found: list[type[BaseException]] = []
     for name in names:
-        kind = functions.named(name, folder) if ":" in name else getattr(builtins, name)
+        kind = functions.resolve(name, folder) if ":" in name else getattr(builtins, name)
         if isinstance(kind, functions.Unusable):
             notes.problem(worker.document.place("retry", "on"), kind.why)
         elif isinstance(kind, type) and issubclass(kind, BaseException):
@@ -105,7 +103,7 @@ def _work(
     if name is None:
         return None
     isolate = worker.fields.isolate
-    found = functions.work(name, folder, isolate=isolate, agents=key == "run", own=own)
+    found = functions.work_function(name, folder, isolate=isolate, agents=key == "run", own=own)
     if isinstance(found, functions.Unusable):
         notes.problem(worker.document.place(key), found.why)
         return None

@@ -1,6 +1,6 @@
-"""What is left of a file once its wrong fields are taken out, so that the rest can be checked too.
+"""Removes the wrong fields from a file, so that the rest can be checked too.
 
-Nothing salvaged ever runs: a file that needed it has a problem, and so has its team.
+A salvaged file never runs: it has a problem, and so has its team.
 """
 
 from collections.abc import Iterator, Mapping
@@ -9,24 +9,24 @@ from typing import TypeVar
 from pydantic import ValidationError
 
 from leadhand.teams.fields import Fields
-from leadhand.teams.files import Keys, TeamFile, Value
+from leadhand.teams.files import KeyPath, TeamFile, Value
 
 M = TypeVar("M", bound=Fields)
 
 _ROUNDS = 5
-"""Taking a field out may leave what holds it wrong, at most once for each level of nesting."""
+"""Removing a field may make the mapping around it wrong, at most once per level of nesting."""
 _FILLER = "-"
 _FILLED = frozenset({"description", "intent"})
-"""Prose that nothing else refers to: something has to stand there, and it does not matter what."""
+"""Required prose that nothing else refers to: any text will do in its place."""
 
 
 def salvaged(model: type[M], document: TeamFile) -> tuple[M, TeamFile] | None:
-    """The file without its wrong fields, lines in step; none where too little is left."""
+    """The file without its wrong fields, with its lines; `None` if too little is left."""
     for _ in range(_ROUNDS):
         try:
             return model.model_validate(document.values), document
         except ValidationError as error:
-            changes: dict[Keys, Value] = {}
+            changes: dict[KeyPath, Value] = {}
             for row in error.errors(include_url=False):
                 path = row["loc"]
                 if path and path[-1] in _FILLED:
@@ -40,11 +40,11 @@ def salvaged(model: type[M], document: TeamFile) -> tuple[M, TeamFile] | None:
     return None
 
 
-def _changed(document: TeamFile, changes: Mapping[Keys, Value]) -> TeamFile:
-    """The document with these values in place of its own, none meaning that it is taken out."""
-    lines: dict[Keys, int] = {}
+def _changed(document: TeamFile, changes: Mapping[KeyPath, Value]) -> TeamFile:
+    """The document with some values replaced; those that `changes` has as `None` are removed."""
+    lines: dict[KeyPath, int] = {}
 
-    def copy(value: Value, old: Keys, new: Keys) -> Value:
+    def copy(value: Value, old: KeyPath, new: KeyPath) -> Value:
         if old in document.lines:
             lines[new] = document.lines[old]
         if isinstance(value, dict):
@@ -60,7 +60,7 @@ def _changed(document: TeamFile, changes: Mapping[Keys, Value]) -> TeamFile:
             return list(_items(items, old, new))
         return value
 
-    def _items(items: Iterator[Value], old: Keys, new: Keys) -> Iterator[Value]:
+    def _items(items: Iterator[Value], old: KeyPath, new: KeyPath) -> Iterator[Value]:
         count = 0
         for index, inner in enumerate(items):
             if inner is not None:

@@ -1,4 +1,4 @@
-"""`teams new`: a small team that works, in a folder of its own, to be changed into another one."""
+"""`teams new` creates a folder with a small working team that the user changes into their own."""
 
 import keyword
 import os
@@ -17,14 +17,13 @@ from leadhand.teams.schema import FOLDER as SCHEMAS
 
 _TEMPLATE = Path(__file__).parent / "scaffold" / "support"
 _MODULE = "support_desk"
-"""What the template's module is called; in a new team it has the team's name."""
+"""The name of the template's module; in a new team it is named after the team."""
 
 
 def create(folder: Path) -> Path:
-    """The folder with a new team in it; it is there complete or not at all.
+    """Create `folder` with a new team in it, completely or not at all.
 
-    An empty folder is filled. Raises `InputError` where there is something already, or where
-    nothing can be written.
+    An empty folder is filled. Raises `InputError` if the folder is not empty or can't be written.
     """
     try:
         place = folder.resolve()
@@ -41,9 +40,9 @@ def create(folder: Path) -> Path:
 
 def _check_empty(place: Path, folder: Path) -> None:
     if not place.is_dir():
-        raise InputError(f"{str(folder)!r} is there already and is no folder: name another")
+        raise InputError(f"{str(folder)!r} exists and is not a folder: name another")
     if any(place.iterdir()):
-        raise InputError(f"folder {str(folder)!r} is not empty: name one that is not there yet")
+        raise InputError(f"folder {str(folder)!r} is not empty: name one that does not exist yet")
 
 
 def _make(place: Path, folder: Path) -> None:
@@ -56,10 +55,10 @@ def _make(place: Path, folder: Path) -> None:
 
 
 def _fill(place: Path) -> None:
-    """Write into a folder that is there: it may be where the user's shell is, so it is kept."""
+    """Write into an existing folder. It is not replaced, because a shell may be in it."""
     with tempfile.TemporaryDirectory(dir=place, prefix=".new-team-") as beside:
         written = _write(Path(beside) / "team", module_name(place.name))
-        # What makes it a team comes last.
+        # The file that makes it a team comes last.
         names = sorted(os.listdir(written), key=lambda name: name == TEAM_FILE)
         for name in names:
             (written / name).rename(place / name)
@@ -69,10 +68,10 @@ def _write(folder: Path, module: str) -> Path:
     # File by file: folders of an installed package may be read-only, and these must not be.
     for file in sorted(_TEMPLATE.rglob("*")):
         if file.is_file() and file.suffix != ".pyc":
-            there = folder / str(file.relative_to(_TEMPLATE)).replace(_MODULE, module)
-            there.parent.mkdir(parents=True, exist_ok=True)
+            target = folder / str(file.relative_to(_TEMPLATE)).replace(_MODULE, module)
+            target.parent.mkdir(parents=True, exist_ok=True)
             text = file.read_text(encoding="utf-8").replace(_MODULE, module)
-            there.write_text(text, encoding="utf-8")
+            target.write_text(text, encoding="utf-8")
     (folder / SCHEMAS.name).mkdir()
     for file in sorted(SCHEMAS.glob("*.json")):
         shutil.copyfile(file, folder / SCHEMAS.name / file.name)
@@ -80,9 +79,9 @@ def _write(folder: Path, module: str) -> Path:
 
 
 def module_name(team: str) -> str:
-    """What the Python module of a team of that name is called: an identifier no other module has.
+    """The name of a team's Python module: an identifier that no other module has.
 
-    `my-team` is `my_team`; `calendar` is `calendar_team`, since Python has a `calendar`.
+    `my-team` becomes `my_team`; `calendar` becomes `calendar_team`, since Python has a `calendar`.
     """
     plain = unicodedata.normalize("NFKD", team).encode("ascii", "ignore").decode().lower()
     name = re.sub(r"[^a-z0-9]+", "_", plain).strip("_")[:60] or "team"
@@ -92,7 +91,6 @@ def module_name(team: str) -> str:
 
 
 def _is_taken(name: str) -> bool:
-    """Whether Python or an installed package has a module of that name."""
     if name in sys.stdlib_module_names or name.startswith("leadhand"):
         return True
     installed = [sysconfig.get_path("purelib"), sysconfig.get_path("platlib")]

@@ -1,7 +1,6 @@
-"""JSON Schemas of a team's files, for editors, made from the fields that the loader checks.
+"""JSON Schemas of a team's files for editors, generated from the fields that the loader checks.
 
-They come with leadhand as files, so that nothing need be run to use them. After a change of the
-fields, `python -m leadhand.teams.schema` writes them anew.
+leadhand ships them as files. After changing the fields run `python -m leadhand.teams.schema`.
 """
 
 import ast
@@ -20,23 +19,23 @@ from leadhand.teams import fields as fields_module
 from leadhand.teams.fields import NESTED, Fields, TeamFields, WorkerFields
 
 FOLDER = Path(__file__).parent / "schemas"
-"""Where the files are."""
+"""Where the schema files are."""
 FILES: dict[str, type[Fields]] = {
     "team.schema.json": TeamFields,
     "worker.schema.json": WorkerFields,
 }
-"""Which fields each file describes."""
+"""File name -> the fields that it describes."""
 
 
 class _ForEditors(GenerateJsonSchema):
-    """Without what an editor would only repeat: titles made of names, and what null means."""
+    """Leaves out what is of no use in an editor: titles made from names, and null."""
 
     def field_title_should_be_set(self, schema: object) -> bool:  # pyright: ignore[reportIncompatibleMethodOverride]
-        """No field has a title besides its name."""
+        """Give no field a title."""
         return False
 
     def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
-        """A key without a value is as good as no key."""
+        """Leave out null: a key without a value means the same as no key."""
         return self.generate_inner(schema["schema"])
 
 
@@ -44,11 +43,11 @@ def text(name: str) -> str:
     """The content of the schema file `name`."""
     fields = FILES[name]
     made = fields.model_json_schema(schema_generator=_ForEditors)
-    sayings = _docstrings()
-    _describe(made, fields, sayings)
+    docstrings = _docstrings()
+    _describe(made, fields, docstrings)
     for kind in NESTED.values():
         if kind.__name__ in made["$defs"]:
-            _describe(made["$defs"][kind.__name__], kind, sayings)
+            _describe(made["$defs"][kind.__name__], kind, docstrings)
     schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **cast("dict[str, JsonValue]", _tidy(made)),
@@ -57,16 +56,16 @@ def text(name: str) -> str:
 
 
 def _describe(
-    schema: JsonSchemaValue, kind: type[Fields], sayings: Mapping[tuple[str, str], str]
+    schema: JsonSchemaValue, kind: type[Fields], docstrings: Mapping[tuple[str, str], str]
 ) -> None:
-    """Give every property the docstring of its field, of the nearest class that has the field."""
-    for name, one in schema["properties"].items():
-        owner = next(base for base in kind.__mro__ if (base.__name__, name) in sayings)
-        one["description"] = sayings[owner.__name__, name]
+    """Give every property the docstring of its field, which a base class may have."""
+    for name, described in schema["properties"].items():
+        owner = next(base for base in kind.__mro__ if (base.__name__, name) in docstrings)
+        described["description"] = docstrings[owner.__name__, name]
 
 
 def _docstrings() -> dict[tuple[str, str], str]:
-    """Class and field -> the docstring under it. Read here alone: it takes its time."""
+    """(class, field) -> the field's docstring, from the source."""
     found: dict[tuple[str, str], str] = {}
     for node in ast.parse(inspect.getsource(fields_module)).body:
         if not isinstance(node, ast.ClassDef):
@@ -75,9 +74,9 @@ def _docstrings() -> dict[tuple[str, str], str]:
             match field, below:
                 case (
                     ast.AnnAssign(target=ast.Name(id=name)),
-                    ast.Expr(value=ast.Constant(value=str(said))),
+                    ast.Expr(value=ast.Constant(value=str(docstring))),
                 ):
-                    found[node.name, name] = " ".join(said.split())
+                    found[node.name, name] = " ".join(docstring.split())
                 case _:
                     pass
     return found
@@ -89,7 +88,7 @@ def _tidy(value: JsonValue) -> JsonValue:
             kept = {
                 key: _tidy(inner)
                 for key, inner in value.items()
-                # Class names as titles, and defaults that are nothing, tell an editor nothing.
+                # Class names as titles and empty defaults are of no use in an editor.
                 if not (key == "title" and isinstance(inner, str))
                 and not (key == "default" and (isinstance(inner, dict) or inner in (None, "", [])))
             }

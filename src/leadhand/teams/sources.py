@@ -1,7 +1,7 @@
-"""What `--team` may name: a ready-made team, a folder, `module:attribute`, `file.py[:attribute]`.
+"""Loads what `--team` names: ready-made team, folder, `module:attribute`, `file.py[:attribute]`.
 
-A module is looked for among what is installed first, and only then in the current folder: no file
-there can take the place of an installed one. What is imported from a folder is checked by `trust`.
+Installed modules come before those in the current folder, so no file there can shadow one. `trust`
+checks what is imported from a folder.
 """
 
 import inspect
@@ -24,22 +24,22 @@ _FILE = re.compile(r"(?P<file>.+\.py)(?::(?P<attribute>.*))?", re.DOTALL)
 
 
 class PythonTeam(NamedTuple):
-    """A team that Python code makes."""
+    """A team that is defined in Python."""
 
     module: str
     attribute: str
     """Empty: the only team in the module."""
     folder: Path | None
-    """Where the module is imported from; none: it is installed."""
+    """Where to import the module from; `None` if it is installed."""
     shown: str
-    """How the user named the place."""
+    """The module or file as the user wrote it."""
 
 
 def team_of(source: str, *, trust: bool = False, folder: str | Path = "") -> Team:
-    """The team that `source` names. `folder` is where files and modules are looked for.
+    """Load the team that `source` names. Files and modules are searched for in `folder`.
 
-    `trust`: another user's files may be imported. Raises `InputError` if there is no such team, or
-    nothing that can be used; `TeamError` with every problem of a team folder.
+    `trust`: another user's files may be imported. Raises `InputError` if there is no such team or
+    it can't be used, and `TeamError` with every problem of a team folder.
     """
     python = python_team(source, folder)
     if python is None:
@@ -54,7 +54,7 @@ def team_of(source: str, *, trust: bool = False, folder: str | Path = "") -> Tea
 
 
 def absolute(source: str, folder: str | Path = "") -> str:
-    """`source` as it names the same team from any folder; a module stays as it is."""
+    """`source` with an absolute path, so that it works from any folder; modules stay unchanged."""
     if source in ready_made():
         return source
     parts = _FILE.fullmatch(source)
@@ -66,9 +66,9 @@ def absolute(source: str, folder: str | Path = "") -> str:
 
 
 def python_team(source: str, folder: str | Path = "") -> PythonTeam | None:
-    """Where the Python team `source` is; none if it names a ready-made team or a folder.
+    """The Python team that `source` names, not imported; `None` for ready-made teams and folders.
 
-    Nothing is imported. Raises `InputError` if there is no such file or module.
+    Raises `InputError` if there is no such file or module.
     """
     if source in ready_made() or Path(folder, source).is_dir():
         return None
@@ -104,18 +104,18 @@ def _imported(python: PythonTeam, *, trust: bool) -> Team:
     if python.folder is not None:
         if not trust:
             check_owners(python.folder, whole=False)
-        hiding = functions.hiding(python.folder)
-        if hiding:
+        shadowing = functions.shadowing(python.folder)
+        if shadowing:
             raise InputError(
-                f"{python.folder / hiding[0]} hides Python's own module of that name: rename it"
+                f"{python.folder / shadowing[0]} hides Python's own module of that name: rename it"
             )
-        functions.importable(python.folder)
-    found = functions.module(python.module, python.folder)
+        functions.make_importable(python.folder)
+    found = functions.import_module(python.module, python.folder)
     if isinstance(found, functions.Unusable):
         raise InputError(f"team {python.shown!r}: {found.why}")
     if not python.attribute:
         return _only(vars(found).items(), python.shown)
-    named = functions.named(f"{python.module}:{python.attribute}", python.folder)
+    named = functions.resolve(f"{python.module}:{python.attribute}", python.folder)
     if isinstance(named, functions.Unusable):
         teams = _teams(vars(found).items())
         there = f" (its teams: {', '.join(teams)})" if teams else ""
@@ -124,16 +124,16 @@ def _imported(python: PythonTeam, *, trust: bool) -> Team:
 
 
 def _teams(values: Iterable[tuple[str, object]]) -> dict[str, Team]:
-    """The teams among a module's values by name, each once."""
+    """The teams among a module's values, each under its first name."""
     teams: dict[str, Team] = {}
     for name, value in values:
-        if isinstance(value, Team) and not any(value is one for one in teams.values()):
+        if isinstance(value, Team) and not any(value is team for team in teams.values()):
             teams[name] = value
     return teams
 
 
 def _only(values: Iterable[tuple[str, object]], shown: str) -> Team:
-    """The only team among a module's values that is no worker of another. Raises `InputError`."""
+    """The only team in a module that is not nested in another. Raises `InputError`."""
     values = tuple(values)
     every = _teams(values)
     nested = {id(worker.team) for team in every.values() for worker in team.workers}
@@ -155,7 +155,7 @@ def _makes_team(value: object) -> bool:
 
 
 def _made(value: object, shown: str) -> Team:
-    """The team that `value` is or makes. Raises `InputError`."""
+    """The team that `value` is or returns. Raises `InputError`."""
     made = value
     if inspect.iscoroutinefunction(value):
         raise InputError(

@@ -1,7 +1,7 @@
-"""The tools that a worker's front matter names: ready-made, of one's own, or mere labels.
+"""Loads the tools that a worker's front matter names: ready-made ones, functions, or mere labels.
 
-A worker whose work a function does may list what that function uses under any name; where a model
-does the work, every name has to be a tool, since the model is going to call it.
+If a model does the work, every name must be a tool that it can call. A worker with a function may
+list what that function uses under any name.
 """
 
 import inspect
@@ -14,12 +14,12 @@ from pydantic import PydanticSchemaGenerationError, PydanticUserError, TypeAdapt
 
 from leadhand.contracts.team import tool_name
 from leadhand.teams.draft import WorkerDraft
-from leadhand.teams.functions import Unusable, is_of_pydantic_ai, named
-from leadhand.teams.notes import Notes, misspelt, near
+from leadhand.teams.functions import Unusable, is_of_pydantic_ai, resolve
+from leadhand.teams.notes import Notes, closest, intended_name
 from leadhand.teams.values import is_reference
 from leadhand.tools.ready_made import NAMES
 
-_ELSEWHERE = {
+_ALIASES = {
     "glob": "list_files",
     "grep": "search_files",
     "ls": "list_files",
@@ -27,16 +27,16 @@ _ELSEWHERE = {
     "webfetch": "read_page",
     "websearch": "search_web",
 }
-"""What others call tools that do the same."""
+"""Names that other programs use for tools that do the same."""
 
 
-def called(tool: str) -> str:
-    """What a model calls the tool that a file names: of `module:function` the function's name."""
+def name_for_model(tool: str) -> str:
+    """The name under which a model calls a tool: the function's name of `module:function`."""
     return tool.rpartition(":")[2].rpartition(".")[2] if is_reference(tool) else tool
 
 
 def tools(worker: WorkerDraft, folder: Path, notes: Notes) -> tuple[object, ...]:
-    """The worker's tools; of those that can't be had, `notes` says why."""
+    """The worker's tools; `notes` gets a problem for each that can't be loaded."""
     found: list[object] = []
     for index, name in enumerate(worker.fields.tools):
         place = worker.document.place("tools", index)
@@ -44,7 +44,7 @@ def tools(worker: WorkerDraft, folder: Path, notes: Notes) -> tuple[object, ...]
         if isinstance(tool, Unusable):
             notes.problem(place, tool.why)
         elif tool == name and name not in NAMES:
-            _label(name, worker, index, notes)
+            _note_unknown(name, worker, index, notes)
             found.append(name)
         else:
             for doubt in _doubts(tool):
@@ -54,10 +54,10 @@ def tools(worker: WorkerDraft, folder: Path, notes: Notes) -> tuple[object, ...]
 
 
 def _tool(name: str, folder: Path) -> object | Unusable:
-    tool = named(name, folder)
-    if isinstance(tool, Unusable) or is_of_pydantic_ai(tool, "AbstractToolset"):
+    tool = resolve(name, folder)
+    if isinstance(tool, Unusable):
         return tool
-    if is_of_pydantic_ai(tool, "Tool"):
+    if is_of_pydantic_ai(tool, "AbstractToolset") or is_of_pydantic_ai(tool, "Tool"):
         return tool
     if not callable(tool) or isinstance(tool, type) or tool_name(tool) is None:
         kind = "a class" if isinstance(tool, type) else type(tool).__name__
@@ -68,31 +68,32 @@ def _tool(name: str, folder: Path) -> object | Unusable:
 
 
 def _unfillable(tool: Callable[..., object], name: str) -> Unusable | None:
-    """What is wrong with a function whose parameters no model could fill in."""
+    """The problem with a function whose parameters a model can't fill in, if any."""
     try:
         parameters = inspect.signature(tool).parameters.values()
-        if any("RunContext" in str(one.annotation) for one in parameters):
-            return None  # pydantic-ai fills that one in, and only it knows how
+        if any("RunContext" in str(parameter.annotation) for parameter in parameters):
+            return None  # pydantic-ai fills that one in and checks it later
         with warnings.catch_warnings():
-            # Of defaults that JSON can't hold: a model leaves them as they are.
+            # About defaults that JSON can't represent, which a model never sets.
             warnings.simplefilter("ignore")
             TypeAdapter(cast("type[object]", tool)).json_schema()
     except (PydanticSchemaGenerationError, PydanticUserError, NameError, ValueError) as error:
-        said = " ".join(str(error).split(". ")[0].split())
+        why = " ".join(str(error).split(". ")[0].split())
         return Unusable(
-            f"a model can't fill in the parameters of {name!r} ({said}): give them plain types"
+            f"a model can't fill in the parameters of {name!r} ({why}): give them plain types"
         )
     return None
 
 
-def _label(name: str, worker: WorkerDraft, index: int, notes: Notes) -> None:
+def _note_unknown(name: str, worker: WorkerDraft, index: int, notes: Notes) -> None:
+    """Note a name that is no tool: a mere label if the worker has a function, else a problem."""
     place = worker.document.place("tools", index)
     if worker.has_function:
-        guess = misspelt(name, NAMES)
+        guess = intended_name(name, NAMES)
         if guess:
             notes.warn(place, f"{name!r} is no tool that a model can use: did you mean {guess!r}?")
         return
-    guess = _ELSEWHERE.get(name.partition("(")[0].casefold()) or near(name.casefold(), NAMES)
+    guess = _ALIASES.get(name.partition("(")[0].casefold()) or closest(name.casefold(), NAMES)
     hint = f"did you mean {guess!r}? " if guess else ""
     notes.problem(
         place,
@@ -102,7 +103,7 @@ def _label(name: str, worker: WorkerDraft, index: int, notes: Notes) -> None:
 
 
 def _doubts(tool: object) -> list[str]:
-    """What makes a function harder to use for a model than it need be."""
+    """What makes a function needlessly hard for a model to use."""
     if not inspect.isroutine(tool):
         return []
     doubts: list[str] = []
@@ -110,16 +111,16 @@ def _doubts(tool: object) -> list[str]:
     name = tool_name(tool)
     if not inspect.getdoc(function):
         doubts.append(
-            f"the tool {name!r} has no docstring: say in one what it gives, the model goes by it"
+            f"the tool {name!r} has no docstring: write what it returns, since the model reads it"
         )
     bare = [
-        f"`{one.name}`"
-        for one in inspect.signature(function).parameters.values()
-        if one.annotation is inspect.Parameter.empty
+        f"`{parameter.name}`"
+        for parameter in inspect.signature(function).parameters.values()
+        if parameter.annotation is inspect.Parameter.empty
     ]
     if bare:
         doubts.append(
-            f"the tool {name!r} takes {', '.join(bare)} of no stated type: annotate it, so that "
-            "what the model fills in is checked"
+            f"the tool {name!r} takes {', '.join(bare)} without a type: annotate it, so that the "
+            "model's arguments are checked"
         )
     return doubts

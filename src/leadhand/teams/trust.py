@@ -1,9 +1,9 @@
-"""Whose files a team is made of. What another user could have written is not imported unasked.
+"""Checks who owns a team's files: code of other users is imported only with `--trust`.
 
-Checked, before anything is imported: the folder with its links resolved, every folder above it,
-and every entry in it that leadhand reads or Python could import, links and their targets alike.
+The check precedes all imports. It covers the folder with its links resolved, every folder above
+it, and every entry in it that leadhand reads or Python could import, links and their targets alike.
 All must belong to the user who runs the program or to root. Permissions are not checked, except
-that a folder such as `/tmp`, into which all users may write, is no place to import from.
+that nothing is imported from a folder such as `/tmp`, into which all users may write.
 """
 
 import os
@@ -16,7 +16,7 @@ from pathlib import Path
 from leadhand.errors import InputError
 
 MAX_ENTRIES = 100_000
-"""Entries of a folder that are looked at; one with more needs the user's word."""
+"""How many entries of a folder are checked; a folder with more needs `--trust`."""
 _DATA = (".md", ".yaml")
 _ADVICE = (
     "what is imported runs with your permissions; add --trust if you know that it is safe, or copy "
@@ -25,10 +25,10 @@ _ADVICE = (
 
 
 def trusted_owners(environ: Mapping[str, str]) -> frozenset[int]:
-    """The user ids whose files may be imported: one's own, root's, and under sudo its caller's."""
-    me = os.geteuid() if hasattr(os, "geteuid") else 0
-    behind = environ.get("SUDO_UID", "") if me == 0 else ""
-    return frozenset({me, 0, *([int(behind)] if behind.isdecimal() else [])})
+    """The ids of the users whose files may be imported: this user, root, and the caller of sudo."""
+    user = os.geteuid() if hasattr(os, "geteuid") else 0
+    caller = environ.get("SUDO_UID", "") if user == 0 else ""
+    return frozenset({user, 0, *([int(caller)] if caller.isdecimal() else [])})
 
 
 def check_owners(
@@ -40,12 +40,11 @@ def check_owners(
 ) -> None:
     """Raise `InputError` if another user could have written what is imported from `folder`.
 
-    `whole`: everything in it counts. Else, for a folder that holds the file of a team among other
-    things, what lies directly in it and in its packages. `owners` are the
-    user ids that are trusted; the default is `trusted_owners`.
+    `whole` checks everything in it; otherwise only its own entries and those of its packages, for
+    a folder in which a team's file is one among others. `owners` defaults to `trusted_owners`.
     """
     if sys.platform == "win32":
-        return  # there is no such owner to compare
+        return  # files have no comparable owner there
     owners = trusted_owners(os.environ) if owners is None else owners
     place = folder.resolve()
     try:
@@ -59,16 +58,16 @@ def check_owners(
         for number, entry in enumerate(_entries(place, whole=whole)):
             if number == max_entries:
                 raise InputError(
-                    f"{place} has more than {max_entries:,} entries, too many to check whose they "
-                    "are: keep the team in a folder of its own, or add --trust"
+                    f"{place} has more than {max_entries:,} entries, too many to check who owns "
+                    "them: keep the team in a folder of its own, or add --trust"
                 )
             _check(entry, owners)
     except OSError as error:
-        raise InputError(f"can't check whose {place} is: {error.strerror or error}") from error
+        raise InputError(f"can't check who owns {place}: {error.strerror or error}") from error
 
 
 def _entries(folder: Path, *, whole: bool) -> Iterator[Path]:
-    """What leadhand reads or Python could import, and the folders on the way to it."""
+    """The entries that leadhand reads or Python could import, and the folders around them."""
     suffixes = (*all_suffixes(), *_DATA)
     waiting, seen = [folder], {folder}
     while waiting:
@@ -80,7 +79,7 @@ def _entries(folder: Path, *, whole: bool) -> Iterator[Path]:
             if not is_folder or not (whole or _is_package(entry)):
                 continue
             if (place := entry.resolve()) not in seen:
-                seen.add(place)  # a link may lead around in a circle
+                seen.add(place)  # links may form a cycle
                 waiting.append(entry)
 
 
@@ -89,14 +88,14 @@ def _is_package(folder: Path) -> bool:
 
 
 def _check(path: Path, owners: frozenset[int]) -> None:
-    """Raise `InputError` if `path`, or what it is a link to, is another user's."""
+    """Raise `InputError` if `path`, or the target of the link, belongs to another user."""
     for owner in {path.lstat().st_uid, *([path.stat().st_uid] if path.exists() else [])}:
         if owner not in owners:
             raise InputError(f"{path} belongs to {_name(owner)}: {_ADVICE}")
 
 
 def _unmapped() -> frozenset[int]:
-    """The owner that folders from outside a container without root show."""
+    """The owner that a rootless container reports for folders from outside it."""
     try:
         return frozenset({int(Path("/proc/sys/kernel/overflowuid").read_text())})
     except (OSError, ValueError):

@@ -1,7 +1,7 @@
-"""What a single value in a team's files may be: the kinds that `fields` is made of.
+"""The types of single values in a team's files, from which `fields` is made.
 
-Where a value may be written in more than one way (a list as one comma-separated line, a tier's
-models as one name), it is brought into one form here.
+Values that can be written in several ways (a list as one comma-separated line, a tier's models as
+one name) are normalized here.
 """
 
 import builtins
@@ -15,7 +15,7 @@ from leadhand.contracts.team import Tier
 from leadhand.plans.routes import pattern_problem
 
 _REFERENCE = re.compile(r"[^\W\d][\w.]*:[^\W\d][\w.]*")
-_ELSEWHERE: dict[str, Tier] = {"haiku": "fast", "sonnet": "standard", "opus": "strong"}
+_TIER_ALIASES: dict[str, Tier] = {"haiku": "fast", "sonnet": "standard", "opus": "strong"}
 _EFFORTS = ("minimal", "low", "medium", "high", "xhigh", "max")
 _MODEL = re.compile(r"[^\s:]+(:\S+)?")
 
@@ -26,22 +26,22 @@ def is_reference(text: str) -> bool:
     return bool(_REFERENCE.fullmatch(text)) and all(word.isidentifier() for word in words)
 
 
-def elsewhere(model: str | None) -> Tier | None:
-    """The tier that stands for a model's bare name in the subagent files of other programs."""
-    return _ELSEWHERE.get(model) if model is not None else None
+def tier_of_alias(model: str | None) -> Tier | None:
+    """The tier for a model's bare name, such as `opus`, in the subagent files of other programs."""
+    return _TIER_ALIASES.get(model) if model is not None else None
 
 
 def sendable(value: object) -> object:
-    """`value`, which JSON can hold. Raises `ValueError` for a number that it can't."""
+    """`value` itself. Raises `ValueError` if it contains a number that JSON can't represent."""
     try:
         json.dumps(value, allow_nan=False)
     except ValueError as error:
-        raise ValueError("holds a number that can't be sent: give a finite one") from error
+        raise ValueError("contains a number that can't be sent: give a finite one") from error
     return value
 
 
 def _split(value: object) -> object:
-    """A text as the list of its comma-separated parts; commas between brackets part nothing."""
+    """A text as the list of its comma-separated parts; commas in brackets don't separate."""
     if not isinstance(value, str):
         return value
     parts, start, depth = list[str](), 0, 0
@@ -63,11 +63,11 @@ def _line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _once(names: list[str]) -> list[str]:
+def _unique(names: list[str]) -> list[str]:
     return list(dict.fromkeys(names))
 
 
-def _listed(value: object) -> object:
+def _as_list(value: object) -> object:
     return [value] if isinstance(value, int | float | str) else value
 
 
@@ -78,11 +78,12 @@ def _function(text: str) -> str:
 
 
 def _exception(text: str) -> str:
-    own = getattr(builtins, text, None)
-    if not is_reference(text) and not (isinstance(own, type) and issubclass(own, BaseException)):
+    known = getattr(builtins, text, None)
+    if not is_reference(text) and not (
+        isinstance(known, type) and issubclass(known, BaseException)
+    ):
         raise ValueError(
-            "must name an exception of Python's own, or a class as `module:Class`, for example "
-            "`ConnectionError`"
+            "must name a built-in exception such as `ConnectionError`, or a class as `module:Class`"
         )
     return text
 
@@ -102,7 +103,7 @@ def _model(text: str) -> str:
     return text
 
 
-def _uninherited(value: object) -> object:
+def _without_inherit(value: object) -> object:
     return None if value == "inherit" else value
 
 
@@ -123,15 +124,15 @@ Name = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_name)
 Names = Annotated[
     list[Name],
     BeforeValidator(_split, json_schema_input_type=str | list[Name]),
-    AfterValidator(_once),
+    AfterValidator(_unique),
 ]
-Sentence = Annotated[str, AfterValidator(_line)]
-Said = Annotated[str, AfterValidator(_line), Field(min_length=1)]
+Line = Annotated[str, AfterValidator(_line)]
+RequiredLine = Annotated[str, AfterValidator(_line), Field(min_length=1)]
 Seconds = Annotated[float, Field(gt=0, allow_inf_nan=False)]
-Wait = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-Waits = Annotated[
-    list[Wait],
-    BeforeValidator(_listed, json_schema_input_type=Wait | list[Wait]),
+Delay = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Delays = Annotated[
+    list[Delay],
+    BeforeValidator(_as_list, json_schema_input_type=Delay | list[Delay]),
     Field(min_length=1),
 ]
 Positive = Annotated[int, Field(gt=0)]
@@ -146,11 +147,11 @@ ExceptionNames = Annotated[
 ModelName = Annotated[str, AfterValidator(_model)]
 ModelNames = Annotated[
     list[ModelName],
-    BeforeValidator(_listed, json_schema_input_type=str | list[ModelName]),
+    BeforeValidator(_as_list, json_schema_input_type=str | list[ModelName]),
     Field(min_length=1),
 ]
-WorkerModel = Annotated[ModelName | None, BeforeValidator(_uninherited)]
-"""`inherit` is how subagent files say that they have no model of their own."""
+WorkerModel = Annotated[ModelName | None, BeforeValidator(_without_inherit)]
+"""In subagent files `inherit` means no model of its own."""
 Thinking = Annotated[
     JsonValue,
     AfterValidator(_thinking),
