@@ -189,8 +189,8 @@ class Supervisor:
         asked = planner_request(text, given, paths, batches)
         given_paths = tuple(str(path.absolute()) for path in paths)
         setting = running.Setting(self._budget, given_paths, origin or {}, plan is None or amend)
-        async with running.held(self.journal, run_id, limit_s=self._deadline_s):
-            if await running.asked(
+        async with running.hold_run(self.journal, run_id, limit_s=self._deadline_s):
+            if await running.call_journal(
                 self.journal, self.journal.has, run_id, limit_s=self._deadline_s
             ):
                 raise InputError(f"run {run_id!r} exists already: give another run_id")
@@ -221,8 +221,8 @@ class Supervisor:
         """
         check_known_id(run_id)
         self.team = await with_models(self.team)
-        async with running.held(self.journal, run_id, limit_s=self._deadline_s):
-            past = await running.asked(
+        async with running.hold_run(self.journal, run_id, limit_s=self._deadline_s):
+            past = await running.call_journal(
                 self.journal, self.journal.events, run_id, limit_s=self._deadline_s
             )
             if not past:

@@ -14,14 +14,14 @@ import pytest
 
 from leadhand import Team, Worker
 from leadhand.cli.duration import parse_duration
-from leadhand.cli.runs.story_text import story_lines
+from leadhand.cli.runs.history_text import history_lines
 from leadhand.cli.runs.views import found, list_runs, prune_runs, show_run, trace_run
 from leadhand.contracts.events import ApprovalRequested, Event, RunStarted, parse
 from leadhand.errors import InputError
 from leadhand.journal import open_journal
 from leadhand.ports import Journal
 from leadhand.state.fold import fold
-from leadhand.trace.story import Story
+from leadhand.trace.run_history import RunHistory
 from tests.cli.program import PROGRAM, leadhand
 from tests.cli.terminal import Terminal
 from tests.plans.samples import nothing, plan, task
@@ -238,7 +238,7 @@ def test_what_a_run_waits_for_is_told_with_the_command_to_answer(
 
 def test_a_run_without_its_first_event_is_named_in_the_command_too(flow: Sequence[Event]) -> None:
     """F44"""
-    lines = story_lines(Story.of(flow[1:4]), held=False, options=" --home /h")
+    lines = history_lines(RunHistory.of(flow[1:4]), held=False, options=" --home /h")
     text = "\n".join(line.plain for _, line in lines)
     assert text.startswith(f"{flow[0].run_id}  ")
     assert f"leadhand resume {flow[0].run_id} --home /h" in text
@@ -265,10 +265,10 @@ def test_an_interrupted_run_of_thousands_of_tasks_is_shown_on_a_few_screens() ->
     late = [task(f"late{number}", "t0", worker="w") for number in range(500)]
     _, events = runs.ran(team, plan(*tasks, *late))
     done = [n for n, event in enumerate(events) if event.type == "task_failed"][139]
-    story = Story.of(events[: done + 1])
-    lines = [line.plain for _, line in story_lines(story, held=False)]
+    history = RunHistory.of(events[: done + 1])
+    lines = [line.plain for _, line in history_lines(history, held=False)]
     assert len(lines) < 500
-    status = Counter(one.status for one in story.state.tasks.values())
+    status = Counter(one.status for one in history.state.tasks.values())
     text = "\n".join(lines)
     assert f" {status['pending'] - 40:,} more pending (" in text
     assert " more tasks completed at the first attempt (w " in text

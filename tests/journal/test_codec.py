@@ -17,12 +17,12 @@ from leadhand.contracts.outcome import Result
 from leadhand.contracts.people import RunMessage
 from leadhand.errors import JournalError
 from leadhand.journal.codec import (
-    compressed,
+    compress,
     decode,
     decode_message,
+    decompress,
     encode,
     encode_message,
-    expanded,
 )
 from tests.journal.runs import NOON, Story
 
@@ -145,7 +145,7 @@ def test_what_is_no_event_is_called_that(body: str) -> None:
         decode("r", 3, body)
     assert "\n" not in str(error.value)
     with pytest.raises(JournalError):
-        expanded(body.encode())
+        decompress(body.encode())
 
 
 @pytest.mark.parametrize("body", ["", "{", "[]", "null", '{"reply":1}', '{"reason":null}'])
@@ -217,4 +217,4 @@ def test_what_is_no_plain_data_is_refused() -> None:
 @given(texts)
 def test_long_bodies_are_compressed_and_come_back(text: str) -> None:
     body = json.dumps(text * 100)
-    assert expanded(compressed(body)) == body
+    assert decompress(compress(body)) == body

@@ -9,7 +9,7 @@ from typing import cast
 import pytest
 
 from leadhand.errors import JournalError
-from leadhand.journal.group_commit import Batch, GroupCommit
+from leadhand.journal.group_commit import EventBatch, GroupCommit
 from tests.journal.runs import Story
 
 
@@ -23,7 +23,7 @@ class Disk:
         self.may_go_on = threading.Event()
         self.may_go_on.set()
 
-    def write(self, batch: Batch) -> dict[str, str]:
+    def write(self, batch: EventBatch) -> dict[str, str]:
         self.at_it.set()
         assert self.may_go_on.wait(600)
         self.batches.append({id: [one.seq for one in events] for id, events in batch.items()})
@@ -31,7 +31,7 @@ class Disk:
 
 
 @contextmanager
-def queue_to(write: Callable[[Batch], dict[str, str]]) -> Generator[GroupCommit]:
+def queue_to(write: Callable[[EventBatch], dict[str, str]]) -> Generator[GroupCommit]:
     queue = GroupCommit(write, name="test journal")
     try:
         yield queue
@@ -139,7 +139,7 @@ def test_a_write_that_raises_hangs_nobody() -> None:
     """A fault of our own is told like any other, and the thread goes on."""
     broken = [True]
 
-    def write(batch: Batch) -> dict[str, str]:
+    def write(batch: EventBatch) -> dict[str, str]:
         if broken.pop():
             raise ZeroDivisionError("a fault")
         return {}
@@ -228,7 +228,7 @@ def test_a_write_that_gives_nothing_is_a_failure_of_the_journal() -> None:
                 await queue.commit("r")
             queue.forget("r")
 
-    forgetful = cast("Callable[[Batch], dict[str, str]]", lambda batch: None)  # pyright: ignore[reportUnknownLambdaType]
+    forgetful = cast("Callable[[EventBatch], dict[str, str]]", lambda batch: None)  # pyright: ignore[reportUnknownLambdaType]
     with queue_to(forgetful) as queue:
         asyncio.run(main(queue))
 

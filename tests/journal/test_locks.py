@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from leadhand.errors import JournalError, RunTaken
-from leadhand.journal.locks import Locks, holder_words
+from leadhand.journal.locks import Locks, describe_holder
 
 
 def test_a_lock_that_a_dead_process_left_is_nobodys(tmp_path: Path) -> None:
@@ -121,5 +121,5 @@ def test_a_lock_makes_all_the_folders_that_it_needs(tmp_path: Path) -> None:
 
 def test_a_holder_is_named_with_the_day_only_where_that_is_another_one() -> None:
     now, past = dt.datetime.now(dt.UTC), dt.datetime(2026, 3, 1, 12, 30, tzinfo=dt.UTC)
-    assert holder_words(7, "there", past) == "process 7 on there, since 2026-03-01 12:30"
-    assert holder_words(7, "there", now) == f"process 7 on there, since {now:%H:%M}"
+    assert describe_holder(7, "there", past) == "process 7 on there, since 2026-03-01 12:30"
+    assert describe_holder(7, "there", now) == f"process 7 on there, since {now:%H:%M}"

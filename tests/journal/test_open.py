@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from leadhand.errors import InputError
-from leadhand.journal import open_journal, place_of
+from leadhand.journal import journal_location, open_journal
 from leadhand.journal.sqlite import SqliteJournal
 
 
@@ -48,13 +48,13 @@ def test_what_is_neither_a_folder_nor_postgres_is_refused(
 )
 def test_why_a_place_is_refused_is_told(home: str, why: str) -> None:
     with pytest.raises(InputError) as refused:
-        place_of(home)
+        journal_location(home)
     assert str(refused.value) == f"--home: give a folder or a postgresql:// URL; {why}"
 
 
 @pytest.mark.parametrize("home", ["POSTGRESQL://me@there/it", " postgresql://me@there/it\n"])
 def test_the_url_of_postgres_is_known_however_it_is_typed(home: str) -> None:
-    assert place_of(home) == "postgresql://me@there/it"
+    assert journal_location(home) == "postgresql://me@there/it"
 
 
 def test_no_database_library_is_loaded_before_it_is_needed() -> None:

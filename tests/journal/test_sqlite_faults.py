@@ -19,8 +19,8 @@ import pytest
 
 from leadhand.contracts.events import Event
 from leadhand.errors import JournalError, RunTaken
-from leadhand.journal.database import APPLICATION_ID, STEPS
 from leadhand.journal.sqlite import FILE, SqliteJournal
+from leadhand.journal.sqlite_database import APPLICATION_ID, STEPS
 from tests.journal.runs import Story, keep
 
 VERSION_1 = Path(__file__).parent / "version_1.sql"

@@ -42,7 +42,7 @@ def test_one_thread_looks_for_all_runs_and_one_run_s_trouble_is_its_own(tmp_path
                     if len(seen) == RUNS:
                         all_seen.set()
 
-                await stack.enter_async_context(Watcher.over(journal, run_id, hear))
+                await stack.enter_async_context(Watcher.watch(journal, run_id, hear))
             await all_seen.wait()
         return seen
 

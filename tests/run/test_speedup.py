@@ -23,7 +23,7 @@ from leadhand.state.fold import fold
 from leadhand.synthesis.merge import Merge
 from leadhand.testing import run_virtual
 from leadhand.testing.virtual_time import VirtualTimeLoop
-from leadhand.trace.quantities import faster, times
+from leadhand.trace.formatting import format_gain, format_speedup
 
 CALL_S = 0.2
 
@@ -217,9 +217,9 @@ def test_a_range_is_shown_as_one() -> None:
     )
     ranged = metrics(state, 1.0)
     assert (ranged.sequential_s, ranged.speedup, ranged.speedup_high) == (1.0, 1.0, 2.0)
-    assert times(ranged) == "1.0x to 2.0x"
-    assert faster(ranged) == "1.0x to 2.0x as fast as one by one"
-    assert faster(ranged.model_copy(update={"speedup_high": None})) == ""
+    assert format_speedup(ranged) == "1.0x to 2.0x"
+    assert format_gain(ranged) == "1.0x to 2.0x as fast as one by one"
+    assert format_gain(ranged.model_copy(update={"speedup_high": None})) == ""
 
 
 def test_an_event_of_an_old_journal_counts_from_its_dispatch() -> None:

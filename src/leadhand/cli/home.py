@@ -25,10 +25,10 @@ def state_folder(environ: Mapping[str, str]) -> Path:
 
     The latter too where the variable names a database. Raises `InputError` where it names neither.
     """
-    from leadhand.journal import place_of
+    from leadhand.journal import journal_location
 
     given = environ.get("LEADHAND_HOME")
-    if given and isinstance(place := place_of(given), Path):
+    if given and isinstance(place := journal_location(given), Path):
         return place.absolute()
     if sys.platform == "win32":
         base = Path(environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
@@ -45,10 +45,10 @@ def home_of(given: str | None, environ: Mapping[str, str]) -> Path | str:
     A folder need not exist. Raises `InputError` for what is neither a folder nor the URL of a
     database in which runs can be kept.
     """
-    from leadhand.journal import place_of
+    from leadhand.journal import journal_location
 
     named = given or environ.get("LEADHAND_HOME")
-    place = place_of(named) if named else state_folder(environ)
+    place = journal_location(named) if named else state_folder(environ)
     return place.absolute() if isinstance(place, Path) else place
 
 

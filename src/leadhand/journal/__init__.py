@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leadhand.errors import InputError
-from leadhand.journal.location import place_of
+from leadhand.journal.location import journal_location
 from leadhand.lazy import lazy_attributes
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from leadhand.journal.memory import MemoryJournal
     from leadhand.ports import Journal
 
-__all__ = ["MemoryJournal", "open_journal", "place_of"]
+__all__ = ["MemoryJournal", "journal_location", "open_journal"]
 
 __getattr__ = lazy_attributes(__name__, {"MemoryJournal": "memory"})
 
@@ -26,7 +26,7 @@ def open_journal(home: str | Path, *, redact: "Redact | None" = None) -> "Journa
     `redact` takes secrets out of whatever is written. Raises `InputError` for what is
     neither, and where the library that the database needs is not installed.
     """
-    place = place_of(home)
+    place = journal_location(home)
     if isinstance(place, str):
         try:
             from leadhand.journal.postgres import PostgresJournal

@@ -72,7 +72,7 @@ def decode(run_id: str, seq: int, body: str) -> "Event":
 def encode_message(message: RunMessage, *, redact: Redact | None = None) -> str:
     """The body of a message, without its id and its run."""
     what = f"a message for run {message.run_id!r}"
-    body = written(TypeAdapter(RunMessage), message, what=what, without={"id", "run_id"})
+    body = to_json(TypeAdapter(RunMessage), message, what=what, without={"id", "run_id"})
     return body if redact is None else redact(body)
 
 
@@ -85,20 +85,20 @@ def decode_message(id: int, run_id: str, body: str) -> RunMessage:
         raise _unreadable(f"message {id} for run {run_id!r}", error) from None
 
 
-def compressed(body: str) -> bytes:
+def compress(body: str) -> bytes:
     """A body that is too long for the log, as it is kept beside it."""
     return zlib.compress(body.encode(), level=1)  # a run waits for it
 
 
-def expanded(data: bytes) -> str:
-    """The body that `compressed` was given. Raises `JournalError` for anything else."""
+def decompress(data: bytes) -> str:
+    """The body that `compress` was given. Raises `JournalError` for anything else."""
     try:
         return zlib.decompress(data).decode()
     except (zlib.error, UnicodeDecodeError) as error:
         raise _unreadable("a long event", error) from None
 
 
-def written(
+def to_json(
     adapter: TypeAdapter[T], value: T, *, what: str, without: set[str] | None = None
 ) -> str:
     """`value` as JSON, without the fields named and those that have their defaults.
@@ -121,7 +121,7 @@ def written(
 def _content(event: "Event") -> str:
     """What a body holds beside type and time: all that may have a secret in it, as an object."""
     what = f"event {event.seq} of run {event.run_id!r}"
-    return written(_adapter(type(event)), event, what=what, without=_ELSEWHERE)
+    return to_json(_adapter(type(event)), event, what=what, without=_ELSEWHERE)
 
 
 def _redacted(contents: Sequence[str], redact: Redact) -> list[str]:

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from leadhand.contracts.events import Event
 
-Batch = Mapping[str, "Sequence[Event]"]
+EventBatch = Mapping[str, "Sequence[Event]"]
 """Events by run, each run's in order."""
-Write = Callable[[Batch], Mapping[str, str]]
+Write = Callable[[EventBatch], Mapping[str, str]]
 """Makes a batch safe, each run's events whole or not at all. Gives the runs that could not be
 written, and why, in one line. Called by one thread, one batch after the other."""
 
@@ -164,7 +164,7 @@ class GroupCommit:
         _settle(ended)
         return True
 
-    def _written(self, events: Batch) -> Mapping[str, str]:
+    def _written(self, events: EventBatch) -> Mapping[str, str]:
         try:
             return {run_id: str(why) for run_id, why in self._write(events).items()}
         except Exception as error:

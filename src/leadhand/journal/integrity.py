@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from leadhand.contracts.inspection import Inspection
 from leadhand.errors import DamagedRun, JournalError
-from leadhand.journal.codec import decode, expanded
+from leadhand.journal.codec import decode, decompress
 from leadhand.journal.summaries import StoredSummary
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def checksum(run_id: str, seq: int, body: str) -> int:
     return int.from_bytes(digest, "big", signed=True)
 
 
-def read(run_id: str, rows: Iterable[Stored], *, last: int) -> "Iterator[Event]":
+def read_events(run_id: str, rows: Iterable[Stored], *, last: int) -> "Iterator[Event]":
     """The events of a run, each checked before it is given.
 
     `last` is the position of the last one; 0: it is not known. Raises `DamagedRun`, and
@@ -41,7 +41,7 @@ def read(run_id: str, rows: Iterable[Stored], *, last: int) -> "Iterator[Event]"
             raise DamagedRun(run_id, seq, "its checksum is gone")
         verified = known is not None
         try:
-            text = body if body is not None else expanded(data or b"")
+            text = body if body is not None else decompress(data or b"")
         except JournalError:
             raise DamagedRun(run_id, seq, "its text is gone, or damaged") from None
         if known is not None and known != checksum(run_id, seq, text):
@@ -57,7 +57,7 @@ def read(run_id: str, rows: Iterable[Stored], *, last: int) -> "Iterator[Event]"
         raise DamagedRun(run_id, seq + 1, f"it is gone, with all that follows up to event {last}")
 
 
-def last_of(digest: str) -> int:
+def last_seq(digest: str) -> int:
     """The position of a run's last event, as its digest says; 0: it is not known."""
     try:
         return StoredSummary.read(digest).seq
@@ -65,7 +65,7 @@ def last_of(digest: str) -> int:
         return 0
 
 
-def inspected(run_id: str, rows: Iterable[Stored], *, digest: str) -> Inspection:
+def inspect_run(run_id: str, rows: Iterable[Stored], *, digest: str) -> Inspection:
     """The run as far as it is sound; its `digest` is checked too."""
     unverified = 0
 
@@ -79,7 +79,7 @@ def inspected(run_id: str, rows: Iterable[Stored], *, digest: str) -> Inspection
     damage = unread = ""
     try:
         # `extend` keeps what comes before the damage.
-        events.extend(read(run_id, counted(), last=last_of(digest)))
+        events.extend(read_events(run_id, counted(), last=last_seq(digest)))
         damage = _digest_damage(digest, events)
     except DamagedRun as error:
         damage = error.where

@@ -13,7 +13,7 @@ _PARAMETERS = re.compile(
 """How a database is named where no URL is used."""
 
 
-def place_of(home: str | Path) -> Path | str:
+def journal_location(home: str | Path) -> Path | str:
     """The folder that `home` names, with the user's own for `~`, or its `postgresql://` URL.
 
     Raises `InputError` for what is neither. That tells no password.

@@ -128,12 +128,12 @@ def _words(path: Path) -> str:
     try:
         who = json.loads(path.read_bytes())
         since = dt.datetime.fromisoformat(who["since"]).astimezone()
-        return holder_words(who["pid"], who["host"], since)
+        return describe_holder(who["pid"], who["host"], since)
     except (OSError, ValueError, KeyError, TypeError):
         return "another process"  # it has only just begun, or is about to end
 
 
-def holder_words(pid: int, host: str, since: dt.datetime) -> str:
+def describe_holder(pid: int, host: str, since: dt.datetime) -> str:
     """Who holds a run, as people are told; the day only where it is another one."""
     today = since.date() == dt.datetime.now(since.tzinfo).date()
     return f"process {pid} on {host}, since {since:{'%H:%M' if today else '%Y-%m-%d %H:%M'}}"

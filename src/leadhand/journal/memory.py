@@ -13,7 +13,7 @@ from leadhand.contracts.inspection import Inspection
 from leadhand.contracts.people import RunMessage
 from leadhand.contracts.summary import RunSummary
 from leadhand.errors import JournalError, RunTaken
-from leadhand.journal.locks import holder_words
+from leadhand.journal.locks import describe_holder
 from leadhand.journal.summaries import StoredSummary
 
 
@@ -81,7 +81,7 @@ class MemoryJournal:
 
         What was appended and not committed when it ends is gone. Raises `RunTaken`.
         """
-        words = holder_words(os.getpid(), socket.gethostname(), dt.datetime.now().astimezone())
+        words = describe_holder(os.getpid(), socket.gethostname(), dt.datetime.now().astimezone())
         holder = self._holders.setdefault(run_id, words)
         if holder is not words:
             raise RunTaken(run_id, holder)
@@ -120,7 +120,7 @@ class MemoryJournal:
         """What is kept, the run begun last first."""
         kept = [(id, run) for id, run in reversed([*self._runs.items()]) if run.committed]
         return [
-            StoredSummary.whole(run.events[: run.committed]).summary(
+            StoredSummary.whole(run.events[: run.committed]).run_summary(
                 id, held=lambda id=id: id in self._holders
             )
             for id, run in kept[:limit]

@@ -12,9 +12,9 @@ from leadhand.contracts.people import RunMessage
 from leadhand.contracts.summary import RunSummary
 from leadhand.errors import RunTaken
 from leadhand.journal.codec import Redact, decode_message, encode_message
-from leadhand.journal.group_commit import Batch, GroupCommit
-from leadhand.journal.integrity import Stored, inspected, last_of, read
-from leadhand.journal.locks import holder_words
+from leadhand.journal.group_commit import EventBatch, GroupCommit
+from leadhand.journal.integrity import Stored, inspect_run, last_seq, read_events
+from leadhand.journal.locks import describe_holder
 from leadhand.journal.postgres_database import (
     LONG_LIMIT_S,
     STEPS,
@@ -23,7 +23,7 @@ from leadhand.journal.postgres_database import (
     Row,
 )
 from leadhand.journal.postgres_writer import PostgresWriter
-from leadhand.journal.summaries import summary
+from leadhand.journal.summaries import run_summary
 
 CLOSING_S: Final = 0.5
 """How long each part of the journal is waited for when it is closed."""
@@ -138,7 +138,7 @@ class PostgresJournal:
         ):
             assert isinstance(pid, int)
             assert isinstance(since, dt.datetime)
-            return holder_words(pid, str(host), since.astimezone())
+            return describe_holder(pid, str(host), since.astimezone())
         return None
 
     def post(self, message: RunMessage) -> None:
@@ -167,13 +167,13 @@ class PostgresJournal:
     def runs(self, *, limit: int | None = None) -> Sequence[RunSummary]:
         """What is kept, the run begun last first. Reads no events."""
         return [
-            summary(str(id), str(at), str(digest), held=lambda _, held=held: bool(held))
+            run_summary(str(id), str(at), str(digest), held=lambda _, held=held: bool(held))
             for id, at, digest, held in self._read(_RUNS, limit)
         ]
 
     def inspect(self, run_id: str) -> Inspection:
         """What can be read of a run, and whether it is what was written."""
-        return inspected(run_id, digest=self._digest(run_id), rows=self._stored(run_id))
+        return inspect_run(run_id, digest=self._digest(run_id), rows=self._stored(run_id))
 
     def prune(self, *, before: dt.datetime) -> Sequence[str]:
         """Forget the runs whose last event is older; gives their ids. Those held are kept."""
@@ -201,13 +201,13 @@ class PostgresJournal:
             self._session.close()
             self._lock.release()
 
-    def _write(self, batch: Batch) -> Mapping[str, str]:
+    def _write(self, batch: EventBatch) -> Mapping[str, str]:
         return self._writer.write(batch, self._queue.is_waited_for)
 
     def _kept(self, run_id: str) -> list[Event]:
         """The events of a run that are safe. Raises `DamagedRun` unless they are as written."""
-        last = last_of(self._digest(run_id))  # first: more may be written meanwhile
-        return [*read(run_id, self._stored(run_id), last=last)]
+        last = last_seq(self._digest(run_id))  # first: more may be written meanwhile
+        return [*read_events(run_id, self._stored(run_id), last=last)]
 
     def _digest(self, run_id: str) -> str:
         rows = self._read("SELECT digest FROM leadhand.runs WHERE run = %s", run_id)

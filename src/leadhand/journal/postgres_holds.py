@@ -13,7 +13,7 @@ from typing import Final
 
 import psycopg
 
-from leadhand.journal.locks import holder_words
+from leadhand.journal.locks import describe_holder
 from leadhand.journal.postgres_database import PostgresSession
 
 _LOCK: Final = "SELECT pg_try_advisory_lock(leadhand.key(%s))"
@@ -126,4 +126,4 @@ def _words(row: tuple[object, ...]) -> str:
     _, since, host, pid = row
     assert isinstance(since, dt.datetime)
     assert isinstance(pid, int)
-    return holder_words(pid, str(host), since.astimezone())
+    return describe_holder(pid, str(host), since.astimezone())

@@ -13,8 +13,8 @@ import psycopg
 
 from leadhand.contracts.events import Event
 from leadhand.errors import JournalError
-from leadhand.journal.codec import BLOB_CHARS, Redact, compressed, encode
-from leadhand.journal.group_commit import Batch
+from leadhand.journal.codec import BLOB_CHARS, Redact, compress, encode
+from leadhand.journal.group_commit import EventBatch
 from leadhand.journal.integrity import checksum
 from leadhand.journal.postgres_database import PostgresDatabase, PostgresSession
 from leadhand.journal.postgres_holds import Holds
@@ -125,7 +125,7 @@ class PostgresWriter:
             self._session.ask(_DROP, run_id, *self._holds.mark(run_id), message_id, again=False)
             return True
 
-    def write(self, batch: Batch, waited_for: Callable[[], bool]) -> Mapping[str, str]:
+    def write(self, batch: EventBatch, waited_for: Callable[[], bool]) -> Mapping[str, str]:
         """Make events safe, all in one transaction; where that fails, each run's by itself.
 
         Gives the runs that could not be written, and why. Where the session is lost another one is
@@ -159,7 +159,7 @@ class PostgresWriter:
             self._session.close()
             self._lock.release()
 
-    def _written(self, batch: Batch, *, unsure: bool) -> dict[str, str]:
+    def _written(self, batch: EventBatch, *, unsure: bool) -> dict[str, str]:
         """Write a batch. `unsure`: what was sent before may have arrived."""
         failed: dict[str, str] = {}
         ready: dict[str, _Entry] = {}
@@ -178,7 +178,7 @@ class PostgresWriter:
             self._digests.pop(run_id, None)
         return failed
 
-    def _last(self, batch: Batch) -> dict[str, int]:
+    def _last(self, batch: EventBatch) -> dict[str, int]:
         """The position of the last event of each run that is safe."""
         query = "SELECT run, max(seq) FROM leadhand.events WHERE run = ANY (%s) GROUP BY run"
         return {str(id): int(str(seq)) for id, seq in self._session.ask(query, [*batch])}
@@ -247,7 +247,7 @@ def _columns(ready: Mapping[str, _Entry]) -> tuple[list[object], ...]:
         [entry.digest.write() for entry in ready.values()],
         [id for id, _, _ in long],
         [seq for _, seq, _ in long],
-        [compressed(body) for _, _, body in long],
+        [compress(body) for _, _, body in long],
         [id for id, _, _ in bodies],
         [seq for _, seq, _ in bodies],
         [body if len(body) <= BLOB_CHARS else None for _, _, body in bodies],

@@ -14,11 +14,11 @@ from leadhand.contracts.inspection import Inspection
 from leadhand.contracts.people import RunMessage
 from leadhand.contracts.summary import RunSummary
 from leadhand.errors import JournalError, RunTaken
-from leadhand.journal import tables
+from leadhand.journal import sqlite_tables as tables
 from leadhand.journal.codec import Redact, decode_message, encode, encode_message
-from leadhand.journal.database import STEPS, SqliteDatabase, Step, explained, is_busy
-from leadhand.journal.group_commit import Batch, GroupCommit
+from leadhand.journal.group_commit import EventBatch, GroupCommit
 from leadhand.journal.locks import Locks
+from leadhand.journal.sqlite_database import STEPS, SqliteDatabase, Step, explain, is_busy
 
 if TYPE_CHECKING:
     from leadhand.contracts.events import Event
@@ -160,7 +160,7 @@ class SqliteJournal:
             return False
         return True
 
-    def _write(self, batch: Batch) -> dict[str, str]:
+    def _write(self, batch: EventBatch) -> dict[str, str]:
         """Write all runs in one transaction; where that fails, each by itself."""
         failed: dict[str, str] = {}
         ready: dict[str, list[tables.Row]] = {}
@@ -195,7 +195,7 @@ class SqliteJournal:
         """Why runs can't be written, as a person is told."""
         if isinstance(error, JournalError):
             return dict.fromkeys(ready, str(error))
-        why, remedy = explained(error)
+        why, remedy = explain(error)
         path = self._database.path
         told = {id: f"run {id!r} can't be kept in {path}: {why}; {remedy}" for id in ready}
         for id, rows in ready.items():
@@ -209,6 +209,6 @@ class SqliteJournal:
             with self._database.transaction() as connection:
                 yield connection
         except (sqlite3.Error, OSError) as error:
-            why, remedy = explained(error)
+            why, remedy = explain(error)
             path = self._database.path
             raise JournalError(f"{path} can't be written: {why}; {remedy}") from error

@@ -15,7 +15,7 @@ from pydantic import TypeAdapter, ValidationError
 from leadhand.contracts.answer import Status
 from leadhand.contracts.summary import MAX_REQUEST_CHARS, RunSummary
 from leadhand.errors import JournalError
-from leadhand.journal.codec import Redact, written
+from leadhand.journal.codec import Redact, to_json
 
 if TYPE_CHECKING:
     from leadhand.contracts.events import ApprovalGiven, ApprovalRequested, Event
@@ -65,7 +65,7 @@ class StoredSummary:
 
     def write(self) -> str:
         """As one line of JSON."""
-        return written(_adapter(), self, what="the summary of a run")
+        return to_json(_adapter(), self, what="the summary of a run")
 
     def add(
         self,
@@ -111,7 +111,7 @@ class StoredSummary:
             case _:
                 pass
 
-    def summary(self, run_id: str, *, held: Callable[[], bool]) -> RunSummary:
+    def run_summary(self, run_id: str, *, held: Callable[[], bool]) -> RunSummary:
         """The run as a list shows it. `held` is only asked where there is no answer."""
         status = self.status
         return RunSummary(
@@ -134,12 +134,12 @@ def _adapter() -> TypeAdapter[StoredSummary]:
     return TypeAdapter(StoredSummary)
 
 
-def summary(
+def run_summary(
     run_id: str, updated_at: str, digest: str, *, held: Callable[[str], bool]
 ) -> RunSummary:
     """What a list says of a run, also where its `digest` can't be read."""
     try:
-        return StoredSummary.read(digest).summary(run_id, held=lambda: held(run_id))
+        return StoredSummary.read(digest).run_summary(run_id, held=lambda: held(run_id))
     except JournalError:
         pass
     try:

@@ -12,7 +12,7 @@ from weakref import WeakKeyDictionary
 
 from leadhand.contracts.people import RunMessage
 from leadhand.errors import JournalError
-from leadhand.journal.unblocked import asked
+from leadhand.journal.nonblocking import call_journal
 from leadhand.ports import Journal
 
 LOOK_S = 0.5
@@ -32,7 +32,7 @@ class RunActivity:
     """Why that can't be told."""
 
 
-Hear = Callable[[RunActivity], None]
+OnActivity = Callable[[RunActivity], None]
 
 _watchers: WeakKeyDictionary[asyncio.AbstractEventLoop, "dict[int, Watcher]"] = WeakKeyDictionary()
 """By event loop, then by the id of the journal, as long as runs are watched."""
@@ -43,12 +43,12 @@ class Watcher:
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
-        self._runs: dict[str, Hear] = {}
+        self._runs: dict[str, OnActivity] = {}
         self._looking: asyncio.Task[None] | None = None
 
     @classmethod
     @asynccontextmanager
-    async def over(cls, journal: Journal, run_id: str, hear: Hear) -> AsyncGenerator[None]:
+    async def watch(cls, journal: Journal, run_id: str, hear: OnActivity) -> AsyncGenerator[None]:
         """While the block lasts, `hear` is called with what there is of the run."""
         known = _watchers.setdefault(asyncio.get_running_loop(), {})
         watcher = known.setdefault(id(journal), cls(journal))
@@ -69,7 +69,7 @@ class Watcher:
             await asyncio.sleep(LOOK_S)
             ids = tuple(self._runs)
             try:
-                seen = await asked(self._journal, self._look, ids)
+                seen = await call_journal(self._journal, self._look, ids)
             except JournalError as error:
                 seen = dict.fromkeys(ids, RunActivity(error=error))
             for run_id, one in seen.items():
@@ -85,7 +85,7 @@ class Watcher:
         except JournalError as error:
             return RunActivity(error=error)
 
-    def _tell(self, hear: Hear, seen: RunActivity) -> None:
+    def _tell(self, hear: OnActivity, seen: RunActivity) -> None:
         try:
             hear(seen)
         except Exception:

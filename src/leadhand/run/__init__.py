@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from leadhand.engine.recorder import Recorder
     from leadhand.engine.shared_workers import SharedWorkers
     from leadhand.journal.memory import MemoryJournal
-    from leadhand.journal.unblocked import asked, held
+    from leadhand.journal.nonblocking import call_journal, hold_run
     from leadhand.run.cancellation import ActiveRun
     from leadhand.run.conditions import Setting
     from leadhand.run.people import People, check_reply, take_in_interruption, watched
@@ -34,11 +34,11 @@ __all__ = [
     "SharedWorkers",
     "account_of",
     "again",
-    "asked",
+    "call_journal",
     "check_reply",
     "check_resumable",
     "fold",
-    "held",
+    "hold_run",
     "take_in_interruption",
     "watched",
 ]
@@ -56,11 +56,11 @@ __getattr__ = lazy_attributes(
         "SharedWorkers": "engine.shared_workers",
         "account_of": "run.roles",
         "again": "run.resumption",
-        "asked": "journal.unblocked",
+        "call_journal": "journal.nonblocking",
         "check_reply": "run.people",
         "check_resumable": "run.resumption",
         "fold": "state.fold",
-        "held": "journal.unblocked",
+        "hold_run": "journal.nonblocking",
         "take_in_interruption": "run.people",
         "watched": "run.people",
     },

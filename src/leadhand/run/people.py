@@ -17,7 +17,7 @@ from leadhand.contracts.task import Plan, Task
 from leadhand.engine.failures import failure_of
 from leadhand.engine.recorder import Recorder
 from leadhand.errors import InputError, JournalError
-from leadhand.journal.unblocked import asked
+from leadhand.journal.nonblocking import call_journal
 from leadhand.journal.watcher import RunActivity, Watcher
 from leadhand.models.prompts import joined
 from leadhand.ports import Journal
@@ -237,11 +237,13 @@ async def watched(
     """While the block lasts, messages to a run are heard: replies by `people`, and the word to
     stop. That word is not kept for whoever resumes the run."""
     try:
-        async with Watcher.over(journal, run_id, _hearer(journal, run_id, active, people)):
+        async with Watcher.watch(journal, run_id, _hearer(journal, run_id, active, people)):
             yield
     finally:
         with contextlib.suppress(JournalError):
-            await asked(journal, lambda _: _drop_words_to_stop(journal, run_id), None, limit_s=1.0)
+            await call_journal(
+                journal, lambda _: _drop_words_to_stop(journal, run_id), None, limit_s=1.0
+            )
 
 
 def _drop_words_to_stop(journal: Journal, run_id: str) -> None:
@@ -252,13 +254,13 @@ def _drop_words_to_stop(journal: Journal, run_id: str) -> None:
 
 async def take_in_interruption(recorder: Recorder, journal: Journal) -> None:
     """Record that the last process of a run was ended on purpose, where it left word of that."""
-    for message in await asked(journal, journal.messages, recorder.run_id):
+    for message in await call_journal(journal, journal.messages, recorder.run_id):
         if message.interrupted:
             if not recorder.state.stopped:
                 recorder.record(
                     events.RunStopped(**recorder.stamp(), reason="interrupted, at once")
                 )
-            await asked(journal, journal.drop, message)
+            await call_journal(journal, journal.drop, message)
 
 
 def _hearer(

@@ -7,49 +7,49 @@ from typing import cast
 from pydantic import JsonValue
 
 from leadhand.contracts.outcome import Usage
-from leadhand.trace.story import Story, StoryAttempt, TaskStory
-from leadhand.trace.story_parts import PlanVersion, Step, StoryQuestion
+from leadhand.trace.history_parts import PlanVersion, QuestionHistory, Step
+from leadhand.trace.run_history import AttemptHistory, RunHistory, TaskHistory
 
 Document = dict[str, JsonValue]
 
 
-def overview(story: Story, *, held: bool) -> Document:
+def overview(history: RunHistory, *, held: bool) -> Document:
     """The document; `held` is whether somebody works on the run right now."""
-    state, answer = story.state, story.state.answer
+    state, answer = history.state, history.state.answer
     return {
         "run_id": state.run_id,
-        "status": story.standing(held=held),
+        "status": history.run_status(held=held),
         "team": state.team,
         "request": state.request,
         "engine": answer.engine if answer is not None else state.engine,
-        "started_at": story.started_at.isoformat() if story.started_at is not None else None,
+        "started_at": history.started_at.isoformat() if history.started_at is not None else None,
         "ended_by": answer.ended_by if answer is not None else None,
         "confidence": answer.confidence if answer is not None else None,
-        "questions": _plain(story.questions),
-        "plans": _plain(story.plans),
-        "tasks": _tasks(story),
-        "people": _plain(story.asked),
-        "notices": _plain(story.notices),
+        "questions": _plain(history.open_questions),
+        "plans": _plain(history.plans),
+        "tasks": _tasks(history),
+        "people": _plain(history.questions),
+        "notices": _plain(history.notices),
         "gaps": [gap.model_dump(mode="json") for gap in answer.gaps] if answer is not None else [],
         "conflicts": [conflict.model_dump(mode="json") for conflict in state.conflicts],
-        "critical_path": list(story.critical_path),
-        "used_by_role": _used_by(story.spent_by("role")),
-        "used_by_worker": _used_by(story.spent_by("worker")),
-        "used_by_model": _used_by(story.spent_by("model")),
-        "metrics": story.metrics.model_dump(mode="json"),
+        "critical_path": list(history.critical_path),
+        "used_by_role": _used_by(history.usage_by("role")),
+        "used_by_worker": _used_by(history.usage_by("worker")),
+        "used_by_model": _used_by(history.usage_by("model")),
+        "metrics": history.metrics.model_dump(mode="json"),
     }
 
 
-def _tasks(story: Story) -> list[JsonValue]:
-    return [_task(story, task) for task in story.in_order()]
+def _tasks(history: RunHistory) -> list[JsonValue]:
+    return [_task(history, task) for task in history.ordered_tasks()]
 
 
-def _task(story: Story, task: TaskStory) -> Document:
-    facts = story.facts(task.id)
+def _task(history: RunHistory, task: TaskHistory) -> Document:
+    facts = history.task_state(task.id)
     return {
         "id": task.id,
         "worker": facts.worker,
-        "status": story.status(task.id),
+        "status": history.task_status(task.id),
         "intent": facts.task.intent,
         "depends_on": list(facts.task.depends_on),
         "part_of": task.part_of,
@@ -63,8 +63,8 @@ def _task(story: Story, task: TaskStory) -> Document:
     }
 
 
-def _attempt(attempt: StoryAttempt) -> Document:
-    inside = attempt.inside
+def _attempt(attempt: AttemptHistory) -> Document:
+    inside = attempt.nested
     return {
         "attempt": attempt.number,
         "worker": attempt.worker,
@@ -95,5 +95,5 @@ def _used(usage: Usage) -> Document:
     }
 
 
-def _plain(records: Iterable[Step | PlanVersion | StoryQuestion]) -> list[JsonValue]:
+def _plain(records: Iterable[Step | PlanVersion | QuestionHistory]) -> list[JsonValue]:
     return [cast("Document", dataclasses.asdict(record)) for record in records]

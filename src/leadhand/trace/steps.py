@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import assert_never
 
 from leadhand.contracts import events
-from leadhand.trace.story_parts import PlanVersion, Step
+from leadhand.trace.history_parts import PlanVersion, Step
 
 Decided = (
     events.TaskCompleted

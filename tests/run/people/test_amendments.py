@@ -22,7 +22,7 @@ from leadhand.journal import MemoryJournal
 from leadhand.ports import PlanRequest
 from leadhand.state.fold import fold
 from leadhand.testing import run_virtual
-from leadhand.trace.story import Story
+from leadhand.trace.run_history import RunHistory
 from tests.engine.remedies import ScriptedRemedies
 from tests.plans.samples import plan, task
 from tests.run.people.desk import RUN, approved, log, says
@@ -181,7 +181,7 @@ def test_a_refused_amendment_leaves_the_plan_and_a_gap_says_so() -> None:
     assert answer.status == "partial"
     assert "a person refused the amended plan: not this year" in answer.gaps[0].why
     assert of(supervisor, PlanAmended) == []
-    versions = [(one.what, one.revision) for one in Story.of(log(supervisor)).plans]
+    versions = [(one.what, one.revision) for one in RunHistory.of(log(supervisor)).plans]
     assert versions == [("accepted", 1), ("rejected", 2)]
 
 

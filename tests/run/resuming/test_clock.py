@@ -8,7 +8,7 @@ from leadhand.contracts.events import Event
 from leadhand.ports import Journal
 from leadhand.testing import run_virtual
 from leadhand.testing.virtual_time import VirtualClock
-from leadhand.trace.story import Story
+from leadhand.trace.run_history import RunHistory
 from tests.run.resuming.story import RUN, Stops, Workshop, kept, plan, remedies, team, told
 
 
@@ -59,4 +59,4 @@ def test_a_run_and_its_resumption_do_not_mind_a_wall_clock_that_jumps() -> None:
         metrics = answer.metrics
         assert 0 <= metrics.critical_path_s <= metrics.makespan_s
         assert metrics.makespan_s == log[-1].elapsed_s
-        Story.of(log)
+        RunHistory.of(log)

@@ -25,7 +25,7 @@ from leadhand.errors import InputError, ModelError, PlanError, ToolError
 from leadhand.models.choice import roles
 from leadhand.planners import TemplatePlanner
 from leadhand.supervisor import Supervisor
-from leadhand.trace.quantities import price
+from leadhand.trace.formatting import format_price
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,4 +135,5 @@ def _cost_line(plan: Plan, team: Team, used: dict[str, str], budget: Budget | No
         unpriced = ", ".join(expected.unpriced)
         return f"cost unknown: no price is known of {unpriced}; {calls}{beyond}"
     low, high = expected.cost_usd
-    return f"about {price(low)} to {price(high)} in {calls} ({expected.assumption}){beyond}"
+    cost = f"about {format_price(low)} to {format_price(high)}"
+    return f"{cost} in {calls} ({expected.assumption}){beyond}"

@@ -13,7 +13,7 @@ from leadhand.contracts.finding import Finding, NotAssessed
 from leadhand.synthesis import SEVERITIES, Review
 from leadhand.teams.review.change import Change
 from leadhand.teams.review.lens import LensRule
-from leadhand.trace.quantities import times
+from leadhand.trace.formatting import format_speedup
 
 FailOn = Literal["critical", "warning", "info", "never"]
 
@@ -146,7 +146,7 @@ def timing(report: ReviewReport) -> list[str]:
         f"critical path {seconds(metrics.critical_path_s)}",
     ]
     if metrics.speedup:
-        parts.append(f"speed-up {times(metrics, '×')}")
+        parts.append(f"speed-up {format_speedup(metrics, '×')}")
     parts.append(f"engine: {report.answer.engine}")
     return parts
 

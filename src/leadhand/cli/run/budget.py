@@ -4,7 +4,7 @@ import math
 
 from leadhand.contracts.budget import Budget
 from leadhand.errors import InputError
-from leadhand.trace.quantities import price
+from leadhand.trace.formatting import format_price
 
 
 def budget_of(usd: float | None, tokens: int | None) -> Budget | None:
@@ -24,7 +24,7 @@ def beside(budget: Budget | None, cost_usd: tuple[float, float] | None) -> str:
     if budget is None:
         return ""
     tokens = None if budget.tokens is None else f"{budget.tokens:,} tokens"
-    usd = None if budget.usd is None else price(budget.usd)
+    usd = None if budget.usd is None else format_price(budget.usd)
     said = f"; the budget is {' and '.join(part for part in (usd, tokens) if part)}"
     if budget.usd is None or cost_usd is None:
         return said

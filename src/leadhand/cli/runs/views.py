@@ -122,27 +122,27 @@ def show_run(
     """
     inspection, held = _run(journal, given, home)
     run_id, events = inspection.run_id, inspection.events
-    from leadhand.trace.story import Story
+    from leadhand.trace.run_history import RunHistory
 
-    story = Story.of(events)
-    if answer and story.state.answer is None:
+    history = RunHistory.of(events)
+    if answer and history.state.answer is None:
         raise InputError(f"run {run_id!r} has no answer yet: `leadhand show {run_id}` tells why")
-    if answer and story.state.answer is not None:
+    if answer and history.state.answer is not None:
         from leadhand.cli.views.answer import show_answer
         from leadhand.cli.views.consoles import DataConsole
 
-        show_answer(story.state.answer, DataConsole())
+        show_answer(history.state.answer, DataConsole())
     elif as_json:
         from leadhand.trace.overview import overview
 
-        sys.stdout.write(json.dumps(overview(story, held=held), indent=2) + "\n")
+        sys.stdout.write(json.dumps(overview(history, held=held), indent=2) + "\n")
     else:
         from leadhand.cli.options import is_debugging
-        from leadhand.cli.runs.story_text import print_lines, story_lines, tracebacks
+        from leadhand.cli.runs.history_text import history_lines, print_lines, tracebacks
         from leadhand.cli.views.consoles import DataConsole
 
-        lines = story_lines(story, held=held, options=options)
-        print_lines([*lines, *(tracebacks(story) if is_debugging() else ())], DataConsole())
+        lines = history_lines(history, held=held, options=options)
+        print_lines([*lines, *(tracebacks(history) if is_debugging() else ())], DataConsole())
     return told(inspection)
 
 
@@ -216,7 +216,7 @@ def _rows(runs: "Sequence[RunSummary]", columns: int | None) -> Iterator[str]:
 
     Of the request there is as much as `columns` leave.
     """
-    from leadhand.trace.quantities import price, span
+    from leadhand.trace.formatting import format_duration, format_price
 
     table = [
         (
@@ -224,8 +224,8 @@ def _rows(runs: "Sequence[RunSummary]", columns: int | None) -> Iterator[str]:
             f"{run.started_at:%Y-%m-%d %H:%M}",
             run.status,
             f"{run.completed:,}/{run.tasks:,}",
-            span(run.makespan_s) if run.makespan_s is not None else "",
-            price(run.cost_usd) if run.cost_usd is not None else "",
+            format_duration(run.makespan_s) if run.makespan_s is not None else "",
+            format_price(run.cost_usd) if run.cost_usd is not None else "",
             safe(run.team),
         )
         for run in runs

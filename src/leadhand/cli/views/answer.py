@@ -18,7 +18,7 @@ from leadhand.cli.views.plurals import counted
 from leadhand.cli.views.terminal import encodable, safe, safe_block, sentence
 from leadhand.contracts.answer import FOUND_HEADING, Answer, Conflict, Gap, Metrics
 from leadhand.run.outcome import reason, without_gaps
-from leadhand.trace.quantities import faster, price
+from leadhand.trace.formatting import format_gain, format_price
 from leadhand.untrusted.markdown import prose
 
 MAX_WIDTH = 100
@@ -88,7 +88,7 @@ def footer(answer: Answer) -> list[str]:
 
 def _time(metrics: Metrics) -> Iterator[str]:
     yield seconds(metrics.makespan_s)
-    if gained := faster(metrics):
+    if gained := format_gain(metrics):
         yield gained
 
 
@@ -97,7 +97,7 @@ def _use(metrics: Metrics, modelled: bool) -> Iterator[str]:
         return
     yield counted(metrics.requests, "request")
     yield f"{metrics.input_tokens:,} tokens in, {metrics.output_tokens:,} out"
-    yield price(metrics.cost_usd)
+    yield format_price(metrics.cost_usd)
 
 
 def seconds(taken_s: float) -> str:

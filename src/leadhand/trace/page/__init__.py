@@ -16,7 +16,7 @@ from leadhand.trace.page.graph import drawing
 from leadhand.trace.page.markup import Html, shown, tag
 from leadhand.trace.page.tasks import tasks
 from leadhand.trace.page.timeline import timeline
-from leadhand.trace.story import Story
+from leadhand.trace.run_history import RunHistory
 
 __all__ = ["page"]
 
@@ -25,7 +25,7 @@ MAX_NESTED_GRAPHS = 20
 
 def page(events: Sequence[Event], *, held: bool) -> Iterator[str]:
     """The page in pieces; `held` is whether somebody works on the run right now."""
-    story = Story.of(events)
+    history = RunHistory.of(events)
     style, script = _own("style.css"), _own("script.js")
     policy = (
         f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; "
@@ -36,18 +36,18 @@ def page(events: Sequence[Event], *, held: bool) -> Iterator[str]:
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         '<meta name="referrer" content="no-referrer">\n'
-        f"<title>{shown(story.state.run_id)}</title>\n<style>{style}</style>\n</head>\n<body>\n"
+        f"<title>{shown(history.state.run_id)}</title>\n<style>{style}</style>\n</head>\n<body>\n"
     )
     yield tag("a", "To the answer", href="#answer", class_="skip")
-    yield figures.head(story, held=held)
+    yield figures.head(history, held=held)
     yield Html("<main>")
-    yield figures.next_step(story, held=held)
-    yield _section("Answer", "answer", *figures.answer(story.state.answer))
-    yield _section("Graph", "graph", drawing(story), *_nested_graphs(story))
-    yield _section("Timeline", "timeline", timeline(story))
-    yield _section("Tasks", "tasks", tasks(story))
-    yield _section("Plan", "plan", figures.plans(story))
-    yield _section("Costs", "costs", *figures.costs(story))
+    yield figures.next_step(history, held=held)
+    yield _section("Answer", "answer", *figures.answer(history.state.answer))
+    yield _section("Graph", "graph", drawing(history), *_nested_graphs(history))
+    yield _section("Timeline", "timeline", timeline(history))
+    yield _section("Tasks", "tasks", tasks(history))
+    yield _section("Plan", "plan", figures.plans(history))
+    yield _section("Costs", "costs", *figures.costs(history))
     yield Html('<section id="events"><h2>Events</h2>')
     yield from events_table(events)
     yield f"</section></main>\n<script>{script}</script>\n</body>\n</html>\n"
@@ -57,7 +57,7 @@ def _section(title: str, id: str, *content: Html) -> Html:
     return tag("section", tag("h2", title), *content, id=id)
 
 
-def _nested_graphs(story: Story) -> list[Html]:
+def _nested_graphs(history: RunHistory) -> list[Html]:
     """The graphs of the runs that teams made as workers, the last of each task."""
     return [
         tag(
@@ -66,14 +66,14 @@ def _nested_graphs(story: Story) -> list[Html]:
             drawing(inner, path=path),
             open=number < 3,
         )
-        for number, (path, inner) in enumerate(_nested(story, ""))
+        for number, (path, inner) in enumerate(_nested(history, ""))
         if number < MAX_NESTED_GRAPHS
     ]
 
 
-def _nested(story: Story, path: str) -> Iterator[tuple[str, Story]]:
-    for id, task in story.tasks.items():
-        inner = task.attempts[-1].inside if task.attempts else None
+def _nested(history: RunHistory, path: str) -> Iterator[tuple[str, RunHistory]]:
+    for id, task in history.tasks.items():
+        inner = task.attempts[-1].nested if task.attempts else None
         if inner is not None and inner.tasks:
             yield f"{path}{id}/", inner
             yield from _nested(inner, f"{path}{id}/")

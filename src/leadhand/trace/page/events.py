@@ -7,8 +7,8 @@ from typing import cast
 from pydantic import JsonValue
 
 from leadhand.contracts.events import Event, dump
+from leadhand.trace.formatting import format_duration
 from leadhand.trace.page.markup import Html, joined, tag
-from leadhand.trace.quantities import span
 
 MAX_EVENTS = 5_000
 MAX_CHARS = 4_000
@@ -57,7 +57,7 @@ def _row(event: Event) -> Html:
     return tag(
         "tr",
         tag("td", f"{event.seq}"),
-        tag("td", span(event.elapsed_s)),
+        tag("td", format_duration(event.elapsed_s)),
         tag("td", event.type),
         tag("td", f"{who}{again}"),
         tag("td", _what(fields)),

@@ -5,29 +5,29 @@ from collections.abc import Iterator, Mapping, Sequence
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.outcome import Usage
 from leadhand.run.outcome import without_gaps
+from leadhand.trace.formatting import format_duration, format_price, format_speedup
 from leadhand.trace.page.markup import Html, joined, tag
 from leadhand.trace.page.prose import prose
-from leadhand.trace.quantities import price, span, times
-from leadhand.trace.story import Story
+from leadhand.trace.run_history import RunHistory
 
 
-def head(story: Story, *, held: bool) -> Html:
+def head(history: RunHistory, *, held: bool) -> Html:
     """Status, request, figures."""
-    state, figures = story.state, story.metrics
-    standing = story.standing(held=held)
+    state, figures = history.state, history.metrics
+    standing = history.run_status(held=held)
     done = sum(task.status == "completed" for task in state.tasks.values())
     engine = state.answer.engine if state.answer is not None else state.engine
-    began = f"{story.started_at:%Y-%m-%d %H:%M:%S} UTC" if story.started_at is not None else ""
+    began = f"{history.started_at:%Y-%m-%d %H:%M:%S} UTC" if history.started_at is not None else ""
     tiles = [
-        ("time", span(figures.makespan_s)),
-        ("speed-up", times(figures, "×") if figures.speedup else "–"),
-        ("critical path", span(figures.critical_path_s)),
+        ("time", format_duration(figures.makespan_s)),
+        ("speed-up", format_speedup(figures, "×") if figures.speedup else "–"),
+        ("critical path", format_duration(figures.critical_path_s)),
         ("tasks completed", f"{done:,} of {len(state.tasks):,}"),
     ]
     if figures.requests:
         tokens = f"{figures.input_tokens:,}, {figures.output_tokens:,}"
         tiles += [("requests", f"{figures.requests:,}"), ("tokens in, out", tokens)]
-        tiles.append(("cost", price(figures.cost_usd)))
+        tiles.append(("cost", format_price(figures.cost_usd)))
     if state.answer is not None and state.answer.confidence is not None:
         tiles.append(("confidence", f"{state.answer.confidence} of 100"))
     return tag(
@@ -38,15 +38,15 @@ def head(story: Story, *, held: bool) -> Html:
     )
 
 
-def next_step(story: Story, *, held: bool) -> Html:
+def next_step(history: RunHistory, *, held: bool) -> Html:
     """What it waits for and how it goes on, where it is not over."""
-    run_id, questions = story.state.run_id, story.questions
+    run_id, questions = history.state.run_id, history.open_questions
     if questions:
         asked = [tag("li", tag("b", one.task_id or "the plan"), ": ", one.question)
                  for one in questions]  # fmt: skip
         command = tag("code", f"leadhand answer {run_id}")
         said = joined("It waits for a person.", tag("ul", *asked), "Answer with ", command)
-    elif story.standing(held=held) == "interrupted":
+    elif history.run_status(held=held) == "interrupted":
         command = tag("code", f"leadhand resume {run_id}")
         said = joined("It has no answer, and nobody works on it. Go on with ", command)
     else:
@@ -85,26 +85,26 @@ def _list(title: str, pairs: Sequence[tuple[str, str]]) -> Iterator[Html]:
         yield tag("ul", *(tag("li", tag("b", name), ": ", said) for name, said in pairs))
 
 
-def plans(story: Story) -> Html:
+def plans(history: RunHistory) -> Html:
     """The plan's history, with why it changed."""
     rows: list[Html] = []
-    for version in story.plans:
+    for version in history.plans:
         by = f", by {version.by}" if version.by else ""
         said = f": {version.said}" if version.said else ""
         line = f"revision {version.revision}, {version.tasks:,} tasks{by}, {version.what} after "
         notes = tag("ul", *(tag("li", note) for note in version.notes)) if version.notes else ""
-        rows.append(tag("li", f"{line}{span(version.at_s)}{said}", notes))
-    rows += [tag("li", f"{span(step.at_s)}: {step.words}") for step in story.notices]
+        rows.append(tag("li", f"{line}{format_duration(version.at_s)}{said}", notes))
+    rows += [tag("li", f"{format_duration(step.at_s)}: {step.words}") for step in history.notices]
     return tag("ul", *rows) if rows else tag("p", "There is no plan.", class_="quiet")
 
 
-def costs(story: Story) -> Iterator[Html]:
+def costs(history: RunHistory) -> Iterator[Html]:
     """Who used what: by role, by worker, by model."""
-    if not story.spent:
+    if not history.usage_by_owner:
         yield tag("p", "No model was used.", class_="quiet")
-    yield from _used("role", story.spent_by("role"))
-    yield from _used("worker", story.spent_by("worker"))
-    yield from _used("model", story.spent_by("model"))
+    yield from _used("role", history.usage_by("role"))
+    yield from _used("worker", history.usage_by("worker"))
+    yield from _used("model", history.usage_by("model"))
 
 
 def _used(by: str, used: Mapping[str, Usage]) -> Iterator[Html]:
@@ -119,7 +119,7 @@ def _used(by: str, used: Mapping[str, Usage]) -> Iterator[Html]:
             tag("td", f"{usage.requests:,}"),
             tag("td", f"{usage.input_tokens:,}"),
             tag("td", f"{usage.output_tokens:,}"),
-            tag("td", price(usage.cost_usd)),
+            tag("td", format_price(usage.cost_usd)),
         )
         for name, usage in most
     ]

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from leadhand.trace.formatting import format_duration
 from leadhand.trace.page.layout import Box, layout
 from leadhand.trace.page.markup import Html, joined, tag
 from leadhand.trace.page.task_marks import MARKS, anchor
-from leadhand.trace.quantities import span
-from leadhand.trace.story import Story
+from leadhand.trace.run_history import RunHistory
 
 MAX_FRAMES = 300
 """A graph of more frames is not drawn; nobody could read it."""
@@ -47,9 +47,9 @@ class _Frame:
         return width, rows * (_CHIP[1] + _GAP) - _GAP + 2 * _PAD
 
 
-def drawing(story: Story, *, path: str = "") -> Html:
+def drawing(history: RunHistory, *, path: str = "") -> Html:
     """The drawing as SVG; a line of text where there is nothing to draw, or too much."""
-    needs = _needs(story)
+    needs = _needs(history)
     if not needs:
         return tag("p", "There is no plan.", class_="quiet")
     frames = _frames(needs)
@@ -58,21 +58,21 @@ def drawing(story: Story, *, path: str = "") -> Html:
             "p", f"A graph of {len(needs):,} tasks is too large to be drawn.", class_="quiet"
         )
     number_of = {id: number for number, frame in enumerate(frames) for id in frame.ids}
-    critical = story.critical_path
+    critical = history.critical_path
     steps = set(pairwise(critical))
     edges: dict[tuple[int, int], set[str]] = {}
     for id, needed in needs.items():
         for one in needed:
             kinds = edges.setdefault((number_of[one], number_of[id]), set())
             kinds |= {"critical"} if (one, id) in steps else set()
-            kinds |= {"part"} if story.tasks[id].part_of == one else set()
+            kinds |= {"part"} if history.tasks[id].part_of == one else set()
     placed = layout([frame.size for frame in frames], list(edges))
     lines = [
         tag("path", d=_curve(points), class_=" ".join(["edge", *sorted(edges[edge])]))
         for edge, points in placed.edges.items()
     ]
     boxes = [
-        joined(*_frame(story, frame, box, set(critical), path))
+        joined(*_frame(history, frame, box, set(critical), path))
         for frame, box in zip(frames, placed.boxes, strict=True)
     ]
     width, height = placed.width + 2 * _EDGE, placed.height + 2 * _EDGE
@@ -92,13 +92,13 @@ def drawing(story: Story, *, path: str = "") -> Html:
     )
 
 
-def _needs(story: Story) -> dict[str, list[str]]:
+def _needs(history: RunHistory) -> dict[str, list[str]]:
     """What each task needs: for a part the task that was split, and its fellow parts."""
     out: dict[str, list[str]] = {}
-    for id, task in story.tasks.items():
-        needed = [one for one in story.facts(id).task.depends_on if one in story.tasks]
+    for id, task in history.tasks.items():
+        needed = [one for one in history.task_state(id).task.depends_on if one in history.tasks]
         if task.part_of is not None:
-            fellows = story.tasks[task.part_of].parts
+            fellows = history.tasks[task.part_of].parts
             needed = [task.part_of, *(one for one in needed if one in fellows)]
         out[id] = needed
     return out
@@ -121,11 +121,13 @@ def _columns(count: int) -> int:
     return max(1, min(6, math.ceil(math.sqrt(count / 4)) if count > 6 else 1))
 
 
-def _frame(story: Story, frame: _Frame, box: Box, critical: set[str], path: str) -> Iterator[Html]:
+def _frame(
+    history: RunHistory, frame: _Frame, box: Box, critical: set[str], path: str
+) -> Iterator[Html]:
     width, height = frame.size
     x, y = box.x, box.y
     if len(frame.ids) == 1:
-        yield _task(story, frame.ids[0], (x, y), critical, path, card=True)
+        yield _task(history, frame.ids[0], (x, y), critical, path, card=True)
         return
     yield tag("rect", x=x, y=y, width=width, height=height, rx=8, class_="frame")
     if len(frame.ids) <= MAX_CHIPS:
@@ -133,9 +135,9 @@ def _frame(story: Story, frame: _Frame, box: Box, critical: set[str], path: str)
             row, column = divmod(number, frame.columns)
             at_x = x + _PAD + column * (_CHIP[0] + _GAP)
             at_y = y + _PAD + row * (_CHIP[1] + _GAP)
-            yield _task(story, id, (at_x, at_y), critical, path, card=False)
+            yield _task(history, id, (at_x, at_y), critical, path, card=False)
         return
-    counts = Counter(story.status(id) for id in frame.ids).most_common(2)
+    counts = Counter(history.task_status(id) for id in frame.ids).most_common(2)
     yield tag("text", f"{len(frame.ids):,} tasks", x=x + 12, y=y + 18, class_="name")
     for number, (status, count) in enumerate(counts):
         said = f"{count:,} {status.replace('_', ' ')}"
@@ -143,7 +145,7 @@ def _frame(story: Story, frame: _Frame, box: Box, critical: set[str], path: str)
 
 
 def _task(
-    story: Story,
+    history: RunHistory,
     id: str,
     corner: tuple[float, float],
     critical: set[str],
@@ -152,10 +154,10 @@ def _task(
     card: bool,
 ) -> Html:
     (x, y), (width, height) = corner, _CARD if card else _CHIP
-    facts, status = story.facts(id), story.status(id)
-    attempts = len(story.tasks[id].attempts)
+    facts, status = history.task_state(id), history.task_status(id)
+    attempts = len(history.tasks[id].attempts)
     again = f" ×{attempts}" if attempts > 1 else ""
-    took = span(facts.busy_s) if attempts else status.replace("_", " ")
+    took = format_duration(facts.busy_s) if attempts else status.replace("_", " ")
     kind = f"task {status}{' critical' if id in critical else ''}"
     parts = [
         tag("title", f"{id}: {status.replace('_', ' ')}, {facts.worker}, {took}{again}"),

@@ -6,36 +6,36 @@ from collections.abc import Iterator, Sequence
 from pydantic import JsonValue
 
 from leadhand.contracts.outcome import Result
+from leadhand.trace.formatting import format_duration, format_usage
+from leadhand.trace.history_parts import Step
 from leadhand.trace.page.markup import Html, joined, tag
 from leadhand.trace.page.task_marks import MARKS, anchor
-from leadhand.trace.quantities import span, used
-from leadhand.trace.story import Story, StoryAttempt
-from leadhand.trace.story_parts import Step
+from leadhand.trace.run_history import AttemptHistory, RunHistory
 
 MAX_TASKS = 2_000
 """Tasks that are told one by one; of more, those with anything to tell come first."""
 MAX_OUTPUT_CHARS = 4_000
 
 
-def tasks(story: Story, *, path: str = "") -> Html:
+def tasks(history: RunHistory, *, path: str = "") -> Html:
     """The list of a run's tasks; what a team did stands within the attempt that it made."""
-    ids = [task.id for task in story.in_order()]
+    ids = [task.id for task in history.ordered_tasks()]
     left_out = len(ids) - MAX_TASKS
     if left_out > 0:
-        kept = set(sorted(ids, key=lambda id: not story.tasks[id].eventful)[:MAX_TASKS])
+        kept = set(sorted(ids, key=lambda id: not history.tasks[id].is_notable)[:MAX_TASKS])
         ids = [id for id in ids if id in kept]
     more = f"{left_out:,} more tasks are left out here; `leadhand trace --format json` has them."
-    told = [_task(story, id, path) for id in ids]
+    told = [_task(history, id, path) for id in ids]
     return joined(*told, tag("p", more, class_="quiet") if left_out > 0 else Html())
 
 
-def _task(story: Story, id: str, path: str) -> Html:
-    task, facts, status = story.tasks[id], story.facts(id), story.status(id)
+def _task(history: RunHistory, id: str, path: str) -> Html:
+    task, facts, status = history.tasks[id], history.task_state(id), history.task_status(id)
     parts = [facts.worker] if facts.worker != id else []
     parts += [status.replace("_", " ")]
     parts += [f"{len(task.attempts)} attempts"] if len(task.attempts) > 1 else []
-    parts += [span(facts.busy_s)] if task.attempts else []
-    parts += [used(facts.usage)] if facts.usage.requests else []
+    parts += [format_duration(facts.busy_s)] if task.attempts else []
+    parts += [format_usage(facts.usage)] if facts.usage.requests else []
     head = tag(
         "summary",
         tag("span", MARKS.get(status, "┄"), class_=f"mark {status}", aria_hidden="true"),
@@ -56,14 +56,14 @@ def _task(story: Story, id: str, path: str) -> Html:
     return tag("details", head, *body, id=anchor(path + id), class_="task")
 
 
-def _attempt(attempt: StoryAttempt, path: str) -> Html:
+def _attempt(attempt: AttemptHistory, path: str) -> Html:
     kind = f" ({attempt.kind.replace('_', ' ')})" if attempt.kind else ""
-    took = f" after {span(attempt.took_s)}" if not attempt.running else ""
+    took = f" after {format_duration(attempt.took_s)}" if not attempt.running else ""
     tools = ", ".join(f"{name} ×{count}" for name, count in attempt.tools.most_common())
     said = [attempt.worker, *([attempt.model] if attempt.model else [])]
-    said += [used(attempt.usage)] if attempt.usage.requests else []
+    said += [format_usage(attempt.usage)] if attempt.usage.requests else []
     said += [f"tools: {tools}"] if tools else []
-    inside = attempt.inside
+    inside = attempt.nested
     return tag(
         "div",
         tag(

@@ -6,10 +6,10 @@ Places are percentages of the run, so that the drawing is as wide as its page.
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from leadhand.trace.formatting import format_duration
 from leadhand.trace.page.markup import Html, joined, tag
 from leadhand.trace.page.task_marks import anchor
-from leadhand.trace.quantities import span
-from leadhand.trace.story import Story
+from leadhand.trace.run_history import RunHistory
 
 MAX_ROWS = 400
 """Beyond, what took longest is shown."""
@@ -37,10 +37,10 @@ class _Row:
         return sum(bar.end_s - bar.start_s for bar in self.bars)
 
 
-def timeline(story: Story) -> Html:
+def timeline(history: RunHistory) -> Html:
     """The drawing as a table of rows."""
-    end_s = max(story.metrics.makespan_s, story.last_s, 1e-6)
-    rows = list(_run_rows(story, end_s))
+    end_s = max(history.metrics.makespan_s, history.last_s, 1e-6)
+    rows = list(_run_rows(history, end_s))
     left_out = len(rows) - MAX_ROWS
     if left_out > 0:
         kept = set(sorted(range(len(rows)), key=lambda at: -rows[at].busy_s)[:MAX_ROWS])
@@ -55,53 +55,57 @@ def timeline(story: Story) -> Html:
     return joined(table, tag("p", more, class_="quiet") if left_out > 0 else Html())
 
 
-def _run_rows(story: Story, end_s: float) -> Iterator[_Row]:
-    state = story.state
+def _run_rows(history: RunHistory, end_s: float) -> Iterator[_Row]:
+    state = history.state
     if state.planned_s > 0:
-        bars = (_Bar(0.0, state.planned_s, "plan", f"planning: {span(state.planned_s)}"),)
+        bars = (
+            _Bar(0.0, state.planned_s, "plan", f"planning: {format_duration(state.planned_s)}"),
+        )
         yield _Row("planning", 0, bars)
-    yield from _task_rows(story, end_s, "", 0)
-    for asked in story.asked:
+    yield from _task_rows(history, end_s, "", 0)
+    for asked in history.questions:
         until_s = asked.answered_s if asked.answered_s is not None else end_s
         said = f"{asked.question}: {asked.verdict or 'not answered yet'}"
         bars = (_Bar(asked.at_s, until_s, "person", said),)
         yield _Row(f"person: {asked.task_id or 'the plan'}", 0, bars)
     if state.synthesis_started_s is not None:
         until_s = state.finished_s if state.finished_s is not None else end_s
-        said = f"synthesis: {span(until_s - state.synthesis_started_s)}"
+        said = f"synthesis: {format_duration(until_s - state.synthesis_started_s)}"
         yield _Row("synthesis", 0, (_Bar(state.synthesis_started_s, until_s, "plan", said),))
 
 
-def _task_rows(story: Story, end_s: float, path: str, depth: int) -> Iterator[_Row]:
-    critical = set(story.critical_path)
-    for task in story.in_order():
+def _task_rows(history: RunHistory, end_s: float, path: str, depth: int) -> Iterator[_Row]:
+    critical = set(history.critical_path)
+    for task in history.ordered_tasks():
         id = task.id
         if not task.attempts:
             continue
-        bars = [*_waits(story, id)]
+        bars = [*_waits(history, id)]
         for attempt in task.attempts:
             until_s = attempt.ended_s if attempt.ended_s is not None else end_s
-            took = span(until_s - attempt.started_s)
+            took = format_duration(until_s - attempt.started_s)
             said = f"attempt {attempt.number}, {attempt.worker}: {attempt.end}, {took}"
             bars.append(_Bar(attempt.started_s, until_s, attempt.end, said))
         deeper = 1 if task.part_of is not None else 0
         href = f"#{anchor(path + id)}"
         yield _Row(id, depth + deeper, tuple(bars), href, not path and id in critical)
         for attempt in task.attempts:
-            if attempt.inside is not None:
-                yield from _task_rows(attempt.inside, end_s, f"{path}{id}/", depth + 1)
+            if attempt.nested is not None:
+                yield from _task_rows(attempt.nested, end_s, f"{path}{id}/", depth + 1)
 
 
-def _waits(story: Story, id: str) -> Iterator[_Bar]:
+def _waits(history: RunHistory, id: str) -> Iterator[_Bar]:
     """From when a task could start to when it did, and between its attempts."""
-    task, facts = story.tasks[id], story.facts(id)
-    needed = [story.facts(one).finished_s for one in facts.task.depends_on if one in story.tasks]
-    whole = story.last(task.part_of) if task.part_of is not None else None
+    task, facts = history.tasks[id], history.task_state(id)
+    needed = [
+        history.task_state(one).finished_s for one in facts.task.depends_on if one in history.tasks
+    ]
+    whole = history.last_attempt(task.part_of) if task.part_of is not None else None
     needed += [whole.ended_s] if whole is not None else []
-    since_s = max((at for at in needed if at is not None), default=story.state.planned_s)
+    since_s = max((at for at in needed if at is not None), default=history.state.planned_s)
     for attempt in task.attempts:
         if attempt.started_s > since_s:
-            said = f"waited {span(attempt.started_s - since_s)}"
+            said = f"waited {format_duration(attempt.started_s - since_s)}"
             yield _Bar(since_s, attempt.started_s, "wait", said)
         since_s = attempt.ended_s if attempt.ended_s is not None else attempt.started_s
 
@@ -139,5 +143,7 @@ def _axis(end_s: float) -> Html:
     for quarter in range(5):
         place = "start" if quarter == 0 else "end" if quarter == 4 else "middle"
         at_s = end_s * quarter / 4
-        marks.append(tag("text", span(at_s), x=f"{25 * quarter}%", y=13, text_anchor=place))
+        marks.append(
+            tag("text", format_duration(at_s), x=f"{25 * quarter}%", y=13, text_anchor=place)
+        )
     return tag("svg", *marks, width="100%", height=_HEIGHT, class_="axis", aria_hidden="true")

@@ -6,7 +6,7 @@ from leadhand.contracts import events
 from leadhand.contracts.outcome import Usage
 
 
-class Spender(NamedTuple):
+class UsageOwner(NamedTuple):
     """Who used something."""
 
     role: str

@@ -4,7 +4,7 @@ from leadhand.contracts.answer import Metrics
 from leadhand.contracts.outcome import Usage
 
 
-def span(taken_s: float) -> str:
+def format_duration(taken_s: float) -> str:
     """A time span: `3 ms`, `2.1 s`, `4 min 9 s`, `2 h 5 min`."""
     if taken_s < 1:
         return f"{1000 * taken_s:.0f} ms"
@@ -15,23 +15,23 @@ def span(taken_s: float) -> str:
     return f"{hours} h {minutes} min" if hours else f"{minutes} min {seconds} s"
 
 
-def times(metrics: Metrics, sign: str = "x") -> str:
+def format_speedup(metrics: Metrics, sign: str = "x") -> str:
     """The speed-up: `4.2x`, or `1.9x to 3.0x` where it is not known exactly."""
     low = f"{metrics.speedup:.1f}{sign}"
     high = metrics.speedup_high
     return low if high is None else f"{low} to {high:.1f}{sign}"
 
 
-def faster(metrics: Metrics) -> str:
+def format_gain(metrics: Metrics) -> str:
     """What working at once has gained, in a few words; empty where that is next to nothing."""
     if max(metrics.speedup, metrics.speedup_high or 0.0) < 1.05:
         return ""
     exact = metrics.speedup_high is None
-    took = f" ({span(metrics.sequential_s)})" if exact else ""
-    return f"{times(metrics)} as fast as one by one{took}"
+    took = f" ({format_duration(metrics.sequential_s)})" if exact else ""
+    return f"{format_speedup(metrics)} as fast as one by one{took}"
 
 
-def price(usd: float | None) -> str:
+def format_price(usd: float | None) -> str:
     """A price; an unknown one is unknown, never nothing."""
     if usd is None:
         return "cost unknown"
@@ -40,8 +40,8 @@ def price(usd: float | None) -> str:
     return f"${usd:.4f}" if usd < 1 else f"${usd:,.2f}"
 
 
-def used(usage: Usage) -> str:
+def format_usage(usage: Usage) -> str:
     """Requests, tokens and price in a few words."""
     asked = f"{usage.requests:,} request{'' if usage.requests == 1 else 's'}"
     tokens = f"{usage.input_tokens:,} tokens in, {usage.output_tokens:,} out"
-    return f"{asked}, {tokens}, {price(usage.cost_usd)}"
+    return f"{asked}, {tokens}, {format_price(usage.cost_usd)}"

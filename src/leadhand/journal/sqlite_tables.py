@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from leadhand.contracts.inspection import Inspection
 from leadhand.contracts.summary import RunSummary
 from leadhand.errors import JournalError
-from leadhand.journal.codec import BLOB_CHARS, Redact, compressed
-from leadhand.journal.database import is_damaged
-from leadhand.journal.integrity import checksum, inspected, last_of, read
-from leadhand.journal.summaries import StoredSummary, summary
+from leadhand.journal.codec import BLOB_CHARS, Redact, compress
+from leadhand.journal.integrity import checksum, inspect_run, last_seq, read_events
+from leadhand.journal.sqlite_database import is_damaged
+from leadhand.journal.summaries import StoredSummary, run_summary
 
 if TYPE_CHECKING:
     from leadhand.contracts.events import Event
@@ -32,7 +32,7 @@ def has(connection: sqlite3.Connection, run_id: str) -> bool:
 def events(connection: sqlite3.Connection, run_id: str) -> "Iterator[Event]":
     """The events of a run in order. Raises `DamagedRun` where they are not what was written."""
     known = connection.execute("SELECT digest FROM runs WHERE run_id = ?", (run_id,)).fetchone()
-    return read(run_id, _stored(connection, run_id), last=last_of(known[0]) if known else 0)
+    return read_events(run_id, _stored(connection, run_id), last=last_seq(known[0]) if known else 0)
 
 
 def inspection(connection: sqlite3.Connection, run_id: str) -> Inspection:
@@ -41,7 +41,7 @@ def inspection(connection: sqlite3.Connection, run_id: str) -> Inspection:
         (digest,) = connection.execute(
             "SELECT digest FROM runs WHERE run_id = ?", (run_id,)
         ).fetchone()
-        return inspected(run_id, _stored(connection, run_id), digest=digest)
+        return inspect_run(run_id, _stored(connection, run_id), digest=digest)
     except sqlite3.DatabaseError as error:
         return Inspection(run_id, damage=f"the file can't be read there ({error})")
 
@@ -97,7 +97,7 @@ def insert(
     )
     connection.executemany(
         "INSERT INTO blobs (run, seq, data) VALUES (?, ?, ?)",
-        [(number, one.seq, compressed(body)) for one, body in rows if len(body) > BLOB_CHARS],
+        [(number, one.seq, compress(body)) for one, body in rows if len(body) > BLOB_CHARS],
     )
 
 
@@ -116,7 +116,7 @@ def summaries(
         # A page of the table is gone. The ids are in an index of their own.
         ids = [id for (id,) in connection.execute("SELECT run_id FROM runs ORDER BY run_id DESC")]
         rows = [_row(connection, f"{query} WHERE run_id = ?", id) for id in ids[:limit]]
-    return [summary(*row, held=held) for row in rows]
+    return [run_summary(*row, held=held) for row in rows]
 
 
 def _row(connection: sqlite3.Connection, query: str, run_id: str) -> tuple[str, str, str]:

@@ -61,7 +61,7 @@ class SqliteDatabase:
     def transaction(self) -> Generator[sqlite3.Connection]:
         """Everything that the block writes, or nothing; safe on the disk when the block is over.
 
-        Raises what SQLite and the operating system raise: `explained` puts it in words.
+        Raises what SQLite and the operating system raise: `explain` puts it in words.
         """
         with self._writing:
             connection = self._connection
@@ -93,7 +93,7 @@ class SqliteDatabase:
             with contextlib.closing(self._opened(self._reading_mode())) as connection:
                 yield connection
         except (sqlite3.Error, OSError) as error:
-            why, remedy = explained(error)
+            why, remedy = explain(error)
             raise JournalError(f"{self.path} can't be read: {why}; {remedy}") from error
 
     def _check_place(self) -> None:
@@ -226,7 +226,7 @@ def is_damaged(error: Exception) -> bool:
     return _code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
-def explained(error: Exception) -> tuple[str, str]:
+def explain(error: Exception) -> tuple[str, str]:
     """Why a file can't be read or written, and what to do about it."""
     match _code(error):
         case sqlite3.SQLITE_FULL:

@@ -63,7 +63,7 @@ class PlanVersion:
 
 
 @dataclass(slots=True)
-class StoryQuestion:
+class QuestionHistory:
     """Something that a person was asked."""
 
     at_s: float
@@ -76,6 +76,6 @@ class StoryQuestion:
     by: str = ""
     answered_s: float | None = None
 
-    def within(self, task_id: str) -> "StoryQuestion":
+    def within(self, task_id: str) -> "QuestionHistory":
         """The same as the run around it sees it, which has the run do `task_id`."""
         return replace(self, task_id=f"{task_id}/{self.task_id}" if self.task_id else task_id)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from leadhand.journal.database import explained
 from leadhand.journal.sqlite import FILE, SqliteJournal
+from leadhand.journal.sqlite_database import explain
 from tests.journal.runs import Story, keep
 
 
@@ -18,7 +18,7 @@ def test_a_full_disk_is_called_that() -> None:
         connection.execute("CREATE TABLE t (x)")
         with pytest.raises(sqlite3.OperationalError) as full:
             connection.execute("INSERT INTO t VALUES (zeroblob(100000))")
-    assert explained(full.value) == ("the disk is full", "free some space")
+    assert explain(full.value) == ("the disk is full", "free some space")
 
 
 @pytest.mark.parametrize(
@@ -49,7 +49,7 @@ def test_each_trouble_is_told_with_what_to_do(code: int | None, why: str, remedy
     error = sqlite3.OperationalError("hm")
     if code is not None:
         error.sqlite_errorcode = code | 7 << 8
-    assert explained(error) == (why, remedy)
+    assert explain(error) == (why, remedy)
 
 
 def test_a_list_whose_page_is_damaged_still_names_its_runs(tmp_path: Path) -> None:

@@ -17,9 +17,9 @@ from leadhand.run.metrics import planning, synthesis
 from leadhand.run.outcome import reason
 from leadhand.run.resumption import is_over, lost_for_good
 from leadhand.state.run_state import TaskState
-from leadhand.trace.quantities import faster, span, used
-from leadhand.trace.story import Story, StoryAttempt, TaskStory
-from leadhand.trace.story_parts import Step, StoryQuestion
+from leadhand.trace.formatting import format_duration, format_gain, format_usage
+from leadhand.trace.history_parts import QuestionHistory, Step
+from leadhand.trace.run_history import AttemptHistory, RunHistory, TaskHistory
 
 MAX_WIDTH = 100
 """Wider terminals don't get longer lines."""
@@ -27,7 +27,7 @@ MAX_QUIET_TASKS = 40
 """Tasks without anything to tell that are listed one by one; beyond, they are counted. So are tasks
 that were not started."""
 MAX_EVENTFUL_TASKS = 100
-"""Tasks that are listed with their story: those that run or gave no result before all others."""
+"""Tasks that are listed with their history: those that run or gave no result before all others."""
 NESTED_SHARE = 4
 """The tasks of a nested team have that part of these places."""
 MAX_ITEMS = 40
@@ -61,37 +61,37 @@ def print_lines(lines: Sequence[Line], console: Console) -> None:
     console.file.write(encodable(shown, console.encoding))
 
 
-def story_lines(story: Story, *, held: bool, options: str = "") -> list[Line]:
+def history_lines(history: RunHistory, *, held: bool, options: str = "") -> list[Line]:
     """All that there is to say of a run; `options` is what commands need to find it again."""
     return [
-        *_head(story, held=held),
-        *_next_step(story, held=held, options=options),
-        *_section("plan", _first(_plan(story))),
-        *_section("tasks", list(_tasks(story, 2))),
-        *_section("people", _first(_people(story))),
-        *_section("notices", _first((2, Text(_notice(step))) for step in story.notices)),
-        *_section("missing", _first(_gaps(story))),
-        *_section("contradictions", _first(_conflicts(story))),
-        *_section("critical path", list(_critical_path(story))),
-        *_section("used by role", _first(_used_by(story.spent_by("role")))),
-        *_section("used by worker", _first(_used_by(story.spent_by("worker")))),
+        *_head(history, held=held),
+        *_next_step(history, held=held, options=options),
+        *_section("plan", _first(_plan(history))),
+        *_section("tasks", list(_tasks(history, 2))),
+        *_section("people", _first(_people(history))),
+        *_section("notices", _first((2, Text(_notice(step))) for step in history.notices)),
+        *_section("missing", _first(_gaps(history))),
+        *_section("contradictions", _first(_conflicts(history))),
+        *_section("critical path", list(_critical_path(history))),
+        *_section("used by role", _first(_used_by(history.usage_by("role")))),
+        *_section("used by worker", _first(_used_by(history.usage_by("worker")))),
     ]
 
 
-def tracebacks(story: Story) -> list[Line]:
+def tracebacks(history: RunHistory) -> list[Line]:
     """The tracebacks of all attempts that have one, those of nested teams too."""
-    return _section("tracebacks", list(_tracebacks(story, "")))
+    return _section("tracebacks", list(_tracebacks(history, "")))
 
 
-def _tracebacks(story: Story, path: str) -> Iterator[Line]:
-    for task in story.in_order():
+def _tracebacks(history: RunHistory, path: str) -> Iterator[Line]:
+    for task in history.ordered_tasks():
         for attempt in task.attempts:
             if attempt.traceback:
                 yield 2, Text(f"{safe(path + task.id)}, attempt {attempt.number}", style="bold")
                 for line in safe_block(attempt.traceback.rstrip("\n")).split("\n"):
                     yield 4, Text(line)
-            if attempt.inside is not None:
-                yield from _tracebacks(attempt.inside, f"{path}{task.id}/")
+            if attempt.nested is not None:
+                yield from _tracebacks(attempt.nested, f"{path}{task.id}/")
 
 
 def _section(title: str, lines: Sequence[Line]) -> list[Line]:
@@ -113,46 +113,49 @@ def _first(lines: Iterable[Line]) -> list[Line]:
     return listed
 
 
-def _head(story: Story, *, held: bool) -> Iterator[Line]:
-    state, figures = story.state, story.metrics
-    standing = story.standing(held=held)
+def _head(history: RunHistory, *, held: bool) -> Iterator[Line]:
+    state, figures = history.state, history.metrics
+    standing = history.run_status(held=held)
     style = {"complete": "green", "failed": "red", "running": "cyan"}.get(standing, "yellow")
-    yield 0, Text.assemble((safe(story.run_id), "bold"), "  ", (standing, f"bold {style}"))
+    yield 0, Text.assemble((safe(history.run_id), "bold"), "  ", (standing, f"bold {style}"))
     yield 0, Text(sentence(state.request))
     yield 0, Text()
     engine = state.answer.engine if state.answer is not None else state.engine
-    began = f"{story.started_at:%Y-%m-%d %H:%M:%S} UTC" if story.started_at else "not begun"
+    began = f"{history.started_at:%Y-%m-%d %H:%M:%S} UTC" if history.started_at else "not begun"
     yield 0, Text(f"team {safe(state.team)} · engine: {engine} · {began}")
     counts = Counter(task.status for task in state.tasks.values())
     kinds = ", ".join(f"{n:,} {status.replace('_', ' ')}" for status, n in counts.items())
     yield 0, Text(f"{counted(len(state.tasks), 'task')}{': ' if kinds else ''}{kinds}")
-    yield 0, Text(", ".join(filter(None, (span(figures.makespan_s), faster(figures)))))
+    yield (
+        0,
+        Text(", ".join(filter(None, (format_duration(figures.makespan_s), format_gain(figures))))),
+    )
     if figures.requests:
-        yield 0, Text(f"{used(state.usage)} in all")
+        yield 0, Text(f"{format_usage(state.usage)} in all")
     if state.answer is not None and state.answer.confidence is not None:
         yield 0, Text(f"confidence {state.answer.confidence} of 100")
 
 
-def _next_step(story: Story, *, held: bool, options: str) -> list[Line]:
+def _next_step(history: RunHistory, *, held: bool, options: str) -> list[Line]:
     """What the run waits for, and the command to go on with."""
-    questions, answer = story.questions, story.state.answer
+    questions, answer = history.open_questions, history.state.answer
     if questions:
         title, command = "it waits for a person", "answer"
     elif answer is None and not held:
         title, command = "it has no answer, and nobody works on it", "resume"
     elif answer is not None and answer.ended_by is not None:
         title, command = _ENDED_BY[answer.ended_by], "resume"
-    elif answer is not None and not is_over(story.state):
+    elif answer is not None and not is_over(history.state):
         title, command = "some of it may succeed now", "resume"
-    elif lost_for_good(story.state):
+    elif lost_for_good(history.state):
         title, command = "it has done all that it could", "resume"
     else:
         return []
     lines = [(2, Text(_question(asked))) for asked in questions]
-    by_a_program = "command" not in story.state.origin
+    by_a_program = "command" not in history.state.origin
     team = " --team TEAM" if by_a_program and command == "resume" else ""
-    typed = f"leadhand {command} {safe(story.run_id)}{options}{team}"
-    again = command == "resume" and answer is not None and is_over(story.state)
+    typed = f"leadhand {command} {safe(history.run_id)}{options}{team}"
+    again = command == "resume" and answer is not None and is_over(history.state)
     says, typed = (
         ("do a task again with: ", f"{typed} --from TASK") if again else ("go on with: ", typed)
     )
@@ -160,84 +163,83 @@ def _next_step(story: Story, *, held: bool, options: str) -> list[Line]:
     return [(0, Text()), (0, Text(title, style="bold yellow")), *lines]
 
 
-def _question(asked: StoryQuestion) -> str:
+def _question(asked: QuestionHistory) -> str:
     about = safe(asked.task_id) if asked.task_id is not None else "the plan"
     return f"{about}: {sentence(asked.question)}"
 
 
-def _plan(story: Story) -> Iterator[Line]:
-    for version in story.plans:
+def _plan(history: RunHistory) -> Iterator[Line]:
+    for version in history.plans:
         head = f"revision {version.revision}, {counted(version.tasks, 'task')}"
         by = f", by {safe(version.by)}" if version.by else ""
         said = f": {sentence(version.said)}" if version.said else ""
-        yield 2, Text(f"{head}{by}, {version.what} after {span(version.at_s)}{said}")
+        yield 2, Text(f"{head}{by}, {version.what} after {format_duration(version.at_s)}{said}")
         for note in version.notes:
             yield 4, Text(f"- {sentence(note)}")
 
 
-def _tasks(story: Story, indent: int, share: int = 1) -> Iterator[Line]:
+def _tasks(history: RunHistory, indent: int, share: int = 1) -> Iterator[Line]:
     """The tree: each task, its attempts, and within them the tasks of nested teams.
 
     Only so many of each kind are listed, those first that matter most; the others are counted.
     """
-    tasks = [*story.in_order()]
+    tasks = [*history.ordered_tasks()]
     kinds = {
         "not started": [task for task in tasks if not task.attempts and not task.before],
-        "quiet": [task for task in tasks if not task.eventful],
+        "quiet": [task for task in tasks if not task.is_notable],
     }
     listed = {task.id for kind in kinds.values() for task in kind[: MAX_QUIET_TASKS // share]}
     others = {task.id for kind in kinds.values() for task in kind}
     eventful = sorted(
         (task for task in tasks if task.id not in others),
-        key=lambda task: story.status(task.id) in ("completed", "cancelled"),
+        key=lambda task: history.task_status(task.id) in ("completed", "cancelled"),
     )
     listed |= {task.id for task in eventful[: MAX_EVENTFUL_TASKS // share]}
     for task in tasks:
         if task.id in listed:
-            yield from _task(story, task, indent + 2 * _depth(story, task), share)
-    yield from _more(story, [task for task in tasks if task.id not in listed], indent)
+            yield from _task(history, task, indent + 2 * _depth(history, task), share)
+    yield from _more(history, [task for task in tasks if task.id not in listed], indent)
 
 
-def _more(story: Story, tasks: Sequence[TaskStory], indent: int) -> Iterator[Line]:
+def _more(history: RunHistory, tasks: Sequence[TaskHistory], indent: int) -> Iterator[Line]:
     """How many tasks of each kind are not listed."""
-    quiet = [task for task in tasks if not task.eventful and _completed(story, task.id)]
+    quiet = [task for task in tasks if not task.is_notable and _completed(history, task.id)]
     quiet_ids = {task.id for task in quiet}
     if quiet:
-        more = (
-            f"{len(quiet):,} more tasks completed at the first attempt ({_by_worker(story, quiet)})"
-        )
+        workers = _by_worker(history, quiet)
+        more = f"{len(quiet):,} more tasks completed at the first attempt ({workers})"
         yield indent, Text.assemble(("✓ ", "green"), more)
-    left: dict[str, list[TaskStory]] = {}
+    left: dict[str, list[TaskHistory]] = {}
     for task in tasks:
         if task.id not in quiet_ids:
-            left.setdefault(story.status(task.id), []).append(task)
+            left.setdefault(history.task_status(task.id), []).append(task)
     for status, some in left.items():
         mark, style = MARKS.get(status, _RETIRED)
-        said = f"{len(some):,} more {status.replace('_', ' ')} ({_by_worker(story, some)})"
+        said = f"{len(some):,} more {status.replace('_', ' ')} ({_by_worker(history, some)})"
         yield indent, Text.assemble((f"{mark} ", style), said)
 
 
-def _by_worker(story: Story, tasks: Sequence[TaskStory]) -> str:
-    counts = Counter(story.facts(task.id).worker for task in tasks).most_common()
+def _by_worker(history: RunHistory, tasks: Sequence[TaskHistory]) -> str:
+    counts = Counter(history.task_state(task.id).worker for task in tasks).most_common()
     more = f", and {len(counts) - 10:,} more workers" if len(counts) > 10 else ""
     return ", ".join(f"{safe(name)} {n:,}" for name, n in counts[:10]) + more
 
 
-def _completed(story: Story, id: str) -> bool:
-    return id in story.state.tasks and story.state.tasks[id].status == "completed"
+def _completed(history: RunHistory, id: str) -> bool:
+    return id in history.state.tasks and history.state.tasks[id].status == "completed"
 
 
-def _depth(story: Story, task: TaskStory) -> int:
+def _depth(history: RunHistory, task: TaskHistory) -> int:
     """How many splits led to it."""
     depth = 0
     while task.part_of is not None:
-        task = story.tasks[task.part_of]
+        task = history.tasks[task.part_of]
         depth += 1
     return depth
 
 
-def _task(story: Story, task: TaskStory, indent: int, share: int) -> Iterator[Line]:
-    state, status = story.facts(task.id), story.status(task.id)
+def _task(history: RunHistory, task: TaskHistory, indent: int, share: int) -> Iterator[Line]:
+    state, status = history.task_state(task.id), history.task_status(task.id)
     mark, style = MARKS.get(status, _RETIRED)
     end = (status.replace("_", " "), style)
     yield indent, _task_head(state, Text.assemble((f"{mark} ", style)), end)
@@ -246,7 +248,7 @@ def _task(story: Story, task: TaskStory, indent: int, share: int) -> Iterator[Li
         yield indent + 2, Text(sentence(why))
     for step in task.before:
         yield from _step(step, indent + 2)
-    if not task.eventful:
+    if not task.is_notable:
         return
     for attempt in task.attempts:
         yield from _attempt(attempt, indent + 2, share, alone=len(task.attempts) == 1)
@@ -254,14 +256,14 @@ def _task(story: Story, task: TaskStory, indent: int, share: int) -> Iterator[Li
 
 def _task_head(state: TaskState, mark: Text, end: tuple[str, str]) -> Text:
     parts = [safe(state.worker)] if state.worker != state.task.id else []
-    parts += [span(state.busy_s)] if state.attempts else []
-    parts += [used(state.usage)] if state.usage.requests else []
+    parts += [format_duration(state.busy_s)] if state.attempts else []
+    parts += [format_usage(state.usage)] if state.usage.requests else []
     rest = "".join(f" · {part}" for part in parts)
     return mark + Text.assemble((safe(state.task.id), "bold"), " ", end, (rest, "dim"))
 
 
-def _attempt(attempt: StoryAttempt, indent: int, share: int, *, alone: bool) -> Iterator[Line]:
-    after = "" if attempt.ended_s is None else f" after {span(attempt.took_s)}"
+def _attempt(attempt: AttemptHistory, indent: int, share: int, *, alone: bool) -> Iterator[Line]:
+    after = "" if attempt.ended_s is None else f" after {format_duration(attempt.took_s)}"
     kind = f" ({attempt.kind.replace('_', ' ')})" if attempt.kind else ""
     message = f": {sentence(attempt.message)}" if attempt.message else ""
     quiet = alone and attempt.end == "completed" and not message
@@ -271,8 +273,8 @@ def _attempt(attempt: StoryAttempt, indent: int, share: int, *, alone: bool) -> 
         yield indent, Text.assemble(head, (attempt.end, style), f"{after}{kind}{message}")
     for step in attempt.steps:
         yield from _step(step, indent + 2)
-    if attempt.inside is not None:
-        yield from _tasks(attempt.inside, indent if quiet else indent + 2, share * NESTED_SHARE)
+    if attempt.nested is not None:
+        yield from _tasks(attempt.nested, indent if quiet else indent + 2, share * NESTED_SHARE)
 
 
 def _step(step: Step, indent: int) -> Iterator[Line]:
@@ -284,11 +286,11 @@ def _step(step: Step, indent: int) -> Iterator[Line]:
 
 
 def _notice(step: Step) -> str:
-    return f"after {span(step.at_s)}: {sentence(step.words)}"
+    return f"after {format_duration(step.at_s)}: {sentence(step.words)}"
 
 
-def _people(story: Story) -> Iterator[Line]:
-    for asked in story.asked:
+def _people(history: RunHistory) -> Iterator[Line]:
+    for asked in history.questions:
         if asked.verdict is None:
             continue
         text = f": {sentence(asked.text)}" if asked.text else ""
@@ -296,14 +298,14 @@ def _people(story: Story) -> Iterator[Line]:
         yield 4, Text(f"→ {asked.verdict} by {safe(asked.by)}{text}")
 
 
-def _gaps(story: Story) -> Iterator[Line]:
-    answer = story.state.answer
+def _gaps(history: RunHistory) -> Iterator[Line]:
+    answer = history.state.answer
     for gap in answer.gaps if answer is not None else ():
         yield 2, Text.assemble((safe(gap.task_id), "bold"), f": {reason(gap, sentence)}")
 
 
-def _conflicts(story: Story) -> Iterator[Line]:
-    for conflict in story.state.conflicts:
+def _conflicts(history: RunHistory) -> Iterator[Line]:
+    for conflict in history.state.conflicts:
         between = ", ".join(safe(id) for id in conflict.task_ids)
         yield 2, Text.assemble((between, "bold"), f": {sentence(conflict.about)}")
         end = conflict.resolution
@@ -311,27 +313,27 @@ def _conflicts(story: Story) -> Iterator[Line]:
         yield 4, Text(f"→ {said}{f' ({sentence(conflict.why)})' if conflict.why else ''}")
 
 
-def _critical_path(story: Story) -> Iterator[Line]:
-    figures, state = story.metrics, story.state
+def _critical_path(history: RunHistory) -> Iterator[Line]:
+    figures, state = history.metrics, history.state
     if not state.dispatched:
         return
     stops = [("planning", min(planning(state, figures.makespan_s), figures.makespan_s))]
-    stops += [(safe(id), state.tasks[id].path_s) for id in story.critical_path]
+    stops += [(safe(id), state.tasks[id].path_s) for id in history.critical_path]
     if state.synthesis_started_s is not None:
         stops.append(("synthesis", synthesis(state, figures.makespan_s)))
-    named = [f"{name} {span(taken_s)}" for name, taken_s in stops]
+    named = [f"{name} {format_duration(taken_s)}" for name, taken_s in stops]
     if len(named) > MAX_STOPS:
         named[MAX_STOPS // 2 : -MAX_STOPS // 2] = [f"{len(named) - MAX_STOPS:,} more"]
     way = " → ".join(named)
     yield 2, Text(way)
     share = f"{figures.critical_path_s / figures.makespan_s:.0%}" if figures.makespan_s else "0%"
-    yield 2, Text(f"{span(figures.critical_path_s)}, {share} of the whole run")
+    yield 2, Text(f"{format_duration(figures.critical_path_s)}, {share} of the whole run")
 
 
 def _used_by(shares: Mapping[str, Usage]) -> Iterator[Line]:
     width = max((len(safe(name)) for name in shares), default=0)
     for name, usage in sorted(shares.items(), key=lambda item: -_tokens(item[1])):
-        yield 2, Text(f"{safe(name):<{width}}  {used(usage)}")
+        yield 2, Text(f"{safe(name):<{width}}  {format_usage(usage)}")
 
 
 def _tokens(usage: Usage) -> int:

@@ -1,7 +1,7 @@
-"""The story of a run: every attempt, what was decided after it, what was planned, who was asked.
+"""The history of a run: every attempt, the decisions after it, the plans, the questions. Pure.
 
-`RunState` says how things stand, `Story` how they came to be: the one fold of events that `show`,
-the HTML page and the live page draw. It says nothing of how it looks. Pure.
+`RunState` says how things are now, `RunHistory` how they came about. `show` and the HTML page draw
+it; how it looks is up to them.
 """
 
 import datetime as dt
@@ -15,15 +15,15 @@ from leadhand.contracts.answer import Metrics, Status
 from leadhand.contracts.outcome import NO_USAGE, Usage, with_location
 from leadhand.run.metrics import critical_chain, metrics
 from leadhand.state.fold import RunState, TaskState, apply
-from leadhand.trace.spending import Spender, usage_of
+from leadhand.trace.history_parts import End, PlanVersion, QuestionHistory, Step
 from leadhand.trace.steps import notice, plan_versions, step
-from leadhand.trace.story_parts import End, PlanVersion, Step, StoryQuestion
+from leadhand.trace.usage import UsageOwner, usage_of
 
-Standing = Status | Literal["running", "interrupted"]
+RunHistoryStatus = Status | Literal["running", "interrupted"]
 
 
 @dataclass(slots=True)
-class StoryAttempt:
+class AttemptHistory:
     """One attempt at a task."""
 
     number: int
@@ -44,7 +44,7 @@ class StoryAttempt:
     """Calls of each tool."""
     steps: list[Step] = field(default_factory=list[Step])
     """What was decided when it had ended, in order."""
-    inside: "Story | None" = None
+    nested: "RunHistory | None" = None
     """The story of the nested run, where a team made it."""
 
     @property
@@ -87,7 +87,7 @@ class StoryAttempt:
 
 
 @dataclass(slots=True)
-class TaskStory:
+class TaskHistory:
     """What became of one task of the plan."""
 
     id: str
@@ -97,7 +97,7 @@ class TaskStory:
     """The tasks that it was split into."""
     dropped: str = ""
     """Why it is no longer of the plan."""
-    attempts: list[StoryAttempt] = field(default_factory=list[StoryAttempt])
+    attempts: list[AttemptHistory] = field(default_factory=list[AttemptHistory])
     before: list[Step] = field(default_factory=list[Step])
     """What was decided before its first attempt."""
 
@@ -106,18 +106,18 @@ class TaskStory:
         (self.attempts[-1].steps if self.attempts else self.before).append(step)
 
     @property
-    def eventful(self) -> bool:
+    def is_notable(self) -> bool:
         """Whether there is more to tell than that it was done at the first attempt."""
         one = self.attempts[0] if len(self.attempts) == 1 else None
         return (
             one is None
             or one.end != "completed"
             or bool(one.message or one.steps or self.before or self.part_of)
-            or one.inside is not None
+            or one.nested is not None
         )
 
 
-class Story:
+class RunHistory:
     """How a run came to stand as it does; each attempt of a team has the story of its run."""
 
     def __init__(self, state: RunState | None = None) -> None:
@@ -125,13 +125,13 @@ class Story:
         self.state = state or RunState()
         self.run_id = self.state.run_id
         """Known from any event; the state has it only from the run's first one."""
-        self.tasks: dict[str, TaskStory] = {}
+        self.tasks: dict[str, TaskHistory] = {}
         """Every task that ever was of the plan, by id."""
         self.plans: list[PlanVersion] = []
-        self.asked: list[StoryQuestion] = []
+        self.questions: list[QuestionHistory] = []
         self.notices: list[Step] = []
         """What happened to the run as a whole, beside its plan and its people."""
-        self.spent: dict[Spender, Usage] = {}
+        self.usage_by_owner: dict[UsageOwner, Usage] = {}
         """Who used what; of the outermost run alone, with all that is nested in it."""
         self.started_at: dt.datetime | None = None
         self.started_s = 0.0
@@ -139,14 +139,14 @@ class Story:
         """When the last event was, in seconds since the outermost run started."""
 
     @classmethod
-    def of(cls, log: Iterable[events.Event]) -> "Story":
-        """The story that `log` tells, from the first."""
-        story = cls()
+    def of(cls, log: Iterable[events.Event]) -> "RunHistory":
+        """The history that `log` tells, from the first."""
+        history = cls()
         for event in log:
-            story.tell(event)
-        return story
+            history.add(event)
+        return history
 
-    def tell(self, event: events.Event) -> None:
+    def add(self, event: events.Event) -> None:
         """Go on by one event of the outermost run."""
         before = self.state.usage
         self.run_id = event.run_id
@@ -155,23 +155,23 @@ class Story:
         self._note(event, used)
         if used is not None:
             spender = self._spender(event, used)
-            self.spent[spender] = self.spent.get(spender, NO_USAGE).plus(used)
+            self.usage_by_owner[spender] = self.usage_by_owner.get(spender, NO_USAGE).plus(used)
 
     @property
-    def questions(self) -> Sequence[StoryQuestion]:
+    def open_questions(self) -> Sequence[QuestionHistory]:
         """What a person is asked and has not answered, in nested runs too."""
         if self.state.answer is not None and not self.state.answer.waiting:
             return ()
-        return tuple(self._questions())
+        return tuple(self._open_questions())
 
-    def standing(self, *, held: bool) -> Standing:
+    def run_status(self, *, held: bool) -> RunHistoryStatus:
         """How the run stands; `held` is whether somebody works on it right now."""
         answer = self.state.answer
         if answer is not None and not answer.waiting:
             return answer.status
         if held:
             return "running"
-        return "waiting" if self.questions else "interrupted"
+        return "waiting" if self.open_questions else "interrupted"
 
     @property
     def metrics(self) -> Metrics:
@@ -184,47 +184,47 @@ class Story:
         """The ids of the longest chain of dependent tasks, in order."""
         return critical_chain(self.state)[1]
 
-    def spent_by(self, field: Literal["role", "worker", "model"]) -> dict[str, Usage]:
+    def usage_by(self, field: Literal["role", "worker", "model"]) -> dict[str, Usage]:
         """What was used, by role, by worker (`outer/inner` where nested) or by model."""
         out: dict[str, Usage] = {}
-        for spender, usage in self.spent.items():
+        for spender, usage in self.usage_by_owner.items():
             name = getattr(spender, field)
             if name is not None:
                 out[name] = out.get(name, NO_USAGE).plus(usage)
         return out
 
-    def in_order(self) -> Iterator[TaskStory]:
+    def ordered_tasks(self) -> Iterator[TaskHistory]:
         """Every task in plan order, parts right after the task that they are parts of."""
         for task in self.tasks.values():
             if task.part_of is None:
                 yield from self._with_parts(task)
 
-    def facts(self, id: str) -> TaskState:
+    def task_state(self, id: str) -> TaskState:
         """How a task stands, or stood when it was no longer of the plan."""
         return self.state.tasks.get(id) or self.state.retired[id]
 
-    def status(self, id: str) -> str:
+    def task_status(self, id: str) -> str:
         """Its status, or `split` or `dropped` where it is no longer of the plan."""
         if id in self.state.tasks:
             return self.state.tasks[id].status
         return "split" if self.tasks[id].parts else "dropped"
 
-    def last(self, task_id: str) -> StoryAttempt | None:
+    def last_attempt(self, task_id: str) -> AttemptHistory | None:
         """The last attempt at a task, if there was any."""
         task = self.tasks.get(task_id)
         return task.attempts[-1] if task is not None and task.attempts else None
 
-    def _with_parts(self, task: TaskStory) -> Iterator[TaskStory]:
+    def _with_parts(self, task: TaskHistory) -> Iterator[TaskHistory]:
         yield task
         for id in task.parts:
             yield from self._with_parts(self.tasks[id])
 
-    def _questions(self) -> Iterator[StoryQuestion]:
-        yield from (one for one in self.asked if one.verdict is None)
+    def _open_questions(self) -> Iterator[QuestionHistory]:
+        yield from (one for one in self.questions if one.verdict is None)
         for task in self.tasks.values():
-            inner = task.attempts[-1].inside if task.attempts else None
+            inner = task.attempts[-1].nested if task.attempts else None
             if inner is not None and inner.state.answer is None:
-                for one in inner._questions():
+                for one in inner._open_questions():
                     yield one.within(task.id)
 
     def _note(self, event: events.Event, used: Usage | None) -> None:
@@ -249,7 +249,9 @@ class Story:
             ):
                 self._planned(event)
             case events.ApprovalRequested():
-                self.asked.append(StoryQuestion(event.elapsed_s, event.task_id, event.question))
+                self.questions.append(
+                    QuestionHistory(event.elapsed_s, event.task_id, event.question)
+                )
             case events.ApprovalGiven():
                 self._answered(event)
             case (
@@ -267,7 +269,7 @@ class Story:
             ):
                 self.notices.append(notice(event))
             case events.ModelCalled():
-                attempt = self.last(event.task_id) if event.task_id is not None else None
+                attempt = self.last_attempt(event.task_id) if event.task_id is not None else None
                 if attempt is not None:
                     attempt.use(used)
                     attempt.model = event.model if event.role == "worker" else attempt.model
@@ -276,16 +278,16 @@ class Story:
 
     def _nested(self, event: events.Event, used: Usage | None) -> None:
         id = event.within[0]
-        attempt, state = self.last(id), self.state.tasks[id].nested
+        attempt, state = self.last_attempt(id), self.state.tasks[id].nested
         if attempt is None or state is None:
             return
         attempt.use(used)
-        if attempt.inside is None or attempt.inside.state is not state:
+        if attempt.nested is None or attempt.nested.state is not state:
             # A resumed attempt goes on with the run that the one before it had begun.
-            known = [one.inside for one in self.tasks[id].attempts if one.inside is not None]
-            attempt.inside = next((one for one in known if one.state is state), None)
-            attempt.inside = attempt.inside or Story(state)
-        attempt.inside._note(events.unnested(event), used)
+            known = [one.nested for one in self.tasks[id].attempts if one.nested is not None]
+            attempt.nested = next((one for one in known if one.state is state), None)
+            attempt.nested = attempt.nested or RunHistory(state)
+        attempt.nested._note(events.unnested(event), used)
 
     def _of_task(
         self,
@@ -310,7 +312,7 @@ class Story:
             attempt.use(used)
         match event:
             case events.TaskDispatched():
-                task.attempts.append(StoryAttempt(event.attempt, event.worker, event.elapsed_s))
+                task.attempts.append(AttemptHistory(event.attempt, event.worker, event.elapsed_s))
             case events.ToolCalled():
                 if attempt is not None:
                     attempt.tools[event.tool] += 1
@@ -329,7 +331,7 @@ class Story:
             case events.TaskSplit():
                 task.add(step(event))
                 task.parts = tuple(part.id for part in event.parts)
-                self.tasks |= {id: TaskStory(id, part_of=task.id) for id in task.parts}
+                self.tasks |= {id: TaskHistory(id, part_of=task.id) for id in task.parts}
             case (
                 events.TaskRetried()
                 | events.TaskReassigned()
@@ -347,14 +349,14 @@ class Story:
     ) -> None:
         self.plans = plan_versions(self.plans, event, tasks=len(self.state.tasks))
         if isinstance(event, events.PlanAccepted):
-            self.tasks = {id: TaskStory(id) for id in self.state.tasks}
+            self.tasks = {id: TaskHistory(id) for id in self.state.tasks}
         elif isinstance(event, events.PlanAmended):
-            self.tasks |= {task.id: TaskStory(task.id) for task in event.added}
+            self.tasks |= {task.id: TaskHistory(task.id) for task in event.added}
             for id in event.dropped:
                 self.tasks[id].dropped = f"by revision {event.revision}: {event.reason}"
 
     def _answered(self, event: events.ApprovalGiven) -> None:
-        for one in self.asked:
+        for one in self.questions:
             if one.task_id == event.task_id and one.verdict is None:
                 one.verdict, one.text, one.by = event.verdict, event.text, event.by
                 one.answered_s = event.elapsed_s
@@ -362,8 +364,10 @@ class Story:
     def _resumed(self, event: events.RunResumed, before_s: float) -> None:
         self._halt(before_s)
         self.notices.append(notice(event))
-        self.asked = [
-            one for one in self.asked if one.verdict is not None or one.task_id not in event.again
+        self.questions = [
+            one
+            for one in self.questions
+            if one.verdict is not None or one.task_id not in event.again
         ]
         for id in event.again:
             self.tasks[id].add(Step(event.elapsed_s, "again", "done again from the beginning"))
@@ -374,21 +378,23 @@ class Story:
             attempt = task.attempts[-1] if task.attempts else None
             if attempt is not None and attempt.running:
                 attempt.ended_s, attempt.end = at_s, "interrupted"
-                if attempt.inside is not None:
-                    attempt.inside._halt(at_s)
+                if attempt.nested is not None:
+                    attempt.nested._halt(at_s)
 
-    def _spender(self, event: events.Event, used: Usage) -> Spender:
+    def _spender(self, event: events.Event, used: Usage) -> UsageOwner:
         """Whose usage an event tells of."""
-        story, names = self, list[str]()
+        history, names = self, list[str]()
         for id in event.within:
-            attempt = story.last(id)
-            if attempt is None or attempt.inside is None:
+            attempt = history.last_attempt(id)
+            if attempt is None or attempt.nested is None:
                 break
             names.append(attempt.worker)
-            story = attempt.inside
+            history = attempt.nested
         role = event.role if isinstance(event, events.ModelCalled) else "worker"
         task_id: str | None = getattr(event, "task_id", None)
         if role == "worker" and task_id is not None:
-            attempt = story.last(task_id.removeprefix("".join(f"{id}/" for id in event.within)))
+            attempt = history.last_attempt(
+                task_id.removeprefix("".join(f"{id}/" for id in event.within))
+            )
             names += [attempt.worker] if attempt is not None else []
-        return Spender(role, "/".join(names) or None, used.model)
+        return UsageOwner(role, "/".join(names) or None, used.model)

@@ -20,7 +20,7 @@ R = TypeVar("R")
 _threads = DaemonThreads(idle_s=1.0)
 
 
-async def asked(
+async def call_journal(
     journal: Journal, function: Callable[[A], R], argument: A, *, limit_s: float | None = None
 ) -> R:
     """`function(argument)`, a method of `journal`; in a thread if the journal `blocks`.
@@ -40,10 +40,10 @@ async def asked(
 
 
 @contextlib.asynccontextmanager
-async def held(
+async def hold_run(
     journal: Journal, run_id: str, *, limit_s: float | None = None
 ) -> AsyncGenerator[None]:
-    """`journal.hold`, as `asked`: what takes longer than `limit_s` is a `JournalError`."""
+    """`journal.hold`, as `call_journal`: what takes longer than `limit_s` is a `JournalError`."""
     hold = contextlib.ExitStack()
     given_up = False
 
@@ -53,7 +53,7 @@ async def held(
             hold.close()
 
     try:
-        await asked(journal, take, run_id, limit_s=limit_s)
+        await call_journal(journal, take, run_id, limit_s=limit_s)
     except BaseException:
         given_up = True
         raise
@@ -61,4 +61,4 @@ async def held(
         yield
     finally:
         with contextlib.suppress(JournalError):
-            await asked(journal, lambda _: hold.close(), None, limit_s=RELEASE_S)
+            await call_journal(journal, lambda _: hold.close(), None, limit_s=RELEASE_S)

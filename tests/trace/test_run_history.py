@@ -22,43 +22,43 @@ from leadhand.contracts.task import Plan
 from leadhand.journal import open_journal
 from leadhand.run.metrics import metrics
 from leadhand.state.fold import fold
-from leadhand.trace.story import Story
+from leadhand.trace.run_history import RunHistory
 from tests.nested_teams import DESK, LEGAL, clause, law, office
 from tests.trace import runs
 
 
-def decisions(story: Story, id: str) -> list[list[str]]:
+def decisions(history: RunHistory, id: str) -> list[list[str]]:
     """What was decided after each attempt at a task."""
-    return [[step.what for step in attempt.steps] for attempt in story.tasks[id].attempts]
+    return [[step.what for step in attempt.steps] for attempt in history.tasks[id].attempts]
 
 
-def ends(story: Story, id: str) -> list[tuple[str, str]]:
+def ends(history: RunHistory, id: str) -> list[tuple[str, str]]:
     """Who made each attempt at a task, and how it ended."""
-    return [(attempt.worker, attempt.end) for attempt in story.tasks[id].attempts]
+    return [(attempt.worker, attempt.end) for attempt in history.tasks[id].attempts]
 
 
 def test_every_attempt_has_who_made_it_how_it_ended_and_what_was_decided() -> None:
-    story = Story.of(runs.trouble().log())
-    assert ends(story, "fails") == [
+    history = RunHistory.of(runs.trouble().log())
+    assert ends(history, "fails") == [
         ("first", "failed"), ("first", "failed"), ("second", "completed"),
     ]  # fmt: skip
-    assert decisions(story, "fails") == [["refined"], ["reassigned"], []]
-    assert decisions(story, "never") == [["refined"], ["reassigned"], ["given up"]]
-    assert decisions(story, "unsure") == [["tier raised"], ["second opinion"], ["judged"]]
-    assert decisions(story, "big") == [["retried"], ["split"]]
-    assert (story.tasks["lost"].attempts, story.status("lost")) == ([], "skipped")
-    assert story.tasks["plain"].eventful is False
-    (refined,) = story.tasks["fails"].attempts[0].steps
+    assert decisions(history, "fails") == [["refined"], ["reassigned"], []]
+    assert decisions(history, "never") == [["refined"], ["reassigned"], ["given up"]]
+    assert decisions(history, "unsure") == [["tier raised"], ["second opinion"], ["judged"]]
+    assert decisions(history, "big") == [["retried"], ["split"]]
+    assert (history.tasks["lost"].attempts, history.task_status("lost")) == ([], "skipped")
+    assert history.tasks["plain"].is_notable is False
+    (refined,) = history.tasks["fails"].attempts[0].steps
     assert refined.changed == ("work on part fails", "Look in the table `orders`.")
-    assert story.tasks["never"].attempts[0].kind == "error"
+    assert history.tasks["never"].attempts[0].kind == "error"
 
 
 def test_parts_follow_the_task_that_they_are_parts_of() -> None:
-    story = Story.of(runs.trouble().log())
-    assert [task.id for task in story.in_order()][:4] == ["fails", "big", "big.1", "big.2"]
-    assert story.status("big") == "split"
-    assert story.tasks["big"].parts == ("big.1", "big.2")
-    assert story.tasks["big.2"].part_of == "big"
+    history = RunHistory.of(runs.trouble().log())
+    assert [task.id for task in history.ordered_tasks()][:4] == ["fails", "big", "big.1", "big.2"]
+    assert history.task_status("big") == "split"
+    assert history.tasks["big"].parts == ("big.1", "big.2")
+    assert history.tasks["big.2"].part_of == "big"
 
 
 def test_the_work_on_a_split_task_counts_as_if_it_had_been_done_one_after_the_other() -> None:
@@ -71,35 +71,35 @@ def test_the_work_on_a_split_task_counts_as_if_it_had_been_done_one_after_the_ot
 
 def test_a_nested_run_is_a_story_within_the_attempt_that_a_team_made() -> None:
     answer, events = runs.nested()
-    story = Story.of(events)
-    outer = story.last("t1")
+    history = RunHistory.of(events)
+    outer = history.last_attempt("t1")
     assert outer is not None
-    assert outer.inside is not None
-    assert ends(outer.inside, "writer") == [("writer", "failed")]
-    assert outer.inside.plans[-1].what == "accepted"
-    assert outer.usage.requests == story.tasks["t1"].attempts[0].usage.requests == 2
-    assert story.standing(held=False) == answer.status == "partial"
+    assert outer.nested is not None
+    assert ends(outer.nested, "writer") == [("writer", "failed")]
+    assert outer.nested.plans[-1].what == "accepted"
+    assert outer.usage.requests == history.tasks["t1"].attempts[0].usage.requests == 2
+    assert history.run_status(held=False) == answer.status == "partial"
 
 
 def test_who_used_what_adds_up_to_what_the_run_used() -> None:
     for _, events in (runs.nested(), runs.flow()):
-        story = Story.of(events)
+        history = RunHistory.of(events)
         for field in ("role", "worker", "model"):
-            shares = story.spent_by(field)
+            shares = history.usage_by(field)
             total = Usage(model="a:b", requests=2, input_tokens=70, output_tokens=9, cost_usd=0.5)
             assert sum(share.requests for share in shares.values()) == total.requests
             assert sum(share.input_tokens for share in shares.values()) == total.input_tokens
-    assert list(Story.of(runs.nested()[1]).spent_by("worker")) == ["legal/writer"]
-    assert list(Story.of(runs.flow()[1]).spent_by("worker")) == ["bad"]
+    assert list(RunHistory.of(runs.nested()[1]).usage_by("worker")) == ["legal/writer"]
+    assert list(RunHistory.of(runs.flow()[1]).usage_by("worker")) == ["bad"]
 
 
-def test_a_story_told_event_by_event_is_the_one_told_at_once() -> None:
+def test_a_history_built_event_by_event_equals_one_built_at_once() -> None:
     """And it is the same from the JSON of the events, at every length of the log."""
     _, events = runs.nested()
-    growing = Story()
+    growing = RunHistory()
     for number, event in enumerate(events, 1):
-        growing.tell(event)
-        fresh = Story.of(parse(dump(one)) for one in events[:number])
+        growing.add(event)
+        fresh = RunHistory.of(parse(dump(one)) for one in events[:number])
         assert fresh.state == growing.state
         assert [told(one) for one in fresh.tasks.values()] == [
             told(one) for one in growing.tasks.values()
@@ -107,8 +107,8 @@ def test_a_story_told_event_by_event_is_the_one_told_at_once() -> None:
 
 
 def told(task: object) -> str:
-    """A task's story in words, but for the objects within it."""
-    return repr(task).partition("inside=")[0]
+    """A task's history in words, but for the objects within it."""
+    return repr(task).partition("nested=")[0]
 
 
 def test_an_open_question_makes_a_run_wait_and_an_answer_closes_it() -> None:
@@ -127,16 +127,19 @@ def test_an_open_question_makes_a_run_wait_and_an_answer_closes_it() -> None:
         text="The old one.",
         by="eva",
     )
-    story = Story.of([*events, asked])
-    assert story.standing(held=False) == "waiting"
-    assert story.standing(held=True) == "running"
-    assert [(one.task_id, one.question) for one in story.questions] == [("e", "Which archive?")]
-    story.tell(given)
-    assert story.questions == ()
-    assert (story.asked[0].text, story.asked[0].by, story.asked[0].answered_s) == (
+    history = RunHistory.of([*events, asked])
+    assert history.run_status(held=False) == "waiting"
+    assert history.run_status(held=True) == "running"
+    assert [(one.task_id, one.question) for one in history.open_questions] == [
+        ("e", "Which archive?")
+    ]
+    history.add(given)
+    assert history.open_questions == ()
+    first = history.questions[0]
+    assert (first.text, first.by, first.answered_s) == (
         "The old one.", "eva", 99.0,
     )  # fmt: skip
-    assert story.standing(held=False) == "interrupted"
+    assert history.run_status(held=False) == "interrupted"
 
 
 def test_a_question_of_a_nested_run_is_named_by_the_whole_way_to_its_task() -> None:
@@ -151,8 +154,8 @@ def test_a_question_of_a_nested_run_is_named_by_the_whole_way_to_its_task() -> N
         task_id="t1/reader",
         question="Which clause?",
     )
-    story = Story.of([*events[: inside.seq], asked])
-    assert [(one.task_id, one.question) for one in story.questions] == [
+    history = RunHistory.of([*events[: inside.seq], asked])
+    assert [(one.task_id, one.question) for one in history.open_questions] == [
         ("t1/reader", "Which clause?")
     ]
 
@@ -169,20 +172,20 @@ def test_f29_what_was_in_flight_when_its_process_ended_is_told_as_interrupted(
         if event.within and isinstance(event, TaskCompleted)
     )
     kept(tmp_path, events[:cut])
-    assert Story.of(events[:cut]).standing(held=False) == "interrupted"
+    assert RunHistory.of(events[:cut]).run_status(held=False) == "interrupted"
 
     supervisor = Supervisor(team, home=tmp_path)
     answer = asyncio.run(supervisor.resume("run-1"))
-    story = Story.of(supervisor.journal.events("run-1"))
+    history = RunHistory.of(supervisor.journal.events("run-1"))
     supervisor.journal.close()
-    assert answer.status == "complete" == story.standing(held=False)
-    assert [end for _, end in ends(story, "t1")] == ["interrupted", "completed"]
-    assert [step.what for step in story.notices] == ["resumed"]
-    last = story.last("t1")
+    assert answer.status == "complete" == history.run_status(held=False)
+    assert [end for _, end in ends(history, "t1")] == ["interrupted", "completed"]
+    assert [step.what for step in history.notices] == ["resumed"]
+    last = history.last_attempt("t1")
     assert last is not None
-    assert last.inside is not None
-    assert all(story.status(id) == "completed" for id in ("t1", "t2"))
-    assert all(last.inside.status(id) == "completed" for id in ("reader", "writer"))
+    assert last.nested is not None
+    assert all(history.task_status(id) == "completed" for id in ("t1", "t2"))
+    assert all(last.nested.task_status(id) == "completed" for id in ("reader", "writer"))
 
 
 def kept(home: Path, events: Sequence[Event]) -> None:
