@@ -7,6 +7,7 @@ import subprocess
 import sys
 import textwrap
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -80,17 +81,61 @@ def test_help_loads_neither_the_contracts_nor_anything_that_runs() -> None:
     assert loaded.isdisjoint({"pydantic", "yaml", "unidiff", "rapidfuzz", "leadhand.contracts"})
 
 
-def test_a_list_of_runs_is_read_without_events_and_without_what_writes_them(tmp_path: Path) -> None:
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    """A home with one run in it."""
+
     def answer(handoff: Handoff) -> str:
         return handoff.intent
 
     team = Team("desk", workers=(Worker("clerk", "answers", run=answer),))
     Supervisor(team, home=tmp_path).run_sync("anything")
-    words = ["leadhand", "runs", "--home", str(tmp_path)]
+    return tmp_path
+
+
+def test_a_list_of_runs_is_read_without_events_and_without_what_writes_them(home: Path) -> None:
+    words = ["leadhand", "runs", "--home", str(home)]
     loaded = loaded_by(f"from leadhand.cli import main; sys.argv = {words}; main()")
     assert "leadhand.journal.sqlite" in loaded
     assert loaded.isdisjoint({"leadhand.contracts.events", "leadhand.untrusted.redaction.redactor"})
     assert loaded.isdisjoint({"asyncio", "pydantic_ai", "rich"})
+
+
+FIRST_LINE = """
+import os
+from leadhand.cli import main
+class Stream:
+    encoding = "utf-8"
+    def write(self, text):
+        os.write(2, "\\n".join([text, *sys.modules]).encode())
+        os._exit(0)
+    def flush(self):
+        pass
+sys.stderr = Stream()
+sys.argv = ["leadhand", *{words}, "--home", {home!r}]
+main()
+"""
+"""Runs a command up to what it first says on stderr."""
+
+
+@pytest.mark.parametrize(
+    ("words", "first"),
+    [
+        (("run", "x", "--team", "research"), "loading team research"),
+        (("review", "--repo", str(ROOT)), "reading the last commit"),
+        (("resume", "last"), "reading run-"),
+        (("answer", "last"), "reading run-"),
+        (("cancel", "last"), "reading run-"),
+    ],
+    ids=["run", "review", "resume", "answer", "cancel"],
+)
+def test_a_command_shows_its_first_line_before_it_loads_what_runs(
+    words: Sequence[str], first: str, home: Path
+) -> None:
+    loaded = loaded_by(FIRST_LINE.format(words=words, home=str(home)))
+    assert first.split()[-1] in loaded or any(one.startswith("run-") for one in loaded)
+    heavy = {"asyncio", "pydantic_ai", "rich", "yaml", "leadhand.supervisor"}
+    assert loaded.isdisjoint(heavy | {"leadhand.contracts.events"})
 
 
 @pytest.mark.parametrize("folder", ["src", "tests", "benchmarks"])

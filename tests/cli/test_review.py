@@ -251,7 +251,7 @@ def test_a_pipe_in_place_of_a_file_is_refused(repo: Repo, tmp_path: Path, option
         ("leadhand review -q --deadline 1ms --events - | true", 4),
         ("leadhand review -q --deadline 1ms > /dev/full", 3),
         ("leadhand review -q --deadline 1ms --json > /dev/full", 3),
-        ("leadhand review --plan-only > /dev/full", 3),
+        ("leadhand review -q --plan-only > /dev/full", 3),
         ("leadhand teams list | true", 0),
         ("leadhand teams list > /dev/full", 3),
         ("leadhand review -q --deadline 1ms >&-", 4),
@@ -300,6 +300,6 @@ def test_a_folder_that_is_no_repository_and_one_without_commits_are_named(tmp_pa
     assert (ended.status, ended.err.count("\n")) == (2, 1)
     assert "is not in a git repository" in ended.err
     Repo(tmp_path / "empty")
-    ended = leadhand("review", folder=tmp_path / "empty")
+    ended = leadhand("review", "-q", folder=tmp_path / "empty")
     assert (ended.status, ended.err.count("\n")) == (2, 1)
     assert "no commits" in ended.err or "no commit" in ended.err

@@ -43,7 +43,10 @@ def test_without_a_model_the_work_is_done_by_code_and_the_report_says_so(tmp_pat
     assert ended.out.splitlines()[-1].startswith(
         "complete · engine: deterministic, no model was used · 1 task · "
     )
-    assert ended.err.splitlines()[0] == "no model, from --no-model: engine deterministic"
+    assert ended.err.splitlines()[:2] == [
+        f"loading team {team}",
+        "no model, from --no-model: engine deterministic",
+    ]
 
 
 def test_with_a_model_the_roles_are_told_before_anything_is_spent(
@@ -57,7 +60,7 @@ def test_with_a_model_the_roles_are_told_before_anything_is_spent(
     assert answer["engine"] == "model"
     assert answer["metrics"]["requests"] == scripted.stats().requests == len(answer["tasks"]) + 2
     assert answer["metrics"]["cost_usd"] is None
-    assert ended.err.splitlines()[0] == (
+    assert ended.err.splitlines()[1] == (
         "models: openai-chat:scripted for every role, the first model at OPENAI_BASE_URL"
     )
 
@@ -70,6 +73,7 @@ def test_an_unknown_provider_ends_it_before_anything_is_spent(
     ended = run(REQUEST, *options, folder=tmp_path, env={"OPENAI_API_KEY": "secret"})
     assert (ended.status, ended.out) == (2, "")
     assert ended.err == (
+        f"loading team {team}\n"
         "leadhand: model 'opnai:gpt-5-mini' is of an unknown provider: "
         "did you mean openai:gpt-5-mini?\n"
     )
@@ -110,8 +114,9 @@ def test_what_is_wrong_with_a_plan_is_told_with_its_file_and_place(
     (tmp_path / "plan.json").write_text(text)
     ended = run("--plan", "plan.json", "--team", str(team), folder=tmp_path)
     assert ended.status == 2
-    assert said in ended.err
-    assert ended.err.count("\n") == 1
+    first, error = ended.err.splitlines()
+    assert first == f"loading team {team}"
+    assert said in error
 
 
 def test_f11_a_plan_that_cannot_be_run_is_refused_before_any_work(tmp_path: Path) -> None:

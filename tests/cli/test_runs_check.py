@@ -82,8 +82,9 @@ def test_a_damaged_run_is_not_resumed(home: Path, leadhand: Leadhand) -> None:
     """F44: it said nothing, and went on from what was left."""
     told = leadhand("resume", "spoilt", "--home", str(home))
     assert (told.status, told.out) == (3, "")
-    assert told.err.count("\n") == 1
-    assert f"run 'spoilt' is damaged at {WHY}; `leadhand show spoilt` shows" in told.err
+    first, error = told.err.splitlines()
+    assert first == "reading spoilt"
+    assert f"run 'spoilt' is damaged at {WHY}; `leadhand show spoilt` shows" in error
 
 
 def test_one_bad_digest_hides_no_other_run(home: Path, leadhand: Leadhand) -> None:

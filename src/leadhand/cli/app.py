@@ -5,6 +5,7 @@ leadhand imports inside functions, for weight only.
 """
 
 import copy
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -36,6 +37,7 @@ from leadhand.cli.options import (
     is_debugging,
 )
 from leadhand.cli.resume import commands as resume_commands
+from leadhand.cli.run.first_line import announce_change, announce_team
 from leadhand.cli.runs import commands as stored_commands
 from leadhand.cli.teams import commands as teams_commands
 
@@ -108,6 +110,10 @@ def review(
     Every finding quotes the changed code and carries a measured confidence. Nothing of the
     repository is run. Nothing leaves this machine without --model or LEADHAND_MODEL.
     """
+    what = range or "the last commit"
+    what = "what is staged" if staged else "what is not committed" if worktree else what
+    if diff is None:
+        announce_change(what, repo, baseline, past_reviews, quiet=quiet)
     from leadhand.cli.review.command import ReviewOptions, review_command
 
     options = ReviewOptions(
@@ -177,6 +183,8 @@ def run(
     Looks for a model: --model, LEADHAND_MODEL, the team's own, a provider's key in the
     environment, a model server on this machine. Without any the work is done by code.
     """
+    limits = budget_usd, budget_tokens
+    _begin_with(team, model, plan, *inputs or (), limits=limits, no_model=no_model, quiet=quiet)
     from leadhand.cli.run.command import RunOptions, TeamSetup, run_command
     from leadhand.cli.run.options import Showing, occasions
 
@@ -231,6 +239,8 @@ def show_plan(
 
     The team's Python is imported, unless it is a ready-made team.
     """
+    limits = budget_usd, budget_tokens
+    _begin_with(team, model, *inputs or (), limits=limits, no_model=no_model, quiet=quiet)
     from leadhand.cli.plan.command import PlanOptions, plan_command
 
     options = PlanOptions(
@@ -271,6 +281,22 @@ def doctor(
     raise typer.Exit(
         doctor_command(team=team, trust=trust, model=model, no_model=no_model, as_json=json)
     )
+
+
+def _begin_with(
+    team: str,
+    model: str | None,
+    *files: Path | None,
+    limits: tuple[float | None, ...],
+    no_model: bool,
+    quiet: bool,
+) -> None:
+    """Show the first line, and begin to import what asks a model where one will be asked."""
+    if all(limit is None or limit > 0 for limit in limits):
+        announce_team(team, *files, quiet=quiet)
+    from leadhand.models.preload import preload
+
+    preload(model, no_model=no_model, environ=os.environ)
 
 
 stored_commands.add_to(app)
@@ -321,8 +347,6 @@ def main() -> None:
         with written():
             _typed()()
     except LeadhandError as error:
-        import os
-
         from leadhand.cli.views.terminal import sentence
         from leadhand.untrusted.redaction import Redactor
 

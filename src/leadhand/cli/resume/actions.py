@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import json
+import os
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -33,6 +34,7 @@ from leadhand.contracts.people import Question, Reply, RunMessage
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError, PlanError
+from leadhand.models.preload import preload
 from leadhand.plans.checks import check, errors_in
 from leadhand.run.people import open_questions
 from leadhand.run.resumption import is_over
@@ -133,6 +135,7 @@ def _resume_team(
 ) -> int:
     showing = options.showing
     setup = TeamSetup.of(state.origin, **options.changed)
+    preload(setup.model, no_model=setup.no_model, environ=os.environ)
     team = setup.load()
     choice = chosen(team, model=setup.model, no_model=setup.no_model)
     session = LiveRun(watch_of(storage, state.run_id, f"team {team.name}", showing, past=past))

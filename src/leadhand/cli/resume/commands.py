@@ -22,6 +22,7 @@ from leadhand.cli.options import (
     RunId,
     Trust,
 )
+from leadhand.cli.run.first_line import announce_run
 
 if TYPE_CHECKING:
     from leadhand.cli.run.options import Showing
@@ -66,6 +67,7 @@ def resume(
     What was done is not done again, and no model is asked twice. The deadline counts from now; a
     budget is that of the whole run.
     """
+    announce_run(run, home, quiet=quiet)
     from leadhand.cli.resume.actions import resume_command
     from leadhand.cli.run.options import ResumeOptions
 
@@ -118,14 +120,16 @@ def answer(
     debug: Debug = False,
 ) -> None:
     """Answer what a run asks, and go on with it. Without an answer, show what it asks."""
-    from leadhand.cli.resume.actions import PreparedReplies, answer_command
-    from leadhand.cli.run.options import ResumeOptions
     from leadhand.errors import InputError
 
     if sum((approve, refuse, plan is not None)) > 1:
         raise InputError("give one of --approve, --refuse and --plan")
     if (approve or plan is not None) and text is not None:
         raise InputError("a TEXT is for a worker, or says why the plan is refused: leave it out")
+    announce_run(run, home, quiet=quiet)
+    from leadhand.cli.resume.actions import PreparedReplies, answer_command
+    from leadhand.cli.run.options import ResumeOptions
+
     showing = _showing(format, json, events, quiet, no_input)
     said = PreparedReplies(text=text, task_id=task, approve=approve, refuse=refuse, plan=plan)
     options = ResumeOptions(run=run, home=home, showing=showing, team=team, trust=trust)
@@ -134,6 +138,7 @@ def answer(
 
 def cancel(run: RunId, home: Home = None, debug: Debug = False) -> None:
     """Stop a run that another process works on; it keeps what it has, and can be resumed."""
+    announce_run(run, home, quiet=False)
     from leadhand.cli.resume.actions import cancel_command
 
     raise typer.Exit(cancel_command(run, home))

@@ -1,0 +1,53 @@
+"""The first line of a command: what it reads, shown before it loads the libraries that do so.
+
+It is left out where what was typed can't be found, so that the error stands alone. Light imports
+only: this is what is shown while the others are loaded.
+"""
+
+import contextlib
+import os
+import sys
+from pathlib import Path
+
+from leadhand.cli.views.terminal import encodable, sentence
+from leadhand.errors import LeadhandError
+
+_TEAMS = Path(__file__).parents[2] / "teams"
+
+
+def announce_team(team: str, *files: Path | None, quiet: bool) -> None:
+    """Say that `team` is loaded; `files` are others that the command reads."""
+    module, _, attribute = team.partition(":")
+    there = bool(module) and (
+        Path(module).exists() or (_TEAMS / module / "team.yaml").exists() or bool(attribute)
+    )
+    if there and all(file is None or file.exists() for file in files):
+        _announce(f"loading team {team}", quiet=quiet)
+
+
+def announce_change(what: str, repo: Path, *files: Path | None, quiet: bool) -> None:
+    """Say what a review reads of `repo`; `files` are others that it reads."""
+    here = repo.absolute()
+    repository = any((place / ".git").exists() for place in (here, *here.parents))
+    if repository and all(file is None or file.exists() for file in files):
+        _announce(f"reading {what}", quiet=quiet)
+
+
+def announce_run(run: str, home: str | None, *, quiet: bool) -> None:
+    """Say which stored run is read: `run` is an id, the beginning of one or `last`."""
+    from leadhand.cli.home import home_of, stored_runs
+    from leadhand.cli.runs.views import found
+
+    with contextlib.suppress(LeadhandError, OSError):
+        where = home_of(home, os.environ)
+        journal = stored_runs(where)
+        if journal is not None:
+            with contextlib.closing(journal):
+                _announce(f"reading {found(journal, run, where)}", quiet=quiet)
+
+
+def _announce(what: str, *, quiet: bool) -> None:
+    if not quiet:
+        with contextlib.suppress(OSError, ValueError):
+            sys.stderr.write(encodable(f"{sentence(what)}\n", sys.stderr.encoding or "utf-8"))
+            sys.stderr.flush()

@@ -1,0 +1,40 @@
+"""The libraries that ask models, imported in the background while a command reads its input.
+
+They take longer to import than all the rest. No model is asked here, and a library that can't be
+imported is reported by the code that needs it.
+"""
+
+import contextlib
+import importlib
+import threading
+from collections.abc import Mapping
+
+from leadhand.models.choice import NO_MODEL, VARIABLE
+from leadhand.models.defaults import keyed
+
+
+def preload(model: str | None, *, no_model: bool, environ: Mapping[str, str]) -> None:
+    """Start the import if it is already known that a model will be asked. Returns at once."""
+    provider = None if no_model else expected_provider(model, environ)
+    if provider is not None:
+        # Code that needs one of these meanwhile waits for it: Python locks imports.
+        threading.Thread(target=_load, args=(provider,), name="imports", daemon=True).start()
+
+
+def expected_provider(model: str | None, environ: Mapping[str, str]) -> str | None:
+    """The provider whose model will be asked; None: none, or it is not known yet.
+
+    `model` is what `--model` says.
+    """
+    named = (model or environ.get(VARIABLE) or "").strip()
+    if named:
+        return None if named == NO_MODEL else named.partition(":")[0]
+    if environ.get("OPENAI_BASE_URL", "").strip():
+        return "openai"
+    return next((row.provider for row in keyed(environ) if row.installed), None)
+
+
+def _load(provider: str) -> None:
+    for module in ("leadhand.models.names", f"pydantic_ai.models.{provider.partition('-')[0]}"):
+        with contextlib.suppress(ImportError):
+            importlib.import_module(module)
