@@ -119,7 +119,7 @@ def until(events: Sequence[Event], kind: type[Event]) -> list[Event]:
         (
             "sum",
             [
-                "sum: stronger tier, strong: low confidence: only 40 % sure",
+                "sum: tier raised to strong: low confidence: only 40 % sure",
                 "sum: second opinion by tax: low confidence: only 40 % sure",
                 "sum: tax's result is taken, not billing's: it names its sources",
             ],

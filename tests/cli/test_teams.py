@@ -106,11 +106,11 @@ plan of 3 entries
 rules
   limits     90 s a task
   ladder     3 attempts, with 1 s, 2 s between them
-             failed: retry, refine, fallback, stronger tier, give up
+             failed: retry, refine, fallback, raise the tier, give up
              out of scope: reassign, fallback, ask a person, give up
              ambiguous input: refine, ask a person, give up
-             low confidence: stronger tier, second opinion, accept, give up
-             timeout: retry, split, stronger tier, fallback, give up
+             low confidence: raise the tier, second opinion, accept, give up
+             timeout: retry, split, raise the tier, fallback, give up
              breaker of a worker: open for 10 s after 5 failures in a row
   synthesis  merge
 """
@@ -172,11 +172,11 @@ def test_a_team_as_json_has_the_names_that_its_files_use(tmp_path: Path) -> None
     assert shown["ladder"] == {
         "max_attempts": 3,
         "backoff_s": [1.0, 2.0],
-        "failed": ["retry", "refine", "fallback", "stronger_tier"],
+        "failed": ["retry", "refine", "fallback", "raise_tier"],
         "out_of_scope": ["reassign", "fallback", "ask_person"],
         "ambiguous_input": ["refine", "ask_person"],
-        "low_confidence": ["stronger_tier", "second_opinion", "accept"],
-        "timeout": ["retry", "split", "stronger_tier", "fallback"],
+        "low_confidence": ["raise_tier", "second_opinion", "accept"],
+        "timeout": ["retry", "split", "raise_tier", "fallback"],
         "breaker_failures": 5,
         "breaker_pause_s": 10.0,
     }
@@ -222,7 +222,7 @@ def test_a_team_is_shown_with_its_own_ladder_rates_and_roles(tmp_path: Path) -> 
              failed: fallback, give up
              out of scope: reassign, fallback, ask a person, give up
              ambiguous input: refine, ask a person, give up
-             low confidence: stronger tier, second opinion, accept, give up
+             low confidence: raise the tier, second opinion, accept, give up
              breaker of a worker: open for 0.5 s after 1 failure in a row
   synthesis  merge
 """

@@ -310,7 +310,7 @@ def test_the_deadline_ends_a_task_that_waits_for_advice() -> None:
 
 def test_a_team_may_cut_and_reorder_the_ladder() -> None:
     remedies = ScriptedRemedies(intent="Other words.")
-    other = crew(ladder=Ladder(failed=("stronger_tier", "fallback")))
+    other = crew(ladder=Ladder(failed=("raise_tier", "fallback")))
     recorder = work(failing_until(9), the_team=other, remedies=remedies)
     assert recorder.state.tasks["a"].tried == ("first", "first", "second")
     assert remedies.asked == []

@@ -9,9 +9,9 @@ from leadhand.contracts.outcome import Escalated, EscalationReason, Failed, Rais
 from leadhand.contracts.retry import Retry
 from leadhand.contracts.team import Ladder, RetryRules, Rung
 from leadhand.policies import Action, History, Rules, decide
-from leadhand.policies.actions import FallBack, GiveUp, RaiseTier, RefineTask, RetryTask, SplitTask
+from leadhand.policies.actions import Fallback, GiveUp, RaiseTier, RefineTask, RetryTask, SplitTask
 from leadhand.policies.history import FREE_RETRIES
-from leadhand.policies.ladder import rungs, rungs_before
+from leadhand.policies.ladder import rungs_before, rungs_for
 from leadhand.policies.load_balancing import Substitute, WorkerLoad, latency, substitute
 from leadhand.policies.rungs import jitter, more_confident
 
@@ -97,7 +97,7 @@ def test_a_run_tries_again_a_number_of_times_and_for_a_share_of_its_tasks() -> N
     )
     # What is handed back is an answer, and costs the run none of these.
     scope = Escalated(reason="out_of_scope", message="not mine")
-    assert decided(scope, spent, replace(rules, fallbacks={"w": "x"})) == FallBack(
+    assert decided(scope, spent, replace(rules, fallbacks={"w": "x"})) == Fallback(
         "x", "w ended with out_of_scope; x is its fallback"
     )
 
@@ -131,11 +131,11 @@ def test_what_raised_is_tried_again_once_before_its_intent_is_refined() -> None:
 
 def test_the_last_attempt_is_the_fallbacks_where_its_rung_is_still_to_come() -> None:
     given = replace(RULES, fallbacks={"w": "x"}, stronger={("w", "standard"): "strong"})
-    orders: tuple[tuple[Rung, ...], ...] = (("retry", "fallback"), ("stronger_tier", "fallback"))
+    orders: tuple[tuple[Rung, ...], ...] = (("retry", "fallback"), ("raise_tier", "fallback"))
     for order in orders:
         rules = replace(given, ladder=Ladder(failed=order))
         assert isinstance(decided(BUSY, made(1), rules), RetryTask | RaiseTier)
-        assert isinstance(decided(BUSY, made(2), rules), FallBack)
+        assert isinstance(decided(BUSY, made(2), rules), Fallback)
     passed = replace(given, ladder=Ladder(failed=("fallback", "retry")))
     assert isinstance(decided(BUSY, History("w", 2, ("x", "w")), passed), RetryTask)
 
@@ -149,7 +149,7 @@ def test_what_a_model_hands_back_as_too_much_is_split_two_levels_deep() -> None:
 
 LADDER = Ladder(
     failed=("retry", "fallback"), timeout=("split",), out_of_scope=("reassign",),
-    ambiguous_input=("refine",), low_confidence=("stronger_tier", "accept"),
+    ambiguous_input=("refine",), low_confidence=("raise_tier", "accept"),
 )  # fmt: skip
 
 
@@ -169,20 +169,20 @@ def test_each_outcome_has_its_rungs(
     outcome: Failed | EscalationReason, order: tuple[Rung, ...]
 ) -> None:
     if isinstance(outcome, str):
-        assert rungs(Escalated(reason=outcome, message="m"), LADDER) == order
+        assert rungs_for(Escalated(reason=outcome, message="m"), LADDER) == order
     else:
-        assert rungs(outcome, LADDER) == order
+        assert rungs_for(outcome, LADDER) == order
 
 
 def test_the_rungs_above_one_are_those_before_it() -> None:
     unsure = Escalated(reason="low_confidence", message="m")
-    assert rungs_before("accept", unsure, LADDER) == {"stronger_tier"}
+    assert rungs_before("accept", unsure, LADDER) == {"raise_tier"}
     assert (
-        rungs_before("stronger_tier", unsure, LADDER)
+        rungs_before("raise_tier", unsure, LADDER)
         == rungs_before("retry", unsure, LADDER)
         == frozenset()
     )
-    assert rungs(Failed(kind="budget", message="m"), Ladder(failed=("retry",))) == ()
+    assert rungs_for(Failed(kind="budget", message="m"), Ladder(failed=("retry",))) == ()
 
 
 @pytest.mark.parametrize(

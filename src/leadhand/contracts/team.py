@@ -4,7 +4,7 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Literal, Protocol, runtime_checkable
 
-from pydantic import ConfigDict, Field, JsonValue
+from pydantic import BeforeValidator, ConfigDict, Field, JsonValue
 from pydantic.dataclasses import dataclass
 
 from leadhand.contracts.budget import Rate
@@ -191,14 +191,23 @@ Rung = Literal[
     "retry",
     "refine",
     "fallback",
-    "stronger_tier",
+    "raise_tier",
     "reassign",
     "split",
     "second_opinion",
     "ask_person",
     "accept",
 ]
-"""What may be tried for a task that did not complete; giving up always comes last."""
+"""What a team's ladder may list; after the last rung the task is given up."""
+_FORMER_RUNGS = {"stronger_tier": "raise_tier"}
+
+
+def _current_name(rung: object) -> object:
+    return _FORMER_RUNGS.get(rung, rung) if isinstance(rung, str) else rung
+
+
+NamedRung = Annotated[Rung, BeforeValidator(_current_name)]
+"""A rung in a team's files or in Python, by its present name or a former one."""
 
 
 @dataclass(frozen=True, config=_DATA)
@@ -209,12 +218,12 @@ class Ladder:
     """
 
     _: dataclasses.KW_ONLY
-    failed: tuple[Rung, ...] = ("retry", "refine", "fallback", "stronger_tier")
+    failed: tuple[NamedRung, ...] = ("retry", "refine", "fallback", "raise_tier")
     """After a failure other than a timeout."""
-    out_of_scope: tuple[Rung, ...] = ("reassign", "fallback", "ask_person")
-    ambiguous_input: tuple[Rung, ...] = ("refine", "ask_person")
-    low_confidence: tuple[Rung, ...] = ("stronger_tier", "second_opinion", "accept")
-    timeout: tuple[Rung, ...] = ("retry", "split", "stronger_tier", "fallback")
+    out_of_scope: tuple[NamedRung, ...] = ("reassign", "fallback", "ask_person")
+    ambiguous_input: tuple[NamedRung, ...] = ("refine", "ask_person")
+    low_confidence: tuple[NamedRung, ...] = ("raise_tier", "second_opinion", "accept")
+    timeout: tuple[NamedRung, ...] = ("retry", "split", "raise_tier", "fallback")
     """After an attempt that took too long, or an escalation because the task is too large. It is
     retried once, if the run has time left."""
     breaker_failures: Annotated[int, Field(ge=1)] = 5

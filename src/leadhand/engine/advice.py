@@ -51,7 +51,7 @@ class Advisers:
         self.remedies = remedies
         self.person = person
 
-    async def on(
+    async def advise(
         self,
         action: NeedsAdvice,
         task: Task,

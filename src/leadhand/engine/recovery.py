@@ -22,7 +22,7 @@ from leadhand.policies.actions import (
     RUNG_OF,
     AcceptResult,
     AskPerson,
-    FallBack,
+    Fallback,
     GiveUp,
     JudgeOpinions,
     NeedsAdvice,
@@ -161,7 +161,7 @@ class Recovery:
                     )
                 )
                 self._tasks.make_ready(id)
-            case FallBack() | SecondOpinion():
+            case Fallback() | SecondOpinion():
                 opinion = isinstance(action, SecondOpinion)
                 self._reassign(attempt, action.worker, action.reason, second_opinion=opinion)
             case JudgeOpinions():
@@ -187,7 +187,7 @@ class Recovery:
         workers = candidates(history, self._rules)
         self._consultations.ask(
             f"{RUNG_OF[type(action)]} {task.id}",
-            self._advisers.on(action, task, outcome, workers=workers),
+            self._advisers.advise(action, task, outcome, workers=workers),
             lambda advice: self._advised(attempt, outcome, action, advice),
             of_person=asks_person,
         )

@@ -31,7 +31,7 @@ class RaiseTier:
 
 
 @dataclass(frozen=True, slots=True)
-class FallBack:
+class Fallback:
     """Another worker tries."""
 
     worker: str
@@ -96,7 +96,7 @@ NeedsAdvice = RefineTask | ReassignTask | SplitTask | AskPerson
 Action = (
     RetryTask
     | RaiseTier
-    | FallBack
+    | Fallback
     | SecondOpinion
     | JudgeOpinions
     | AcceptResult

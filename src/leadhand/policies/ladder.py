@@ -5,7 +5,7 @@ Rungs that cannot apply are skipped and cost nothing. The last one, giving up, a
 Each dispatch counts as one attempt: a retry, a refined intent, another worker, a stronger model
 and a second opinion alike, and `max_attempts` limits them together. The parts of a split task
 continue the count of the whole task. Asking for advice (a refined intent, the router's choice, the
-parts, a remedies) does not count, nor does a breaker that sends a task to another worker.
+parts, a judgement) does not count, nor does a breaker that sends a task to another worker.
 
 The last attempt is the fallback's, if the ladder reaches it and it is free: the worker that has
 failed so far does not use it up.
@@ -15,65 +15,53 @@ from collections.abc import Callable
 
 from leadhand.contracts.outcome import Escalated, Failed
 from leadhand.contracts.team import Ladder, Rung
+from leadhand.policies import rungs
 from leadhand.policies.actions import Action, RaiseTier, RefineTask, RetryTask
 from leadhand.policies.history import History, Rules, Unsuccessful, attempts_used_up, retries_left
-from leadhand.policies.rungs import (
-    accept,
-    after_second_opinion,
-    ask_person,
-    fallback,
-    give_up,
-    reassign,
-    refine,
-    retry,
-    second_opinion,
-    split,
-    stronger_tier,
-)
 
 Policy = Callable[[Unsuccessful, History, Rules, float], Action | None]
 
-_POLICIES: dict[Rung, Policy] = {
-    "retry": retry,
-    "refine": refine,
-    "fallback": fallback,
-    "stronger_tier": stronger_tier,
-    "reassign": reassign,
-    "split": split,
-    "second_opinion": second_opinion,
-    "ask_person": ask_person,
-    "accept": accept,
+POLICIES: dict[Rung, Policy] = {
+    "retry": rungs.retry,
+    "refine": rungs.refine,
+    "fallback": rungs.fallback,
+    "raise_tier": rungs.raise_tier,
+    "reassign": rungs.reassign,
+    "split": rungs.split,
+    "second_opinion": rungs.second_opinion,
+    "ask_person": rungs.ask_person,
+    "accept": rungs.accept,
 }
 
 
 def decide(outcome: Unsuccessful, history: History, rules: Rules, now_s: float) -> Action:
     """What happens after an attempt that did not complete; `now_s` is seconds into the run."""
     if history.first is not None:
-        return after_second_opinion(outcome, history, history.first)
+        return rungs.after_second_opinion(outcome, history, history.first)
     # An escalation is an answer, not an outage: the run's budget is for what follows failures.
     budget = isinstance(outcome, Escalated) or retries_left(history, rules)
     again = budget and not attempts_used_up(history, rules)
     one_left = history.attempts + 1 == rules.retry.max_attempts
-    order = rungs(outcome, rules.ladder)
+    order = rungs_for(outcome, rules.ladder)
     for place, rung in enumerate(order):
         if rung in history.ruled_out or not (again or rung == "accept"):
             continue
-        action = _POLICIES[rung](outcome, history, rules, now_s)
+        action = POLICIES[rung](outcome, history, rules, now_s)
         by_the_same = isinstance(action, RetryTask | RefineTask | RaiseTier)
         if by_the_same and one_left and "fallback" in order[place:]:
-            action = fallback(outcome, history, rules, now_s) or action
+            action = rungs.fallback(outcome, history, rules, now_s) or action
         if action is not None:
             return action
-    return give_up(outcome, history, rules, budget=budget)
+    return rungs.give_up(outcome, history, rules, budget=budget)
 
 
 def rungs_before(rung: Rung, outcome: Unsuccessful, ladder: Ladder) -> frozenset[Rung]:
     """The rungs that are tried for an outcome before `rung`; none where that is not among them."""
-    order = rungs(outcome, ladder)
+    order = rungs_for(outcome, ladder)
     return frozenset(order[: order.index(rung)] if rung in order else ())
 
 
-def rungs(outcome: Unsuccessful, ladder: Ladder) -> tuple[Rung, ...]:
+def rungs_for(outcome: Unsuccessful, ladder: Ladder) -> tuple[Rung, ...]:
     """The rungs for an outcome, in the team's order."""
     if isinstance(outcome, Failed):
         if outcome.kind == "budget":  # all that needs a model can't be paid for

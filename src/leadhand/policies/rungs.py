@@ -11,7 +11,7 @@ from leadhand.contracts.outcome import Completed, Failed, Outcome, Result
 from leadhand.policies.actions import (
     AcceptResult,
     AskPerson,
-    FallBack,
+    Fallback,
     GiveUp,
     JudgeOpinions,
     RaiseTier,
@@ -99,7 +99,7 @@ def is_refinable(outcome: Unsuccessful, history: History, rules: Rules) -> bool:
     return outcome.call is None
 
 
-def stronger_tier(
+def raise_tier(
     outcome: Unsuccessful, history: History, rules: Rules, now_s: float
 ) -> RaiseTier | None:
     """The same worker with a stronger model, if the team has one."""
@@ -112,7 +112,7 @@ def stronger_tier(
 
 def fallback(
     outcome: Unsuccessful, history: History, rules: Rules, now_s: float
-) -> FallBack | None:
+) -> Fallback | None:
     """The worker's fallback takes over, if it has not tried and its breaker is not open.
 
     Once the budget is used up, only a function can take over: it costs nothing.
@@ -122,7 +122,7 @@ def fallback(
         return None
     if isinstance(outcome, Failed) and outcome.kind == "budget" and other in rules.by_model:
         return None
-    return FallBack(
+    return Fallback(
         other, f"{history.worker} ended with {ending(outcome)}; {other} is its fallback"
     )
 

@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, model_validator
 
-from leadhand.contracts.team import Isolation, Rung, Tier
+from leadhand.contracts.team import Isolation, NamedRung, Tier
 from leadhand.teams.values import (
     Delays,
     ExceptionNames,
@@ -136,15 +136,15 @@ class LadderFields(Fields):
     """Attempts at one task in all, including the first and those of other workers."""
     backoff_s: Delays | None = None
     """Seconds to wait before the second, third, ... attempt; the last one repeats."""
-    failed: list[Rung] | None = None
+    failed: list[NamedRung] | None = None
     """What to try after a failure, in order; an empty list tries nothing."""
-    out_of_scope: list[Rung] | None = None
+    out_of_scope: list[NamedRung] | None = None
     """What to try if a worker says that a task is not for it."""
-    ambiguous_input: list[Rung] | None = None
+    ambiguous_input: list[NamedRung] | None = None
     """What to try if a worker can't tell what is meant."""
-    low_confidence: list[Rung] | None = None
+    low_confidence: list[NamedRung] | None = None
     """What to try if a worker is not sure of its result."""
-    timeout: list[Rung] | None = None
+    timeout: list[NamedRung] | None = None
     """What to try if a task takes too long."""
     breaker_failures: Positive | None = None
     """After this many failures of a worker in a row, its tasks go straight to its fallback."""

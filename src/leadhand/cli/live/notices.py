@@ -52,7 +52,7 @@ class Notices:
             case events.TaskRefined():
                 said = "refined"
             case events.TierRaised():
-                said = f"stronger tier, {event.new_tier}"
+                said = f"tier raised to {event.new_tier}"
             case events.TaskReassigned() if event.second_opinion:
                 said = f"second opinion by {event.worker}"
             case events.TaskReassigned():

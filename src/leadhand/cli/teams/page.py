@@ -30,7 +30,7 @@ from leadhand.plans import graph
 
 MAX_WIDTH = 100
 """Wider terminals don't get longer lines."""
-_SPOKEN: dict[Rung, str] = {"ask_person": "ask a person"}
+_SPOKEN: dict[Rung, str] = {"raise_tier": "raise the tier", "ask_person": "ask a person"}
 """Rungs whose name alone is no English."""
 
 
