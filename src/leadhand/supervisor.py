@@ -9,7 +9,7 @@ import os
 import sys
 import threading
 from collections.abc import AsyncGenerator, Collection, Sequence
-from contextlib import suppress
+from contextlib import AbstractAsyncContextManager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from leadhand.contracts.events import Event
     from leadhand.engine.recorder import Listener
     from leadhand.run.people import Ask
-    from leadhand.run.roles import PlannerMaker, SynthesizerMaker
+    from leadhand.run.roles import PlannerMaker, Roles, SynthesizerMaker
     from leadhand.tools.files.inputs import Inputs
 
 STOP_PATIENCE_S = 2.0
@@ -188,7 +188,9 @@ class Supervisor:
         text = request if request is not None else plan.goal if plan is not None else ""
         asked = planner_request(text, given, paths, batches)
         given_paths = tuple(str(path.absolute()) for path in paths)
-        setting = running.Setting(self._budget, given_paths, origin or {}, plan is None or amend)
+        settings = running.RunSettings(
+            self._budget, given_paths, origin or {}, plan is None or amend
+        )
         async with running.hold_run(self.journal, run_id, limit_s=self._deadline_s):
             if await running.call_journal(
                 self.journal, self.journal.has, run_id, limit_s=self._deadline_s
@@ -198,7 +200,7 @@ class Supervisor:
             recorder = running.Recorder(
                 run_id, self.journal, clock=self._clock, listeners=listeners
             )
-            return await self._to_answer(recorder, asked, given, setting=setting, plan=plan)
+            return await self._to_answer(recorder, asked, given, settings=settings, plan=plan)
 
     async def resume(
         self,
@@ -236,10 +238,12 @@ class Supervisor:
             paths = input_paths(state.inputs)
             given = inputs_of(paths)
             asked = planner_request(state.request, given, paths, batches)
-            setting = running.Setting(self._budget, state.inputs, state.origin)
+            settings = running.RunSettings(self._budget, state.inputs, state.origin)
             from_there = running.again(state, from_task) if from_task is not None else ()
             running.check_resumable(state, run_id, self.team, from_there)
-            return await self._to_answer(recorder, asked, given, setting=setting, again=from_there)
+            return await self._to_answer(
+                recorder, asked, given, settings=settings, again=from_there
+            )
 
     async def _to_answer(
         self,
@@ -247,7 +251,7 @@ class Supervisor:
         asked: PlanRequest,
         given: "Inputs | None",
         *,
-        setting: "running.Setting",
+        settings: "running.RunSettings",
         plan: Plan | None = None,
         again: tuple[str, ...] = (),
     ) -> Answer:
@@ -269,9 +273,8 @@ class Supervisor:
                     roles,
                     active=active,
                     deadline_s=self._deadline_s,
-                    concurrency=self._concurrency,
-                    shared_workers=self._shared_workers,
-                    setting=setting,
+                    capacity=running.Capacity.of(self._concurrency, self._shared_workers),
+                    settings=settings,
                     people=people,
                 )
                 return await run.to_answer(asked, plan, again=again)
@@ -368,8 +371,8 @@ class Supervisor:
 
     def _roles(
         self, recorder: "running.Recorder", request: str, inputs: "Inputs | None"
-    ) -> "running.Roles":
-        return running.Roles(
+    ) -> "AbstractAsyncContextManager[Roles]":
+        return running.open_roles(
             self.team,
             recorder,
             request=request,

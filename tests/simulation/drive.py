@@ -21,13 +21,15 @@ from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.people import RunMessage
 from leadhand.engine.recorder import Recorder
 from leadhand.engine.scheduler import Scheduler
+from leadhand.engine.shared_workers import SharedWorkers
 from leadhand.models.ledger import NANO, NOTHING, Account, Amount, Ledger, nano_usd
 from leadhand.ports import PlanRequest
-from leadhand.run import Run, Setting
+from leadhand.run import Run
 from leadhand.run.cancellation import ActiveRun
+from leadhand.run.context import Capacity, RunSettings
 from leadhand.run.people import People
 from leadhand.run.resumption import again, check_resumable
-from leadhand.run.roles import Roles
+from leadhand.run.roles import open_roles
 from leadhand.state.fold import fold
 from leadhand.testing import VirtualClock
 from leadhand.workers.function import FunctionWorker
@@ -236,18 +238,22 @@ async def _whole(recording: Recording, workers: Workers) -> None:
     synthesizer = ScriptedSynthesizer(made.synthesis) if made.synthesis != "code" else None
     stop = _stop_in_time(recording, active.stop)
     try:
-        async with Roles(
-            made.team, recorder, request="do it all", synthesizer=synthesizer, account=account
-        ) as crew:
-            crew.remedies = _remedies(recording)
+        async with open_roles(
+            made.team,
+            recorder,
+            request="do it all",
+            synthesizer=synthesizer,
+            remedies=_remedies(recording),
+            account=account,
+        ) as roles:
             run = Run(
                 made.team,
                 recorder,
-                crew,
+                roles,
                 active=active,
                 deadline_s=made.deadline_s,
-                concurrency=made.concurrency,
-                setting=Setting(made.budget),
+                capacity=Capacity.of(made.concurrency, SharedWorkers(made.team)),
+                settings=RunSettings(made.budget),
                 people=_people(recording, recorder),
             )
             asked = PlanRequest("do it all")

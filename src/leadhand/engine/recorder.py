@@ -68,7 +68,7 @@ class Recorder:
         self._clock = clock
         self._listeners = list(listeners)
         self._patience_s = None if path else PATIENCE_S  # else the run around it has its own
-        self._until_s: Callable[[], float | None] = lambda: None
+        self._until_s: float | None = None
         self._hurried_s: float | None = None
         self._waiting: set[asyncio.Timeout] = set()
         self.unkept: str | None = None
@@ -150,15 +150,14 @@ class Recorder:
         """Everything recorded so far, in order."""
         return self._journal.events(self.run_id)
 
-    def keep_until(self, elapsed_s: Callable[[], float | None]) -> None:
-        """Let commits take until that many seconds into the run; if it gives `None`, for
-        `PATIENCE_S` each."""
+    def keep_until(self, elapsed_s: float | None) -> None:
+        """Let commits take until that many seconds into the run; `None`: for `PATIENCE_S` each."""
         self._until_s = elapsed_s
 
     @property
     def time_left_s(self) -> float:
         """Seconds until the run's work must end; infinite where it has no deadline."""
-        until_s = self._until_s()
+        until_s = self._until_s
         return math.inf if until_s is None else until_s - self.elapsed_s()
 
     def hurry(self, patience_s: float) -> None:
@@ -176,7 +175,7 @@ class Recorder:
         """
         if self.unkept is not None:
             return
-        ends = [end for end in (self._until_s(), self._hurried_s) if end is not None]
+        ends = [end for end in (self._until_s, self._hurried_s) if end is not None]
         patience_s = None if ends else self._patience_s
         if patience_s is not None:
             ends = [self.elapsed_s() + patience_s]

@@ -16,21 +16,21 @@ if TYPE_CHECKING:
     from leadhand.journal.memory import MemoryJournal
     from leadhand.journal.nonblocking import call_journal, hold_run
     from leadhand.run.cancellation import ActiveRun
-    from leadhand.run.conditions import Setting
+    from leadhand.run.context import Capacity, RunSettings
     from leadhand.run.people import People, check_reply, take_in_interruption, watched
     from leadhand.run.resumption import again, check_resumable
-    from leadhand.run.roles import Roles, account_of
+    from leadhand.run.roles import account_of, open_roles
     from leadhand.run.run import Run
     from leadhand.state.fold import fold
 
 __all__ = [
     "ActiveRun",
+    "Capacity",
     "MemoryJournal",
     "People",
     "Recorder",
-    "Roles",
     "Run",
-    "Setting",
+    "RunSettings",
     "SharedWorkers",
     "account_of",
     "again",
@@ -39,6 +39,7 @@ __all__ = [
     "check_resumable",
     "fold",
     "hold_run",
+    "open_roles",
     "take_in_interruption",
     "watched",
 ]
@@ -47,12 +48,12 @@ __getattr__ = lazy_attributes(
     "leadhand",
     {
         "ActiveRun": "run.cancellation",
+        "Capacity": "run.context",
         "MemoryJournal": "journal.memory",
         "People": "run.people",
         "Recorder": "engine.recorder",
-        "Roles": "run.roles",
         "Run": "run.run",
-        "Setting": "run.conditions",
+        "RunSettings": "run.context",
         "SharedWorkers": "engine.shared_workers",
         "account_of": "run.roles",
         "again": "run.resumption",
@@ -61,6 +62,7 @@ __getattr__ = lazy_attributes(
         "check_resumable": "run.resumption",
         "fold": "state.fold",
         "hold_run": "journal.nonblocking",
+        "open_roles": "run.roles",
         "take_in_interruption": "run.people",
         "watched": "run.people",
     },

@@ -1,15 +1,14 @@
-"""The crew of one run: planner, staff and synthesizer, put together as the team and caller say.
+"""Who plans, works and answers in one run, as the team and the caller say.
 
-Three roles that never meet: each gets what it needs to do its part, and nothing of the others.
+Three roles that never meet: each gets what it needs for its part, and nothing of the others.
 """
 
 import asyncio
-import contextlib
 import os
 import secrets
-from collections.abc import Callable
-from contextlib import AsyncExitStack
-from types import TracebackType
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from leadhand.contracts import events
@@ -35,201 +34,145 @@ from leadhand.workers.runners import Runners, needs_model
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from leadhand.models import Caller
+    from leadhand.models import Caller, Connections
     from leadhand.tools.files import Inputs
 
     PlannerMaker = Callable[[Caller | None, Fence], Planner]
     SynthesizerMaker = Callable[[Caller | None, Fence], Synthesizer]
-    """A role of one's own that asks models through the run's caller; none without models."""
+    """Makes a role of the user's own, which asks models through the run's caller if it has one."""
 
 R = TypeVar("R", Planner, Synthesizer)
-
 
 CLOSING_S = 0.2
 """How long closing connections may take, with the answer already there."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resources:
+    """What the roles of one run work with."""
+
+    team: Team
+    recorder: Recorder
+    request: str
+    caller: "Caller | None"
+    """Asks models; `None` if no role or worker has one."""
+    account: Account | None
+    """What the run may spend; `None` for no limit."""
+    nonce: str
+    """What fences are made of."""
+    tools: ToolFactory
+    inputs: Callable[[], tuple[str, ...]]
+    offline_switch: OfflineSwitch
+    """Whether models are available, for workers that have offline code."""
+
+    @property
+    def fence(self) -> Fence:
+        """Goes around untrusted text."""
+        return Fence(self.nonce)
+
+    def nested(self, team: Team, recorder: Recorder, task: Handoff, request: str) -> "Resources":
+        """The resources of a run within this one, which does `task`."""
+        account = account_within(self.account, max_tokens=task.limits.max_tokens)
+        uses_models = self.caller is not None and needs_model(team)
+        return replace(
+            self,
+            team=team,
+            recorder=recorder,
+            request=request,
+            caller=self.caller.nested(recorder, account) if self.caller and uses_models else None,
+            account=account,
+            nonce=recorder.state.nonce or self.nonce,
+            offline_switch=OfflineSwitch(self.offline_switch),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Roles:
-    """Who does what in one run. Connections, threads and tools end with the `async with` block."""
+    """Who plans, works and answers in one run. Settled before the run starts."""
 
-    def __init__(
-        self,
-        team: Team,
-        recorder: Recorder,
-        *,
-        request: str,
-        planner: "Planner | PlannerMaker | None" = None,
-        synthesizer: "Synthesizer | SynthesizerMaker | None" = None,
-        remedies: Remedies | None = None,
-        inputs: "Inputs | None" = None,
-        account: Account | None = None,
-        outer: "Roles | None" = None,
-        given: Handoff | None = None,
-    ) -> None:
-        """`planner`, `synthesizer` and `remedies` stand in for the team's own; `account` says what
-        may be spent.
+    planner: Planner
+    synthesizer: Synthesizer
+    remedies: Remedies | None
+    runners: Runners
+    resources: Resources
 
-        `outer` is the crew of the run around a nested one, whose connections and tools it uses,
-        and `given` the task that it does. Raises `InputError` for what can't be run.
-        """
-        self._team = team
-        self._recorder = recorder
-        self._request = request
-        self._stack = AsyncExitStack()
-        self._outer = outer
-        self._tools = outer._tools if outer is not None else ToolFactory(inputs, os.environ)
-        outermost = outer.nonce if outer is not None else ""
-        # The same after a restart: what a model was asked before is asked in the same words.
-        self.nonce = recorder.state.nonce or outermost or secrets.token_hex(8)
-        self._fence = Fence(self.nonce)
-        self.offline_switch = OfflineSwitch(outer.offline_switch if outer is not None else None)
-        """Whether there are models, for the workers that have code in their place."""
-        self._inputs: Callable[[], tuple[str, ...]] = (
-            outer._inputs if outer is not None else lambda: recorder.state.inputs
+    @property
+    def account(self) -> Account | None:
+        """What the run may spend; `None` for no limit."""
+        return self.resources.account
+
+    @property
+    def nonce(self) -> str:
+        """What fences are made of."""
+        return self.resources.nonce
+
+    @property
+    def offline_switch(self) -> OfflineSwitch:
+        """Whether models are available, for workers that have offline code."""
+        return self.resources.offline_switch
+
+    def without_models(self) -> "Roles | None":
+        """The same with code in the roles that remain; `None` if a worker has no code."""
+        team = self.resources.team
+        if not all(callable(one.run) or one.offline is not None for one in team.workers):
+            return None
+        synthesizer = Merge(roles_of(team))
+        remedies = _routed(_router(self.resources), None)
+        return replace(self, synthesizer=synthesizer, remedies=remedies)
+
+    def nested(self, team: Team, recorder: Recorder, task: Handoff, *, request: str) -> "Roles":
+        """The roles of a run within this one, which does `task`."""
+        return _roles(self.resources.nested(team, recorder, task, request), task=task)
+
+
+@asynccontextmanager
+async def open_roles(
+    team: Team,
+    recorder: Recorder,
+    *,
+    request: str,
+    planner: "Planner | PlannerMaker | None" = None,
+    synthesizer: "Synthesizer | SynthesizerMaker | None" = None,
+    remedies: Remedies | None = None,
+    inputs: "Inputs | None" = None,
+    account: Account | None = None,
+) -> AsyncGenerator[Roles]:
+    """The roles of a run, with the connections and tools that they need while the block lasts.
+
+    `planner`, `synthesizer` and `remedies` replace the team's own; `account` limits what the run
+    may spend. Raises `InputError` for a team that can't be run.
+    """
+    tools, stack = ToolFactory(inputs, os.environ), AsyncExitStack()
+    caller: Caller | None = None
+    if needs_model(team):
+        # What this imports takes seconds; a run without a model never gets here.
+        from leadhand import models
+
+        connections = await stack.enter_async_context(_connections(team, account))
+        caller = models.Caller(connections, recorder, account=account)
+    try:
+        resources = Resources(
+            team=team,
+            recorder=recorder,
+            request=request,
+            caller=caller,
+            account=account,
+            # The same after a restart: models are asked again in the same words as before.
+            nonce=recorder.state.nonce or secrets.token_hex(8),
+            tools=tools,
+            inputs=lambda: recorder.state.inputs,
+            offline_switch=OfflineSwitch(),
         )
-        self.account = account
-        self._caller = self._connect() if needs_model(team) else None
-        self.router = Router(team, self._chooser())
-        self.planner: Planner = self._made(planner) or self._routing(self._planner())
-        self.synthesizer: Synthesizer = self._made(synthesizer) or self._synthesizer()
-        self.remedies = remedies or self._routed(self._remedies())
-        if account is not None and self.synthesizer.calls_model:
-            account.keep_for_synthesis()
-        self.runners = Runners(
-            team,
-            caller=self._caller,
-            fence=self._fence,
-            make_tool=self._tools.make,
-            outer_task=given,
-            inputs=self._inputs,
-            unread=self._tools.unread,
-            offline_switch=self.offline_switch,
-        )
-
-    def do_without_models(self, why: str) -> bool:
-        """Have code do all that is still to be done, which says `why`; false where it can't."""
-        if not all(callable(one.run) or one.offline is not None for one in self._team.workers):
-            return False
-        self.offline_switch.switch_on_everywhere(why)
-        self.synthesizer = Merge(roles_of(self._team))
-        self.remedies = self._routed(None)
-        return True
-
-    def nested(self, team: Team, recorder: Recorder, given: Handoff, *, request: str) -> "Roles":
-        """The crew of a run within this one's, which does the task `given`."""
-        account = account_within(self.account, max_tokens=given.limits.max_tokens)
-        return Roles(team, recorder, request=request, account=account, outer=self, given=given)
-
-    async def __aenter__(self) -> "Roles":
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        if self._outer is not None:
-            return
-        self._tools.close()
-        with contextlib.suppress(TimeoutError):
+        yield _roles(resources, planner=planner, synthesizer=synthesizer, remedies=remedies)
+    finally:
+        tools.close()
+        with suppress(TimeoutError):
             async with asyncio.timeout(CLOSING_S):
-                await self._stack.aclose()
-
-    def _connect(self) -> "Caller":
-        if self._outer is not None and self._outer._caller is not None:
-            return self._outer._caller.nested(self._recorder, self.account)
-        # The libraries behind it weigh seconds; a run without a model never gets here.
-        from leadhand.models import Caller, Connections
-        from leadhand.models.admission import check_price
-        from leadhand.models.rates import rates_of
-
-        teams = [self._team, *(inner.team for inner in nested_teams(self._team))]
-        rates = {name: rate for team in reversed(teams) for name, rate in team.rates.items()}
-        connections = Connections(rates=rates_of(rates, os.environ))
-        # All of them at once: a wrong name is told before anything is spent on the others.
-        for spec in [spec for team in teams for spec in (*models_of(team), *_of_agents(team))]:
-            connection = connections.to(spec)
-            if self.account is not None:
-                check_price(connection, self.account)
-        self._stack.push_async_exit(connections)
-        return Caller(connections, self._recorder, account=self.account)
-
-    def _made(self, role: "R | Callable[[Caller | None, Fence], R] | None") -> "R | None":
-        return role(self._caller, self._fence) if callable(role) else role
-
-    def _planner(self) -> Planner:
-        if self._caller is None or not (self._team.tiers or self._team.planner.model):
-            return TemplatePlanner()
-        from leadhand.planners import ModelPlanner
-
-        return ModelPlanner(self._caller, rejected=self._rejected)
-
-    def _routing(self, planner: Planner) -> Planner:
-        """`planner`, after the router where the team has one."""
-        team = self._team
-        if not team.routes and team.router is None:
-            return planner
-        router = self.router if team.router is not None else Router(team)
-        return RoutingPlanner(router, otherwise=planner)
-
-    def _chooser(self) -> Chooser | None:
-        """The model that says whose a task is; the planner's, where the team names none for it."""
-        role = self._team.router or self._team.planner
-        if self._caller is None or not (self._team.tiers or role.model):
-            return None
-        from leadhand.planners.choosing import ModelChooser
-
-        return ModelChooser(self._caller, self._fence, role, self._team.tiers)
-
-    def _routed(self, remedies: Remedies | None) -> Remedies | None:
-        """`remedies`, after the router where the team has one."""
-        team = self._team
-        if not team.routes and team.router is None:
-            return remedies
-        router = self.router if team.router is not None else Router(team)
-        return RoutedRemedies(router, otherwise=remedies)
-
-    def _remedies(self) -> Remedies | None:
-        if self._caller is None or not (self._team.tiers or self._team.planner.model):
-            return None
-        from leadhand.planners import ModelRemedies
-        from leadhand.synthesis.judge import Judge
-
-        return ModelRemedies(
-            self._caller,
-            self._team,
-            self._fence,
-            request=self._request,
-            arbiter=Judge(self._caller, self._team, self._fence),
-        )
-
-    def _synthesizer(self) -> Synthesizer:
-        if self._caller is None or not (self._team.tiers or self._team.synthesizer.model):
-            return Merge(roles_of(self._team))
-        from leadhand.synthesis import ModelSynthesizer
-
-        return ModelSynthesizer(
-            self._caller,
-            self._team,
-            self._fence,
-            request=self._request,
-            context_tokens=_context_tokens(self._caller, self._team),
-        )
-
-    def _rejected(self, plan: Plan | None, problems: "Sequence[str]") -> None:
-        """Write down a proposal that the planner itself has to mend."""
-        if plan is not None:
-            self._recorder.record(
-                events.PlanProposed(**self._recorder.stamp(), plan=plan, by=self.planner.name)
-            )
-        self._recorder.record(
-            events.PlanRejected(**self._recorder.stamp(), problems=tuple(problems))
-        )
+                await stack.aclose()
 
 
 def account_of(budget: Budget | None, recorder: Recorder) -> Account | None:
-    """What a run may still spend, with what it spent before it was resumed; None: anything."""
+    """What a run may still spend, after what it spent before it was resumed; `None`: no limit."""
     if budget is None:
         return None
     calls = [event for event in recorder.past if isinstance(event, events.ModelCalled)]
@@ -241,7 +184,125 @@ def account_of(budget: Budget | None, recorder: Recorder) -> Account | None:
     return Account(Ledger(budget, spent=spent))
 
 
-def _of_agents(team: Team) -> list[ModelSpec]:
+def _connections(team: Team, account: Account | None) -> "Connections":
+    from leadhand.models import Connections
+    from leadhand.models.admission import check_price
+    from leadhand.models.rates import rates_of
+
+    teams = [team, *(inner.team for inner in nested_teams(team))]
+    rates = {name: rate for one in reversed(teams) for name, rate in one.rates.items()}
+    connections = Connections(rates=rates_of(rates, os.environ))
+    # All of them at once: a wrong name is reported before money is spent on the others.
+    for spec in [spec for one in teams for spec in (*models_of(one), *_models_of_agents(one))]:
+        connection = connections.to(spec)
+        if account is not None:
+            check_price(connection, account)
+    return connections
+
+
+def _roles(
+    resources: Resources,
+    *,
+    task: Handoff | None = None,
+    planner: "Planner | PlannerMaker | None" = None,
+    synthesizer: "Synthesizer | SynthesizerMaker | None" = None,
+    remedies: Remedies | None = None,
+) -> Roles:
+    router = _router(resources)
+    own_planner, own_synthesizer = _made(planner, resources), _made(synthesizer, resources)
+    roles = Roles(
+        planner=own_planner or _planner(resources, router),
+        synthesizer=own_synthesizer or _synthesizer(resources),
+        remedies=remedies or _routed(router, _remedies(resources)),
+        runners=Runners(
+            resources.team,
+            caller=resources.caller,
+            fence=resources.fence,
+            make_tool=resources.tools.make,
+            outer_task=task,
+            inputs=resources.inputs,
+            unread=resources.tools.unread,
+            offline_switch=resources.offline_switch,
+        ),
+        resources=resources,
+    )
+    if roles.account is not None and roles.synthesizer.calls_model:
+        roles.account.keep_for_synthesis()
+    return roles
+
+
+def _made(
+    role: "R | Callable[[Caller | None, Fence], R] | None", resources: Resources
+) -> "R | None":
+    return role(resources.caller, resources.fence) if callable(role) else role
+
+
+def _router(resources: Resources) -> Router | None:
+    team = resources.team
+    if not team.routes and team.router is None:
+        return None
+    return Router(team, _chooser(resources) if team.router is not None else None)
+
+
+def _chooser(resources: Resources) -> Chooser | None:
+    """The model that says whose a task is."""
+    caller, role, tiers = resources.caller, resources.team.router, resources.team.tiers
+    if caller is None or role is None or not (tiers or role.model):
+        return None
+    from leadhand.planners.choosing import ModelChooser
+
+    return ModelChooser(caller, resources.fence, role, tiers)
+
+
+def _planner(resources: Resources, router: Router | None) -> Planner:
+    caller, team, recorder = resources.caller, resources.team, resources.recorder
+    planner: Planner = TemplatePlanner()
+    if caller is not None and (team.tiers or team.planner.model):
+        from leadhand.planners import ModelPlanner
+
+        def rejected(plan: Plan | None, problems: "Sequence[str]") -> None:
+            """Record a proposal that the planner has to fix."""
+            if plan is not None:
+                stamp = recorder.stamp()
+                recorder.record(events.PlanProposed(**stamp, plan=plan, by=ModelPlanner.name))
+            recorder.record(events.PlanRejected(**recorder.stamp(), problems=tuple(problems)))
+
+        planner = ModelPlanner(caller, rejected=rejected)
+    return planner if router is None else RoutingPlanner(router, otherwise=planner)
+
+
+def _routed(router: Router | None, remedies: Remedies | None) -> Remedies | None:
+    """`remedies`, after the router if the team has one."""
+    return remedies if router is None else RoutedRemedies(router, otherwise=remedies)
+
+
+def _remedies(resources: Resources) -> Remedies | None:
+    caller, team, fence = resources.caller, resources.team, resources.fence
+    if caller is None or not (team.tiers or team.planner.model):
+        return None
+    from leadhand.planners import ModelRemedies
+    from leadhand.synthesis.judge import Judge
+
+    arbiter = Judge(caller, team, fence)
+    return ModelRemedies(caller, team, fence, request=resources.request, arbiter=arbiter)
+
+
+def _synthesizer(resources: Resources) -> Synthesizer:
+    caller, team = resources.caller, resources.team
+    if caller is None or not (team.tiers or team.synthesizer.model):
+        return Merge(roles_of(team))
+    from leadhand.synthesis import ModelSynthesizer
+
+    return ModelSynthesizer(
+        caller,
+        team,
+        resources.fence,
+        request=resources.request,
+        context_tokens=_context_tokens(caller, team),
+    )
+
+
+def _models_of_agents(team: Team) -> list[ModelSpec]:
     """The models that a team's agents bring along."""
     agents = [worker.run for worker in team.workers if not callable(worker.run)]
     return [model for agent in agents if (model := getattr(agent, "model", None)) is not None]

@@ -1,40 +1,48 @@
-"""Stopping: a run that is told to stop says so in the journal at once, before its process ends.
+"""Recording that a run was told to stop, at once, before its process ends.
 
-Whoever resumes it then knows that what was in flight was stopped, and killed no process.
+Whoever resumes the run then knows that its tasks were stopped, and did not kill the process.
 """
 
 import asyncio
-from contextlib import suppress
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
 
 from leadhand.contracts import events
 from leadhand.engine.recorder import Recorder
 from leadhand.errors import JournalError
+from leadhand.run.cancellation import ActiveRun
 
 COMMIT_S = 1.0
 """How long a run that is cancelled may take to commit that."""
 
 
-class Stopping:
-    """Writes down that a run was told to stop."""
+@asynccontextmanager
+async def stop_recorded(recorder: Recorder, active: ActiveRun) -> AsyncGenerator[None]:
+    """While the block lasts, record and commit when the run is told to stop or is cancelled."""
+    committing: asyncio.Task[None] | None = None
 
-    def __init__(self, recorder: Recorder) -> None:
-        self._recorder = recorder
-        self._committing: asyncio.Task[None] | None = None
-
-    def stop(self, reason: str) -> None:
-        """Record it, unless that was done or the run is over, and start to commit it."""
-        state = self._recorder.state
+    def stop(reason: str) -> None:
+        nonlocal committing
+        state = recorder.state
         if state.phase == "finished" or state.stopped:
             return
-        self._recorder.record(events.RunStopped(**self._recorder.stamp(), reason=reason))
-        self._committing = asyncio.ensure_future(self._commit())
+        recorder.record(events.RunStopped(**recorder.stamp(), reason=reason))
+        committing = asyncio.ensure_future(_commit(recorder))
 
-    async def close(self) -> None:
-        """Return once it is safe, or can't be."""
-        if self._committing is not None:
-            await asyncio.wait([self._committing], timeout=COMMIT_S)
-            self._committing.cancel()
+    active.on_stop.append(stop)
+    if active.reason is not None:
+        stop(active.reason)
+    try:
+        yield
+    except asyncio.CancelledError:
+        stop("the run was cancelled by its program")
+        raise
+    finally:
+        if committing is not None:
+            await asyncio.wait([committing], timeout=COMMIT_S)
+            committing.cancel()
 
-    async def _commit(self) -> None:
-        with suppress(JournalError):  # the run's own commits say so
-            await self._recorder.commit()
+
+async def _commit(recorder: Recorder) -> None:
+    with suppress(JournalError):  # the run's own commits raise it
+        await recorder.commit()

@@ -1,9 +1,10 @@
 """The runners of a run, one for each worker, with the threads and processes that they share."""
 
+import asyncio
 import logging
 import os
-from collections.abc import Callable, Mapping
-from contextlib import AsyncExitStack
+from collections.abc import AsyncGenerator, Callable, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import TYPE_CHECKING, cast
 
 from leadhand.contracts.outcome import Failed, Handoff
@@ -26,6 +27,10 @@ from leadhand.workers.threads import DaemonThreads
 if TYPE_CHECKING:
     from leadhand.models import Caller
 
+CLOSING_S = 0.1
+"""How long threads, processes and tools have to end when there is no time left."""
+MAX_CLOSING_S = 5.0
+
 _log = logging.getLogger("leadhand")
 
 MakeTool = Callable[[str], object | None]
@@ -33,7 +38,7 @@ MakeTool = Callable[[str], object | None]
 
 
 class Runners:
-    """Runners by worker name. Threads, processes and tools end with the `async with` block."""
+    """Runners by worker name. Threads, processes and tools last as long as `started`."""
 
     def __init__(
         self,
@@ -67,8 +72,6 @@ class Runners:
         self._inputs = inputs
         self._unread = unread
         self._offline_switch = offline_switch or OfflineSwitch()
-        self.teams: TeamRunner | None = None
-        """Runs the teams that are workers; to be set before the block is entered."""
         self.runners: dict[str, Runner] = {}
         self.slots: dict[str, tuple[Slots, ...]] = {}
         """By worker name: what its tasks take besides the run's own slot, such as a process."""
@@ -99,12 +102,31 @@ class Runners:
         calls = self._threads.abandoned
         return tuple(call.argument for call in calls if isinstance(call.argument, Handoff))
 
-    async def __aenter__(self) -> "Runners":
+    @asynccontextmanager
+    async def started(self, teams: TeamRunner, *, until_s: float | None) -> AsyncGenerator[None]:
+        """While the block lasts, all workers have their runners; `teams` runs those that are teams.
+
+        Raises `TimeoutError` if the tools are not ready at the event loop's time `until_s`. Closing
+        them takes no longer than that, or `CLOSING_S` after it.
+        """
+        try:
+            async with asyncio.timeout_at(until_s):
+                await self._start(teams)
+            yield
+        finally:
+            left_s = MAX_CLOSING_S
+            if until_s is not None:
+                left_s = min(left_s, until_s - asyncio.get_running_loop().time())
+            with suppress(TimeoutError):
+                async with asyncio.timeout(max(left_s, CLOSING_S)):
+                    await self._close()
+
+    async def _start(self, teams: TeamRunner) -> None:
         if self._pool is not None:
             await self._pool.warm(self._processes)
         for worker in self._team.workers:
-            if worker.team is not None and self.teams is not None:
-                self.runners[worker.name] = NestedWorker(worker, worker.team, self.teams)
+            if worker.team is not None:
+                self.runners[worker.name] = NestedWorker(worker, worker.team, teams)
         if self._caller is not None:
             for worker in self._team.workers:
                 if worker.name not in self.runners:
@@ -112,9 +134,8 @@ class Runners:
         if self._outer_task is not None:
             for name, runner in self.runners.items():
                 self.runners[name] = wrappers.WithOuterContext(runner, self._outer_task)
-        return self
 
-    async def __aexit__(self, *_: object) -> None:
+    async def _close(self) -> None:
         self._threads.close()
         await self._stack.aclose()
         if self._pool is not None:
@@ -212,7 +233,7 @@ def needs_model(team: Team) -> bool:
 
 
 def processor_count() -> int:
-    """How many processor_count this process may use."""
+    """How many processors this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

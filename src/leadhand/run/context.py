@@ -1,0 +1,102 @@
+"""What every step of a run works with."""
+
+from dataclasses import dataclass, field, replace
+
+from pydantic import JsonValue
+
+from leadhand.contracts.budget import Budget
+from leadhand.contracts.team import Team
+from leadhand.engine.attempts import Slots
+from leadhand.engine.recorder import Recorder
+from leadhand.engine.scheduler import GRACE_S
+from leadhand.engine.shared_workers import SharedWorkers, TeamPath
+from leadhand.run.cancellation import ActiveRun
+from leadhand.run.deadline import Deadline
+from leadhand.run.people import People
+from leadhand.run.roles import Roles
+
+NESTED_GRACE = 0.6
+"""The share of a run's `grace_s` that a nested run has."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunSettings:
+    """What a run's first event keeps, so that another process can resume the run."""
+
+    budget: Budget | None = None
+    inputs: tuple[str, ...] = ()
+    """Absolute paths."""
+    origin: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    """What the program that started the run needs to set it up again."""
+    amend: bool = True
+    """Whether the plan may be amended; false for a plan of the caller's own without `amend`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """How much of a run happens at once."""
+
+    concurrency: int
+    """Tasks at once."""
+    shared_workers: SharedWorkers
+    """Shared by all runs of a supervisor."""
+    slots: Slots
+    """Shared by a run and all runs nested in it."""
+    team_path: TeamPath = ()
+    """The workers that a nested run is within."""
+    grace_s: float = GRACE_S
+    """How long work may take to stop."""
+
+    @classmethod
+    def of(cls, concurrency: int, shared_workers: SharedWorkers) -> "Capacity":
+        """The capacity of a run that is not nested."""
+        return cls(concurrency, shared_workers, Slots(concurrency))
+
+    def within(self, worker: str) -> "Capacity":
+        """The capacity of a nested run that does a task of `worker`."""
+        return replace(
+            self, team_path=(*self.team_path, worker), grace_s=self.grace_s * NESTED_GRACE
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepContext:
+    """What a step works with. A step that changes something of it returns a new one."""
+
+    team: Team
+    recorder: Recorder
+    roles: Roles
+    active: ActiveRun
+    people: People | None
+    capacity: Capacity
+    deadline: Deadline
+    unplanned: str | None = None
+    """Why there is no plan, if planning failed, ran out of time or budget, or a person refused."""
+    late: bool = False
+    """Whether a step gave up a model because of the deadline."""
+
+    @property
+    def is_nested(self) -> bool:
+        """Whether this run does a task of another run."""
+        return bool(self.recorder.path)
+
+    def loop_time(self, elapsed_s: float | None) -> float | None:
+        """The event loop's time at `elapsed_s` into the run."""
+        return None if elapsed_s is None else self.recorder.monotonic(elapsed_s)
+
+    def with_deadline(self, deadline: Deadline) -> "StepContext":
+        """The same with another deadline, which commits keep to as well."""
+        self.recorder.keep_until(deadline.work_until_s)
+        return replace(self, deadline=deadline)
+
+    def without_models(self, why: str) -> "StepContext | None":
+        """The same with code in all roles, because no model is available any more.
+
+        Here and in the runs around this one, workers use their offline code from now on. `None`,
+        and nothing changes, if not all workers of the team have such code.
+        """
+        roles = self.roles.without_models()
+        if roles is None:
+            return None
+        roles.offline_switch.switch_on_everywhere(why)
+        return replace(self, roles=roles)
