@@ -114,6 +114,10 @@ class ChangedFile:
             for hunk in self.hunks
         )
 
+    def hunk_removing(self, line: int) -> Hunk | None:
+        """The hunk that removes `line` of the old file, or `None`."""
+        return next((h for h in self.hunks if 0 <= line - h.old_start < h.old_count), None)
+
     def removed_in(self, hunk: Hunk) -> list[str]:
         """The lines that `hunk` removes, in order."""
         return self.base_lines[hunk.old_start - 1 : hunk.old_start - 1 + hunk.old_count]

@@ -1,4 +1,4 @@
-"""Runs the security lens over a change made of texts; shared by its tests."""
+"""Runs the security lens over a change made from texts; shared by its tests."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from tests.teams.review.changes import make_change
 
 
 def look(folder: Path, after: dict[str, str], before: dict[str, str] | None = None) -> LensReport:
-    """What the lens reports of the change; every quote is checked against it."""
+    """The lens's report on the change; every quote is checked against the change."""
     change = make_change(folder, after, before)
     handoff = Handoff(
         run_id="run",
@@ -30,6 +30,6 @@ def look(folder: Path, after: dict[str, str], before: dict[str, str] | None = No
 
 
 def rules(folder: Path, code: str) -> set[str]:
-    """The rules that fire in `code` as a newly added file, without the lens's name."""
+    """The rules that match `code` as an added file, without the lens's name."""
     report = look(folder, {"app.py": code})
     return {finding.rule.removeprefix("security/") for finding in report.findings}

@@ -1,4 +1,4 @@
-"""What the security lens says of data that reaches dangerous places, and what it leaves alone."""
+"""The security lens: untrusted data that reaches dangerous places, and what it leaves alone."""
 
 from pathlib import Path
 
@@ -124,7 +124,7 @@ GOOD: dict[str, str] = {
     "a table's name, which can't be a parameter": (
         "def f(db, table):\n    db.execute(f'SELECT a FROM {table}')\n"
     ),
-    "a library that opens what it is told": "def f(path):\n    return open(path).read()\n",
+    "a library that opens a path of its caller": "def f(path):\n    return open(path).read()\n",
     "a path checked to be inside": (
         "from pathlib import Path\nfrom flask import request\nROOT = Path('/data')\ndef f():\n"
         "    p = (ROOT / request.args['f']).resolve()\n    if not p.is_relative_to(ROOT):\n"
@@ -148,7 +148,7 @@ GOOD: dict[str, str] = {
     "a pickle made and read here": (
         "import pickle\ndef f(x):\n    data = pickle.dumps(x)\n    return pickle.loads(data)\n"
     ),
-    "a member's name that was looked at": (
+    "a member's name that was checked": (
         "import os, zipfile\ndef f(p, out):\n    for m in zipfile.ZipFile(p).namelist():\n"
         "        if m.startswith('/') or '..' in m:\n            continue\n"
         "        open(os.path.join(out, m), 'wb').close()\n"
@@ -224,12 +224,12 @@ def test_other_languages_are_named_as_not_assessed(tmp_path: Path) -> None:
     assert [one.path for one in report.not_assessed] == ["a.js"]
 
 
-def test_tests_are_not_held_to_the_rules_of_the_program(tmp_path: Path) -> None:
+def test_code_of_tests_is_only_checked_for_secrets(tmp_path: Path) -> None:
     bad = BAD["a command with a parameter pasted in"][1]
     assert look(tmp_path, {"tests/test_a.py": bad}).findings == ()
 
 
-def test_every_rule_has_a_family_and_its_own_id() -> None:
+def test_every_rule_has_a_family_and_a_unique_id() -> None:
     ids = [rule.id for rule in security.RULES]
     assert len(ids) == len(set(ids))
     assert all(rule.id.startswith("security/") and rule.family for rule in security.RULES)

@@ -1,4 +1,4 @@
-"""What the security lens says of switches, cryptography and secrets in the text."""
+"""The security lens: settings, cryptography and secrets in text."""
 
 from pathlib import Path
 
@@ -137,7 +137,7 @@ def test_what_protects_nothing_or_is_the_callers_choice_is_left_alone(
 
 
 @pytest.mark.parametrize("path", ["config.yml", "main.go", "deploy.sh", "app.py"])
-def test_an_issued_token_is_found_in_any_text_and_never_shown_whole(
+def test_an_issued_token_is_found_in_any_text_and_never_quoted_whole(
     tmp_path: Path, path: str
 ) -> None:
     """F36: neither the message nor the quote carries the token."""
@@ -148,7 +148,7 @@ def test_an_issued_token_is_found_in_any_text_and_never_shown_whole(
 
 
 def test_another_finding_on_the_line_of_a_secret_does_not_show_it(tmp_path: Path) -> None:
-    """F36: the quote is a part of the line that the secret is not in."""
+    """F36: the quote is a part of the line without the secret."""
     line = f"requests.get('https://x.org', password='{PASSWORD}', verify=False)"
     report = look(tmp_path, {"app.py": f"import requests\n{line}\n"})
     assert {one.rule for one in report.findings} >= {"security/tls-verification-off"}
@@ -171,7 +171,7 @@ def test_a_private_key_is_found_by_its_body(tmp_path: Path) -> None:
     assert [(one.path, one.rule) for one in report.findings] == [("id", "security/private-key")]
 
 
-def test_obvious_placeholders_are_no_secrets(tmp_path: Path) -> None:
+def test_obvious_placeholders_are_not_secrets(tmp_path: Path) -> None:
     text = (
         "a = AKIAIOSFODNN7EXAMPLE\nb = ghp_xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\n"
         "c = https://user:password@example.com/\nd = redis://:p4ss@localhost/0\n"
@@ -179,6 +179,6 @@ def test_obvious_placeholders_are_no_secrets(tmp_path: Path) -> None:
     assert look(tmp_path, {"docs.md": text}).findings == ()
 
 
-def test_a_line_of_hostile_length_takes_no_time(tmp_path: Path) -> None:
+def test_lines_of_hostile_length_are_read(tmp_path: Path) -> None:
     text = "x = '" + "-eyJ" * 200_000 + "'\n" + "a://" * 100_000 + "@\n"
     assert look(tmp_path, {"big.txt": text}).findings == ()

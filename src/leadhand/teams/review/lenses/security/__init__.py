@@ -1,15 +1,16 @@
-"""The security lens: untrusted data in dangerous places, safeguards off or gone, secrets in text.
+"""The security lens: untrusted data in dangerous places, missing safeguards, secrets in text.
 
-Reads text and syntax trees only. A file is parsed where its text has something that a rule could be
-about, and of its functions only those are followed that the change touches.
+It only reads text and syntax trees. It parses a file only if the text contains something that a
+rule could match, and follows only the functions that the change touches.
 """
 
 import ast
 import bisect
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
-from leadhand.contracts.finding import NotAssessed
+from leadhand.contracts.finding import Finding, NotAssessed
 from leadhand.teams.review.change import Change, ChangedFile
 from leadhand.teams.review.lens import LensRule, Seen, lens
 from leadhand.teams.review.lenses.security import (
@@ -18,7 +19,7 @@ from leadhand.teams.review.lenses.security import (
     deserialization,
     hints,
     injection,
-    safeguards,
+    removed_safeguards,
     secrets,
     transport,
     web,
@@ -26,82 +27,79 @@ from leadhand.teams.review.lenses.security import (
 from leadhand.teams.review.lenses.security import (
     files as paths,
 )
-from leadhand.teams.review.lenses.security.events import Event, ResolvedCall, SecurityHit
-from leadhand.teams.review.lenses.security.findings import place
+from leadhand.teams.review.lenses.security.events import Event, ResolvedCall, SecurityHit, Topic
 from leadhand.teams.review.lenses.security.flow import Flow
-from leadhand.teams.review.lenses.security.names import ImportedNames, listed
+from leadhand.teams.review.lenses.security.names import ImportedNames, word_set
+from leadhand.teams.review.lenses.security.secrets import mask_secrets, safe_quote
 
 _TOPICS = (
     injection.TOPIC, deserialization.TOPIC, transport.TOPIC, crypto.TOPIC, web.TOPIC, paths.TOPIC,
     credentials.TOPIC,
 )  # fmt: skip
 RULES: tuple[LensRule, ...] = (
-    *(rule for topic in _TOPICS for rule in topic.rules), *secrets.RULES, *safeguards.RULES,
+    *(rule for topic in _TOPICS for rule in topic.rules), *secrets.RULES, *removed_safeguards.RULES,
 )  # fmt: skip
 
-_BY_CALL = {
-    name: tuple(topic for topic in _TOPICS if name in topic.calls)
-    for name in frozenset(name for topic in _TOPICS for name in topic.calls)
-}
-_BY_KIND = {
-    kind: tuple(topic for topic in _TOPICS if kind in topic.others)
-    for topic in _TOPICS
-    for kind in topic.others
-}
+_TOPICS_BY: defaultdict[str | type, list[Topic]] = defaultdict(list)
+"""The last name of a call, or the class of another event -> the topics that check it."""
+for _topic in _TOPICS:
+    for _key in (*_topic.calls, *_topic.event_kinds):
+        _TOPICS_BY[_key].append(_topic)
 _HINTS: hints.Hints = {
     **hints.SOURCES, **{word: after for topic in _TOPICS for word, after in topic.hints.items()},
 }  # fmt: skip
 _TEST_PATH = re.compile(
     r"(?:^|/)(?:tests?|testing|test_[^/]*|[^/]*_tests?\.\w+|conftest\.py|fixtures)(?:/|$)"
 )
-_PROGRAMS = listed(
+_PROGRAMS = word_set(
     "javascript typescript go ruby php java kotlin scala c cpp csharp rust swift shell perl lua r"
     " objective-c dart elixir erlang haskell clojure powershell groovy vue"
 )
 
 
 def _review(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
-    moved = safeguards.Moves(change)
+    moves = removed_safeguards.Moves(change)
     for file in files:
+        is_test = _is_test(file)
         known: set[int] = set()
         if file.added:
-            for finding in secrets.find(file, fixture=is_test(file.path)):
+            for finding in secrets.find(file, is_test=is_test):
                 known.add(finding.line)
                 yield finding
         if file.language == "python":
             try:
                 yield from _python(file, known)
-                for finding in () if is_test(file.path) else safeguards.find(file, moved):
-                    # An escape that is gone shows in where the data goes now: said once.
-                    if finding.rule != safeguards.ESCAPE.id or finding.line not in known:
+                for finding in () if is_test else removed_safeguards.find(file, moves):
+                    # The rule on where the data goes now has already reported a missing escape.
+                    if finding.rule != removed_safeguards.ESCAPE.id or finding.line not in known:
                         yield finding
             except RecursionError:
-                yield _not_assessed(file, "its code is nested too deeply to be followed")
+                yield _not_assessed(file, "its code is nested too deeply to follow")
         elif file.added and file.language in _PROGRAMS:
-            yield _not_assessed(file, f"only secrets are looked for in {file.language}")
+            yield _not_assessed(file, f"only secrets are checked in {file.language}")
 
 
 def _python(file: ChangedFile, known: set[int]) -> Iterator[Seen]:
-    """What is wrong in the code of `file`; lines with a finding are added to `known`.
+    """Findings in the code of `file`; adds their lines to `known`.
 
-    A secret found by its shape is not reported again for the name it is assigned to.
+    A secret that was found by its format is not reported again for the name it is assigned to.
     """
     if not file.added:
         return
     if not file.complete:
-        yield _not_assessed(file, "only a patch is known, so only secrets were looked for")
+        yield _not_assessed(file, "only a patch is available, so only secrets were checked")
         return
-    lines = [] if is_test(file.path) else hints.lines(file.head, _HINTS)
+    lines = [] if _is_test(file) else hints.lines(file.head, _HINTS)
     if not lines:
         return
     tree = file.head_tree
     if tree is None:
-        yield _not_assessed(file, "it does not parse as Python, so only secrets were looked for")
+        yield _not_assessed(file, "it does not parse as Python, so only secrets were checked")
         return
     seen: set[tuple[str, int]] = set()
     secret = frozenset(known)
     for hit in _hits(file, tree, lines):
-        finding = place(file, hit)
+        finding = _finding(file, hit)
         if finding is None or (finding.rule, finding.line) in seen:
             continue
         if hit.rule is credentials.HARD_CODED and finding.line in secret:
@@ -111,28 +109,38 @@ def _python(file: ChangedFile, known: set[int]) -> Iterator[Seen]:
         yield finding
 
 
-def _hits(file: ChangedFile, tree: ast.Module, lines: list[int]) -> Iterator[SecurityHit]:
-    def wanted(first: int, last: int) -> bool:
+def _hits(file: ChangedFile, tree: ast.Module, lines: list[int]) -> list[SecurityHit]:
+    def is_relevant(first: int, last: int) -> bool:
         index = bisect.bisect_left(lines, first)
         return index < len(lines) and lines[index] <= last and file.touches(first, last + 1)
 
     found: list[SecurityHit] = []
 
     def record(event: Event) -> None:
-        if isinstance(event, ResolvedCall):
-            topics = _BY_CALL.get(event.last, ())
-        else:
-            topics = _BY_KIND.get(type(event), ())
-        for topic in topics:
-            found.extend(topic.look(event))
+        key = event.last if isinstance(event, ResolvedCall) else type(event)
+        for topic in _TOPICS_BY.get(key, ()):
+            found.extend(topic.find(event))
 
-    Flow(ImportedNames(tree), wanted, record).read(tree)
-    yield from found
+    Flow(ImportedNames(tree), is_relevant, record).read(tree)
+    return found
 
 
-def is_test(path: str) -> bool:
-    """Whether the file at `path` is a test or belongs to one."""
-    return bool(_TEST_PATH.search(path))
+def _finding(file: ChangedFile, hit: SecurityHit) -> Finding | None:
+    """The finding for `hit`; `None` if the change touches neither it nor what leads to it."""
+    first = hit.node.lineno
+    last = min(hit.node.end_lineno or first, first + 60)
+    for line in (*range(first, last + 1), *reversed(hit.steps)):
+        evidence = safe_quote(file.added.get(line, ""))
+        if evidence:
+            end = last if line == first else line
+            return hit.rule.finding(
+                file, line, message=mask_secrets(hit.message), evidence=evidence, end_line=end
+            )
+    return None
+
+
+def _is_test(file: ChangedFile) -> bool:
+    return bool(_TEST_PATH.search(file.path))
 
 
 def _not_assessed(file: ChangedFile, why: str) -> NotAssessed:

@@ -1,7 +1,7 @@
-"""Rules on passwords and keys written into Python code.
+"""Rules on passwords and keys in Python code.
 
-The name says that it is a credential, the value that it is a real one: no placeholder, no name of
-something else. How random it looks is not asked.
+The name must say that the value is a credential, and the value must look like a real one and not
+like a placeholder or a name. How random the value looks does not matter.
 """
 
 import ast
@@ -18,28 +18,28 @@ from leadhand.teams.review.lenses.security.events import (
     Store,
     Topic,
 )
-from leadhand.teams.review.lenses.security.names import listed, words
+from leadhand.teams.review.lenses.security.names import word_set, words
 from leadhand.teams.review.lenses.security.values import HOLE
 
 _FAMILY = "security/secrets"
 HARD_CODED = LensRule(
     "security/hard-coded-credential", _FAMILY, "critical",
-    "Everyone who can read the code can use it, and it can't be changed without a release.",
-    "Read it from the environment or a secret store, and change it.",
+    "Everyone who can read the code can use it, and changing it takes a release.",
+    "Read it from the environment or a secret store, and replace it.",
 )  # fmt: skip
 EMPTY = LensRule(
     "security/empty-database-password", _FAMILY, "warning",
-    "Anyone who reaches the database is let in.",
+    "Anyone who can reach the database can log in.",
     "Give the account a password, and read it from the environment.",
 )  # fmt: skip
 
-_PASSWORDS = listed("password passwd pwd passphrase")
-_KEYS = listed("secret token apikey")
-_PAIRS = listed(
+_PASSWORDS = word_set("password passwd pwd passphrase")
+_KEYS = word_set("secret token apikey")
+_PAIRS = word_set(
     "api_key secret_key access_key auth_key private_key signing_key encryption_key master_key"
     " client_secret"
 )
-_SOMETHING_ELSE = listed(
+_NOT_CREDENTIALS = word_set(
     "url uri file path name field header type env var prefix suffix regex pattern label param help"
     " message msg error text title hint prompt format id column placeholder class scheme method"
     " endpoint description re template page form algorithm mode length min max policy hash hasher"
@@ -65,8 +65,8 @@ _NOT_A_VALUE = re.compile(
 )
 
 
-def look(event: Event) -> Iterator[SecurityHit]:
-    """What is wrong with `event`, if anything."""
+def find(event: Event) -> Iterator[SecurityHit]:
+    """The hits of this topic's rules in `event`."""
     if isinstance(event, Store):
         yield from _stored(event)
     elif isinstance(event, ResolvedCall):
@@ -87,10 +87,10 @@ def _stored(event: Store) -> Iterator[SecurityHit]:
     value = event.value.constant or ""
     url = _DATABASE_URL.match(value)
     if url and url[1] not in ("localhost", "127.0.0.1"):
-        message = f"`{event.key}` holds a URL of `{url[1]}` with an empty password."
+        message = f"`{event.key}` holds a URL for `{url[1]}` with an empty password."
         yield SecurityHit(EMPTY, event.node, message)
     elif _names_a_credential(event.key, value):
-        yield SecurityHit(HARD_CODED, event.node, f"`{event.key}` holds a constant credential.")
+        yield SecurityHit(HARD_CODED, event.node, f"`{event.key}` is a constant credential.")
 
 
 def _passed(event: ResolvedCall) -> Iterator[SecurityHit]:
@@ -102,11 +102,10 @@ def _passed(event: ResolvedCall) -> Iterator[SecurityHit]:
         literal = isinstance(keyword.value, ast.Constant) and isinstance(keyword.value.value, str)
         if not literal or HOLE in value.text:
             continue
+        message = f"{event.title} gets a constant `{keyword.arg}`."
         if connects and value.text and not _PLACEHOLDER.match(value.text):
-            message = f"`{event.name}` in {event.scope.title} is given a constant `{keyword.arg}`."
             yield SecurityHit(HARD_CODED, event.node, message)
         elif not connects and _is_real(value.text):
-            message = f"`{event.name}` in {event.scope.title} is given a constant `{keyword.arg}`."
             yield SecurityHit(HARD_CODED, keyword.value, message)
         elif not value.text and _DATABASES.match(event.name):
             user = event.arg(-1, "user", "username").constant
@@ -117,7 +116,7 @@ def _passed(event: ResolvedCall) -> Iterator[SecurityHit]:
 
 def _names_a_credential(name: str, value: str) -> bool:
     found = words(name)
-    if set(found) & _SOMETHING_ELSE or _PLACEHOLDER.match(value) or _NOT_A_VALUE.search(value):
+    if set(found) & _NOT_CREDENTIALS or _PLACEHOLDER.match(value) or _NOT_A_VALUE.search(value):
         return False
     if _is_password(name):
         return _is_real(value)
@@ -130,13 +129,12 @@ def _names_a_credential(name: str, value: str) -> bool:
 
 def _is_password(name: str) -> bool:
     found = words(name)
-    return bool(found) and found[-1] in _PASSWORDS and not set(found) & _SOMETHING_ELSE
+    return bool(found) and found[-1] in _PASSWORDS and not set(found) & _NOT_CREDENTIALS
 
 
 def _is_real(value: str) -> bool:
-    if len(value) < 6 or _PLACEHOLDER.match(value) or _NOT_A_VALUE.search(value):
-        return False
-    return _mixed(value)
+    fake = _PLACEHOLDER.match(value) or _NOT_A_VALUE.search(value)
+    return len(value) >= 6 and not fake and _mixed(value)
 
 
 def _mixed(value: str) -> bool:
@@ -146,7 +144,7 @@ def _mixed(value: str) -> bool:
 TOPIC = Topic(
     rules=(HARD_CODED, EMPTY),
     calls=frozenset(("connect", "Connection", "login", "Redis", "StrictRedis", "create_pool")),
-    look=look,
+    find=find,
     hints={},
-    others=frozenset((Store, Comparison)),
+    event_kinds=frozenset((Store, Comparison)),
 )

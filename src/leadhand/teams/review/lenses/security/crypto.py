@@ -1,7 +1,7 @@
 """Rules on cryptography that is too weak for what it protects.
 
-A weak hash is a problem where it protects a password, a token or a signature, which only names can
-tell; a checksum or a cache key is left alone.
+A weak hash is a problem if it protects a password, a token or a signature, which only names can
+tell. Checksums and cache keys are left alone.
 """
 
 import itertools
@@ -16,35 +16,35 @@ from leadhand.teams.review.lenses.security.events import (
     SecurityHit,
     Topic,
 )
-from leadhand.teams.review.lenses.security.hints import CALL, MEMBER
-from leadhand.teams.review.lenses.security.names import listed, words
+from leadhand.teams.review.lenses.security.hints import ATTRIBUTE, CALL
+from leadhand.teams.review.lenses.security.names import word_set, words
 from leadhand.teams.review.lenses.security.values import Trust, Value
 
 _FAMILY = "security/crypto"
 HASH = LensRule(
     "security/weak-hash", _FAMILY, "warning",
-    "Collisions are cheap to make, and guesses are cheap to try.",
+    "Collisions are easy to find, and guesses are cheap to try.",
     "Use SHA-256 or better; for passwords scrypt, Argon2 or bcrypt.",
 )  # fmt: skip
 PASSWORD = LensRule(
     "security/fast-password-hash", _FAMILY, "warning",
-    "Billions of guesses a second can be tried against a stolen hash.",
+    "An attacker can try billions of guesses a second against a stolen hash.",
     "Use a slow, salted password hash: `hashlib.scrypt`, Argon2 or bcrypt.",
 )  # fmt: skip
 SALT = LensRule(
     "security/constant-salt", _FAMILY, "warning",
-    "Equal passwords give equal hashes, and one table serves to break them all.",
-    "Make a fresh salt for each password with `os.urandom(16)` and keep it beside the hash.",
+    "Equal passwords give equal hashes, and one precomputed table breaks them all.",
+    "Generate a salt for each password with `os.urandom(16)` and store it with the hash.",
 )  # fmt: skip
 CIPHER = LensRule(
     "security/weak-cipher", _FAMILY, "warning",
-    "What it encrypts can be read or recognised with little effort.",
+    "Data that it encrypts can be read or recognised with little effort.",
     "Use AES-GCM or ChaCha20-Poly1305.",
 )  # fmt: skip
 IV = LensRule(
     "security/constant-iv", _FAMILY, "warning",
-    "Equal plain texts give equal cipher texts, and more leaks with each message.",
-    "Make a fresh vector for each message with `os.urandom`, and send it along.",
+    "Equal plaintexts give equal ciphertexts, and each message leaks more.",
+    "Generate a vector for each message with `os.urandom`, and send it with the message.",
 )  # fmt: skip
 KEY = LensRule(
     "security/weak-key", _FAMILY, "warning",
@@ -53,25 +53,25 @@ KEY = LensRule(
 )  # fmt: skip
 RANDOM = LensRule(
     "security/predictable-secret", _FAMILY, "warning",
-    "Its numbers can be predicted from a few that were seen.",
+    "An attacker who has seen a few of its numbers can predict the next ones.",
     "Use the `secrets` module.",
 )  # fmt: skip
 TIMING = LensRule(
     "security/timing-comparison", _FAMILY, "warning",
-    "How long the comparison takes tells how much of the guess is right.",
+    "The time that the comparison takes reveals how much of a guess is right.",
     "Compare with `hmac.compare_digest`.",
 )  # fmt: skip
 ENCODED = LensRule(
     "security/encoded-password", _FAMILY, "warning",
-    "Base64 is no encryption: whoever reads the store reads every password.",
-    "Store a slow, salted hash and compare with its library's own check.",
+    "Base64 is not encryption: anyone who can read the store can read every password.",
+    "Store a slow, salted hash and compare with the hash library's own check.",
 )  # fmt: skip
 
-_PASSWORD_WORDS = listed("password passwd pwd passphrase passwords")
-_PROTECTED = _PASSWORD_WORDS | listed("secret signature certificate credential credentials")
-_WEAK_HASHES = listed("hashlib.md5 hashlib.sha1 md5.new sha.new")
+_PASSWORD_WORDS = word_set("password passwd pwd passphrase passwords")
+_PROTECTED = _PASSWORD_WORDS | word_set("secret signature certificate credential credentials")
+_WEAK_HASHES = word_set("hashlib.md5 hashlib.sha1 md5.new sha.new")
 _WEAK_MODULES = re.compile(r"^Crypto\.Hash\.(?:MD2|MD4|MD5|SHA|SHA1)\.new$")
-_FAST_HASHES = listed(
+_FAST_HASHES = word_set(
     "hashlib.sha224 hashlib.sha256 hashlib.sha384 hashlib.sha512 hashlib.sha3_256"
 )
 _CIPHER_MODULE = re.compile(r"^Crypto\.Cipher\.(DES3?|ARC2|ARC4|Blowfish|CAST|XOR|IDEA)\.new$")
@@ -80,23 +80,23 @@ _ALGORITHMS = re.compile(
 )
 _RANDOM = frozenset(
     f"random.{name}"
-    for name in listed(
+    for name in word_set(
         "random randint randrange choice choices sample getrandbits uniform randbytes"
     )
 )
-_SECRET_WORDS = listed("password passwd pwd passphrase secret otp csrf")
-_SECRET_PAIRS = listed(
+_SECRET_WORDS = word_set("password passwd pwd passphrase secret otp csrf")
+_SECRET_PAIRS = word_set(
     "session_id api_key auth_token access_token reset_token refresh_token verification_code"
     " session_token csrf_token secret_key security_code auth_code login_code salt_bytes"
     " random_password encryption_key session_key private_key confirmation_token"
 )
-_MAKES = listed("generate gen make create new build random issue get")
+_GENERATES = word_set("generate gen make create new build random issue get")
 _PROMISES = re.compile(r"\bunpredictable\b|cryptographically\s+(?:secure|strong)", re.IGNORECASE)
-_NOT_A_SECRET = listed("count index length len size weight test fake mock dummy delay")
+_NOT_A_SECRET = word_set("count index length len size weight test fake mock dummy delay")
 
 
-def look(event: Event) -> Iterator[SecurityHit]:
-    """What is wrong with `event`, if anything."""
+def find(event: Event) -> Iterator[SecurityHit]:
+    """The hits of this topic's rules in `event`."""
     if isinstance(event, Comparison):
         yield from _comparison(event)
     elif isinstance(event, ResolvedCall):
@@ -113,54 +113,47 @@ def _hash(event: ResolvedCall) -> Iterator[SecurityHit]:
     data = event.arg(1 if name == "hashlib.new" else 0, "data", "string")
     weak = name in _WEAK_HASHES or bool(_WEAK_MODULES.match(name))
     weak = weak or (algorithm or "").lower() in ("md5", "sha1", "md4")
-    if not weak and name not in _FAST_HASHES:
+    if (not weak and name not in _FAST_HASHES) or event.is_false("usedforsecurity"):
         return
-    if event.is_false("usedforsecurity"):
-        return
-    piece = data.worst("hash")
-    about = set(words(piece.origin)) | set(words(event.target))
-    where = event.scope.title
-    if weak and about & _PROTECTED:
+    piece = data.least_trusted("hash")
+    subject = set(words(piece.origin))
+    if weak and (subject | set(words(event.target))) & _PROTECTED:
         what = algorithm or event.last if event.last != "new" else name.split(".")[-2]
-        message = f"`{what}` in {where} protects `{piece.origin or event.target}`."
+        message = f"`{what}` in {event.scope.title} protects `{piece.origin or event.target}`."
         yield SecurityHit(HASH, event.node, message)
-    elif not weak and len(data.pieces) == 1 and not data.built:
-        said = set(words(piece.origin))
-        if said & _PASSWORD_WORDS and not said & {"hash", "salt", "file"}:
-            message = f"`{event.name}` in {where} hashes `{piece.origin}` fast and without a salt."
-            yield SecurityHit(PASSWORD, event.node, message)
+    is_password = subject & _PASSWORD_WORDS and not subject & {"hash", "salt", "file"}
+    if not weak and is_password and len(data.pieces) == 1 and not data.built:
+        message = f"{event.title} hashes `{piece.origin}` quickly and without a salt."
+        yield SecurityHit(PASSWORD, event.node, message)
 
 
 def _encryption(event: ResolvedCall) -> Iterator[SecurityHit]:
     name, where = event.name, event.scope.title
     cipher = _CIPHER_MODULE.match(name)
-    algorithm = _ALGORITHMS.search(name)
-    if cipher or (algorithm and ("cryptography" in event.scope.modules)):
-        found = cipher or algorithm
-        message = (
-            f"`{found[1] if found and found[1] else event.last}` in {where} is broken or too weak."
-        )
+    if cipher is None and "cryptography" in event.scope.modules:
+        cipher = _ALGORITHMS.search(name)
+    if cipher is not None:
+        message = f"`{cipher[1] or event.last}` in {where} is broken or too weak."
         yield SecurityHit(CIPHER, event.node, message)
         return
     mode = event.arg(1, "mode").made_by
     if name.startswith("Crypto.Cipher.") and event.last == "new":
         if mode.endswith(".MODE_ECB"):
-            yield SecurityHit(
-                CIPHER, event.node, f"`MODE_ECB` in {where} keeps the pattern of the data."
-            )
+            message = f"`MODE_ECB` in {where} preserves patterns in the data."
+            yield SecurityHit(CIPHER, event.node, message)
         elif mode.endswith((".MODE_CBC", ".MODE_CFB", ".MODE_OFB")):
             yield from _vector(event, event.arg(2, "iv", "IV"))
         elif mode.endswith((".MODE_GCM", ".MODE_CTR")):
             yield from _vector(event, event.keywords.get("nonce"))
     elif name.endswith("modes.ECB"):
-        yield SecurityHit(CIPHER, event.node, f"`ECB` in {where} keeps the pattern of the data.")
+        yield SecurityHit(CIPHER, event.node, f"`ECB` in {where} preserves patterns in the data.")
     elif re.search(r"modes\.(?:CBC|CTR|GCM|CFB|OFB)$", name):
         yield from _vector(event, event.arg(0, "initialization_vector", "nonce"))
 
 
 def _vector(event: ResolvedCall, vector: Value | None) -> Iterator[SecurityHit]:
     if vector is not None and vector.trust is Trust.CONSTANT and vector.text:
-        message = f"The initialisation vector of `{event.name}` in {event.scope.title} is constant."
+        message = f"The initialisation vector of {event.title} is constant."
         yield SecurityHit(IV, event.node, message)
 
 
@@ -174,7 +167,7 @@ def _salt(event: ResolvedCall) -> Iterator[SecurityHit]:
     else:
         return
     if salt.constant:
-        message = f"The salt of `{event.name}` in {event.scope.title} is a constant."
+        message = f"The salt of {event.title} is a constant."
         yield SecurityHit(SALT, event.node, message, salt.steps)
 
 
@@ -183,15 +176,13 @@ def _key(event: ResolvedCall) -> Iterator[SecurityHit]:
         size = event.arg(0, "bits")
     elif event.last == "generate_private_key" and re.search(r"\b(?:rsa|dsa)\.", event.name):
         size = event.arg(1 if "rsa." in event.name else 0, "key_size")
-    elif event.name in ("rsa.newkeys",):
+    elif event.name == "rsa.newkeys":
         size = event.arg(0, "nbits")
     else:
         return
     bits = size.constant or ""
     if bits.isdecimal() and len(bits) < 5 and int(bits) < 2048:
-        yield SecurityHit(
-            KEY, event.node, f"`{event.name}` in {event.scope.title} makes a {bits}-bit key."
-        )
+        yield SecurityHit(KEY, event.node, f"{event.title} generates a {bits}-bit key.")
 
 
 def _random(event: ResolvedCall) -> Iterator[SecurityHit]:
@@ -201,13 +192,13 @@ def _random(event: ResolvedCall) -> Iterator[SecurityHit]:
     scope = event.scope
     promised = False
     if scope.function is not None and not target:
-        named = _is_secret(scope.function.name) and bool(scope.words & _MAKES)
-        document = scope.function.body[0]
-        said = getattr(getattr(document, "value", None), "value", None)
-        promised = named or (isinstance(said, str) and bool(_PROMISES.search(said[:2000])))
+        named = _is_secret(scope.function.name) and bool(scope.words & _GENERATES)
+        first = scope.function.body[0]
+        text = getattr(getattr(first, "value", None), "value", None)
+        promised = named or (isinstance(text, str) and bool(_PROMISES.search(text[:2000])))
     if target or promised:
         what = f"`{event.target}`" if target else f"what {scope.title} returns"
-        yield SecurityHit(RANDOM, event.node, f"`{event.name}` makes {what}.")
+        yield SecurityHit(RANDOM, event.node, f"`{event.name}` generates {what}.")
 
 
 def _is_secret(name: str) -> bool:
@@ -228,7 +219,7 @@ def _comparison(event: Comparison) -> Iterator[SecurityHit]:
             return
         decoded = one.made_by.startswith("base64.") and "decode" in one.made_by
         if decoded and _PASSWORD_WORDS & set(words(other.origin)):
-            message = f"`{other.origin}` is compared with a decoded text in {event.scope.title}."
+            message = f"`{other.origin}` is compared with decoded Base64 in {event.scope.title}."
             yield SecurityHit(ENCODED, event.node, message)
             return
 
@@ -241,10 +232,10 @@ TOPIC = Topic(
         | {"CTR", "GCM", "CFB", "OFB", "pbkdf2_hmac", "scrypt", "hashpw", "PBKDF2", "PBKDF2HMAC"}
         | {"Scrypt", "Argon2id", "generate", "generate_private_key", "newkeys"}
     ),
-    look=look,
+    find=find,
     hints={
         **dict.fromkeys(
-            listed(
+            word_set(
                 "md5 sha1 sha224 sha256 sha384 sha512 sha3_256 new generate CBC ECB CTR GCM CFB OFB"
                 " TripleDES ARC4 Blowfish IDEA CAST5 SEED RC2 choice choices randint sample"
                 " getrandbits randrange Scrypt Argon2id scrypt hexdigest digest b64decode"
@@ -252,9 +243,9 @@ TOPIC = Topic(
             CALL,
         ),
         **dict.fromkeys(
-            listed("pbkdf2_hmac PBKDF2 PBKDF2HMAC hashpw generate_private_key newkeys"), ()
+            word_set("pbkdf2_hmac PBKDF2 PBKDF2HMAC hashpw generate_private_key newkeys"), ()
         ),
-        "random": MEMBER,
+        "random": ATTRIBUTE,
     },
-    others=frozenset((Comparison,)),
+    event_kinds=frozenset((Comparison,)),
 )

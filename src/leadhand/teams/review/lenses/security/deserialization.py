@@ -1,10 +1,8 @@
-"""Rules on data that becomes objects: pickle and its like, YAML, XML with entities.
+"""Rules on data that becomes objects: pickle and similar formats, YAML, XML with entities.
 
-Loading is a problem only where the data can come from someone else; a constant path is the
-author's own file.
+Loading is a problem only if the data can come from outside; a constant path is the author's file.
 """
 
-import ast
 from collections.abc import Iterator
 
 from leadhand.teams.review.lens import LensRule
@@ -13,64 +11,64 @@ from leadhand.teams.review.lenses.security.events import (
     ResolvedCall,
     SecurityHit,
     Topic,
-    flows,
+    flow_lines,
 )
-from leadhand.teams.review.lenses.security.hints import CALL, MEMBER
-from leadhand.teams.review.lenses.security.names import listed, words
+from leadhand.teams.review.lenses.security.hints import ATTRIBUTE, CALL
+from leadhand.teams.review.lenses.security.names import last_name, word_set, words
 from leadhand.teams.review.lenses.security.values import Trust
 
 _FAMILY = "security/deserialization"
 UNPICKLE_REMOTE = LensRule(
     "security/unpickle-untrusted", "security/untrusted-input", "critical",
-    "Unpickling runs code that the data chooses.",
+    "Unpickling can run any code that the data names.",
     "Use JSON or another format that carries data only, or verify a signature before loading.",
 )  # fmt: skip
 UNPICKLE = LensRule(
     "security/unpickle", "security/unpickle", "warning",
-    "Unpickling runs code that the data chooses, so every caller must trust its origin.",
-    "Use a format that carries data only, or say and check where the data comes from.",
+    "Unpickling can run any code that the data names, so every caller must trust its origin.",
+    "Use a format that carries data only, or check and document where the data comes from.",
 )  # fmt: skip
 YAML = LensRule(
     "security/yaml-load", _FAMILY, "critical",
-    "That loader builds any Python object that the document names.",
+    "This loader can build any Python object that the document names.",
     "Use `yaml.safe_load`.",
 )  # fmt: skip
 XXE = LensRule(
     "security/xml-external-entities", "security/xml", "warning",
-    "A document can then read local files or reach into the network through entities.",
+    "Entities in a document can then read local files or send network requests.",
     "Parse with `resolve_entities=False, no_network=True`, or with defusedxml.",
 )  # fmt: skip
 XML = LensRule(
     "security/xml-untrusted", "security/untrusted-input", "warning",
-    "Nested entities in the document can exhaust memory, or read files where they are resolved.",
+    "Nested entities can exhaust memory, and external entities can read files.",
     "Parse it with defusedxml, or with an lxml parser with `resolve_entities=False`.",
 )  # fmt: skip
 
-_UNPICKLERS = listed(
+_UNPICKLERS = word_set(
     "pickle.load pickle.loads pickle.Unpickler dill.load dill.loads cloudpickle.load"
     " cloudpickle.loads joblib.load marshal.load marshal.loads shelve.open jsonpickle.decode"
     " pandas.read_pickle"
 )
-_YAML_LOADS = frozenset(("yaml.load", "yaml.load_all"))
-_YAML_UNSAFE = frozenset(("yaml.unsafe_load", "yaml.unsafe_load_all"))
-_UNSAFE_LOADERS = frozenset(("Loader", "UnsafeLoader", "CLoader", "CUnsafeLoader"))
+_YAML_LOADS = word_set("yaml.load yaml.load_all")
+_YAML_UNSAFE = word_set("yaml.unsafe_load yaml.unsafe_load_all")
+_UNSAFE_LOADERS = word_set("Loader UnsafeLoader CLoader CUnsafeLoader")
 _LXML_PARSERS = frozenset(("lxml.etree.XMLParser", "lxml.etree.ETCompatXMLParser"))
-_PARSES = listed(
+_PARSES = word_set(
     "lxml.etree.fromstring lxml.etree.parse lxml.etree.XML lxml.etree.iterparse"
     " xml.etree.ElementTree.fromstring xml.etree.ElementTree.parse xml.etree.ElementTree.XML"
     " xml.etree.ElementTree.iterparse xml.dom.minidom.parseString xml.dom.minidom.parse"
     " xml.dom.pulldom.parseString xml.dom.pulldom.parse xml.sax.parseString xml.sax.parse"
     " xmltodict.parse"
 )
-_FROM_OUTSIDE = listed(
+_FROM_OUTSIDE = word_set(
     "header headers cookie cookies request req body payload message msg packet session upload"
     " environ"
 )
-_OWN_STATE = frozenset(("setstate", "copy", "deepcopy", "clone", "roundtrip", "unpickle", "reduce"))
+_OWN_STATE = word_set("setstate copy deepcopy clone roundtrip unpickle reduce")
 
 
-def look(event: Event) -> Iterator[SecurityHit]:
-    """What is wrong with `event`, if anything."""
+def find(event: Event) -> Iterator[SecurityHit]:
+    """The hits of this topic's rules in `event`."""
     if not isinstance(event, ResolvedCall):
         return
     name = event.name
@@ -94,19 +92,19 @@ def look(event: Event) -> Iterator[SecurityHit]:
 
 def _unpickle(event: ResolvedCall) -> Iterator[SecurityHit]:
     data = event.arg(0, "file", "data", "f", "string", "filename", "filepath_or_buffer")
-    piece = data.worst("pickle")
+    piece = data.least_trusted("pickle")
     outside = piece.trust >= Trust.PARAMETER and bool(_FROM_OUTSIDE & set(words(piece.origin)))
-    where = f"`{piece.origin}`" if piece.origin else "its argument"
+    what = f"`{piece.origin}`" if piece.origin else "its argument"
     if piece.trust is Trust.REMOTE or outside:
-        message = f"`{event.name}` in {event.scope.title} loads {where}, which comes from outside."
-        yield SecurityHit(UNPICKLE_REMOTE, event.node, message, flows(data, piece))
+        message = f"{event.title} loads {what}, which comes from outside."
+        yield SecurityHit(UNPICKLE_REMOTE, event.node, message, flow_lines(data, piece))
     elif piece.trust is Trust.PARAMETER and not _own(event) and "marshal" not in event.name:
-        message = f"`{event.name}` in {event.scope.title} loads {where}, whatever it is given."
-        yield SecurityHit(UNPICKLE, event.node, message, flows(data, piece))
+        message = f"{event.title} loads {what}, which callers provide."
+        yield SecurityHit(UNPICKLE, event.node, message, flow_lines(data, piece))
 
 
 def _own(event: ResolvedCall) -> bool:
-    """Whether the data is this very code's own: written here too, or a protocol's method."""
+    """Whether the code itself wrote the data: it pickles here too, or is a pickling method."""
     return event.scope.facts.get("dumps", False) or bool(event.scope.words & _OWN_STATE)
 
 
@@ -115,27 +113,23 @@ def _yaml(event: ResolvedCall) -> Iterator[SecurityHit]:
     if stream.constant is not None or stream.trust <= Trust.CLEAN:
         return
     if event.name in _YAML_LOADS:
-        loader = event.keyword("Loader") or (
-            event.node.args[1] if len(event.node.args) > 1 else None
-        )
+        loader = event.keyword("Loader") or next(iter(event.node.args[1:]), None)
         if loader is None and event.spread:
             return
-        last = loader.attr if isinstance(loader, ast.Attribute) else getattr(loader, "id", "")
-        if loader is not None and last not in _UNSAFE_LOADERS:
+        value = event.arg(1, "Loader").made_by.rsplit(".", 1)[-1]
+        if loader is not None and not {last_name(loader), value} <= _UNSAFE_LOADERS:
             return
-        held = event.arg(1, "Loader").made_by.rsplit(".", 1)[-1]
-        if loader is not None and held not in _UNSAFE_LOADERS:
-            return
-    how = f"`{event.name}` with an unsafe loader" if event.args[1:] else f"`{event.name}`"
-    origin = f" loads `{stream.origin}`" if stream.origin else " is used"
-    message = f"{how} in {event.scope.title}{origin}."
-    yield SecurityHit(YAML, event.node, message[:1].upper() + message[1:], flows(stream, stream))
+    loader_note = " with an unsafe loader" if event.args[1:] else ""
+    what = f"loads `{stream.origin}`" if stream.origin else "is used"
+    message = f"`{event.name}`{loader_note} in {event.scope.title} {what}."
+    yield SecurityHit(YAML, event.node, message, flow_lines(stream, stream))
 
 
 def _lxml(event: ResolvedCall) -> Iterator[SecurityHit]:
     for keyword, risky in (("resolve_entities", True), ("no_network", False), ("load_dtd", True)):
         if event.is_true(keyword) if risky else event.is_false(keyword):
-            message = f"`XMLParser({keyword}={risky})` in {event.scope.title} follows entities."
+            what = f"`XMLParser({keyword}={risky})` in {event.scope.title}"
+            message = f"{what} lets documents use external entities."
             yield SecurityHit(XXE, event.node, message)
             return
 
@@ -144,10 +138,10 @@ def _parse(event: ResolvedCall) -> Iterator[SecurityHit]:
     document = event.arg(0, "text", "source", "string", "file", "xml_input")
     if len(event.args) > 1 or "parser" in event.keywords:
         return
-    piece = document.worst("xml")
+    piece = document.least_trusted("xml")
     if piece.trust is Trust.REMOTE:
-        message = f"`{event.name}` in {event.scope.title} parses `{piece.origin}` from a client."
-        yield SecurityHit(XML, event.node, message, flows(document, piece))
+        message = f"{event.title} parses `{piece.origin}`, which a client sends."
+        yield SecurityHit(XML, event.node, message, flow_lines(document, piece))
 
 
 def _sax(event: ResolvedCall) -> Iterator[SecurityHit]:
@@ -156,22 +150,24 @@ def _sax(event: ResolvedCall) -> Iterator[SecurityHit]:
     external = "external_ges" in names or "external-general-entities" in names
     state = event.arg(1, "state", "value")
     if external and state.constant in ("True", "1"):
-        message = f"`setFeature` in {event.scope.title} switches external entities on."
+        message = f"`setFeature` in {event.scope.title} turns on external entities."
         yield SecurityHit(XXE, event.node, message)
 
 
 TOPIC = Topic(
     rules=(UNPICKLE_REMOTE, UNPICKLE, YAML, XXE, XML),
-    calls=listed(
+    calls=word_set(
         "load loads Unpickler open decode read_pickle load_all unsafe_load unsafe_load_all dump"
         " dumps XMLParser ETCompatXMLParser fromstring parse XML iterparse parseString"
         " setFeature"
     ),
-    look=look,
+    find=find,
     hints={
         **dict.fromkeys(
-            listed("pickle cPickle _pickle dill cloudpickle joblib marshal shelve jsonpickle yaml"),
-            MEMBER,
+            word_set(
+                "pickle cPickle _pickle dill cloudpickle joblib marshal shelve jsonpickle yaml"
+            ),
+            ATTRIBUTE,
         ),
         **dict.fromkeys(("load", "loads", "Unpickler", "XMLParser", "setFeature"), CALL),
         **dict.fromkeys(("read_pickle", "allow_pickle", "weights_only", "unsafe_load"), ()),

@@ -1,7 +1,7 @@
-"""What the data flow sees happen in a module: calls, stores, returns, comparisons.
+"""The events of the data flow through a module: calls, assignments, returns, comparisons.
 
-The topics (injection, transport, crypto, ...) read these events and say what is wrong. They never
-walk the tree themselves.
+The topics (injection, transport, crypto, ...) check these events and report hits. They never walk
+the tree themselves.
 """
 
 import ast
@@ -19,23 +19,23 @@ Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The function, or the module's own code, that an event happens in."""
+    """The function, or the module-level code, that an event happens in."""
 
     name: str
-    """Qualified name; empty for the module's own code."""
+    """Qualified name; empty for module-level code."""
     function: Function | None
     bases: tuple[str, ...]
-    """Dotted names of the bases of the class around it."""
+    """Dotted names of the bases of the enclosing class."""
     handler: bool
-    """Whether it is routed: what it returns goes to a client."""
+    """Whether a URL is routed to it, so that a client receives what it returns."""
     modules: frozenset[str]
     """Top-level modules that the file imports."""
     facts: dict[str, bool] = field(default_factory=dict[str, bool])
-    """What topics remember between the events of one scope."""
+    """State that topics keep between the events of one scope."""
 
     @property
     def title(self) -> str:
-        """The function as a message names it."""
+        """The function's name for messages."""
         return f"`{self.name}`" if self.name else "the module"
 
     @property
@@ -45,7 +45,7 @@ class Scope:
 
 
 class ResolvedCall(NamedTuple):
-    """A call, its name resolved through the imports."""
+    """A call whose name is resolved through the imports."""
 
     node: ast.Call
     name: str
@@ -54,11 +54,16 @@ class ResolvedCall(NamedTuple):
     receiver: Value
     scope: Scope
     target: str
-    """The name that the statement around it assigns to; empty where there is none."""
-    guarded: frozenset[str]
-    """Words of the conditions around it."""
+    """The name that its statement assigns to; empty if it assigns to none."""
+    condition_words: frozenset[str]
+    """Words of the enclosing conditions."""
     spread: bool
-    """Whether `**` or `*` arguments hide some of what is passed."""
+    """Whether `*` or `**` passes arguments that can't be seen."""
+
+    @property
+    def title(self) -> str:
+        """The call and its function for messages."""
+        return f"`{self.name}` in {self.scope.title}"
 
     @property
     def last(self) -> str:
@@ -66,28 +71,27 @@ class ResolvedCall(NamedTuple):
         return self.name.rsplit(".", 1)[-1]
 
     def arg(self, index: int, *keywords: str) -> Value:
-        """An argument by position or by one of its names; `NOTHING` where it is not passed."""
+        """An argument by position or by one of its names; `NOTHING` if it is not passed."""
         for keyword in keywords:
             if keyword in self.keywords:
                 return self.keywords[keyword]
         return self.args[index] if 0 <= index < len(self.args) else NOTHING
 
     def keyword(self, name: str) -> ast.expr | None:
-        """The expression passed as the keyword `name`, or none."""
-        for keyword in self.node.keywords:
-            if keyword.arg == name:
-                return keyword.value
-        return None
+        """The expression passed as the keyword `name`, or `None`."""
+        return next((one.value for one in self.node.keywords if one.arg == name), None)
 
     def is_false(self, name: str) -> bool:
         """Whether the literal `False` is passed as the keyword `name`."""
-        value = self.keyword(name)
-        return isinstance(value, ast.Constant) and value.value is False
+        return self._is(name, False)
 
     def is_true(self, name: str) -> bool:
         """Whether the literal `True` is passed as the keyword `name`."""
+        return self._is(name, True)
+
+    def _is(self, name: str, constant: bool) -> bool:
         value = self.keyword(name)
-        return isinstance(value, ast.Constant) and value.value is True
+        return isinstance(value, ast.Constant) and value.value is constant
 
 
 class Store(NamedTuple):
@@ -96,15 +100,15 @@ class Store(NamedTuple):
     node: ast.stmt
     target: ast.expr
     name: str
-    """Dotted name of the target, resolved; `x[]` for an item."""
+    """Resolved dotted name of the target; `x[]` for an item."""
     key: str
-    """The attribute, or the constant key of the item; the name itself for a plain name."""
+    """The attribute, the constant key of the item, or the plain name."""
     expression: ast.expr
     value: Value
     owner: Value
-    """What the attribute or item belongs to."""
+    """The object that the attribute or item belongs to."""
     scope: Scope
-    guarded: frozenset[str]
+    condition_words: frozenset[str]
 
 
 class Return(NamedTuple):
@@ -113,7 +117,7 @@ class Return(NamedTuple):
     node: ast.Return
     value: Value
     scope: Scope
-    guarded: frozenset[str]
+    condition_words: frozenset[str]
 
 
 class Comparison(NamedTuple):
@@ -123,36 +127,36 @@ class Comparison(NamedTuple):
     left: Value
     right: Value
     scope: Scope
-    guarded: frozenset[str]
+    condition_words: frozenset[str]
 
 
 Event = ResolvedCall | Store | Return | Comparison
 
 
 class SecurityHit(NamedTuple):
-    """A rule that fires, before it is known whether the change has to do with it."""
+    """A rule that matches, before it is known whether the change touches the code."""
 
     rule: LensRule
     node: ast.expr | ast.stmt
     message: str
     steps: tuple[int, ...] = ()
-    """Lines through which the data came; one of them changed is reason enough to report."""
+    """Lines that the data came through; a change of any of them makes the hit a finding."""
 
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """Rules that read the same events."""
+    """Rules that check the same events."""
 
     rules: tuple[LensRule, ...]
     calls: frozenset[str]
-    """Last names of the calls that it looks at."""
-    look: Callable[[Event], Iterator[SecurityHit]]
+    """Last names of the calls that it checks."""
+    find: Callable[[Event], Iterator[SecurityHit]]
     hints: Hints
-    """What a function's text must have one of, where no request data is needed for a hit."""
-    others: frozenset[type[Store] | type[Return] | type[Comparison]] = frozenset()
-    """The other kinds of events that it looks at."""
+    """A function is followed if it contains one of these, or request data."""
+    event_kinds: frozenset[type[Store] | type[Return] | type[Comparison]] = frozenset()
+    """The other kinds of events that it checks."""
 
 
-def flows(value: Value, piece: Value) -> tuple[int, ...]:
+def flow_lines(value: Value, piece: Value) -> tuple[int, ...]:
     """The lines that `piece` came through on its way into `value`."""
     return (*piece.steps, *value.steps)

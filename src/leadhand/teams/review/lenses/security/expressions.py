@@ -1,40 +1,39 @@
-"""Values of expressions within one function: what an expression may be, given what names hold.
+"""Evaluates expressions within one function: the value of an expression, given those of names.
 
-A careful reader: what it can't follow is `UNKNOWN`, never untrusted. It reports each call and
-comparison it meets to a recorder.
+What it can't follow is `UNKNOWN`, never untrusted. It records each call and comparison it meets.
 """
 
 import ast
 from collections.abc import Callable
 
 from leadhand.teams.review.lenses.security import sources, values
+from leadhand.teams.review.lenses.security.conditions import checked_names
 from leadhand.teams.review.lenses.security.events import Comparison, Event, ResolvedCall, Scope
-from leadhand.teams.review.lenses.security.guards import checked
-from leadhand.teams.review.lenses.security.names import ImportedNames, plain
-from leadhand.teams.review.lenses.security.results import MEMBER, as_hole, result
+from leadhand.teams.review.lenses.security.names import ImportedNames, written_name
+from leadhand.teams.review.lenses.security.results import ARCHIVE_MEMBER, call_result, without_shape
 from leadhand.teams.review.lenses.security.values import CLEAN, NOTHING, UNKNOWN, Trust, Value
 
 Env = dict[str, Value]
 
 
-class Reader:
-    """Evaluates expressions in one scope and records what it meets."""
+class Evaluator:
+    """Evaluates expressions in one scope and records calls and comparisons."""
 
     def __init__(
         self, names: ImportedNames, scope: Scope, record: Callable[[Event], None], outer: Env
     ) -> None:
         self.names = names
         self.outer = outer
-        """What the names of the scopes around this one hold."""
+        """The values of names in the enclosing scopes."""
         self.scope = scope
         self.record = record
         self.target = ""
-        """The name that the statement at hand assigns to."""
-        self.guarded: frozenset[str] = frozenset()
-        """Words of the conditions around the statement at hand."""
+        """The name that the current statement assigns to."""
+        self.condition_words: frozenset[str] = frozenset()
+        """Words of the conditions around the current statement."""
 
     def value(self, node: ast.expr | None, env: Env) -> Value:
-        """What `node` may be."""
+        """The value of `node`."""
         match node:
             case None:
                 return NOTHING
@@ -70,7 +69,7 @@ class Reader:
                 inner = self.value(node.operand, env)
                 return CLEAN if isinstance(node.op, ast.Not) else inner
             case ast.NamedExpr():
-                found = self.value(node.value, env).at(node.lineno)
+                found = self.value(node.value, env).assigned_at(node.lineno)
                 bind(node.target, found, env)
                 return found
             case ast.Await() | ast.Starred():
@@ -95,11 +94,10 @@ class Reader:
         return Value(trust, node.id, made_by=full)
 
     def _known(self, name: str, env: Env) -> Value | None:
-        found = env.get(name)
-        return self.outer.get(name) if found is None else found
+        return env.get(name) or self.outer.get(name)
 
     def _attribute(self, node: ast.Attribute, env: Env) -> Value:
-        written = plain(node)
+        written = written_name(node)
         known = self._known(written, env)
         if known is not None:
             return known
@@ -107,23 +105,25 @@ class Reader:
         name = written if self._known(root, env) else self.names.dotted(node)
         inner = self.value(node.value, env)
         trust = sources.attribute_trust(name, self.names)
-        if trust is None and sources.handler_attribute(written, self.scope.bases):
+        if trust is None and sources.is_handler_attribute(written, self.scope.bases):
             trust = Trust.REMOTE
         if inner.trust in (Trust.CLEAN, Trust.CONSTANT):
             return Value(Trust.CLEAN, made_by=name)
         if trust is not None:
-            safe = frozenset(("path",)) if node.attr in ("files", "FILES") else frozenset[str]()
-            return Value(trust, written or name, made_by=name, safe=safe)
+            safe_for = frozenset(("path",)) if node.attr in ("files", "FILES") else frozenset[str]()
+            return Value(trust, written or name, made_by=name, safe_for=safe_for)
         origin = written or (inner.origin and f"{inner.origin}.{node.attr}") or name
         if inner.trust is Trust.UNKNOWN:
-            name = MEMBER if inner.made_by == MEMBER else name
+            name = ARCHIVE_MEMBER if inner.made_by == ARCHIVE_MEMBER else name
             return Value(Trust.UNKNOWN, origin, made_by=name, steps=inner.steps)
-        safe = inner.safe
+        safe_for = inner.safe_for
         if node.attr in ("name", "stem", "suffix") and inner.made_by.startswith("pathlib."):
-            safe = safe | {"path"}
+            safe_for = safe_for | {"path"}
         elif node.attr in ("filename", "name"):
-            safe = safe - {"path"}
-        return Value(inner.trust, origin, made_by=inner.made_by, safe=safe, steps=inner.steps)
+            safe_for = safe_for - {"path"}
+        return Value(
+            inner.trust, origin, made_by=inner.made_by, safe_for=safe_for, steps=inner.steps
+        )
 
     def _item(self, node: ast.Subscript, env: Env) -> Value:
         inner = self.value(node.value, env)
@@ -133,7 +133,7 @@ class Reader:
                 CLEAN if inner.trust is Trust.CLEAN else Value(Trust.CONSTANT, made_by="constant")
             )
         made_by = "item" if inner.trust is Trust.REMOTE else inner.made_by
-        return as_hole(inner)._replace(text=values.HOLE, holes=(), made_by=made_by)
+        return without_shape(inner)._replace(text=values.HOLE, holes=(), made_by=made_by)
 
     def _call(self, node: ast.Call, env: Env) -> Value:
         function = node.func
@@ -151,17 +151,17 @@ class Reader:
         self.record(
             ResolvedCall(
                 node, name, args, keywords, receiver or NOTHING, self.scope, self.target,
-                self.guarded, spread,
+                self.condition_words, spread,
             )
         )  # fmt: skip
         if receiver is not None and name.endswith(".join") and receiver.constant is not None:
             joined = self._joined(node, receiver, env)
             if joined is not None:
                 return joined
-        return result(name, self.names, receiver=receiver, args=args, keywords=keywords)
+        return call_result(name, self.names, receiver=receiver, args=args, keywords=keywords)
 
     def _joined(self, node: ast.Call, separator: Value, env: Env) -> Value | None:
-        """`separator.join([a, b])` with its shape, where the list is written out."""
+        """`separator.join([a, b])` for a literal list or tuple, else `None`."""
         parts = node.args[0] if node.args else None
         if not isinstance(parts, ast.List | ast.Tuple) or not parts.elts:
             return None
@@ -169,13 +169,13 @@ class Reader:
         return values.concat(found[1:])
 
     def _called(self, function: ast.expr, receiver: Value | None, env: Env) -> str:
-        """The dotted name of what is called, through local names that hold a module or class."""
+        """The dotted name of the called function; local names may hold a module or class."""
         if isinstance(function, ast.Name):
             known = self._known(function.id, env)
             return (
                 self.names.resolve(function.id) if known is None else known.made_by or function.id
             )
-        written = plain(function)
+        written = written_name(function)
         if written and receiver is not None and self._known(written.split(".", 1)[0], env):
             return written
         return self.names.dotted(function)
@@ -200,20 +200,20 @@ class Reader:
             self.value(node, env)
             return CLEAN
         if isinstance(node, ast.Tuple):
-            return values.percent(left, [self.value(part, env) for part in node.elts], {})
+            return values.percent_format(left, [self.value(part, env) for part in node.elts], {})
         if isinstance(node, ast.Dict):
             named = {
                 str(key.value): self.value(item, env)
                 for key, item in zip(node.keys, node.values, strict=True)
                 if isinstance(key, ast.Constant)
             }
-            return values.percent(left, [], named)
-        return values.percent(left, [self.value(node, env)], {})
+            return values.percent_format(left, [], named)
+        return values.percent_format(left, [self.value(node, env)], {})
 
     def _formatted(self, node: ast.FormattedValue, env: Env) -> Value:
         inner = self.value(node.value, env)
         if node.conversion == ord("r"):
-            return as_hole(inner)._replace(safe=inner.safe | {"log"})
+            return without_shape(inner)._replace(safe_for=inner.safe_for | {"log"})
         if isinstance(node.format_spec, ast.JoinedStr) and node.format_spec.values:
             spec = node.format_spec.values[-1]
             if isinstance(spec, ast.Constant) and str(spec.value)[-1:] in "dxXfeg":
@@ -222,7 +222,7 @@ class Reader:
 
     def _choice(self, node: ast.IfExp, env: Env) -> Value:
         self.value(node.test, env)
-        inside = clean(env, checked(node.test))
+        inside = with_checked(env, checked_names(node.test))
         return values.merge([self.value(node.body, inside), self.value(node.orelse, inside)])
 
     def _comparison(self, node: ast.Compare, env: Env) -> Value:
@@ -230,7 +230,7 @@ class Reader:
         for operator, part in zip(node.ops, node.comparators, strict=True):
             right = self.value(part, env)
             if isinstance(operator, ast.Eq | ast.NotEq):
-                self.record(Comparison(node, left, right, self.scope, self.guarded))
+                self.record(Comparison(node, left, right, self.scope, self.condition_words))
             left = right
         return CLEAN
 
@@ -239,33 +239,33 @@ class Reader:
     ) -> Value:
         inside = dict(env)
         for part in node.generators:
-            bind(part.target, as_hole(self.value(part.iter, inside)), inside)
+            bind(part.target, without_shape(self.value(part.iter, inside)), inside)
             for test in part.ifs:
                 self.value(test, inside)
-                inside = clean(inside, checked(test))
+                inside = with_checked(inside, checked_names(test))
         if isinstance(node, ast.DictComp):
             self.value(node.key, inside)
             return self.value(node.value, inside)
-        return as_hole(self.value(node.elt, inside))
+        return without_shape(self.value(node.elt, inside))
 
 
 def bind(target: ast.expr, value: Value, env: Env) -> None:
-    """Let the names in `target` hold `value`, or a part of it."""
+    """Assign `value`, or a part of it, to the names in `target`."""
     if isinstance(target, ast.Name):
         env[target.id] = value
     elif isinstance(target, ast.Attribute):
-        written = plain(target)
+        written = written_name(target)
         if written:
             env[written] = value
     elif isinstance(target, ast.Starred):
         bind(target.value, value, env)
     elif isinstance(target, ast.Tuple | ast.List):
         for part in target.elts:
-            bind(part, as_hole(value), env)
+            bind(part, without_shape(value), env)
 
 
-def clean(env: Env, names: set[str]) -> Env:
-    """`env` in which what `names` hold has been checked."""
+def with_checked(env: Env, names: set[str]) -> Env:
+    """`env` with the values of `names` marked as checked."""
     known = {name: env[name] for name in names if name in env}
     fresh = {name: Value(Trust.CLEAN, name) for name in names if "." in name}
     if not known and not fresh:

@@ -9,95 +9,94 @@ from leadhand.teams.review.lenses.security.events import (
     ResolvedCall,
     SecurityHit,
     Topic,
-    flows,
+    flow_lines,
 )
 from leadhand.teams.review.lenses.security.hints import CALL
-from leadhand.teams.review.lenses.security.names import listed
-from leadhand.teams.review.lenses.security.results import MEMBER as ARCHIVE_MEMBER
+from leadhand.teams.review.lenses.security.names import word_set
+from leadhand.teams.review.lenses.security.results import ARCHIVE_MEMBER
 from leadhand.teams.review.lenses.security.values import Trust
 
 _FAMILY = "security/files"
 PATH = LensRule(
     "security/path-traversal", "security/untrusted-input", "critical",
-    "With `..` or an absolute path the client reaches any file that the server can.",
-    "Resolve the path and check that it is inside the folder meant, or use `safe_join`.",
+    "With `..` or an absolute path, a client can reach every file that the server can.",
+    "Resolve the path and check that it is inside the intended folder, or use `safe_join`.",
 )  # fmt: skip
 ARCHIVE = LensRule(
     "security/archive-extraction", _FAMILY, "warning",
-    "Before Python 3.14 a member named `../x`, a link or a device is written where it says.",
+    "Before Python 3.14, a member named `../x` or a link can write outside the target folder.",
     "Pass `filter='data'`.",
 )  # fmt: skip
 MEMBER = LensRule(
     "security/archive-member-path", _FAMILY, "critical",
-    "A member named `../x` is written outside the folder.",
+    "A member named `../x` is written outside the target folder.",
     "Resolve the joined path and check that it is inside the folder, or use `extract`.",
 )  # fmt: skip
 PERMISSIONS = LensRule(
     "security/world-writable", _FAMILY, "warning",
     "Every user of the machine can change it.",
-    "Give the owner alone the right to write.",
+    "Let only the owner write.",
 )  # fmt: skip
 MKTEMP = LensRule(
     "security/mktemp", _FAMILY, "warning",
-    "Someone else can create that file, or a link, between the call and the use.",
+    "Another process can create that file, or a link in its place, before it is used.",
     "Use `tempfile.NamedTemporaryFile` or `tempfile.mkstemp`.",
 )  # fmt: skip
 BIND = LensRule(
     "security/bind-all-interfaces", _FAMILY, "info",
-    "Everyone who can reach the machine can connect.",
+    "Every machine that can reach this one can connect.",
     "Bind to the loopback address unless the service is meant for the network.",
 )  # fmt: skip
 
-_ANY = listed(
+_PATH_CALLS = word_set(
     "open io.open codecs.open os.open os.remove os.unlink os.rmdir os.removedirs os.listdir"
     " os.scandir os.mkdir os.makedirs shutil.rmtree shutil.copy shutil.copyfile shutil.copy2"
     " shutil.move os.rename os.replace flask.send_file aiofiles.open zipfile.ZipFile tarfile.open"
     " starlette.responses.FileResponse fastapi.responses.FileResponse django.http.FileResponse"
     " os.stat os.chmod os.symlink os.walk"
 )
-_METHODS = listed("read_text read_bytes write_text write_bytes unlink rmdir mkdir touch iterdir")
+_PATH_METHODS = word_set(
+    "read_text read_bytes write_text write_bytes unlink rmdir mkdir touch iterdir"
+)
 
 
-def look(event: Event) -> Iterator[SecurityHit]:
-    """What is wrong with `event`, if anything."""
+def find(event: Event) -> Iterator[SecurityHit]:
+    """The hits of this topic's rules in `event`."""
     if not isinstance(event, ResolvedCall):
         return
-    name, last, where = event.name, event.last, event.scope.title
+    name, last = event.name, event.last
     if name in ("tempfile.mktemp", "os.tempnam", "os.tmpnam"):
-        yield SecurityHit(MKTEMP, event.node, f"`{name}` in {where} only makes up a name.")
+        yield SecurityHit(MKTEMP, event.node, f"{event.title} returns a name and creates no file.")
     elif last in ("chmod", "fchmod", "lchmod"):
         yield from _chmod(event)
     elif last == "bind":
         yield from _bind(event)
     elif last in ("extractall", "unpack_archive"):
         yield from _extract(event)
-    if name in _ANY or last in _METHODS or (last == "save" and len(event.args) == 1):
+    if name in _PATH_CALLS or last in _PATH_METHODS or (last == "save" and len(event.args) == 1):
         yield from _path(event)
 
 
 def _path(event: ResolvedCall) -> Iterator[SecurityHit]:
-    where = event.scope.title
-    method = event.last in _METHODS and event.name not in _ANY
+    method = event.last in _PATH_METHODS and event.name not in _PATH_CALLS
     paths = (event.receiver,) if method else (*event.args[:2], *event.keywords.values())
     if method and not event.receiver.made_by.startswith("pathlib."):
         return
     if not method and event.name.endswith("open"):
         paths = (event.arg(0, "file", "name", "path"),)
     for path in paths:
-        piece = path.worst("path")
+        piece = path.least_trusted("path")
         if piece.trust is Trust.REMOTE:
-            message = (
-                f"`{piece.origin}` decides which file `{event.name}` in {event.scope.title} takes."
-            )
-            yield SecurityHit(PATH, event.node, message, flows(path, piece))
+            message = f"`{piece.origin}` decides which file {event.title} uses."
+            yield SecurityHit(PATH, event.node, message, flow_lines(path, piece))
             return
         members = [part for part in path.pieces if part.made_by == ARCHIVE_MEMBER]
         member = next((part for part in members if part.trust > Trust.CLEAN), None)
-        if member is not None and path.built and "path" not in member.safe:
+        if member is not None and path.built and "path" not in member.safe_for:
             mode = event.arg(1, "mode").constant or ""
             if event.last != "open" or set(mode) & set("wxa"):
-                message = f"A member's own name decides where `{event.name}` in {where} writes."
-                yield SecurityHit(MEMBER, event.node, message, flows(path, member))
+                message = f"An archive member's name decides where {event.title} writes."
+                yield SecurityHit(MEMBER, event.node, message, flow_lines(path, member))
                 return
 
 
@@ -115,7 +114,7 @@ def _extract(event: ResolvedCall) -> Iterator[SecurityHit]:
             return
     if archive.trust <= Trust.CLEAN:
         return
-    message = f"`{event.name}` in {event.scope.title} extracts every member as it is named."
+    message = f"{event.title} extracts members without checking their paths."
     yield SecurityHit(ARCHIVE, event.node, message, archive.steps)
 
 
@@ -124,14 +123,14 @@ def _chmod(event: ResolvedCall) -> Iterator[SecurityHit]:
     mode = event.arg(index, "mode").constant or ""
     node = event.node.args[index] if index < len(event.node.args) else event.keyword("mode")
     if mode.isdecimal() and len(mode) < 8 and int(mode) & 0o002 and not int(mode) & 0o1000:
-        message = f"`{event.name}` in {event.scope.title} sets mode {int(mode):#o}."
+        message = f"{event.title} sets mode {int(mode):#o}."
         yield SecurityHit(PERMISSIONS, event.node, message)
     elif isinstance(node, ast.BinOp | ast.Attribute):
         flags = {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
         if flags & {"S_IWOTH", "S_IRWXO"} and not any(
             isinstance(part, ast.Invert) for part in ast.walk(node)
         ):
-            message = f"`{event.name}` in {event.scope.title} lets others write."
+            message = f"{event.title} lets all users write."
             yield SecurityHit(PERMISSIONS, event.node, message)
 
 
@@ -143,24 +142,18 @@ def _bind(event: ResolvedCall) -> Iterator[SecurityHit]:
     if not isinstance(host, ast.Constant) or host.value not in ("0.0.0.0", "::"):
         return
     if event.receiver.made_by in ("socket.socket", "socket.socket()", "socket.create_server"):
-        yield SecurityHit(
-            BIND, event.node, f"`{event.name}` in {event.scope.title} binds `{host.value}`."
-        )
+        yield SecurityHit(BIND, event.node, f"{event.title} binds to `{host.value}`.")
 
 
 TOPIC = Topic(
     rules=(PATH, ARCHIVE, MEMBER, PERMISSIONS, MKTEMP, BIND),
-    calls=frozenset(
-        {name.rsplit(".", 1)[-1] for name in _ANY}
-        | _METHODS
-        | set(
-            listed("mktemp tempnam tmpnam chmod fchmod lchmod bind extractall unpack_archive save")
-        )
-    ),
-    look=look,
+    calls=_PATH_METHODS
+    | {name.rsplit(".", 1)[-1] for name in _PATH_CALLS}
+    | word_set("mktemp tempnam tmpnam chmod fchmod lchmod bind extractall unpack_archive save"),
+    find=find,
     hints={
         **dict.fromkeys(
-            listed(
+            word_set(
                 "mktemp tempnam tmpnam chmod fchmod lchmod extractall unpack_archive namelist"
                 " infolist getmembers getnames"
             ),

@@ -1,76 +1,80 @@
 """Data flow through the functions of one module: statements in order, branches merged.
 
-Gives events (calls, stores, returns, comparisons) with the values that reach them. Within one
-function only: what another function does with a value is not followed. Nothing is run.
+It records events (calls, assignments, returns, comparisons) with the values that reach them. Values
+are not followed into other functions, and no code is run.
 """
 
 import ast
 from collections.abc import Callable
 
 from leadhand.teams.review.lenses.security import sources, values
+from leadhand.teams.review.lenses.security.conditions import checked_names, condition_words
 from leadhand.teams.review.lenses.security.events import Event, Function, Return, Scope, Store
-from leadhand.teams.review.lenses.security.expressions import Env, Reader, bind, clean
-from leadhand.teams.review.lenses.security.guards import checked, guard_words
-from leadhand.teams.review.lenses.security.names import ImportedNames, plain
-from leadhand.teams.review.lenses.security.results import as_hole
+from leadhand.teams.review.lenses.security.expressions import Env, Evaluator, bind, with_checked
+from leadhand.teams.review.lenses.security.names import ImportedNames, written_name
+from leadhand.teams.review.lenses.security.results import without_shape
 from leadhand.teams.review.lenses.security.values import UNKNOWN, Trust, Value
-
-Wanted = Callable[[int, int], bool]
 
 
 class Flow:
-    """Reads a module, its own code first and then each function that is wanted."""
+    """Follows the module-level code and then each relevant function.
+
+    `is_relevant` decides by the first and last line of a function; `record` receives each event.
+    """
 
     def __init__(
-        self, names: ImportedNames, wanted: Wanted, record: Callable[[Event], None]
+        self,
+        names: ImportedNames,
+        is_relevant: Callable[[int, int], bool],
+        record: Callable[[Event], None],
     ) -> None:
         self._names = names
-        self._wanted = wanted
+        self._is_relevant = is_relevant
         self._record = record
         self._modules = frozenset(names.modules)
 
     def read(self, tree: ast.Module) -> None:
-        """Report every event of `tree`'s own code and of the functions wanted."""
+        """Record every event of the module-level code and of the relevant functions."""
         scope = Scope("", None, (), handler=False, modules=self._modules)
         self._scope(scope, tree.body, {}, {})
 
     def _scope(self, scope: Scope, body: list[ast.stmt], env: Env, outer: Env) -> None:
-        """Read one scope, then the functions defined in it, which see what it left behind."""
-        reader = Reader(self._names, scope, self._record, outer)
-        later: list[tuple[Function, tuple[str, ...], str]] = []
-        left = _Statements(reader, later).block(body, env)
-        seen = {**outer, **(env if left is None else left)} if later else {}
-        for function, bases, prefix in later:
+        """Read one scope, then the functions defined in it, which see its final values."""
+        statements = _Statements(Evaluator(self._names, scope, self._record, outer))
+        final = statements.block(body, env)
+        visible = {**outer, **(env if final is None else final)}
+        for function, bases, prefix in statements.functions:
             first = min((part.lineno for part in function.decorator_list), default=function.lineno)
-            if self._wanted(first, function.end_lineno or function.lineno):
+            if self._is_relevant(first, function.end_lineno or function.lineno):
                 name = ".".join(part for part in (scope.name, prefix, function.name) if part)
                 handler, variables = sources.url_variables(function)
                 inner = Scope(name, function, bases, handler, self._modules)
-                self._scope(inner, function.body, _parameters(function, variables), seen)
+                self._scope(inner, function.body, _parameters(function, variables), visible)
 
 
 class _Statements:
-    """Reads the statements of one scope."""
+    """Evaluates the statements of one scope."""
 
-    def __init__(self, reader: Reader, later: list[tuple[Function, tuple[str, ...], str]]) -> None:
-        self._reader = reader
-        self._later = later
-        self._bases: tuple[str, ...] = reader.scope.bases
+    def __init__(self, evaluator: Evaluator) -> None:
+        self._evaluator = evaluator
+        self.functions: list[tuple[Function, tuple[str, ...], str]] = []
+        """Each function defined here, the bases of its class, and the path of its class."""
+        self._bases = evaluator.scope.bases
         self._prefix = ""
 
     def block(self, body: list[ast.stmt], env: Env) -> Env | None:
-        """What names hold after `body`; none where its end is never reached."""
+        """The values of names after `body`; `None` if its end is never reached."""
         current: Env | None = env
-        before = self._reader.guarded
+        before = self._evaluator.condition_words
         for statement in body:
             if current is None:
                 break
             current = self._statement(statement, current)
-        self._reader.guarded = before
+        self._evaluator.condition_words = before
         return current
 
     def _statement(self, node: ast.stmt, env: Env) -> Env | None:
-        read = self._reader.value
+        read = self._evaluator.value
         match node:
             case ast.Expr():
                 read(node.value, env)
@@ -79,8 +83,8 @@ class _Statements:
             case ast.Return():
                 if node.value is not None:
                     value = read(node.value, env)
-                    self._reader.record(
-                        Return(node, value, self._reader.scope, self._reader.guarded)
+                    self._evaluator.record(
+                        Return(node, value, self._evaluator.scope, self._evaluator.condition_words)
                     )
                 return None
             case ast.Raise():
@@ -92,36 +96,40 @@ class _Statements:
                 return self._if(node, env)
             case ast.For() | ast.AsyncFor():
                 inside = dict(env)
-                bind(node.target, as_hole(read(node.iter, env)).at(node.lineno), inside)
+                bind(
+                    node.target,
+                    without_shape(read(node.iter, env)).assigned_at(node.lineno),
+                    inside,
+                )
                 return _joined(env, self.block(node.body, inside), self.block(node.orelse, env))
             case ast.While():
                 read(node.test, env)
-                inside = clean(dict(env), checked(node.test))
+                inside = with_checked(dict(env), checked_names(node.test))
                 return _joined(env, self.block(node.body, inside), self.block(node.orelse, env))
             case ast.With() | ast.AsyncWith():
                 for item in node.items:
                     value = read(item.context_expr, env)
                     if item.optional_vars is not None:
-                        bind(item.optional_vars, value.at(node.lineno), env)
+                        bind(item.optional_vars, value.assigned_at(node.lineno), env)
                 return self.block(node.body, env)
             case ast.Try() | ast.TryStar():
                 return self._try(node, env)
             case ast.Assert():
                 read(node.test, env)
-                return clean(env, checked(node.test))
+                return with_checked(env, checked_names(node.test))
             case ast.Match():
                 read(node.subject, env)
                 return _joined(*(self.block(case.body, dict(env)) for case in node.cases), env)
             case ast.FunctionDef() | ast.AsyncFunctionDef():
                 for decorator in node.decorator_list:
                     read(decorator, env)
-                self._later.append((node, self._bases, self._prefix))
+                self.functions.append((node, self._bases, self._prefix))
                 env[node.name] = Value(Trust.UNKNOWN, node.name, made_by=f"here.{node.name}")
             case ast.ClassDef():
                 self._class(node, env)
             case ast.Delete():
                 for target in node.targets:
-                    env.pop(plain(target), None)
+                    env.pop(written_name(target), None)
             case _:
                 pass
         return env
@@ -130,56 +138,66 @@ class _Statements:
         if node.value is None:
             return
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-        reader = self._reader
-        reader.target = _target_name(targets[0])
+        evaluator = self._evaluator
+        evaluator.target = _target_name(targets[0])
         if len(targets) == 1 and _pairs(targets[0], node.value):
-            found = [reader.value(part, env) for part in _elements(node.value)]
+            found = [evaluator.value(part, env) for part in _elements(node.value)]
             for target, value in zip(_elements(targets[0]), found, strict=True):
-                bind(target, value.at(node.lineno), env)
-            reader.target = ""
+                bind(target, value.assigned_at(node.lineno), env)
+            evaluator.target = ""
             return
-        value = reader.value(node.value, env)
-        reader.target = ""
+        value = evaluator.value(node.value, env)
+        evaluator.target = ""
         if isinstance(node, ast.AugAssign):
-            before = reader.value(node.target, env)
+            before = evaluator.value(node.target, env)
             is_text = isinstance(node.op, ast.Add)
             value = values.concat([before, value]) if is_text else values.merge([before, value])
         for target in targets:
             self._store(node, target, node.value, value, env)
-            bind(target, value.at(node.lineno), env)
+            bind(target, value.assigned_at(node.lineno), env)
 
     def _store(
         self, node: ast.stmt, target: ast.expr, expression: ast.expr, value: Value, env: Env
     ) -> None:
-        reader = self._reader
+        evaluator = self._evaluator
         owner = UNKNOWN
         if isinstance(target, ast.Attribute):
-            owner, key = reader.value(target.value, env), target.attr
+            owner, key = evaluator.value(target.value, env), target.attr
         elif isinstance(target, ast.Subscript):
-            owner = reader.value(target.value, env)
-            key = reader.value(target.slice, env).constant or ""
-            held = plain(target.value)
-            if held in env and value.trust > env[held].trust:
-                env[held] = env[held]._replace(trust=min(value.trust, Trust.UNKNOWN))
+            owner = evaluator.value(target.value, env)
+            key = evaluator.value(target.slice, env).constant or ""
+            name = written_name(target.value)
+            if name in env and value.trust > env[name].trust:
+                env[name] = env[name]._replace(trust=min(value.trust, Trust.UNKNOWN))
         elif isinstance(target, ast.Name):
             key = target.id
         else:
             return
-        name = reader.names.dotted(target)
-        reader.record(
-            Store(node, target, name, key, expression, value, owner, reader.scope, reader.guarded)
+        name = evaluator.names.dotted(target)
+        evaluator.record(
+            Store(
+                node,
+                target,
+                name,
+                key,
+                expression,
+                value,
+                owner,
+                evaluator.scope,
+                evaluator.condition_words,
+            )
         )
 
     def _if(self, node: ast.If, env: Env) -> Env | None:
-        reader = self._reader
-        reader.value(node.test, env)
-        inside = clean(env, checked(node.test))
-        before = reader.guarded
-        reader.guarded = before | guard_words(node.test)
+        evaluator = self._evaluator
+        evaluator.value(node.test, env)
+        inside = with_checked(env, checked_names(node.test))
+        before = evaluator.condition_words
+        evaluator.condition_words = before | condition_words(node.test)
         body = self.block(node.body, dict(inside))
         orelse = self.block(node.orelse, dict(inside))
         if body is not None and orelse is not None:
-            reader.guarded = before
+            evaluator.condition_words = before
         return _joined(body, orelse)
 
     def _try(self, node: ast.Try | ast.TryStar, env: Env) -> Env | None:
@@ -199,9 +217,9 @@ class _Statements:
 
     def _class(self, node: ast.ClassDef, env: Env) -> None:
         for decorator in node.decorator_list:
-            self._reader.value(decorator, env)
+            self._evaluator.value(decorator, env)
         before = (self._bases, self._prefix)
-        self._bases = tuple(self._reader.names.dotted(base) for base in node.bases)
+        self._bases = tuple(self._evaluator.names.dotted(base) for base in node.bases)
         self._prefix = f"{self._prefix}.{node.name}" if self._prefix else node.name
         self.block(node.body, dict(env))
         self._bases, self._prefix = before
@@ -209,7 +227,7 @@ class _Statements:
 
 
 def _parameters(function: Function, variables: dict[str, frozenset[str]]) -> Env:
-    """What names hold as `function` begins."""
+    """The values of names at the start of `function`."""
     env: Env = {}
     every = [*function.args.posonlyargs, *function.args.args]
     defaults: dict[str, ast.expr | None] = {
@@ -223,16 +241,16 @@ def _parameters(function: Function, variables: dict[str, frozenset[str]]) -> Env
         default = defaults.get(arg.arg)
         number = isinstance(default, ast.Constant) and isinstance(default.value, int | float)
         trust = Trust.PARAMETER
-        safe: frozenset[str] = frozenset()
+        safe_for: frozenset[str] = frozenset()
         if index == 0 and arg.arg in ("self", "cls", "mcs"):
             trust = Trust.UNKNOWN
-        elif number or sources.number_annotation(arg.annotation):
+        elif number or sources.excludes_text(arg.annotation):
             trust = Trust.CLEAN
-        elif arg.arg in variables and sources.text_annotation(arg.annotation):
-            trust, safe = Trust.REMOTE, variables[arg.arg]
+        elif arg.arg in variables and sources.allows_text(arg.annotation):
+            trust, safe_for = Trust.REMOTE, variables[arg.arg]
         elif is_lambda_handler and index == 0:
             trust = Trust.REMOTE
-        env[arg.arg] = Value(trust, arg.arg, safe=safe)
+        env[arg.arg] = Value(trust, arg.arg, safe_for=safe_for)
     for rest in (function.args.vararg, function.args.kwarg):
         if rest is not None:
             env[rest.arg] = Value(Trust.PARAMETER, rest.arg)
@@ -240,7 +258,7 @@ def _parameters(function: Function, variables: dict[str, frozenset[str]]) -> Env
 
 
 def _joined(*branches: Env | None) -> Env | None:
-    """What names may hold after one of several branches; none where none of them ends."""
+    """The values of names after one of several branches; `None` if no branch reaches its end."""
     reached = [branch for branch in branches if branch is not None]
     if not reached:
         return None
@@ -264,8 +282,8 @@ def _target_name(target: ast.expr) -> str:
         inner = target.slice
         if isinstance(inner, ast.Constant) and isinstance(inner.value, str):
             return inner.value
-        return plain(target.value)
-    return plain(target)
+        return written_name(target.value)
+    return written_name(target)
 
 
 def _elements(node: ast.expr) -> list[ast.expr]:

@@ -1,7 +1,7 @@
 """Rules on text that is run as a command, code, a query, a template or a pattern.
 
-A rule fires where data that someone else decides reaches an interpreter as part of its text; never
-for constants, for checked values, or for values passed beside the text.
+A rule matches if untrusted data reaches an interpreter as part of its text. Constants, checked
+values and values that are passed separately from the text are fine.
 """
 
 import re
@@ -13,26 +13,26 @@ from leadhand.teams.review.lenses.security.events import (
     ResolvedCall,
     SecurityHit,
     Topic,
-    flows,
+    flow_lines,
 )
 from leadhand.teams.review.lenses.security.hints import CALL, TRUE
-from leadhand.teams.review.lenses.security.names import listed
+from leadhand.teams.review.lenses.security.names import word_set
 from leadhand.teams.review.lenses.security.values import HOLE, Trust, Value
 
 _FAMILY = "security/untrusted-input"
 SHELL = LensRule(
     "security/shell-injection", _FAMILY, "critical",
-    "Whoever controls that text can run any command.",
+    "An attacker who controls that text can run any command.",
     "Pass a list of arguments without `shell=True`, or quote each part with `shlex.quote`.",
 )  # fmt: skip
 LOCAL_SHELL = LensRule(
     "security/shell-unquoted", "security/local-input", "warning",
-    "A space or a quote in that text changes what is run.",
+    "A space or a quote in that text changes the command.",
     "Pass a list of arguments without `shell=True`, or quote each part with `shlex.quote`.",
 )  # fmt: skip
 CODE = LensRule(
     "security/code-injection", _FAMILY, "critical",
-    "Whoever controls that text runs code of their choice in this process.",
+    "An attacker who controls that text can run any code in this process.",
     "Parse the input instead (`ast.literal_eval`, `json.loads`, a table of allowed names).",
 )  # fmt: skip
 SQL = LensRule(
@@ -58,16 +58,16 @@ XPATH = LensRule(
 NOSQL = LensRule(
     "security/nosql-injection", _FAMILY, "critical",
     "The value can change the condition itself.",
-    "Keep the expression constant and pass values by placeholder.",
+    "Keep the expression constant and pass values with placeholders.",
 )  # fmt: skip
 REGEX = LensRule(
     "security/regex-injection", _FAMILY, "warning",
-    "A crafted pattern takes exponential time, and special characters match what was not meant.",
+    "A crafted pattern can take exponential time, and special characters match unintended text.",
     "Escape the input with `re.escape`, or match it as plain text.",
 )  # fmt: skip
 HOST_PATTERN = LensRule(
     "security/host-pattern", "security/web", "warning",
-    "A dot that is not escaped matches any character, so other hosts pass the check.",
+    "An unescaped dot matches any character, so other hosts pass the check.",
     "Escape the dots and anchor the pattern, or compare `urlsplit(url).hostname`.",
 )  # fmt: skip
 TAG_FILTER = LensRule(
@@ -77,11 +77,11 @@ TAG_FILTER = LensRule(
 )  # fmt: skip
 LOG = LensRule(
     "security/log-injection", "security/logging", "info",
-    "Line breaks in the input forge log records.",
-    "Log it with `%r`, or take line breaks out first.",
+    "Line breaks in the input can forge log records.",
+    "Log it with `%r`, or remove line breaks first.",
 )  # fmt: skip
 
-_SHELL = listed(
+_SHELL = word_set(
     "os.system os.popen subprocess.getoutput subprocess.getstatusoutput"
     " asyncio.create_subprocess_shell commands.getoutput commands.getstatusoutput"
     " popen2.popen2 popen2.popen3"
@@ -89,20 +89,18 @@ _SHELL = listed(
 _RUNNERS = frozenset(
     f"subprocess.{name}" for name in ("run", "call", "Popen", "check_call", "check_output")
 )
-_CODE = frozenset(("eval", "exec", "builtins.eval", "builtins.exec", "code.interact"))
-_EXECUTORS = frozenset(
-    ("execute", "executemany", "executescript", "raw", "read_sql", "read_sql_query")
-)
-_TEMPLATES = listed(
+_CODE = word_set("eval exec builtins.eval builtins.exec code.interact")
+_EXECUTORS = word_set("execute executemany executescript raw read_sql read_sql_query")
+_TEMPLATES = word_set(
     "flask.render_template_string jinja2.Template jinja2.environment.Template"
     " mako.template.Template django.template.Template tornado.template.Template"
 )
-_LDAP = listed("search_s search_ext_s search_st search_ext search paged_search")
+_LDAP = word_set("search_s search_ext_s search_st search_ext search paged_search")
 _REGEX = frozenset(
     f"re.{name}"
-    for name in listed("compile search match fullmatch sub subn split findall finditer")
+    for name in word_set("compile search match fullmatch sub subn split findall finditer")
 )
-_LOGGERS = listed("info warning warn error critical exception log")
+_LOGGERS = word_set("info warning warn error critical exception log")
 
 _SQL_TEXT = re.compile(
     r"^\s*(?:--[^\n]*\n\s*)*(?:select\s.{1,2000}?\sfrom\s|insert\s+(?:or\s+\w+\s+)?into\s|"
@@ -121,12 +119,12 @@ _LOOSE_HOST = re.compile(r"\w\.(?:com|org|net|io|edu|gov|co|dev)(?![\w])", re.IG
 _MAPPING = re.compile(
     r"\.(?:args|form|values|headers|cookies|json|META|GET|POST|query_params|data)$"
 )
-"""What is shown with its quotes, and so with its line breaks escaped."""
+"""Mappings, whose `repr` escapes line breaks."""
 _QUOTE = re.compile(r"=\s*['\"]$|,\s*['\"]$")
 
 
-def look(event: Event) -> Iterator[SecurityHit]:
-    """What is wrong with `event`, if anything."""
+def find(event: Event) -> Iterator[SecurityHit]:
+    """The hits of this topic's rules in `event`."""
     if not isinstance(event, ResolvedCall):
         return
     last = event.last
@@ -151,17 +149,16 @@ def look(event: Event) -> Iterator[SecurityHit]:
 
 def _shell(event: ResolvedCall) -> Iterator[SecurityHit]:
     command = event.arg(0, "args", "cmd", "command")
-    piece = command.worst("shell")
-    decided = piece.trust >= Trust.LOCAL or (piece.trust is Trust.PARAMETER and command.built)
-    if decided:
-        # The user of a program may run commands anyway; whoever sends a request may not.
+    piece = command.least_trusted("shell")
+    if piece.trust >= Trust.LOCAL or (piece.trust is Trust.PARAMETER and command.built):
+        # The user of a program may run commands anyway; the sender of a request may not.
         rule = SHELL if piece.trust is Trust.REMOTE else LOCAL_SHELL
         yield _hit(rule, event, command, piece, "goes unquoted into the shell command of")
 
 
 def _code(event: ResolvedCall) -> Iterator[SecurityHit]:
     source = event.arg(0, "source")
-    piece = source.worst("code")
+    piece = source.least_trusted("code")
     if piece.trust is Trust.REMOTE or piece.made_by == "input":
         yield _hit(CODE, event, source, piece, "is run as Python by")
 
@@ -173,29 +170,24 @@ def _sql(event: ResolvedCall) -> Iterator[SecurityHit]:
     before = ""
     for part, piece in zip(statement.text.split(HOLE), statement.pieces, strict=False):
         before += part
-        if "sql" in piece.safe or piece.trust < Trust.UNKNOWN:
-            before += "0"
-            continue
-        as_value = bool(_SQL_VALUE.search(before[-400:])) and not _SQL_IDENTIFIER.search(
-            before[-40:]
-        )
+        as_value = _SQL_VALUE.search(before[-400:]) and not _SQL_IDENTIFIER.search(before[-40:])
         enough = Trust.PARAMETER if as_value else Trust.LOCAL
-        if piece.trust >= enough:
-            yield _hit(SQL, event, statement, piece, "is pasted into the SQL text given to")
+        if piece.trust >= enough and "sql" not in piece.safe_for:
+            yield _hit(SQL, event, statement, piece, "is pasted into the SQL passed to")
             return
         before += "0"
 
 
 def _template(event: ResolvedCall) -> Iterator[SecurityHit]:
     source = event.arg(0, "source", "template_string", "text")
-    piece = source.worst("template")
+    piece = source.least_trusted("template")
     if piece.trust >= Trust.LOCAL:
-        yield _hit(TEMPLATE, event, source, piece, "becomes part of the template given to")
+        yield _hit(TEMPLATE, event, source, piece, "becomes part of the template passed to")
 
 
 def _ldap(event: ResolvedCall) -> Iterator[SecurityHit]:
     for value in (*event.args, *event.keywords.values()):
-        piece = value.worst("ldap")
+        piece = value.least_trusted("ldap")
         shaped = any(_LDAP_VALUE.search(part[-80:]) for part in value.text.split(HOLE)[:-1])
         if piece.trust is Trust.REMOTE or (piece.trust >= Trust.PARAMETER and shaped):
             yield _hit(LDAP, event, value, piece, "goes unescaped into the LDAP search of")
@@ -204,7 +196,7 @@ def _ldap(event: ResolvedCall) -> Iterator[SecurityHit]:
 
 def _xpath(event: ResolvedCall) -> Iterator[SecurityHit]:
     expression = event.arg(0, "path", "query")
-    piece = expression.worst("xpath")
+    piece = expression.least_trusted("xpath")
     shaped = any(_QUOTE.search(part[-20:]) for part in expression.text.split(HOLE)[:-1])
     if piece.trust is Trust.REMOTE or (piece.trust >= Trust.LOCAL and shaped):
         yield _hit(XPATH, event, expression, piece, "is pasted into the XPath expression of")
@@ -213,7 +205,7 @@ def _xpath(event: ResolvedCall) -> Iterator[SecurityHit]:
 def _nosql(event: ResolvedCall) -> Iterator[SecurityHit]:
     for name in ("FilterExpression", "KeyConditionExpression", "ConditionExpression"):
         value = event.keywords.get(name)
-        piece = value.worst("nosql") if value else None
+        piece = value.least_trusted("nosql") if value else None
         if value and piece and value.built and piece.trust >= Trust.PARAMETER:
             yield _hit(NOSQL, event, value, piece, f"is pasted into the {name} of")
 
@@ -224,14 +216,12 @@ def _regex(event: ResolvedCall) -> Iterator[SecurityHit]:
         return
     pattern = event.receiver if compiled else event.arg(0, "pattern")
     subject = event.arg(0 if compiled else 1, "string")
-    piece = pattern.worst("regex")
+    piece = pattern.least_trusted("regex")
     if event.last == "sub" and "<script" in pattern.text.lower():
-        message = f"`{event.name}` in {event.scope.title} takes `<script>` out with a pattern."
+        message = f"{event.title} removes `<script>` tags with a regular expression."
         yield SecurityHit(TAG_FILTER, event.node, message)
-    elif subject.worst("url").trust is Trust.REMOTE and _LOOSE_HOST.search(pattern.text):
-        message = (
-            f"The pattern in {event.scope.title} has dots that are not escaped in a host name."
-        )
+    elif subject.least_trusted("url").trust is Trust.REMOTE and _LOOSE_HOST.search(pattern.text):
+        message = f"The pattern in {event.scope.title} has unescaped dots in a host name."
         yield SecurityHit(HOST_PATTERN, event.node, message, pattern.steps)
     elif piece.trust is Trust.REMOTE and not compiled:
         yield _hit(REGEX, event, pattern, piece, "is used as a regular expression by")
@@ -244,16 +234,16 @@ def _log(event: ResolvedCall) -> Iterator[SecurityHit]:
     if index < len(event.args) and "%r" in event.args[index].text:
         return
     for value in event.args[index:]:
-        piece = value.worst("log")
+        piece = value.least_trusted("log")
         if piece.trust is Trust.REMOTE and not _MAPPING.search(piece.made_by):
-            yield _hit(LOG, event, value, piece, "is written as it came by")
+            yield _hit(LOG, event, value, piece, "is logged unescaped by")
             return
 
 
 def _hit(rule: LensRule, event: ResolvedCall, value: Value, piece: Value, what: str) -> SecurityHit:
-    origin = f"`{piece.origin}`" if piece.origin else "a value that is not constant"
-    message = f"{origin} {what} `{event.name}` in {event.scope.title}."
-    return SecurityHit(rule, event.node, message[:1].upper() + message[1:], flows(value, piece))
+    origin = f"`{piece.origin}`" if piece.origin else "A value that is not constant"
+    message = f"{origin} {what} {event.title}."
+    return SecurityHit(rule, event.node, message, flow_lines(value, piece))
 
 
 TOPIC = Topic(
@@ -266,11 +256,11 @@ TOPIC = Topic(
         | _EXECUTORS | _LDAP | _LOGGERS
         | {"text", "from_string", "xpath", "XPath", "scan", "query", "put_item", "update_item"}
     ),
-    look=look,
+    find=find,
     hints={
         "shell": TRUE,
         **dict.fromkeys(
-            listed("system popen getoutput getstatusoutput create_subprocess_shell execute"
+            word_set("system popen getoutput getstatusoutput create_subprocess_shell execute"
             " executemany executescript raw read_sql read_sql_query text search_s search_st"
             " search_ext search_ext_s paged_search"),
             CALL,

@@ -1,4 +1,4 @@
-"""What pairs the two sides of a change: definitions by name, and what only moved elsewhere."""
+"""Compares the two sides of a change: definitions by name, and code that only moved."""
 
 import ast
 import functools
@@ -13,46 +13,37 @@ _CALLED = re.compile(r"(\w+)\s*\(")
 
 
 class Moves:
-    """What a whole change adds and removes, to see what only moved; read when first asked."""
+    """The code that a whole change adds and removes, to recognise what only moved."""
 
     def __init__(self, change: Change) -> None:
         self._change = change
 
     @functools.cached_property
     def added(self) -> str:
-        """Every line that the change adds to a Python file."""
-        return "\n".join(
-            line
-            for file in self._change.files
-            if file.language == "python"
-            for line in file.added.values()
-        )
+        """The lines that the change adds to Python files."""
+        files = (file for file in self._change.files if file.language == "python")
+        return "\n".join(line for file in files for line in file.added.values())
 
     @functools.cached_property
     def calls(self) -> frozenset[str]:
-        """Names that are called, or defined, in the lines added."""
+        """Names that are called or defined in the added lines."""
         return frozenset(_CALLED.findall(self.added))
 
     @functools.cached_property
     def defined(self) -> frozenset[str]:
-        """Functions that the lines added define."""
+        """Functions that are defined in the added lines."""
         return frozenset(_DEFINED.findall(self.added))
 
     @functools.cached_property
-    def dropped(self) -> frozenset[str]:
+    def removed(self) -> frozenset[str]:
         """Functions whose definition the change removes."""
-        removed = (
-            name
-            for file in self._change.files
-            if file.language == "python"
-            for line in file.removed.values()
-            for name in _DEFINED.findall(line)
-        )
-        return frozenset(removed) - self.defined
+        files = (file for file in self._change.files if file.language == "python")
+        lines = (line for file in files for line in file.removed.values())
+        return frozenset(name for line in lines for name in _DEFINED.findall(line)) - self.defined
 
 
 def definitions(tree: ast.Module) -> dict[str, Function | ast.ClassDef]:
-    """Functions and classes by qualified name; those defined more than once are left out."""
+    """Functions and classes by qualified name, without those that are defined more than once."""
     found: dict[str, Function | ast.ClassDef] = {}
     twice: set[str] = set()
     waiting: list[tuple[str, list[ast.stmt]]] = [("", tree.body)]
@@ -68,7 +59,7 @@ def definitions(tree: ast.Module) -> dict[str, Function | ast.ClassDef]:
 
 
 def _own(body: list[ast.stmt]) -> Iterator[Function | ast.ClassDef]:
-    """The definitions in `body`, those under conditions too, but not those within definitions."""
+    """The definitions in `body`, also below conditions, but not within other definitions."""
     waiting = list(body)
     while waiting:
         statement = waiting.pop()

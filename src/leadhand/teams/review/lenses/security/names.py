@@ -1,10 +1,16 @@
-"""What the names of a Python module stand for: import aliases resolved to full dotted names.
+"""Resolves names in a Python module to full dotted names through its imports.
 
-Only reads the tree: nothing is imported, and a name that the module makes itself stays as written.
+It only reads the tree and imports nothing. A name that no import binds stays as written.
 """
 
 import ast
 from collections.abc import Iterator
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of `text`, separated by spaces: a long table in few lines."""
+    return frozenset(text.split())
+
 
 _CANONICAL = {
     "_pickle": "pickle",
@@ -17,36 +23,21 @@ _CANONICAL = {
     "pipes": "shlex",
     "quart": "flask",
 }
-_WEB = frozenset(
-    (
-        "flask",
-        "django",
-        "fastapi",
-        "starlette",
-        "aiohttp",
-        "bottle",
-        "tornado",
-        "sanic",
-        "pyramid",
-        "falcon",
-        "werkzeug",
-        "rest_framework",
-        "webob",
-        "cherrypy",
-        "litestar",
-    )
+_WEB = word_set(
+    "flask django fastapi starlette aiohttp bottle tornado sanic pyramid falcon werkzeug"
+    " rest_framework webob cherrypy litestar"
 )
-_LONGEST_CHAIN = 40
+_MAX_CHAIN = 40
 
 
 class ImportedNames:
-    """The imports of one module, wherever in it they stand."""
+    """The imports of one module, at any depth."""
 
     def __init__(self, tree: ast.Module) -> None:
         self._known: dict[str, str] = {}
         self._stars: list[str] = []
         self.modules: set[str] = set()
-        for statement in statements(tree.body):
+        for statement in all_statements(tree.body):
             self._add(statement)
         self.web = bool(self.modules & _WEB)
         """Whether the module imports a web framework."""
@@ -69,17 +60,17 @@ class ImportedNames:
                     self._known[alias.asname or alias.name] = _canonical(full)
 
     def resolve(self, name: str) -> str:
-        """The full dotted name behind a plain name; the name itself where nothing imports it."""
+        """The full dotted name behind a plain name; the name itself if no import binds it."""
         found = self._known.get(name)
         if found is None and len(self._stars) == 1 and name[:1].isupper():
             return f"{self._stars[0]}.{name}"
         return found or name
 
     def dotted(self, node: ast.expr) -> str:
-        """`np.load` as `numpy.load`; a call within the chain as `f().attr`; else empty."""
+        """`numpy.load` for `np.load`; `f().attr` for a call in the chain; empty for other nodes."""
         parts: list[str] = []
         current = node
-        for _ in range(_LONGEST_CHAIN):
+        for _ in range(_MAX_CHAIN):
             if isinstance(current, ast.Attribute):
                 parts.append(f".{current.attr}")
                 current = current.value
@@ -99,11 +90,11 @@ class ImportedNames:
         return ""
 
 
-def plain(node: ast.expr) -> str:
+def written_name(node: ast.expr) -> str:
     """`name` or `self.name.other` as written; empty for anything else."""
     parts: list[str] = []
     current = node
-    while isinstance(current, ast.Attribute) and len(parts) < _LONGEST_CHAIN:
+    while isinstance(current, ast.Attribute) and len(parts) < _MAX_CHAIN:
         parts.append(current.attr)
         current = current.value
     if not isinstance(current, ast.Name):
@@ -112,8 +103,15 @@ def plain(node: ast.expr) -> str:
     return ".".join(reversed(parts))
 
 
-def statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """Every statement in `body` and below, in no promised order, without looking at expressions."""
+def last_name(node: ast.expr) -> str:
+    """`c` for `a.b.c` or `c`; empty for anything else."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
+
+
+def all_statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
+    """Every statement in `body` and below, in any order; expressions are not searched."""
     waiting = list(body)
     while waiting:
         statement = waiting.pop()
@@ -129,7 +127,7 @@ def statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def words(name: str) -> list[str]:
-    """The lower-case words of an identifier: `resetToken_2` gives `reset`, `token`, `2`."""
+    """The lower-case words of an identifier: `reset`, `token`, `2` for `resetToken_2`."""
     split: list[str] = []
     word = ""
     for before, char in zip(f" {name}", name, strict=False):
@@ -140,11 +138,6 @@ def words(name: str) -> list[str]:
         else:
             word += char
     return [*split, word.lower()] if word else split
-
-
-def listed(text: str) -> frozenset[str]:
-    """The words of `text`, which stand apart by spaces: a long table on few lines."""
-    return frozenset(text.split())
 
 
 def _canonical(name: str) -> str:

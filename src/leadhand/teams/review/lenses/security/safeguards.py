@@ -1,287 +1,204 @@
-"""Safeguards that a change takes away and puts nothing in place of, function by function.
+"""Lists the safeguards in a function: checks that raise, escapes, verifications, locks, timeouts.
 
-The old function is compared with the new one of the same name. Whatever may be the safeguard's new
-form counts as one: another check, a helper called instead, the same words elsewhere in the change.
+`removed_safeguards` compares the lists of two versions.
 """
 
 import ast
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
 
-from leadhand.contracts.finding import Finding
-from leadhand.teams.review.change import ChangedFile
-from leadhand.teams.review.lens import LensRule
+from leadhand.teams.review.lenses.security.conditions import condition_words
 from leadhand.teams.review.lenses.security.events import Function
-from leadhand.teams.review.lenses.security.moves import Moves, definitions
-from leadhand.teams.review.lenses.security.protections import (
-    ESCAPES,
-    GUARDS_ACCESS,
-    VERIFIES,
-    Guard,
-    ProtectionCheck,
-    Protections,
+from leadhand.teams.review.lenses.security.names import (
+    all_statements,
     last_name,
-    names_in,
-    protections,
-)  # fmt: skip
-from leadhand.teams.review.lenses.security.secrets import masked, quote
-
-_FAMILY = "security/removed-safeguard"
-_BACK = "Put it back, or say in the change why it is not needed any more."
-CHECK = LensRule(
-    "security/removed-check", _FAMILY, "warning",
-    "What it refused is now let through.", _BACK,
-)  # fmt: skip
-ACCESS = LensRule(
-    "security/removed-access-check", _FAMILY, "critical",
-    "Those whom it turned away are now let in.", _BACK,
-)  # fmt: skip
-ESCAPE = LensRule(
-    "security/removed-escape", _FAMILY, "critical",
-    "What it made harmless now goes through as it came.", _BACK,
-)  # fmt: skip
-DECORATOR = LensRule(
-    "security/removed-access-guard", _FAMILY, "critical",
-    "Anyone can now reach it.", _BACK,
-)  # fmt: skip
-VERIFICATION = LensRule(
-    "security/removed-verification", _FAMILY, "warning",
-    "What it verified is now taken on trust.", _BACK,
-)  # fmt: skip
-TIMEOUT = LensRule(
-    "security/removed-timeout", _FAMILY, "warning",
-    "A peer that never answers now holds the caller for ever.", _BACK,
-)  # fmt: skip
-LOCK = LensRule(
-    "security/removed-lock", _FAMILY, "warning",
-    "Two threads can now be in there at once.", _BACK,
-)  # fmt: skip
-RULES = (CHECK, ACCESS, ESCAPE, DECORATOR, VERIFICATION, TIMEOUT, LOCK)
-
-_HINT = re.compile(
-    r"\braise\b|\babort\(|\breturn\b|\block|Lock|mutex|[sS]emaphore|timeout|^\s*@|class |Depends"
-    r"|_classes|verify|valid|check|escape|quote|saniti|secure_|strip_tags|clean|compare|ensure_"
-    r"|auth|perm|require"
+    word_set,
+    words,
+    written_name,
 )
-_CLASS_SETTINGS = frozenset(("permission_classes", "authentication_classes", "throttle_classes"))
-_MOST_REWRITTEN = 0.5
-"""Of an old function's lines; where more are gone it was rewritten, and nothing can be said."""
+
+ACCESS_WORDS = word_set(
+    "auth authenticated authorized authorised authorize anonymous permission permissions perm"
+    " perms permitted forbidden unauthorized unauthorised login admin staff superuser owner role"
+    " roles csrf signature verified credentials privilege 401 403"
+)
+"""Words of checks of a user's identity or permissions."""
+ESCAPES = re.compile(
+    r"^(?:html_?)?escape(?:_\w+|js|html)?$|^saniti[sz]e\w*$|^secure_filename$|^strip_tags$"
+    r"|^shlex\.quote$|^(?:urllib\.parse\.)?quote(?:_plus)?$|^bleach\.clean$|^conditional_escape$"
+)
+VERIFIES = re.compile(
+    r"^(?:compare_digest|constant_time_compare|verify\w*|_?check_\w+|_?validate\w*|_?ensure_(?:valid|auth|perm|allow|access|safe|csrf|log)\w*"
+    r"|authenticate\w*|authorize\w*|has_perm\w*|is_authenticated|require_\w+|full_clean|is_valid"
+    r"|raise_for_status|is_safe_url|url_has_allowed_host_and_scheme|safe_join)$"
+)
+GUARDS_ACCESS = re.compile(
+    r"login_required|permission|requires?_(?:auth|login|role|scope|admin|user)|auth(?:entication)?_required"
+    r"|^authenticated|admin_required|staff_member_required|superuser|csrf_protect|user_passes_test"
+    r"|jwt_required|token_required|role_required|rate_?limit|throttle|current_user|LoginRequired"
+    r"|PermissionRequired|UserPassesTest",
+    re.IGNORECASE,
+)
+_LOCKS = word_set("lock rlock mutex semaphore locked")
+_ORDINARY = word_set(
+    "NotImplementedError StopIteration StopAsyncIteration AttributeError ImportError SystemExit"
+    " ModuleNotFoundError KeyError IndexError AssertionError KeyboardInterrupt Exit GeneratorExit"
+    " UsageError Skipped ImproperlyConfigured DeprecationWarning"
+)
+"""Exceptions that belong to a protocol, a missing feature or an exit, and refuse nothing."""
 
 
-def find(file: ChangedFile, moves: Moves) -> Iterator[Finding]:
-    """The safeguards that the change takes out of `file`."""
-    if file.status not in ("modified", "renamed"):
-        return
-    suspect = [line for line, text in file.removed.items() if _HINT.search(text[:400])]
-    if not suspect or file.base_tree is None or file.head_tree is None:
-        return
-    before, after = definitions(file.base_tree), definitions(file.head_tree)
-    for name, old in before.items():
-        new = after.get(name)
-        first = min((part.lineno for part in old.decorator_list), default=old.lineno)
-        last = old.end_lineno or old.lineno
-        if new is None or not any(first <= line <= last for line in suspect):
-            continue
-        if isinstance(old, ast.ClassDef):
-            if isinstance(new, ast.ClassDef):
-                yield from _class(file, name, old, new, moves)
-        elif not isinstance(new, ast.ClassDef):
-            yield from _function(file, name, old, new, moves)
+class SafeguardCheck(NamedTuple):
+    """A statement that refuses to go on, and its condition."""
+
+    line: int
+    refusal: str
+    """The name of the exception, or `abort` or `return`."""
+    test: ast.expr | None
+    """The condition; `None` if the refusal has none of its own."""
+    text: str
+    """The source of the refusal, normalized."""
+    access: bool
+    """Whether it checks a user's identity or permissions."""
+
+    @property
+    def ordinary(self) -> bool:
+        """Whether it belongs to a protocol or a missing feature, and refuses nothing."""
+        return self.refusal in _ORDINARY
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The source of the condition and of the refusal."""
+        return (ast.unparse(self.test) if self.test is not None else "", self.text)
 
 
-def _function(
-    file: ChangedFile, name: str, old: Function, new: Function, moves: Moves
-) -> Iterator[Finding]:
-    yield from _decorators(file, name, old, new, moves)
-    last = old.end_lineno or old.lineno
-    gone = sum(1 for line in range(old.lineno, last + 1) if line in file.removed)
-    if gone > max(3, (last - old.lineno + 1) * _MOST_REWRITTEN):
-        return
-    was, now = protections(old), protections(new)
-    fresh = {call for call in now.calls if call not in was.calls}
-    taken_over = any(VERIFIES.match(call) or ESCAPES.match(call) for call in fresh)
-    taken_over = taken_over or now.raises > was.raises or bool(fresh & moves.defined)
-    if taken_over:
-        return
-    yield from _checks(file, name, was, now, moves)
-    for rule, olds, wake_up in (
-        (ESCAPE, was.escapes, now.escapes),
-        (VERIFICATION, was.verifications, now.verifications),
-    ):
-        for guard in _missing(file, olds, wake_up):
-            kept = guard.on & now.names or not guard.on
-            if kept and guard.name not in moves.calls and guard.name not in moves.dropped:
-                what = f"`{name}` does not call `{guard.name}` any more"
-                on = ", ".join(sorted(guard.on & now.names)[:3])
-                message = f"{what} on `{on}`." if on else f"{what}."
-                yield _finding(file, rule, guard.line, message)
-    yield from _time_limits(file, name, was, now)
-    yield from _locks(file, name, was, now)
+class SafeguardCall(NamedTuple):
+    """A call or a `with` block that protects something."""
+
+    line: int
+    name: str
+    subjects: frozenset[str]
+    """Names that it is applied to."""
 
 
-def _checks(
-    file: ChangedFile, name: str, was: Protections, now: Protections, moves: Moves
-) -> Iterator[Finding]:
-    if now.raises >= was.raises:
-        return
-    olds, wake_up = {check.key for check in was.checks}, {check.key for check in now.checks}
-    reworded = {check.refusal for check in now.checks if check.key not in olds}
-    for check in was.checks:
-        if check.ordinary or check.line not in file.removed or check.key in wake_up:
-            continue
-        if check.refusal in reworded:
-            continue
-        if _said_elsewhere(check, moves) or check.test is None:
-            continue
-        if not _still_about(check.test, now, file.head):
-            continue
-        rule = ACCESS if check.access else CHECK
-        test = " ".join(ast.unparse(check.test).split())
-        message = f"`{name}` does not refuse `{test[:120]}` with `{check.refusal}` any more."
-        yield _finding(file, rule, check.line, message)
+@dataclass(frozen=True, slots=True)
+class Safeguards:
+    """The safeguards of one function, and what is needed to compare two versions."""
+
+    checks: tuple[SafeguardCheck, ...]
+    escapes: tuple[SafeguardCall, ...]
+    verifications: tuple[SafeguardCall, ...]
+    timeouts: tuple[SafeguardCall, ...]
+    locks: tuple[tuple[SafeguardCall, frozenset[str]], ...]
+    """Each with the source of the statements below it."""
+    calls: Counter[str]
+    names: frozenset[str]
+    """Every name and attribute that the function uses."""
 
 
-def _still_about(test: ast.expr, now: Protections, head: str) -> bool:
-    """Whether what `test` asked about is still there to be asked about."""
-    called = {id(part.func) for part in ast.walk(test) if isinstance(part, ast.Call)}
-    subjects = {
-        part.id
-        for part in ast.walk(test)
-        if isinstance(part, ast.Name) and id(part) not in called and part.id not in ("self", "cls")
-    }
-    if subjects:
-        return bool(subjects & now.names)
-    return any(name in head for name in names_in(test))
-
-
-def _said_elsewhere(check: ProtectionCheck, moves: Moves) -> bool:
-    """Whether the lines added raise the same, or say the same words."""
-    if check.refusal != "return" and f"raise {check.refusal}" in moves.added:
-        return True
-    texts = re.findall(r"['\"]([^'\"]{8,})['\"]", check.text)
-    return any(text in moves.added for text in texts) or check.text in moves.added
-
-
-def _missing(file: ChangedFile, olds: Sequence[Guard], wake_up: Sequence[Guard]) -> Iterator[Guard]:
-    """The guards on removed lines whose like the new function has fewer of."""
-    for guard in olds:
-        count = sum(1 for other in olds if other.name == guard.name)
-        left = sum(1 for other in wake_up if other.name == guard.name)
-        if guard.line in file.removed and left == 0 < count:
-            yield guard
-
-
-def _time_limits(
-    file: ChangedFile, name: str, was: Protections, now: Protections
-) -> Iterator[Finding]:
-    if now.time_limits or any("timeout" in word for word in now.names):
-        return
-    for guard in was.time_limits:
-        if guard.line in file.removed and now.calls[guard.name] >= was.calls[guard.name] > 0:
-            message = f"`{guard.name}` in `{name}` is called without a timeout now."
-            yield _finding(file, TIMEOUT, guard.line, message)
-
-
-def _locks(file: ChangedFile, name: str, was: Protections, now: Protections) -> Iterator[Finding]:
-    if now.locks or "acquire" in now.calls:
-        return
-    for guard, inside in was.locks:
-        new = file.head
-        kept = [text for text in inside if text.split("\n", 1)[0] in new]
-        if (
-            guard.line in file.removed
-            and kept
-            and any(part in now.names for part in _parts(inside))
-        ):
-            message = f"`{name}` does what `{guard.name}` guarded without holding it."
-            yield _finding(file, LOCK, guard.line, message)
-
-
-def _parts(inside: frozenset[str]) -> set[str]:
-    return {word for text in inside for word in re.findall(r"[A-Za-z_]\w+", text)} - {
-        "self",
-        "return",
-    }
-
-
-def _decorators(
-    file: ChangedFile, name: str, old: Function, new: Function, moves: Moves
-) -> Iterator[Finding]:
-    wake_up = {ast.unparse(part) for part in new.decorator_list}
-    guarded = any(GUARDS_ACCESS.search(text) for text in wake_up) or _injected(new)
-    for decorator in old.decorator_list:
-        text = ast.unparse(decorator)
-        if text in wake_up or not GUARDS_ACCESS.search(text) or guarded:
-            continue
-        short = last_name(decorator.func if isinstance(decorator, ast.Call) else decorator)
-        if (
-            decorator.lineno in file.removed
-            and short not in moves.dropped
-            and text not in moves.added
-        ):
-            message = f"`{name}` is not guarded by `@{text[:80]}` any more."
-            yield _finding(file, DECORATOR, decorator.lineno, message)
-    for injected in _injected(old):
-        if not guarded and injected.lineno in file.removed:
-            message = f"`{name}` does not depend on `{ast.unparse(injected)[:80]}` any more."
-            yield _finding(file, DECORATOR, injected.lineno, message)
-
-
-def _injected(function: Function) -> list[ast.Call]:
-    """The parameters' defaults (`Depends(current_user)`) that let only some callers in."""
-    return [
-        default
-        for default in (*function.args.defaults, *function.args.kw_defaults)
-        if isinstance(default, ast.Call)
-        and last_name(default.func) in ("Depends", "Security")
-        and GUARDS_ACCESS.search(ast.unparse(default))
-    ]
-
-
-def _class(
-    file: ChangedFile, name: str, old: ast.ClassDef, new: ast.ClassDef, moves: Moves
-) -> Iterator[Finding]:
-    wake_up = {ast.unparse(base) for base in new.bases}
-    if not any(GUARDS_ACCESS.search(text) for text in wake_up):
-        for base in old.bases:
-            text = ast.unparse(base)
-            if (
-                base.lineno in file.removed
-                and GUARDS_ACCESS.search(text)
-                and text not in moves.added
-            ):
-                message = f"`{name}` does not derive from `{text}` any more."
-                yield _finding(file, DECORATOR, base.lineno, message)
-    kept = _settings(new)
-    for key, node in _settings(old).items():
-        if (
-            key not in kept
-            and node.lineno in file.removed
-            and ast.unparse(node) not in ("[]", "()")
-        ):
-            message = f"`{name}` has no `{key}` any more."
-            yield _finding(file, DECORATOR, node.lineno, message)
-
-
-def _settings(node: ast.ClassDef) -> dict[str, ast.expr]:
-    return {
-        target.id: statement.value
-        for statement in node.body
-        if isinstance(statement, ast.Assign)
-        for target in statement.targets
-        if isinstance(target, ast.Name) and target.id in _CLASS_SETTINGS
-    }
-
-
-def _finding(file: ChangedFile, rule: LensRule, line: int, message: str) -> Finding:
-    return rule.finding(
-        file, _stands_now(file, line), message=masked(message), evidence=quote(file.removed[line])
+def safeguards_in(function: Function) -> Safeguards:
+    """The safeguards in `function`, in the order of its statements."""
+    calls = [node for node in ast.walk(function) if isinstance(node, ast.Call)]
+    return Safeguards(
+        checks=tuple(sorted(_checks(function), key=lambda check: check.line)),
+        escapes=tuple(_matching(calls, ESCAPES)),
+        verifications=tuple(_matching(calls, VERIFIES)),
+        timeouts=tuple(_timeouts(calls)),
+        locks=tuple(_locks(function)),
+        calls=Counter(last_name(call.func) for call in calls),
+        names=names_in(function),
     )
 
 
-def _stands_now(file: ChangedFile, line: int) -> int:
-    """The line of the new file that stands where `line` of the old one stood."""
-    for hunk in file.hunks:
-        if hunk.old_start <= line < hunk.old_start + hunk.old_count:
-            return hunk.new_line
-    return line
+def names_in(node: ast.AST) -> frozenset[str]:
+    """Every name and attribute in `node`, except `self` and `cls`."""
+    found = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+    found.update(part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute))
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        found.update(part.arg for part in ast.walk(node.args) if isinstance(part, ast.arg))
+    return frozenset(found - {"self", "cls"})
+
+
+def _checks(function: Function) -> Iterator[SafeguardCheck]:
+    tests: dict[ast.stmt, ast.expr] = {}
+    for statement in all_statements(function.body):
+        if isinstance(statement, ast.If):
+            tests.update(dict.fromkeys(statement.body, statement.test))
+            otherwise = ast.UnaryOp(ast.Not(), statement.test)
+            tests.update(dict.fromkeys(statement.orelse, otherwise))
+    for statement in all_statements(function.body):
+        test = tests.get(statement)
+        if isinstance(statement, ast.Raise) and statement.exc is not None:
+            raised = statement.exc.func if isinstance(statement.exc, ast.Call) else statement.exc
+            name = last_name(raised)
+            if name[:1].isupper():
+                yield _check(statement, name, test)
+        elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+            if last_name(statement.value.func) == "abort":
+                yield _check(statement, "abort", test)
+        elif isinstance(statement, ast.Return) and test is not None and statement.value is not None:
+            found = _check(statement, "return", test)
+            if found.access and _refuses(statement.value):
+                yield found
+
+
+def _check(
+    statement: ast.Raise | ast.Expr | ast.Return, name: str, test: ast.expr | None
+) -> SafeguardCheck:
+    about = set(words(name))
+    raised = statement.exc if isinstance(statement, ast.Raise) else None
+    for part in (test, raised):
+        about |= condition_words(part) if part is not None else set()
+    codes = {
+        str(part.value)
+        for part in ast.walk(statement)
+        if isinstance(part, ast.Constant) and isinstance(part.value, int)
+    }
+    access = bool((about | codes) & ACCESS_WORDS)
+    return SafeguardCheck(statement.lineno, name, test, ast.unparse(statement), access)
+
+
+def _refuses(value: ast.expr) -> bool:
+    """Whether returning `value` rejects a request."""
+    if isinstance(value, ast.Constant):
+        return value.value in (False, None)
+    if not isinstance(value, ast.Call | ast.Tuple):
+        return False
+    numbers = {part.value for part in ast.walk(value) if isinstance(part, ast.Constant)}
+    refusals = ACCESS_WORDS | {"redirect", "denied", "unauthorized"}
+    return bool(condition_words(value) & refusals or numbers & {401, 403})
+
+
+def _matching(calls: list[ast.Call], pattern: re.Pattern[str]) -> Iterator[SafeguardCall]:
+    for call in calls:
+        name, written = last_name(call.func), written_name(call.func)
+        if pattern.match(name) or pattern.match(written):
+            args = (*call.args, *(keyword.value for keyword in call.keywords))
+            subjects = frozenset(name for arg in args for name in names_in(arg))
+            if not subjects and isinstance(call.func, ast.Attribute):
+                subjects = names_in(call.func.value)
+            yield SafeguardCall(call.lineno, name, subjects)
+
+
+def _timeouts(calls: list[ast.Call]) -> Iterator[SafeguardCall]:
+    for call in calls:
+        for keyword in call.keywords:
+            unlimited = isinstance(keyword.value, ast.Constant) and keyword.value.value is None
+            if keyword.arg == "timeout" and not unlimited:
+                yield SafeguardCall(
+                    keyword.value.lineno, last_name(call.func), names_in(keyword.value)
+                )
+
+
+def _locks(function: Function) -> Iterator[tuple[SafeguardCall, frozenset[str]]]:
+    for statement in all_statements(function.body):
+        if isinstance(statement, ast.With | ast.AsyncWith):
+            for item in statement.items:
+                held = item.context_expr
+                name = written_name(held.func if isinstance(held, ast.Call) else held)
+                if _LOCKS & set(words(name)):
+                    inside = frozenset(ast.unparse(part) for part in statement.body)
+                    yield SafeguardCall(item.context_expr.lineno, name, frozenset((name,))), inside

@@ -1,7 +1,7 @@
-"""Secrets with a shape that gives them away, in the added lines of any text file.
+"""Secrets with a known format, in the added lines of any text file.
 
-Only formats that issuers document: nothing is guessed from how random a text looks. What is found
-is never quoted whole, here or in any finding on the same line.
+It only knows formats that issuers document, and does not guess from how random a text looks. No
+finding quotes a whole secret.
 """
 
 import re
@@ -18,11 +18,11 @@ _FAMILY = "security/secrets"
 TOKEN = LensRule(
     "security/secret-token", _FAMILY, "critical",
     "Everyone who can read the repository, now or later, can use it.",
-    "Revoke it, and read its successor from the environment or a secret store.",
+    "Revoke it, and read the new one from the environment or a secret store.",
 )  # fmt: skip
 PRIVATE_KEY = LensRule(
     "security/private-key", _FAMILY, "critical",
-    "Everyone who can read the repository can act in its owner's name.",
+    "Everyone who can read the repository can impersonate the owner of the key.",
     "Replace the key pair, and keep the private part out of the repository.",
 )  # fmt: skip
 URL = LensRule(
@@ -32,7 +32,7 @@ URL = LensRule(
 )  # fmt: skip
 RULES = (TOKEN, PRIVATE_KEY, URL)
 
-_LONGEST_LINE = 20_000
+_MAX_LINE = 20_000
 _KEY_HINT = "PRIVATE KEY"
 _TOKENS = tuple((form.kind, re.compile(form.documented)) for form in FORMATS)
 _URL = re.compile(
@@ -56,44 +56,44 @@ _LOCAL_HOST = re.compile(
 )
 
 
-class Secret(NamedTuple):
-    """Where in a line a secret stands."""
+class SecretSpan(NamedTuple):
+    """The position of a secret in a line."""
 
     start: int
     end: int
 
 
-def find(file: ChangedFile, *, fixture: bool) -> Iterator[Finding]:
-    """Secrets in the lines that `file` adds; in a `fixture` (tests) only issued tokens."""
+def find(file: ChangedFile, *, is_test: bool) -> Iterator[Finding]:
+    """Secrets in the lines that the change adds to `file`; in tests only issued tokens."""
     added = file.added
     for number in _lines(file.head):
         line = added.get(number)
         if line is None:
             continue
-        text = line[:_LONGEST_LINE]
+        text = line[:_MAX_LINE]
         for what, start, _ in _tokens(text):
-            shown = quote(line[: start + 4])
+            shown = safe_quote(line[: start + 4])
             yield TOKEN.finding(
                 file, number, message=f"The text `{line[start : start + 4]}...` is {what}.",
                 evidence=shown,
             )  # fmt: skip
-        if fixture:
+        if is_test:
             continue
         key = _KEY_BEGIN.search(text)
         if key and _has_body(file, number, text[key.end() :]):
-            message = f"A private key is part of `{file.path}`."
+            message = f"`{file.path}` contains a private key."
             yield PRIVATE_KEY.finding(file, number, message=message, evidence=key[0])
         for match in _URL.finditer(text):
             named = match[2].isalpha() and match[2].islower()
             if named or _FAKE.search(match[2]) or _LOCAL_HOST.search(match[3]):
                 continue
-            message = f"The URL of `{match[3]}` carries the password of `{match[1]}`."
+            message = f"The URL for `{match[3]}` contains the password of `{match[1]}`."
             shown = line[match.start() : match.start(2)]
             yield URL.finding(file, number, message=message, evidence=shown)
 
 
 def _lines(text: str) -> list[int]:
-    """The lines of `text` that a secret may stand on: looked at as a whole, before line by line."""
+    """The lines of `text` that may contain a secret, found by a quick search of the whole text."""
     places: set[int] = set()
     for hint in (*MARKS, _KEY_HINT, "://"):
         start = text.find(hint)
@@ -104,34 +104,34 @@ def _lines(text: str) -> list[int]:
     return lines_at(text, places)
 
 
-def quote(line: str) -> str:
-    """A verbatim part of `line` without any secret in it, at most 300 characters."""
-    text = line[:_LONGEST_LINE]
+def safe_quote(line: str) -> str:
+    """The longest part of `line` without a secret, verbatim and at most 300 characters."""
+    text = line[:_MAX_LINE]
     best, start = "", 0
-    for span in (*sorted(spans_of(text)), Secret(len(text), len(text))):
+    for span in (*sorted(secret_spans(text)), SecretSpan(len(text), len(text))):
         part = text[start : span.start].strip()
         best = part if len(part) > len(best) else best
         start = max(start, span.end)
     return best[:300].strip()
 
 
-def masked(text: str) -> str:
-    """`text` with stars in place of every secret in it."""
-    for span in sorted(spans_of(text), reverse=True):
+def mask_secrets(text: str) -> str:
+    """`text` with `***` for every secret."""
+    for span in sorted(secret_spans(text), reverse=True):
         text = f"{text[: span.start]}***{text[span.end :]}"
     return text
 
 
-def spans_of(line: str) -> tuple[Secret, ...]:
-    """Where in `line` secrets, or what is assigned to a name for one, stand."""
-    text = line[:_LONGEST_LINE]
+def secret_spans(line: str) -> tuple[SecretSpan, ...]:
+    """The positions of secrets in `line`, and of values assigned to names for secrets."""
+    text = line[:_MAX_LINE]
     found = (
-        [Secret(start + 4, end) for _, start, end in _tokens(text)]
+        [SecretSpan(start + 4, end) for _, start, end in _tokens(text)]
         if any(map(text.__contains__, MARKS))
         else []
     )
-    found.extend(Secret(match.start(2), match.end(2)) for match in _URL.finditer(text))
-    found.extend(Secret(match.start(2), match.end(2)) for match in _ASSIGNED.finditer(text))
+    found.extend(SecretSpan(match.start(2), match.end(2)) for match in _URL.finditer(text))
+    found.extend(SecretSpan(match.start(2), match.end(2)) for match in _ASSIGNED.finditer(text))
     return tuple(found)
 
 

@@ -1,56 +1,58 @@
-"""Where untrusted data comes from, and what makes it harmless: tables and the few rules over them.
+"""Where untrusted data comes from and what sanitizes it: tables of names, and lookups in them.
 
-Knows names only, no flow. A wrong entry here is a wrong finding everywhere, so an entry needs a
-documented meaning in the standard library or a framework.
+A wrong entry here causes wrong findings everywhere, so an entry needs a documented meaning in the
+standard library or a framework.
 """
 
 import ast
 import re
 
-from leadhand.teams.review.lenses.security.names import ImportedNames, listed
+from leadhand.teams.review.lenses.security.names import ImportedNames, last_name, word_set
 from leadhand.teams.review.lenses.security.values import Trust
 
-EVERY_USE = listed(
+EVERY_USE = word_set(
     "shell code sql path html url template log regex ldap xpath header pickle xml nosql"
 )
 _NOT_FROM_A_SERVICE = EVERY_USE - {"shell", "code", "pickle"}
 
-_REQUEST = listed(
+_REQUEST = word_set(
     "GET POST FILES COOKIES META args form values files query_params path_params match_info"
     " get_json get_data"
 )
-_REQUEST_IN_WEB = listed(
+_REQUEST_IN_WEB = word_set(
     "json data cookies headers body query query_string stream url full_path referrer params"
     " text content post read"
 )
-_REQUEST_ROOTS = frozenset(("flask.request", "bottle.request", "request", "req", "self.request"))
-_HANDLER_ATTRIBUTES = frozenset(("self.rfile", "self.path", "self.headers"))
-_LOCAL_ATTRIBUTES = frozenset(("sys.argv", "os.environ", "sys.stdin"))
-_LOCAL_CALLS = frozenset(
-    ("input", "raw_input", "os.getenv", "sys.stdin.read", "sys.stdin.readline")
-)
-_RECEIVED = frozenset(("recv", "recvfrom", "recv_into"))
-_TORNADO = frozenset(
-    ("self.get_argument", "self.get_query_argument", "self.get_body_argument", "self.get_arguments")
+_REQUEST_ROOTS = word_set("flask.request bottle.request request req self.request")
+_HANDLER_ATTRIBUTES = word_set("self.rfile self.path self.headers")
+_LOCAL_ATTRIBUTES = word_set("sys.argv os.environ sys.stdin")
+_LOCAL_CALLS = word_set("input raw_input os.getenv sys.stdin.read sys.stdin.readline")
+_RECEIVED = word_set("recv recvfrom recv_into")
+_TORNADO = word_set(
+    "self.get_argument self.get_query_argument self.get_body_argument self.get_arguments"
 )
 _FETCHED = re.compile(r"^(?:requests|httpx)\.(?:get|post|request)$|^urllib\.request\.urlopen$")
 
-_ROUTES = listed("route get post put delete patch api_route websocket")
+_ROUTES = word_set("route get post put delete patch api_route websocket")
 _URL_VARIABLE = re.compile(r"[<{](?:(\w+)(?:\([^)]*\))?:)?(\w+)(?::(\w+))?[>}]")
 _TEXT_TYPES = frozenset(("", "str", "bytes", "Optional", "Annotated", "AnyStr"))
+_NUMBERS = word_set(
+    "int float bool complex Decimal datetime date timedelta UUID Literal Enum IPv4Address"
+    " Type type Callable"
+)
 
-_HARMLESS_CALLS = listed(
+_SAFE_CALLS = word_set(
     "int float bool len ord hash id isinstance hasattr callable any all sum abs round complex"
     " uuid.UUID uuid.uuid4 ipaddress.ip_address datetime.datetime.strptime flask.jsonify jsonify"
     " decimal.Decimal ldap.filter.escape_filter_chars ast.literal_eval time.time os.getpid"
     " os.getcwd tempfile.mkdtemp tempfile.mkstemp secrets.token_hex os.urandom"
 )
-_HARMLESS_WORDS = re.compile(
+_SANITIZER = re.compile(
     r"escap|sanit|safe|valid|allow|whitelist|clean|slugify|strip_tags|encrypt|verify|quote_ident"
     r"|quote_name|adapt|mogrify|Identifier|Literal|digest|authenticate",
     re.IGNORECASE,
 )
-_HARMLESS_FOR: dict[str, frozenset[str]] = {
+_SANITIZED_USES: dict[str, frozenset[str]] = {
     "shlex.quote": frozenset(("shell",)),
     "shlex.join": frozenset(("shell",)),
     "subprocess.list2cmdline": frozenset(("shell",)),
@@ -64,7 +66,7 @@ _HARMLESS_FOR: dict[str, frozenset[str]] = {
     "json.dumps": frozenset(("log", "code")),
     "base64.b64encode": frozenset(EVERY_USE),
 }
-_PASSED_ON = listed(
+_RETURN_ARGUMENT = word_set(
     "str bytes bytearray list tuple dict set frozenset sorted reversed iter next zip map filter"
     " enumerate unicode repr max min typing.cast cast"
     " os.path.join os.path.abspath os.path.normpath os.path.realpath os.path.expanduser"
@@ -78,7 +80,7 @@ _PASSED_ON = listed(
     " sqlalchemy.text sqlalchemy.sql.text sqlalchemy.sql.expression.text json.dumps"
     " asyncio.wait_for"
 )
-_PASSED_ON_METHODS = listed(
+_RETURN_RECEIVER = word_set(
     "strip lstrip rstrip lower upper title casefold capitalize swapcase encode decode replace"
     " split rsplit partition rpartition splitlines expandtabs zfill ljust rjust center translate"
     " removeprefix removesuffix get getlist get_all pop setdefault items keys values copy read"
@@ -89,7 +91,7 @@ _PASSED_ON_METHODS = listed(
 
 
 def attribute_trust(name: str, names: ImportedNames) -> Trust | None:
-    """How far to trust the attribute `name` (dotted, resolved); none: no known source."""
+    """How far to trust the attribute `name` (dotted, resolved); `None` if it is no known source."""
     if name in _LOCAL_ATTRIBUTES:
         return Trust.LOCAL
     root, _, attribute = name.rpartition(".")
@@ -101,13 +103,13 @@ def attribute_trust(name: str, names: ImportedNames) -> Trust | None:
     return None
 
 
-def handler_attribute(name: str, bases: tuple[str, ...]) -> bool:
-    """Whether `name` is what a client sent, in a class with these bases."""
+def is_handler_attribute(name: str, bases: tuple[str, ...]) -> bool:
+    """Whether `name` is data that a client sent, in a class with these bases."""
     return name in _HANDLER_ATTRIBUTES and any("HTTPRequestHandler" in base for base in bases)
 
 
 def call_trust(name: str, names: ImportedNames, receiver: str) -> Trust | None:
-    """How far to trust what the call `name` returns; none where it is no known source."""
+    """How far to trust what the call `name` returns; `None` if it is no known source."""
     if name in _LOCAL_CALLS:
         return Trust.LOCAL
     last = name.rsplit(".", 1)[-1]
@@ -115,43 +117,41 @@ def call_trust(name: str, names: ImportedNames, receiver: str) -> Trust | None:
         return Trust.REMOTE if "socket" in names.modules or "sock" in receiver else None
     if name in _TORNADO and "tornado" in names.modules:
         return Trust.REMOTE
-    if _FETCHED.match(name):
-        return Trust.REMOTE
-    return attribute_trust(name, names)
+    return Trust.REMOTE if _FETCHED.match(name) else attribute_trust(name, names)
 
 
-def call_safe_for(name: str) -> frozenset[str]:
-    """What the source `name` is harmless for all the same: a service's answer is no user's text."""
+def safe_uses_of_source(name: str) -> frozenset[str]:
+    """Uses that data from the source `name` is safe for: services are trusted more than users."""
     return _NOT_FROM_A_SERVICE if _FETCHED.match(name) else frozenset()
 
 
-def harmless_for(name: str) -> frozenset[str] | None:
-    """The kinds of use that a call of `name` makes its argument harmless for; none: it does not."""
-    if name in _HARMLESS_CALLS:
+def sanitized_uses(name: str) -> frozenset[str] | None:
+    """The uses that a call of `name` makes its argument safe for; `None` if there are none."""
+    if name in _SAFE_CALLS:
         return EVERY_USE
-    known = _HARMLESS_FOR.get(name)
+    known = _SANITIZED_USES.get(name)
     if known is not None:
         return known
     last = name.rsplit(".", 1)[-1]
     if last == "secure_filename":
         return frozenset(("path", "shell"))
-    return EVERY_USE if _HARMLESS_WORDS.search(last) and last != "unescape" else None
+    return EVERY_USE if _SANITIZER.search(last) and last != "unescape" else None
 
 
-def passes_on(name: str) -> bool:
-    """Whether the function `name` gives its argument on as it came."""
-    return name in _PASSED_ON
+def returns_argument(name: str) -> bool:
+    """Whether the function `name` returns its argument, possibly converted."""
+    return name in _RETURN_ARGUMENT
 
 
-def method_passes_on(last: str) -> bool:
-    """Whether a method of this name gives its object, or a part of it, on as it came."""
-    return last in _PASSED_ON_METHODS
+def returns_receiver(last: str) -> bool:
+    """Whether a method of this name returns its object or a part of it."""
+    return last in _RETURN_RECEIVER
 
 
 def url_variables(
     function: ast.FunctionDef | ast.AsyncFunctionDef,
 ) -> tuple[bool, dict[str, frozenset[str]]]:
-    """(is it a web handler, URL variable -> uses that its converter makes harmless)."""
+    """Whether `function` is a web handler, and URL variable -> uses its converter makes safe."""
     handler = False
     found: dict[str, frozenset[str]] = {}
     for decorator in function.decorator_list:
@@ -172,58 +172,34 @@ def url_variables(
     return handler, found
 
 
-def text_annotation(annotation: ast.expr | None) -> bool:
-    """Whether a parameter so annotated may carry text that someone else wrote."""
+def allows_text(annotation: ast.expr | None) -> bool:
+    """Whether a parameter with this annotation may hold text."""
     if annotation is None:
         return True
     node = annotation
     if isinstance(node, ast.Constant):
-        if node.value is None:
-            return True
-        return isinstance(node.value, str) and "str" in node.value
+        return node.value is None or (isinstance(node.value, str) and "str" in node.value)
     if isinstance(node, ast.BinOp):
-        return text_annotation(node.left) or text_annotation(node.right)
+        return allows_text(node.left) or allows_text(node.right)
     if isinstance(node, ast.Subscript):
         node = node.value
-    last = (
-        node.attr
-        if isinstance(node, ast.Attribute)
-        else node.id
-        if isinstance(node, ast.Name)
-        else ""
-    )
-    return last in _TEXT_TYPES
+    return last_name(node) in _TEXT_TYPES
 
 
-_NUMBERS = listed(
-    "int float bool complex Decimal datetime date timedelta UUID Literal Enum IPv4Address"
-    " Type type Callable"
-)
-
-
-def number_annotation(annotation: ast.expr | None) -> bool:
-    """Whether a parameter so annotated can't carry free text."""
+def excludes_text(annotation: ast.expr | None) -> bool:
+    """Whether a parameter with this annotation can't hold free text."""
     if annotation is None:
         return False
     node = annotation
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value in _NUMBERS
     if isinstance(node, ast.BinOp):
-        sides = (node.left, node.right)
-        return all(number_annotation(side) or _is_none(side) for side in sides)
+        return all(
+            excludes_text(side) or (isinstance(side, ast.Constant) and side.value is None)
+            for side in (node.left, node.right)
+        )
     if isinstance(node, ast.Subscript):
         if isinstance(node.value, ast.Name) and node.value.id == "Optional":
-            return number_annotation(node.slice)
+            return excludes_text(node.slice)
         node = node.value
-    last = (
-        node.attr
-        if isinstance(node, ast.Attribute)
-        else node.id
-        if isinstance(node, ast.Name)
-        else ""
-    )
-    return last in _NUMBERS
-
-
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
+    return last_name(node) in _NUMBERS

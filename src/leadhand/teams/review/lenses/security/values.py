@@ -1,7 +1,7 @@
 """What the data flow knows of a value: how far to trust it, where it is from, what it looks like.
 
-A text keeps its shape: constant parts as they are, every other part a `HOLE`, with what fills the
-holes beside it, in order. Pure data and the few ways in which values combine.
+A text keeps its shape: its constant parts, with a `HOLE` for every other part and, separately, the
+values that fill the holes, in order. Pure data and the few ways in which values combine.
 """
 
 import re
@@ -9,73 +9,73 @@ from enum import IntEnum
 from typing import NamedTuple
 
 HOLE = "\x00"
-_LONGEST_TEXT = 4_000
-_MOST_HOLES = 24
-_MOST_STEPS = 6
+_MAX_TEXT = 4_000
+_MAX_HOLES = 24
+_MAX_STEPS = 6
 _PERCENT = re.compile(r"%(?:%|(?:\(([^()]*)\))?[-+ #0]*[\d*]*(?:\.[\d*]+)?([a-zA-Z]))")
 _BRACES = re.compile(r"\{\{|\}\}|\{([^{}]*)\}")
 _NUMBER_SPEC = re.compile(r"[dxXobfFeEgGn%]$")
 
 
 class Trust(IntEnum):
-    """Who decides what the value is, from the author of the code to anyone on the network."""
+    """Who controls the value, from the author of the code to anyone on the network."""
 
     CONSTANT = 0
     CLEAN = 1
-    """Checked, escaped for every use, or of a type that can't carry text."""
+    """Checked, escaped for every use, or of a type that can't contain text."""
     UNKNOWN = 2
     PARAMETER = 3
-    """A parameter of the function at hand: its callers decide."""
+    """A parameter of the current function: its callers control it."""
     LOCAL = 4
-    """Whoever starts the program: arguments, standard input, environment."""
+    """Arguments, standard input, environment: the user who starts the program controls it."""
     REMOTE = 5
-    """Whoever sends the request or the packet."""
+    """The sender of a request or a packet controls it."""
 
 
 class Value(NamedTuple):
-    """One value, as far as it is known."""
+    """What is known of one value."""
 
     trust: Trust
     origin: str = ""
-    """The words of the code it came from, for messages."""
+    """The code that it came from, for messages."""
     text: str = HOLE
     holes: tuple["Value", ...] = ()
-    """What fills the holes of `text`, in order; empty for a value that is one hole itself."""
+    """What fills the holes of `text`, in order; empty if the whole value is one hole."""
     made_by: str = ""
-    """Dotted name of the call or import that made it, where known."""
-    safe: frozenset[str] = frozenset()
-    """Kinds of use (`shell`, `path`, `html`, ...) that it was made harmless for."""
+    """Dotted name of the call or import that made it, if known."""
+    safe_for: frozenset[str] = frozenset()
+    """Uses (`shell`, `path`, `html`, ...) that it was made safe for."""
     steps: tuple[int, ...] = ()
-    """Lines on which it was assigned on its way here, oldest first."""
+    """Lines that assigned it on its way here, oldest first."""
 
     @property
     def pieces(self) -> tuple["Value", ...]:
-        """What fills the holes; the value itself where it is one hole."""
+        """What fills the holes; the value itself if it is one hole."""
         return self.holes or ((self,) if HOLE in self.text else ())
 
     @property
     def built(self) -> bool:
-        """Whether it was put together from constant text and something else."""
+        """Whether it combines constant text with something else."""
         return HOLE in self.text and self.text != HOLE
 
     @property
     def constant(self) -> str | None:
-        """The text, where it is a constant."""
+        """The text, if it is a constant."""
         return self.text if self.trust is Trust.CONSTANT and HOLE not in self.text else None
 
-    def worst(self, kind: str) -> "Value":
-        """The least trusted piece that nothing made harmless for `kind` of use."""
+    def least_trusted(self, use: str) -> "Value":
+        """The least trusted piece that was not made safe for `use`."""
         found = NOTHING
         for piece in self.pieces:
-            if kind not in piece.safe and kind not in self.safe and piece.trust > found.trust:
+            if use not in piece.safe_for | self.safe_for and piece.trust > found.trust:
                 found = piece
         return found
 
-    def at(self, line: int) -> "Value":
+    def assigned_at(self, line: int) -> "Value":
         """The same value after an assignment on `line`."""
         if self.trust <= Trust.CLEAN:
             return self
-        return self._replace(steps=(*self.steps[-_MOST_STEPS:], line))
+        return self._replace(steps=(*self.steps[-_MAX_STEPS:], line))
 
 
 NOTHING = Value(Trust.CONSTANT, text="")
@@ -84,7 +84,7 @@ UNKNOWN = Value(Trust.UNKNOWN)
 
 
 def merge(values: list[Value]) -> Value:
-    """One of several values, as after two branches: the least trusted stands for all."""
+    """One value for several, as after two branches: the least trusted of them."""
     found = values[0] if values else NOTHING
     for value in values[1:]:
         if value.trust > found.trust or (value.trust == found.trust and value.built):
@@ -93,11 +93,11 @@ def merge(values: list[Value]) -> Value:
 
 
 def concat(values: list[Value]) -> Value:
-    """The text of `values` one after the other."""
+    """The concatenated text of `values`."""
     text = "".join(value.text for value in values)
     holes = tuple(piece for value in values for piece in value.pieces)
     least = merge(values)
-    if len(text) > _LONGEST_TEXT or len(holes) > _MOST_HOLES:
+    if len(text) > _MAX_TEXT or len(holes) > _MAX_HOLES:
         return least._replace(text=f"{text[:200]}{HOLE}", holes=(merge(list(holes)),))
     steps = tuple(dict.fromkeys(step for value in values for step in value.steps))
     return Value(
@@ -106,8 +106,8 @@ def concat(values: list[Value]) -> Value:
     )  # fmt: skip
 
 
-def percent(template: Value, args: list[Value], named: dict[str, Value]) -> Value:
-    """`template % args`, where the template's constant parts keep their shape."""
+def percent_format(template: Value, args: list[Value], named: dict[str, Value]) -> Value:
+    """`template % args`."""
     if HOLE in template.text:
         return concat([template, *args, *named.values()])
     rest = iter(args)
@@ -126,8 +126,8 @@ def percent(template: Value, args: list[Value], named: dict[str, Value]) -> Valu
     return concat([*parts, literal(template.text[end:])])
 
 
-def braces(template: Value, args: list[Value], named: dict[str, Value]) -> Value:
-    """`template.format(...)`, where the template's constant parts keep their shape."""
+def str_format(template: Value, args: list[Value], named: dict[str, Value]) -> Value:
+    """`template.format(...)`."""
     if HOLE in template.text:
         return concat([template, *args, *named.values()])
     count = 0

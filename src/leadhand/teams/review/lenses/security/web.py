@@ -1,6 +1,6 @@
-"""Rules on what a web application sends back, where it sends people, and what it fetches for them.
+"""Rules on the responses, redirects, requests and settings of web applications.
 
-Most need data that provably comes from a request; the rest read the application's own switches.
+Most rules need data that provably comes from a request; the others check settings.
 """
 
 import re
@@ -15,17 +15,17 @@ from leadhand.teams.review.lenses.security.events import (
     SecurityHit,
     Store,
     Topic,
-    flows,
+    flow_lines,
 )  # fmt: skip
 from leadhand.teams.review.lenses.security.hints import CALL, TRUE
-from leadhand.teams.review.lenses.security.names import listed, words
+from leadhand.teams.review.lenses.security.names import word_set, words
 from leadhand.teams.review.lenses.security.values import HOLE, Trust, Value
 
 _FAMILY = "security/untrusted-input"
 _SWITCH = "security/web-settings"
 XSS = LensRule(
     "security/cross-site-scripting", _FAMILY, "critical",
-    "Script in the input runs in the browser of whoever opens the page.",
+    "Scripts in the input run in the browsers of visitors.",
     "Render a template with autoescaping, or escape the value with `markupsafe.escape`.",
 )  # fmt: skip
 MARKUP = LensRule(
@@ -35,17 +35,17 @@ MARKUP = LensRule(
 )  # fmt: skip
 REDIRECT = LensRule(
     "security/open-redirect", _FAMILY, "warning",
-    "A link to this site can lead anywhere, which phishing lives on.",
-    "Redirect to paths of this site only, or check the host against a list.",
+    "A link to this site can lead anywhere, which helps phishing.",
+    "Redirect to paths of this site only, or check the host against an allow-list.",
 )  # fmt: skip
 SSRF = LensRule(
     "security/request-forgery", _FAMILY, "critical",
-    "The client decides what this server fetches, inner services included.",
-    "Check the host against a list of those it may reach.",
+    "The client decides what this server fetches, even from internal services.",
+    "Check the host against an allow-list.",
 )  # fmt: skip
 URL_PART = LensRule(
     "security/request-path", _FAMILY, "warning",
-    "With `..`, `?` or `#` the client reaches other addresses of that service.",
+    "With `..`, `?` or `#`, the client can reach other endpoints of that service.",
     "Quote it: `urllib.parse.quote(value, safe='')`.",
 )  # fmt: skip
 HEADER = LensRule(
@@ -55,8 +55,8 @@ HEADER = LensRule(
 )  # fmt: skip
 ERROR = LensRule(
     "security/error-details", _FAMILY, "warning",
-    "Stack traces tell an attacker how the program is made.",
-    "Log the details and send a plain message.",
+    "Stack traces show an attacker how the program works.",
+    "Log the details and send a generic message.",
 )  # fmt: skip
 DEBUG = LensRule(
     "security/debug-mode", _SWITCH, "critical",
@@ -65,13 +65,13 @@ DEBUG = LensRule(
 )  # fmt: skip
 COOKIE = LensRule(
     "security/insecure-cookie", _SWITCH, "warning",
-    "The session can be read by scripts, or on an unencrypted connection.",
+    "Scripts can read the session, or it is sent over unencrypted connections.",
     "Set `secure=True, httponly=True, samesite='Lax'`.",
 )  # fmt: skip
 CSRF = LensRule(
     "security/csrf-off", _SWITCH, "warning",
     "Other sites can then make a visitor's browser submit forms.",
-    "Leave the protection on, and exempt single views that verify a signature.",
+    "Leave the protection on, and exempt only views that verify a signature.",
 )  # fmt: skip
 CORS = LensRule(
     "security/cors-any-origin", _SWITCH, "warning",
@@ -80,7 +80,7 @@ CORS = LensRule(
 )  # fmt: skip
 AUTOESCAPE = LensRule(
     "security/autoescape-off", _SWITCH, "warning",
-    "Values are put into HTML unescaped.",
+    "Jinja puts values into HTML unescaped.",
     "Pass `autoescape=select_autoescape()`.",
 )  # fmt: skip
 
@@ -93,28 +93,28 @@ _FETCHES = re.compile(
     r"|^urllib\.request\.(?:urlopen|urlretrieve|Request)$|^(?:aiohttp|requests|httpx)\.\w+\(\)\.\w+$"
     r"|^http\.client\.HTTPS?Connection$|^urllib2\.urlopen$"
 )
-_REDIRECTS = listed(
+_REDIRECTS = word_set(
     "redirect HttpResponseRedirect HttpResponsePermanentRedirect RedirectResponse HTTPFound"
     " HTTPSeeOther"
 )
-_RESPONSES = listed(
+_RESPONSES = word_set(
     "flask.make_response flask.Response django.http.HttpResponse django.http.response.HttpResponse"
     " starlette.responses.HTMLResponse fastapi.responses.HTMLResponse flask.wrappers.Response"
     " werkzeug.Response werkzeug.wrappers.Response"
 )
-_MARKUPS = listed(
+_MARKUPS = word_set(
     "markupsafe.Markup flask.Markup jinja2.Markup django.utils.safestring.mark_safe"
     " django.utils.safestring.SafeString django.utils.html.format_html"
 )
-_SESSION_WORDS = listed("session sessionid sid auth token jwt login")
+_SESSION_WORDS = word_set("session sessionid sid auth token jwt login")
 _APPS = frozenset(("flask.Flask", "flask.Flask()"))
-_COOKIE_SETTINGS = listed("SESSION_COOKIE_SECURE SESSION_COOKIE_HTTPONLY CSRF_COOKIE_SECURE")
+_COOKIE_SETTINGS = word_set("SESSION_COOKIE_SECURE SESSION_COOKIE_HTTPONLY CSRF_COOKIE_SECURE")
 _CSRF_SETTINGS = frozenset(("WTF_CSRF_ENABLED", "CSRF_ENABLED", "WTF_CSRF_CHECK_DEFAULT"))
 _SCHEME = re.compile(r"^https?://(?=\x00)|^//", re.IGNORECASE)
 
 
-def look(event: Event) -> Iterator[SecurityHit]:
-    """What is wrong with `event`, if anything."""
+def find(event: Event) -> Iterator[SecurityHit]:
+    """The hits of this topic's rules in `event`."""
     match event:
         case ResolvedCall():
             yield from _call(event)
@@ -142,17 +142,15 @@ def _call(event: ResolvedCall) -> Iterator[SecurityHit]:
     elif _FETCHES.match(name) or (last in ("get", "post") and _client(event)):
         index = 1 if last in ("request", "stream") else 0
         url = event.arg(index, "url", "host")
-        piece = url.worst("url")
+        piece = url.least_trusted("url")
         if piece.trust is not Trust.REMOTE:
             return
-        if _leads(url):
-            message = f"`{piece.origin}` decides what `{name}` in {event.scope.title} fetches."
-            yield SecurityHit(SSRF, event.node, message, flows(url, piece))
+        if _controls_host(url):
+            message = f"`{piece.origin}` decides what {event.title} fetches."
+            yield SecurityHit(SSRF, event.node, message, flow_lines(url, piece))
         elif "?" not in url.text.split(HOLE, 1)[0]:
-            message = (
-                f"`{piece.origin}` goes unquoted into the URL of `{name}` in {event.scope.title}."
-            )
-            yield SecurityHit(URL_PART, event.node, message, flows(url, piece))
+            message = f"`{piece.origin}` goes unquoted into the URL of {event.title}."
+            yield SecurityHit(URL_PART, event.node, message, flow_lines(url, piece))
 
 
 def _client(event: ResolvedCall) -> bool:
@@ -160,41 +158,39 @@ def _client(event: ResolvedCall) -> bool:
     return made in ("requests.Session", "requests.session", "httpx.Client", "httpx.AsyncClient")
 
 
-def _leads(url: Value) -> bool:
-    """Whether the client's part of `url` stands where its host is decided."""
+def _controls_host(url: Value) -> bool:
+    """Whether the client controls the host of `url`."""
     start = _SCHEME.sub("", url.text)
     return start.startswith(HOLE) and bool(url.pieces) and url.pieces[0].trust is Trust.REMOTE
 
 
 def _markup(event: ResolvedCall) -> Iterator[SecurityHit]:
     text = event.arg(0, "s", "base", "format_string")
-    piece = text.worst("html")
+    piece = text.least_trusted("html")
     named = piece.trust is Trust.PARAMETER and "." not in piece.origin
     tagged = text.built and "<" in text.text and (named or piece.trust is Trust.LOCAL)
     if tagged or piece.trust is Trust.REMOTE:
-        message = f"`{event.name}` in {event.scope.title} trusts `{piece.origin}` inside markup."
-        yield SecurityHit(MARKUP, event.node, message, flows(text, piece))
+        message = f"{event.title} puts `{piece.origin}` into markup."
+        yield SecurityHit(MARKUP, event.node, message, flow_lines(text, piece))
 
 
 def _xss(event: ResolvedCall | Return, body: Value, where: str) -> Iterator[SecurityHit]:
-    piece = body.worst("html")
+    piece = body.least_trusted("html")
     if piece.trust is Trust.REMOTE:
         message = (
-            f"`{piece.origin}` goes into the page by {where} in {event.scope.title} as it came."
+            f"`{piece.origin}` reaches the page unescaped through {where} in {event.scope.title}."
         )
-        yield SecurityHit(XSS, event.node, message, flows(body, piece))
+        yield SecurityHit(XSS, event.node, message, flow_lines(body, piece))
     elif "traceback.format_exc" in piece.made_by:
-        message = (
-            f"{where.capitalize()} in {event.scope.title} sends the stack trace to the client."
-        )
+        message = f"{where} in {event.scope.title} sends the stack trace to the client."
         yield SecurityHit(ERROR, event.node, message)
 
 
 def _redirect(event: ResolvedCall | Store, target: Value, where: str) -> Iterator[SecurityHit]:
-    piece = target.worst("url")
-    if piece.trust is Trust.REMOTE and _leads(target):
+    piece = target.least_trusted("url")
+    if piece.trust is Trust.REMOTE and _controls_host(target):
         message = f"`{piece.origin}` decides where {where} in {event.scope.title} leads."
-        yield SecurityHit(REDIRECT, event.node, message, flows(target, piece))
+        yield SecurityHit(REDIRECT, event.node, message, flow_lines(target, piece))
 
 
 def _return(event: Return) -> Iterator[SecurityHit]:
@@ -208,18 +204,18 @@ def _store(event: Store) -> Iterator[SecurityHit]:
     off = event.value.constant == "False"
     where = event.scope.title
     if event.key in _COOKIE_SETTINGS and off:
-        yield SecurityHit(COOKIE, event.node, f"`{event.key}` is switched off.")
+        yield SecurityHit(COOKIE, event.node, f"`{event.key}` is turned off.")
     elif event.key in _CSRF_SETTINGS and off:
-        yield SecurityHit(CSRF, event.node, f"`{event.key}` is switched off.")
+        yield SecurityHit(CSRF, event.node, f"`{event.key}` is turned off.")
     elif event.key == "debug" and event.value.constant == "True" and event.owner.made_by in _APPS:
-        yield SecurityHit(DEBUG, event.node, f"`{event.name}` is switched on in {where}.")
+        yield SecurityHit(DEBUG, event.node, f"`{event.name}` is turned on in {where}.")
     elif key == "location" and "headers" in event.name:
         yield from _redirect(event, event.value, "the `Location` header")
     elif key == "content-type" and "headers" in event.name:
-        piece = event.value.worst("header")
+        piece = event.value.least_trusted("header")
         if piece.trust is Trust.REMOTE:
-            message = f"`{piece.origin}` decides the content type that {where} answers with."
-            yield SecurityHit(HEADER, event.node, message, flows(event.value, piece))
+            message = f"`{piece.origin}` decides the content type of the response in {where}."
+            yield SecurityHit(HEADER, event.node, message, flow_lines(event.value, piece))
 
 
 def _settings(event: ResolvedCall) -> Iterator[SecurityHit]:
@@ -232,15 +228,16 @@ def _settings(event: ResolvedCall) -> Iterator[SecurityHit]:
         origins = event.arg(-1, "origins", "allow_origins", "resources")
         credentials = event.is_true("supports_credentials") or event.is_true("allow_credentials")
         if credentials and origins.constant == "*":
-            yield SecurityHit(
-                CORS, event.node, f"`{last}` in {where} allows any origin with credentials."
-            )
+            message = f"`{last}` in {where} allows any origin with credentials."
+            yield SecurityHit(CORS, event.node, message)
     elif event.name in ("jinja2.Environment", "jinja2.environment.Environment"):
         yield from _environment(event)
     elif last == "get_template" and event.receiver.made_by == "jinja2.Environment":
         page = event.arg(0).text.endswith((".html", ".htm", ".xhtml"))
         if page and not event.scope.facts.get("escapes"):
-            message = f"The Jinja environment in {where} renders `{event.arg(0).text}` unescaped."
+            message = (
+                f"The Jinja environment in {where} renders `{event.arg(0).text}` without escaping."
+            )
             yield SecurityHit(AUTOESCAPE, event.node, message, event.receiver.steps)
 
 
@@ -265,7 +262,8 @@ def _environment(event: ResolvedCall) -> Iterator[SecurityHit]:
     if event.spread or "autoescape" in event.keywords:
         event.scope.facts["escapes"] = not event.is_false("autoescape")
     if event.is_false("autoescape") and _serves(event.scope):
-        yield SecurityHit(AUTOESCAPE, event.node, f"`autoescape=False` in {event.scope.title}.")
+        message = f"`autoescape=False` in {event.scope.title} turns off escaping."
+        yield SecurityHit(AUTOESCAPE, event.node, message)
 
 
 def _serves(scope: Scope) -> bool:
@@ -276,15 +274,15 @@ TOPIC = Topic(
     rules=_RULES,
     calls=_REDIRECTS
     | frozenset(name.rsplit(".", 1)[-1] for name in _RESPONSES | _MARKUPS)
-    | listed(
+    | word_set(
         "get post put patch delete head options request stream urlopen urlretrieve Request"
         " HTTPConnection HTTPSConnection run set_cookie CORS add_middleware Environment"
         " get_template Middleware"
     ),
-    look=look,
+    find=find,
     hints={
         **dict.fromkeys(
-            listed(
+            word_set(
                 "Markup mark_safe SafeString format_html set_cookie CORS CORSMiddleware"
                 " autoescape format_exc get_template"
             ),
@@ -294,5 +292,5 @@ TOPIC = Topic(
         "Environment": CALL,
         **dict.fromkeys(_COOKIE_SETTINGS | _CSRF_SETTINGS, ()),
     },
-    others=frozenset((Return, Store)),
+    event_kinds=frozenset((Return, Store)),
 )

@@ -1,31 +1,30 @@
-"""Which names a condition checks, so that what stands behind it is not untrusted any more.
+"""The names that a condition checks; their values are trusted in the code behind it.
 
-Generous on purpose: a condition that looks at a value at all, in a way that could tell good from
-bad, counts as a check of it.
+Generous on purpose: any condition that could tell a good value from a bad one counts as a check.
 """
 
 import ast
+import itertools
+from collections.abc import Iterator
 
-from leadhand.teams.review.lenses.security.names import listed, plain, words
+from leadhand.teams.review.lenses.security.names import last_name, word_set, words, written_name
 
-_TELLS_NOTHING = listed(
+_NO_CHECKS = word_set(
     "exists isfile isdir lexists access isinstance hasattr len bool any all print getattr get"
     " is_file is_dir endswith strip lower upper callable str type"
 )
-_ABOUT_WHO = listed(
+_IDENTITY_WORDS = word_set(
     "auth authorized authorised authorize authenticated permission permitted owner owns login"
     " logged admin role"
 )
-"""A check of who someone is says nothing of what they wrote."""
-_MOST_NODES = 400
+"""A check of a user's identity says nothing about the user's input."""
+_MAX_NODES = 400
 
 
-def checked(test: ast.expr) -> set[str]:
+def checked_names(test: ast.expr) -> set[str]:
     """The names (`name` or `self.name`) that `test` checks."""
     found: set[str] = set()
-    for count, node in enumerate(ast.walk(test)):
-        if count > _MOST_NODES:
-            break
+    for node in _walk(test):
         if isinstance(node, ast.Call):
             found.update(_checked_by_call(node))
         elif isinstance(node, ast.Compare):
@@ -33,12 +32,10 @@ def checked(test: ast.expr) -> set[str]:
     return found - {"", "self", "cls"}
 
 
-def guard_words(test: ast.expr) -> frozenset[str]:
-    """The words of the names in `test`."""
+def condition_words(test: ast.expr) -> frozenset[str]:
+    """The words of the names and texts in `test`."""
     found: set[str] = set()
-    for count, node in enumerate(ast.walk(test)):
-        if count > _MOST_NODES:
-            break
+    for node in _walk(test):
         if isinstance(node, ast.Name):
             found.update(words(node.id))
         elif isinstance(node, ast.Attribute):
@@ -50,17 +47,13 @@ def guard_words(test: ast.expr) -> frozenset[str]:
 
 def _checked_by_call(node: ast.Call) -> set[str]:
     function = node.func
-    last = function.attr if isinstance(function, ast.Attribute) else plain(function)
-    if last in _TELLS_NOTHING or _ABOUT_WHO & set(words(last)):
+    last = last_name(function)
+    if last in _NO_CHECKS or _IDENTITY_WORDS & set(words(last)):
         return set()
-    found = {name for arg in _arguments(node) for name in _names(arg)}
+    parts = [*node.args, *(keyword.value for keyword in node.keywords)]
     if isinstance(function, ast.Attribute):
-        found.update(_names(function.value))
-    return found
-
-
-def _arguments(node: ast.Call) -> list[ast.expr]:
-    return [*node.args, *(keyword.value for keyword in node.keywords)]
+        parts.append(function.value)
+    return {name for part in parts for name in _names(part)}
 
 
 def _checked_by_comparison(node: ast.Compare) -> set[str]:
@@ -78,14 +71,13 @@ def _checked_by_comparison(node: ast.Compare) -> set[str]:
 
 
 def _names(node: ast.expr) -> set[str]:
-    """The name that `node` is, or the names that it is made of by attributes, items and calls."""
-    found: set[str] = set()
-    for count, part in enumerate(ast.walk(node)):
-        if count > _MOST_NODES:
-            break
-        if isinstance(part, ast.Name | ast.Attribute):
-            found.add(plain(part))
-    return found
+    """The names (`name` or `self.name`) in `node`."""
+    parts = (part for part in _walk(node) if isinstance(part, ast.Name | ast.Attribute))
+    return {written_name(part) for part in parts}
+
+
+def _walk(node: ast.expr) -> Iterator[ast.AST]:
+    return itertools.islice(ast.walk(node), _MAX_NODES)
 
 
 def _empty(node: ast.expr) -> bool:
