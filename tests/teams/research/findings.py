@@ -5,8 +5,8 @@ from pathlib import Path
 
 from leadhand.contracts.outcome import Handoff, Result
 from leadhand.teams.research.findings import Findings
-from leadhand.teams.research.tables import worked_out
-from leadhand.teams.research.word_forms import asked
+from leadhand.teams.research.tables import analysed
+from leadhand.teams.research.word_forms import request_in
 from leadhand.tools.files import Inputs
 from leadhand.tools.sql import SqlTools
 from tests.tools.sql.forks import in_fork
@@ -30,7 +30,7 @@ def work_out(handoff: Handoff) -> Result:
     """As `tables.work_out`, but that requests of the database are answered in forks."""
     inputs = Inputs.of([Path(path) for path in handoff.artifacts])
     with SqlTools(inputs, answer=in_fork) as tools:
-        return worked_out(tools, asked(handoff.intent))
+        return analysed(tools, request_in(handoff.intent))
 
 
 def found(work: Callable[[Handoff], Result], request: str, *paths: Path) -> Findings:

@@ -6,7 +6,7 @@ import pytest
 
 from leadhand.contracts.outcome import Result
 from leadhand.teams.research import passages, report
-from leadhand.teams.research.fastest import asked_group
+from leadhand.teams.research.fastest import grouping_word
 from leadhand.tools.sql.periods import dated, read_all, when
 from tests.teams.research.findings import handoff, work_out
 from tests.tools.sql.tables import write_parquet
@@ -113,7 +113,7 @@ def test_a_column_for_each_region_is_a_row_for_each(tmp_path: Path) -> None:
     ],
 )
 def test_what_a_request_calls_the_groups_is_a_noun(request_: str, group: str | None) -> None:
-    assert asked_group(request_) == group
+    assert grouping_word(request_) == group
 
 
 def test_columns_of_several_measures_are_no_regions(tmp_path: Path) -> None:
@@ -172,7 +172,10 @@ def test_what_began_at_zero_or_below_is_named_and_not_ranked(tmp_path: Path) -> 
     (tmp_path / "r.csv").write_text(text)
     said = first(tmp_path)
     assert said.startswith("**Nothing grows: South falls least.**")
-    assert "Not ranked, as it began at zero or below: North (-10 to 20) and West (0 to 6)." in said
+    assert (
+        "Not ranked, because it began at zero or below: North (-10 to 20) and West (0 to 6)."
+        in said
+    )
 
 
 def test_infinite_and_missing_values_are_left_out_and_named(tmp_path: Path) -> None:
@@ -182,7 +185,7 @@ def test_infinite_and_missing_values_are_left_out_and_named(tmp_path: Path) -> N
     (tmp_path / "r.csv").write_text(f"year,region,revenue\n{rows}")
     written = answered(tmp_path)[0]
     assert "**South grows fastest.** Revenue from 2021 to 2023: South from 2 to 5" in written
-    assert "Not ranked, for want of figures at both ends: West." in written
+    assert "Not ranked, because figures are missing: West." in written
     assert "2 values are infinite or no number (NaN) in revenue, and left out." in written
     assert "nan %" not in written
 
@@ -210,7 +213,7 @@ def test_the_slowest_and_what_falls_are_asked_for_too(
 def test_without_two_periods_the_question_is_a_gap(tmp_path: Path) -> None:
     (tmp_path / "r.csv").write_text("region,revenue\nNorth,10\nSouth,20\n")
     (missing,) = work_out(handoff(QUESTION, tmp_path)).missing
-    assert missing.startswith("growth: not worked out: no table has figures for two periods")
+    assert missing.startswith("growth: not computed: no table has figures for two periods")
 
 
 def test_a_region_that_no_note_mentions_is_a_gap(tmp_path: Path) -> None:

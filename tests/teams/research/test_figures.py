@@ -7,10 +7,10 @@ import pytest
 from leadhand.teams.research.excerpts import MAX_CHARS, excerpt
 from leadhand.teams.research.figures import change, counted, number, percent, value
 from leadhand.teams.research.word_forms import (
-    asked,
     irregular_forms,
     matched,
-    merit,
+    relevance,
+    request_in,
     stem,
     subject,
     weights,
@@ -89,8 +89,8 @@ def test_the_subject_leaves_out_how_to_answer() -> None:
 
 
 def test_the_request_is_what_ends_an_intent() -> None:
-    assert asked("Find the passages on this: why? and: when?") == "why? and: when?"
-    assert asked("Find why prices rose") == "Find why prices rose"
+    assert request_in("Find the passages on this: why? and: when?") == "why? and: when?"
+    assert request_in("Find why prices rose") == "Find why prices rose"
 
 
 def test_an_excerpt_is_the_paragraph_that_speaks_of_the_words() -> None:
@@ -112,7 +112,7 @@ def test_of_a_list_or_a_table_the_item_is_quoted_with_all_its_lines() -> None:
 def test_a_rare_word_says_more_than_a_common_one() -> None:
     said = weights(["model", "429", "never"], ["a model", "the model on 429", "models", "model"])
     assert said["429"] > said["model"] > 0
-    assert merit(said, "wait after 429") > merit(said, "every model")
+    assert relevance(said, "wait after 429") > relevance(said, "every model")
 
 
 @pytest.mark.parametrize("text", ["", "# Only\n## headings", "x" * 5_000, "a b " * 2_000, "\n\n"])

@@ -51,7 +51,7 @@ def test_a_table_is_no_document(folder: Path) -> None:
 
 def test_what_no_document_speaks_of_is_named(folder: Path) -> None:
     findings = found(find, "What do they say about zebras?", folder)
-    assert findings.lead == ('Nothing in 5 documents speaks of "zebras".',)
+    assert findings.lead == ('Nothing in 5 documents mentions "zebras".',)
     assert findings.unknown == ("zebras",)
     assert not findings.sections
 

@@ -78,7 +78,7 @@ def test_files_that_were_not_read_are_gaps_of_the_answer_in_a_line_for_each_reas
 @pytest.mark.parametrize(
     ("request_", "sources", "tables", "missing"),
     [
-        ("Why did prices go up?", False, False, "nothing that was handed in bears on the request"),
+        ("Why did prices go up?", False, False, "no input is relevant to the request"),
         ("Why did prices go up?", False, True, "no document that was handed in says anything"),
         ("Total revenue by region", False, True, ""),
         ("Why did prices go up?", True, False, ""),
@@ -101,7 +101,7 @@ def test_a_task_that_gave_nothing_is_named_with_the_reason() -> None:
         Digest(task_id="tables", status="failed", why_missing="the disk\n# is full"),
         sources=SOURCES,
     )
-    assert "- tables gave nothing: the disk # is full" in text.splitlines()
+    assert "- tables has no result: the disk # is full" in text.splitlines()
     assert "## What the tables show" not in text
 
 

@@ -48,7 +48,7 @@ def test_a_request_that_names_a_measure_and_a_group_narrows_the_figures(north: F
     (gap,) = north.gaps
     assert (gap.name, gap.why) == (
         "customers.json",
-        "not worked out, as other tables are nearer to the request",
+        "not analysed, because other tables match the request better",
     )
 
 

@@ -1,11 +1,11 @@
-"""What the columns of a table hold, and its highest and lowest rows."""
+"""Describes the columns of a table, and its highest and lowest rows."""
 
 from collections.abc import Sequence
 from typing import Final
 
 from leadhand.teams.research.figures import counted, number, type_word, value
+from leadhand.teams.research.findings import ReportPart
 from leadhand.teams.research.focus import Focus
-from leadhand.teams.research.part import Part
 from leadhand.teams.research.quoting import cited, inline, table
 from leadhand.tools.sql.profile import ColumnProfile, RankedRow, TableProfile
 
@@ -14,20 +14,20 @@ MAX_RANKED: Final = 3
 _CELL_CHARS: Final = 40
 
 
-def columns(profile: TableProfile, focus: Focus) -> Part:
-    """Every column with its type and range; of very many those first that figures are about."""
-    told = {*focus.measures, focus.group.name if focus.group else ""}
-    ordered = sorted(profile.columns, key=lambda one: one.name not in told)
+def columns(profile: TableProfile, focus: Focus) -> ReportPart:
+    """The columns with their types and values; if there are many, those in `focus` come first."""
+    focused = {*focus.measures, focus.group.name if focus.group else ""}
+    ordered = sorted(profile.columns, key=lambda one: one.name not in focused)
     some = [one for one in profile.columns if one in ordered[:MAX_COLUMNS]]
-    rows = [(inline(one.name, max_chars=60), type_word(one.type), _holds(one)) for one in some]
+    rows = [(inline(one.name, max_chars=60), type_word(one.type), _content(one)) for one in some]
     more = len(profile.table.columns) - len(rows)
     rest = f"\n\nAnd {counted(more, 'column')} more." if more > 0 else ""
-    return Part(f"**Columns**\n\n{table(('column', 'type', 'values'), rows, left=3)}{rest}")
+    return ReportPart(f"**Columns**\n\n{table(('column', 'type', 'values'), rows, left=3)}{rest}")
 
 
-def ranking(profile: TableProfile, focus: Focus) -> list[Part]:
-    """The rows with the most and the least of each measure of `focus`."""
-    parts: list[Part] = []
+def ranking(profile: TableProfile, focus: Focus) -> list[ReportPart]:
+    """The highest and lowest rows by each measure of `focus`."""
+    parts: list[ReportPart] = []
     for one in profile.rankings:
         if one.measure in focus.measures and one.top and one.top[0].value != one.top[-1].value:
             ref = f"{profile.table.file}: rows by {one.measure}"
@@ -35,7 +35,7 @@ def ranking(profile: TableProfile, focus: Focus) -> list[Part]:
             if one.bottom:
                 lines.append(f"- Lowest: {_rows(one.bottom)}")
             title = f"**Rows by {inline(one.measure)}** {cited(ref)}"
-            parts.append(Part("\n".join([f"{title}\n", *lines]), ref=ref))
+            parts.append(ReportPart("\n".join([f"{title}\n", *lines]), ref=ref))
     return parts
 
 
@@ -43,7 +43,7 @@ def _rows(ranked: Sequence[RankedRow]) -> str:
     return "; ".join(f"{inline(one.label)} ({number(one.value)})" for one in ranked[:MAX_RANKED])
 
 
-def _holds(column: ColumnProfile) -> str:
+def _content(column: ColumnProfile) -> str:
     empty = f"; {column.nulls:,} empty" if column.nulls else ""
     return f"{_values(column)}{empty}"
 

@@ -1,14 +1,14 @@
-"""The part of a passage that is worth quoting: whole paragraphs, with the line they begin on."""
+"""Picks the part of a passage to quote: whole paragraphs, with the place where they begin."""
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from leadhand.teams.research.word_forms import merit
+from leadhand.teams.research.word_forms import relevance
 
 MAX_CHARS: Final = 700
-"""How long a quotation may be; a single sentence may be longer, and is then cut."""
+"""The longest quotation; a longer sentence is cut."""
 
 _PARAGRAPH: Final = re.compile(r"\S[^\n]*(?:\n[^\S\n]*\S[^\n]*)*")
 _SENTENCE: Final = re.compile(r"\S.*?(?:[.!?…。](?=\s|$)|$)", re.DOTALL)
@@ -24,18 +24,18 @@ class Excerpt:
 
     text: str
     offset: int
-    """Of its first character in the text that it is from."""
+    """Where it begins in the whole text."""
     heading: str
-    """The nearest one above it there; empty where there is none."""
+    """The nearest heading above it; empty if there is none."""
 
 
-def excerpt(text: str, said: Mapping[str, float]) -> Excerpt:
-    """The part of `text` that says most of the words with these weights, and what goes with it."""
+def excerpt(text: str, weight: Mapping[str, float]) -> Excerpt:
+    """The part of `text` that is most relevant by the weights of words, and what belongs to it."""
     pieces = _pieces(text)
-    merits = [merit(said, text[start:end]) for start, end in pieces]
-    first = last = max(range(len(pieces)), key=merits.__getitem__)
+    scores = [relevance(weight, text[start:end]) for start, end in pieces]
+    first = last = max(range(len(pieces)), key=scores.__getitem__)
     while True:
-        # What follows explains what was said, so it comes before what led up to it.
+        # Text after it is preferred to text before it, because it more often explains it.
         wider = [(first, last + 1), (first - 1, last)]
         fitting = [
             (low, high)
@@ -43,7 +43,7 @@ def excerpt(text: str, said: Mapping[str, float]) -> Excerpt:
             if low >= 0
             and high < len(pieces)
             and pieces[high][1] - pieces[low][0] <= MAX_CHARS
-            and (merits[high if high > last else low] or not said)
+            and (scores[high if high > last else low] or not weight)
         ]
         if not fitting:
             break
@@ -52,22 +52,27 @@ def excerpt(text: str, said: Mapping[str, float]) -> Excerpt:
     shown = text[start:end]
     if len(shown) > MAX_CHARS:
         shown = f"{shown[:MAX_CHARS].rsplit(None, 1)[0]} …"
-    above = [found[1].strip("# ") for found in _HEADINGS.finditer(text, 0, start)]
-    return Excerpt(shown, start, above[-1] if above else "")
+    return Excerpt(shown, start, _heading_above(text, start))
 
 
 def paragraphs(text: str) -> list[Excerpt]:
-    """The paragraphs of `text`, the items of lists and rows of tables, with their headings."""
-    found: list[Excerpt] = []
-    for start, end in _pieces(text):
-        above = [one[1].strip("# ") for one in _HEADINGS.finditer(text, 0, start)]
-        found.append(Excerpt(text[start:end][:MAX_CHARS], start, above[-1] if above else ""))
-    return found
+    """The paragraphs of `text`, items of lists and rows of tables, with their headings."""
+    return [
+        Excerpt(text[start:end][:MAX_CHARS], start, _heading_above(text, start))
+        for start, end in _pieces(text)
+    ]
+
+
+def _heading_above(text: str, offset: int) -> str:
+    above = [found[1].strip("# ") for found in _HEADINGS.finditer(text, 0, offset)]
+    return above[-1] if above else ""
 
 
 def _pieces(text: str) -> list[tuple[int, int]]:
-    """Where the paragraphs of `text` are; of a list its items, of a table its rows, of what is
-    long the sentences. Headings are none."""
+    """The spans of paragraphs, items of lists, rows of tables, and sentences of long paragraphs.
+
+    Headings are left out.
+    """
     pieces: list[tuple[int, int]] = []
     for found in _PARAGRAPH.finditer(text):
         start, end = found.span()

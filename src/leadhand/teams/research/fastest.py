@@ -1,7 +1,6 @@
-"""Which group grows or falls fastest, as a sentence: the answer to the question, by code.
+"""Answers which group grows or falls fastest, with the figures that were compared.
 
-What was compared is said with it. Nothing is called growth that has no percentage: a group that
-began at nothing or below is named and not ranked.
+A group that began at zero or below has no growth in percent: it is named but not ranked.
 """
 
 import math
@@ -10,7 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from leadhand.teams.research.figures import change, number
+from leadhand.teams.research.figures import (
+    PERIODS_PER_YEAR,
+    are_consecutive_years,
+    change,
+    number,
+    periods_word,
+)
 from leadhand.teams.research.quoting import cited, inline
 from leadhand.teams.research.word_forms import lemma, stem, stems
 from leadhand.tools.sql.growth import Growth
@@ -23,18 +28,17 @@ _MOST: Final = "fastest quickest most strongest highest best biggest largest gre
 _LEAST: Final = "slowest least weakest lowest worst smallest"
 _WHICH: Final = "which what who where"
 _NO_NOUNS: Final = "be become can could did do had have might one was were will would"
-"""What follows "which" where it stands for the groups itself."""
+"""What follows "which" if no noun does."""
 _MONEY: Final = "revenue sales turnover income mrr arr amount value"
-"""What is meant where a request names no column and a table has one called so."""
-_YEARS: Final = {"month": 12, "quarter": 4, "half": 2}
-_SHOWN: Final = 5
+"""Columns that are preferred if a request names none."""
+_MAX_SHOWN: Final = 5
 _TIE: Final = 0.05
-"""Percentages that are shown alike are alike."""
+"""Percentages that round to the same shown value are a tie."""
 
 
 @dataclass(frozen=True, slots=True)
 class GrowthRequest:
-    """A question for the group that grew or fell most or least."""
+    """A request for the group that grew or fell most or least."""
 
     falling: bool
     least: bool
@@ -46,31 +50,31 @@ class GrowthRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class Fastest:
-    """The answer."""
+class GrowthAnswer:
+    """The answer to a `GrowthRequest`."""
 
     text: str
     """Markdown."""
     groups: tuple[str, ...]
-    """The group that answers, or several with one rate; as they are, not as Markdown."""
+    """The group that grew fastest, or several with the same rate; plain text."""
     others: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class _Pace:
+class _GroupGrowth:
     group: str
     before: float
     now: float
 
     @property
     def rate(self) -> float | None:
-        """In percent; none where there was nothing to grow from."""
+        """In percent; `None` if it began at zero or below."""
         rate = (self.now / self.before - 1) * 100 if self.before > 0 else math.inf
-        return rate if math.isfinite(rate) else None  # 1e308 times as much is no percentage
+        return rate if math.isfinite(rate) else None
 
 
-def asked_for(request: str) -> GrowthRequest | None:
-    """What `request` asks of growth; none where it asks for no group by its growth."""
+def growth_request(request: str) -> GrowthRequest | None:
+    """What `request` asks about growth; `None` if it does not ask for a group by its growth."""
     small = set(request.lower().replace("?", " ").replace(",", " ").split())
     there = stems(request)
     growing, falling = there & stems(GROWING), there & stems(FALLING)
@@ -79,13 +83,13 @@ def asked_for(request: str) -> GrowthRequest | None:
     return GrowthRequest(falling=not growing, least=bool(small & set(_LEAST.split())))
 
 
-def asked_group(request: str) -> str | None:
-    """What `request` calls the groups that it compares by growth, such as region; none if nothing.
+def grouping_word(request: str) -> str | None:
+    """What `request` calls the groups whose growth it asks about, such as region, or `None`.
 
     "Which region grows fastest" and "which of the regions" both name the region.
     """
     found = re.search(r"\bwhich\s+(?:of\s+)?(?:the\s+)?([a-z]{3,30})\b", request, re.I)
-    if asked_for(request) is None or found is None:
+    if growth_request(request) is None or found is None:
         return None
     group = lemma(found[1].lower())
     is_noun = stem(group) not in stems(GROWING, FALLING, _NO_NOUNS)
@@ -93,14 +97,14 @@ def asked_group(request: str) -> str | None:
 
 
 def fastest(
-    growths: Sequence[Growth], asked: GrowthRequest, *, file: str, measures: Sequence[str]
-) -> Fastest | None:
-    """The answer by the first of `measures` that can give one; none where none can.
+    growths: Sequence[Growth], request: GrowthRequest, *, file: str, measures: Sequence[str]
+) -> GrowthAnswer | None:
+    """The answer by the first of `measures` that gives one, or `None`.
 
-    `growths` has the measures of one table, in the whole and by group.
+    `growths` has the measures of one table, in all and by group.
     """
     order = sorted(measures, key=lambda one: not stems(one) & stems(_MONEY))
-    found = [made for one in order if (made := _by(growths, one, asked, file)) is not None]
+    found = [made for one in order if (made := _by(growths, one, request, file)) is not None]
     if not found:
         return None
     first, *rest = found
@@ -110,11 +114,11 @@ def fastest(
         if set(one.best) != set(first.best)
     ]
     also = f" Other columns say otherwise: {'; '.join(differing)}." if differing else ""
-    return Fastest(first.text + also, first.best, first.others)
+    return GrowthAnswer(first.text + also, first.best, first.others)
 
 
 @dataclass(frozen=True, slots=True)
-class _Made:
+class _Ranking:
     measure: str
     text: str
     best: tuple[str, ...]
@@ -122,65 +126,69 @@ class _Made:
     others: tuple[str, ...]
 
 
-def _by(growths: Sequence[Growth], measure: str, asked: GrowthRequest, file: str) -> _Made | None:
+def _by(
+    growths: Sequence[Growth], measure: str, request: GrowthRequest, file: str
+) -> _Ranking | None:
     followed = [one for one in growths if one.measure == measure and one.group is not None]
     if len(followed) < 2:
         return None
-    paces, span = _paces(followed)
-    rated = [(one.rate, one) for one in paces if one.rate is not None]
+    rates, span = _group_growths(followed)
+    rated = [(one.rate, one) for one in rates if one.rate is not None]
     if len(rated) < 2:
         return None
-    rated.sort(key=lambda pair: pair[0] if asked.lowest else -pair[0])
+    rated.sort(key=lambda pair: pair[0] if request.lowest else -pair[0])
     rate, best = rated[0]
     winners = [one for other, one in rated if abs(other - rate) < _TIE]
     rest = [(other, one) for other, one in rated if one not in winners]
     names = tuple(one.group for one in winners)
     column = followed[0].group[0] if followed[0].group else ""
-    lines = [f"**{_claim(names, rate, asked)}**"]
+    lines = [f"**{_claim(names, rate, request)}**"]
     how = "" if followed[0].aggregate == "sum" else "average "
     figures = "; ".join(
         f"{inline(one.group)} from {number(one.before)} to {number(one.now)}, {change(one.rate)}"
-        for one in winners[:_SHOWN]
+        for one in winners[:_MAX_SHOWN]
     )
     lines.append(f"{how}{inline(measure)} {span}: {figures} {cited(file)}.")
     if rest:
-        shown_rest = [f"{inline(one.group)} {change(other)}" for other, one in rest[:_SHOWN]]
-        more = f" and {len(rest) - _SHOWN:,} more" if len(rest) > _SHOWN else ""
+        shown_rest = [f"{inline(one.group)} {change(other)}" for other, one in rest[:_MAX_SHOWN]]
+        more = f" and {len(rest) - _MAX_SHOWN:,} more" if len(rest) > _MAX_SHOWN else ""
         lines.append(f"The others by {inline(column)}: {', '.join(shown_rest)}{more}.")
-    lines += _absolute(paces, best, asked)
-    unrated = [one for one in paces if one.rate is None]
+    lines += _absolute(rates, best, request)
+    unrated = [one for one in rates if one.rate is None]
     if unrated:
         told = [
             f"{inline(one.group)} ({number(one.before)} to {number(one.now)})" for one in unrated
         ]
-        lines.append(f"Not ranked, as it began at zero or below: {listed(told)}.")
-    there = {one.group for one in paces}
+        lines.append(f"Not ranked, because it began at zero or below: {listed(told)}.")
+    there = {one.group for one in rates}
     absent = [one.group[1] for one in followed if one.group and one.group[1] not in there]
     if absent:
-        lines.append(f"Not ranked, for want of figures at both ends: {inline(listed(absent))}.")
+        lines.append(f"Not ranked, because figures are missing: {inline(listed(absent))}.")
     others = tuple(one.group for _, one in rest) + tuple(one.group for one in unrated)
-    return _Made(measure, _sentence(lines), names, rate, (*others, *absent))
+    return _Ranking(measure, _sentence(lines), names, rate, (*others, *absent))
 
 
-def _claim(names: tuple[str, ...], rate: float, asked: GrowthRequest) -> str:
+def _claim(names: tuple[str, ...], rate: float, request: GrowthRequest) -> str:
     who, verb = inline(listed(names)), "" if len(names) > 1 else "s"
     does = f"{who} {'fall' if rate < 0 else 'grow'}{verb}"
     alike = f", {'both' if len(names) == 2 else 'all'} alike" if len(names) > 1 else ""
-    # The best of a question may do the opposite of what it asks for.
-    if (rate < 0) != asked.falling and rate:
-        nothing = "falls" if asked.falling else "grows"
-        return f"{does}." if asked.least else f"Nothing {nothing}: {does} least{alike}."
+    # The group that grew fastest may still have fallen.
+    if (rate < 0) != request.falling and rate:
+        nothing = "falls" if request.falling else "grows"
+        return f"{does}." if request.least else f"Nothing {nothing}: {does} least{alike}."
     if not rate:
         return f"{who} stay{verb} the same{alike}."
-    return f"{does} {'slowest' if asked.least else 'fastest'}{alike}."
+    return f"{does} {'slowest' if request.least else 'fastest'}{alike}."
 
 
-def _absolute(paces: Sequence[_Pace], best: _Pace, asked: GrowthRequest) -> list[str]:
-    """Who gained or lost most in figures, where that is another one than in percent."""
-    if asked.least:
+def _absolute(
+    rates: Sequence[_GroupGrowth], best: _GroupGrowth, request: GrowthRequest
+) -> list[str]:
+    """The group that gained or lost most in absolute figures, if it is not the best in percent."""
+    if request.least:
         return []
-    sign = -1 if asked.falling else 1
-    most = max(paces, key=lambda one: sign * (one.now - one.before))
+    sign = -1 if request.falling else 1
+    most = max(rates, key=lambda one: sign * (one.now - one.before))
     gained = most.now - most.before
     if most.group == best.group or sign * gained <= sign * (best.now - best.before):
         return []
@@ -192,21 +200,22 @@ def _sentence(lines: Sequence[str]) -> str:
     return " ".join(line[0].upper() + line[1:] if line[0].islower() else line for line in lines)
 
 
-def _paces(followed: Sequence[Growth]) -> tuple[list[_Pace], str]:
-    """What each group had before and has now, over the same time for all, and that time."""
+def _group_growths(followed: Sequence[Growth]) -> tuple[list[_GroupGrowth], str]:
+    """The growth of each group over the same time for all, and a description of that time."""
     grain = followed[0].grain
-    each = _YEARS.get(grain)
+    each = PERIODS_PER_YEAR.get(grain)
     by_group = [
         (one.group[1], {p.period: p.value for p in one.periods}) for one in followed if one.group
     ]
     every = sorted({period for _, values in by_group for period in values})
     whole = [(group, values) for group, values in by_group if len(values) == len(every)]
-    if each and len(every) >= 2 * each and len(whole) == len(by_group) and _is_gapless(every, each):
+    has_years = each and len(every) >= 2 * each and len(whole) == len(by_group)
+    if each and has_years and are_consecutive_years(every[-2 * each], every[-each]):
         before, last = every[-2 * each : -each], every[-each:]
         parts = 1 if followed[0].aggregate == "sum" else each
-        unit = "halves" if grain == "half" else f"{grain}s"
+        unit = periods_word(grain)
         return [
-            _Pace(g, sum(v[p] for p in before) / parts, sum(v[p] for p in last) / parts)
+            _GroupGrowth(g, sum(v[p] for p in before) / parts, sum(v[p] for p in last) / parts)
             for g, v in whole
         ], f"in the {each} {unit} up to {shown(last[-1])}, against the {each} before"
     ends = [(g, v) for g, v in by_group if every[0] in v and every[-1] in v]
@@ -217,9 +226,4 @@ def _paces(followed: Sequence[Growth]) -> tuple[list[_Pace], str]:
             return [], ""
         ends, first, last_one = by_group, common[0], common[-1]
     span = f"from {shown(first)} to {shown(last_one)}"
-    return [_Pace(g, v[first], v[last_one]) for g, v in ends], span
-
-
-def _is_gapless(every: Sequence[str], each: int) -> bool:
-    first, second = every[-2 * each], every[-each]
-    return int(second[:4]) - int(first[:4]) == 1 and first[4:] == second[4:]
+    return [_GroupGrowth(g, v[first], v[last_one]) for g, v in ends], span

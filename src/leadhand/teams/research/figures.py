@@ -1,9 +1,12 @@
-"""Figures as people read them; pure functions."""
+"""Formats figures for readers. Pure functions."""
 
 import math
+from typing import Final
 
 from leadhand.tools.sql.roles import is_number
 
+PERIODS_PER_YEAR: Final = {"month": 12, "quarter": 4, "half": 2}
+"""Grain -> how many of its periods make a year."""
 _TYPES = (
     ("TIMESTAMP", "time"),
     ("DATE", "date"),
@@ -14,7 +17,7 @@ _TYPES = (
 
 
 def number(value: float) -> str:
-    """`1,234,567`, `12.34`, `0.0123`: as many places as matter, and no more."""
+    """`1,234,567`, `12.34`, `0.0123`: with as many places as matter."""
     size = abs(value)
     if not math.isfinite(value) or size >= 1e15 or 0 < size < 1e-4:
         return f"{value:.3g}"
@@ -31,24 +34,34 @@ def percent(value: float) -> str:
 
 
 def change(value: float | None) -> str:
-    """`+12.3 %` or `-4.0 %`; a dash where it is unknown."""
+    """`+12.3 %` or `-4.0 %`; a dash if it is unknown."""
     return "–" if value is None else f"{value:+,.1f} %"
 
 
 def counted(count: int, noun: str, plural: str = "") -> str:
-    """`1 row`, `1,200 rows`; `plural` where it takes more than an s."""
+    """`1 row`, `1,200 rows`; `plural` if it is more than an added s."""
     return f"1 {noun}" if count == 1 else f"{count:,} {plural or noun + 's'}"
 
 
+def periods_word(grain: str) -> str:
+    """`months`, `quarters`, `halves`."""
+    return "halves" if grain == "half" else f"{grain}s"
+
+
+def are_consecutive_years(first: str, second: str) -> bool:
+    """Whether the period `second` is a year after `first`, so that none between them is missing."""
+    return int(second[:4]) - int(first[:4]) == 1 and first[4:] == second[4:]
+
+
 def type_word(kind: str) -> str:
-    """What DuckDB calls a type, in a word that anybody knows."""
+    """A plain word for one of DuckDB's types."""
     if is_number(kind):
         return "number"
     return next((word for name, word in _TYPES if kind.startswith(name)), "nested")
 
 
 def value(text: str, kind: str) -> str:
-    """A value that the database gave as text: a number in groups, a moment without an idle time."""
+    """A value that the database returned as text: digits grouped, times without a midnight."""
     if is_number(kind):
         return number(float(text))
     return text.removesuffix(" 00:00:00") if kind.startswith("TIMESTAMP") else text

@@ -1,8 +1,9 @@
-"""What researcher and analyst hand to the writer: sections of a report, and what is missing.
+"""What the researcher and the analyst hand to the writer: sections of a report, and the gaps.
 
-Data only. Everything in it but gaps is Markdown that was made safe, see `quoting`.
+Data only. Everything except gaps is Markdown that is safe to render, see `quoting`.
 """
 
+from dataclasses import dataclass
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -19,16 +20,27 @@ class ReportSection(BaseModel):
     body: str
 
 
+@dataclass(frozen=True, slots=True)
+class ReportPart:
+    """A piece of a section's Markdown."""
+
+    body: str
+    ref: str = ""
+    """The table and the computation that are cited for it; empty if nothing is."""
+    lead: str = ""
+    """Its most important line, if any."""
+
+
 class MissingInput(BaseModel):
-    """Something that was handed in and is not, or not wholly, in the findings."""
+    """An input that the findings don't cover, or not completely."""
 
     model_config = ConfigDict(frozen=True)
 
     name: str
-    """As it is, not as Markdown."""
+    """Plain text, not Markdown."""
     why: str
     by_choice: bool = False
-    """True where leaving it out is right, such as a hidden file: the answer is whole without it."""
+    """True if it is left out on purpose, such as a hidden file: the answer is complete without."""
 
 
 class Findings(BaseModel):
@@ -38,22 +50,22 @@ class Findings(BaseModel):
 
     about: Literal["sources", "tables"]
     answer: tuple[str, ...] = ()
-    """What answers the request, before all else, a paragraph each."""
+    """The direct answer to the request, as paragraphs; it comes first."""
     groups: tuple[str, ...] = ()
-    """What the answer names, such as a region: texts are searched for it. As it is."""
+    """The groups that the answer names, such as a region, to search texts for; plain text."""
     others: tuple[str, ...] = ()
-    """What stands beside `groups` and is not meant."""
+    """The other groups that were compared; plain text."""
     lead: tuple[str, ...]
-    """What matters most, a line each."""
+    """The most important lines."""
     sections: tuple[ReportSection, ...] = ()
     found: bool = True
-    """Whether anything here bears on the request."""
+    """Whether anything relevant to the request was found."""
     unknown: tuple[str, ...] = ()
-    """Words of the request that nothing was found on."""
+    """Words of the request about which nothing was found."""
     gaps: tuple[MissingInput, ...] = ()
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """The gaps that make an answer partial, a line for each reason."""
+        """The gaps that make an answer partial, one line per reason."""
         gaps = [(gap.name, gap.why) for gap in self.gaps if not gap.by_choice]
         return tuple(f"{names}: {why}" for names, why in by_reason(gaps))

@@ -1,4 +1,4 @@
-"""What of a table a request asks about: measures, the column that groups rows, single groups."""
+"""Which part of a table a request asks about: measures, the grouping column, single groups."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,15 +18,15 @@ class Focus:
 
     measures: tuple[str, ...]
     group: ColumnProfile | None
-    """The column whose values the rows are put together by."""
+    """The column by which rows are grouped."""
     values: tuple[str, ...]
-    """The values of it that the request names; all of them where it names none."""
+    """The values of that column that the request names; empty stands for all."""
     named: tuple[str, ...]
-    """The words of the request that the table speaks of."""
+    """The words of the request that occur in the table."""
 
 
 def focus(profile: TableProfile, words: Sequence[str]) -> Focus:
-    """What of the table `words` ask about; all that it offers where they name none of it."""
+    """The part of the table that `words` name; all of it if they name none."""
     found = dict.fromkeys(
         [one.measure for one in profile.rankings] + [one.measure for one in profile.growths]
     )
@@ -49,7 +49,7 @@ def _vocabulary(profile: TableProfile) -> list[str]:
 
 
 def _group(profile: TableProfile, words: Sequence[str]) -> ColumnProfile | None:
-    """The column that the request names, or one of whose values it names; else the likeliest."""
+    """The column that the request names, or names a value of; else the most likely one."""
     rows = profile.table.rows
     fitting = [
         one
@@ -76,7 +76,7 @@ def _named_values(
 
 
 def _values(column: ColumnProfile, profile: TableProfile) -> list[str]:
-    """The values that are known of a column: the most frequent, and those followed over time."""
+    """The known values of a column: the most frequent ones, and the groups with a growth."""
     groups = (one.group for one in profile.growths if one.group is not None)
     followed = [value for name, value in groups if name == column.name]
     return list(dict.fromkeys([value for value, _ in column.top] + followed))

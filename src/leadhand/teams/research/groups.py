@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from leadhand.teams.research.figures import number, percent
+from leadhand.teams.research.findings import ReportPart
 from leadhand.teams.research.focus import MAX_GROUPS, Focus
-from leadhand.teams.research.part import Part
 from leadhand.teams.research.quoting import cited, inline, table
 from leadhand.tools.sql import SqlTools, Table
 from leadhand.tools.sql.messages import Row
@@ -25,8 +25,8 @@ class _Group:
     average: float
 
 
-def totals(tools: SqlTools, given: Table, focus: Focus) -> list[Part]:
-    """For each measure of `focus` how it is spread over the groups; raises `RequestFailed`."""
+def totals(tools: SqlTools, given: Table, focus: Focus) -> list[ReportPart]:
+    """The totals by group of each measure of `focus`. Raises `RequestFailed`."""
     if focus.group is None or not focus.measures:
         return []
     column = focus.group.name
@@ -47,7 +47,7 @@ def _statement(name: str, column: str, measure: str) -> str:
     )
 
 
-def _part(ref: str, measure: str, focus: Focus, rows: Sequence[Row]) -> Part:
+def _part(ref: str, measure: str, focus: Focus, rows: Sequence[Row]) -> ReportPart:
     groups = [
         _Group(
             _NOT_GIVEN if name is None else str(name),
@@ -58,7 +58,7 @@ def _part(ref: str, measure: str, focus: Focus, rows: Sequence[Row]) -> Part:
         for name, count, total, average in rows
     ]
     whole = sum(one.total for one in groups)
-    # Of a sum with negative parts nothing is a share.
+    # The parts of a sum are no shares if some are negative.
     has_shares = math.isfinite(whole) and whole > 0 and all(one.total >= 0 for one in groups)
     lines = [
         (
@@ -72,7 +72,7 @@ def _part(ref: str, measure: str, focus: Focus, rows: Sequence[Row]) -> Part:
     ]
     title, by = inline(measure), inline(focus.group.name) if focus.group else ""
     header = (by, "rows", f"total {title}", "share", "average")
-    return Part(
+    return ReportPart(
         body=f"**{title} by {by}** {cited(ref)}\n\n{table(header, lines)}",
         lead=_lead(groups, whole, title, focus) if has_shares else "",
         ref=ref,

@@ -1,6 +1,6 @@
-"""What texts say of the group that the figures single out, such as the region that grows fastest.
+"""Finds what texts say about the groups that an answer names, such as the fastest growing region.
 
-A paragraph speaks of a group if it, or the heading above it, names it; `North East` is not `North`.
+A paragraph mentions a group if it or its heading names it. `North East` does not mention `North`.
 """
 
 import re
@@ -19,31 +19,31 @@ from leadhand.tools.files import Index, Passage
 from leadhand.tools.files.documents import reference
 from leadhand.tools.text import listed
 
-MAX_NOTES: Final = 3
+MAX_MENTIONS: Final = 3
 _CANDIDATES: Final = 200
 _REASONS: Final = """
     because since due thanks after driven reason cause result why led won lost opened launched hired
     new closed
 """
-"""Words that paragraphs with a reason tend to have."""
+"""Words that are typical of paragraphs with a reason."""
 
 
 @dataclass(frozen=True, slots=True)
-class Note:
-    """A paragraph on a group."""
+class Mention:
+    """A paragraph about a group."""
 
     place: str
-    """As it is cited, without the brackets."""
+    """The place to cite, without brackets."""
     heading: str
     text: str
-    merit: float
+    relevance: float
 
 
-def singled_out(inputs: Iterable[JsonValue]) -> Findings | None:
-    """The findings among `inputs` that answer by naming a group; none where none do."""
-    for one in inputs:
+def naming_groups(inputs: Iterable[JsonValue]) -> Findings | None:
+    """The first of `inputs` that is findings whose answer names groups, or `None`."""
+    for output in inputs:
         try:
-            findings = Findings.model_validate(one)
+            findings = Findings.model_validate(output)
         except ValidationError:
             continue
         if findings.groups:
@@ -51,11 +51,11 @@ def singled_out(inputs: Iterable[JsonValue]) -> Findings | None:
     return None
 
 
-def notes_on(
+def mentions_of(
     findings: Findings, index: Index, *, files: set[str], words: Sequence[str]
-) -> list[Note]:
-    """The paragraphs of `files` on the groups that `findings` name, the most telling first."""
-    found: dict[str, Note] = {}
+) -> list[Mention]:
+    """The paragraphs of `files` about the groups of `findings`, the most relevant first."""
+    found: dict[str, Mention] = {}
     for group in findings.groups:
         pattern = _pattern(group, findings.others)
         if pattern is None:
@@ -63,11 +63,11 @@ def notes_on(
         for hit in index.search(f'"{group}"'.replace('""', '"'), _CANDIDATES):
             if hit.name in files:
                 found |= {one.place: one for one in _within(hit, pattern, words)}
-    return sorted(found.values(), key=lambda one: -one.merit)[:MAX_NOTES]
+    return sorted(found.values(), key=lambda one: -one.relevance)[:MAX_MENTIONS]
 
 
-def said_of(findings: Findings, notes: Sequence[Note]) -> tuple[str, ...]:
-    """The notes as Markdown, under a line that says whom they are on."""
+def mentions_shown(findings: Findings, notes: Sequence[Mention]) -> tuple[str, ...]:
+    """The mentions as Markdown, under a line that names the groups."""
     who = inline(listed(findings.groups))
     if not notes:
         return (f"No document mentions {who}.",)
@@ -78,9 +78,9 @@ def said_of(findings: Findings, notes: Sequence[Note]) -> tuple[str, ...]:
     return (f"What the documents say on {who}, word for word:", *shown)
 
 
-def _within(hit: Passage, pattern: re.Pattern[str], words: Sequence[str]) -> list[Note]:
-    notes: list[Note] = []
-    telling = stems(GROWING, FALLING, _REASONS)
+def _within(hit: Passage, pattern: re.Pattern[str], words: Sequence[str]) -> list[Mention]:
+    mentions: list[Mention] = []
+    reasons = stems(GROWING, FALLING, _REASONS)
     for piece in paragraphs(hit.text):
         heading = piece.heading or hit.heading
         in_text, in_heading = bool(pattern.search(piece.text)), bool(pattern.search(heading))
@@ -88,14 +88,14 @@ def _within(hit: Passage, pattern: re.Pattern[str], words: Sequence[str]) -> lis
             continue
         line = hit.line + hit.text.count("\n", 0, piece.offset)
         place = reference(hit.name, line=line, page=hit.page)[1:-1]
-        merit = 1.0 * in_text + 0.8 * in_heading
-        merit += 0.5 * len(stems(piece.text) & telling) + 0.5 * len(matched(words, piece.text))
-        notes.append(Note(place, heading, piece.text, merit))
-    return notes
+        relevance = 1.0 * in_text + 0.8 * in_heading
+        relevance += 0.5 * len(stems(piece.text) & reasons) + 0.5 * len(matched(words, piece.text))
+        mentions.append(Mention(place, heading, piece.text, relevance))
+    return mentions
 
 
 def _pattern(group: str, others: Sequence[str]) -> re.Pattern[str] | None:
-    """What finds `group` as words of their own, and no longer name of another group."""
+    """A pattern for `group` as whole words that are not part of another group's longer name."""
     parts = re.findall(r"\w+", group)
     if not parts:
         return None

@@ -1,4 +1,4 @@
-"""The researcher's work without a model: the passages that answer a request best, quoted."""
+"""The researcher without a model: quotes the passages that answer a request best."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,9 +10,15 @@ from leadhand.contracts.outcome import Handoff, Result
 from leadhand.teams.research.excerpts import excerpt
 from leadhand.teams.research.figures import counted
 from leadhand.teams.research.findings import Findings, MissingInput, ReportSection
-from leadhand.teams.research.mentions import Note, notes_on, said_of, singled_out
+from leadhand.teams.research.mentions import Mention, mentions_of, mentions_shown, naming_groups
 from leadhand.teams.research.quoting import block, cited, inline
-from leadhand.teams.research.word_forms import asked, irregular_forms, merit, subject, weights
+from leadhand.teams.research.word_forms import (
+    irregular_forms,
+    relevance,
+    request_in,
+    subject,
+    weights,
+)
 from leadhand.tools.files import Documents, Index, InputFile, Inputs, Kind, Passage, best
 from leadhand.tools.files.documents import Document, reference
 from leadhand.tools.files.kinds import NOT_READ
@@ -21,10 +27,10 @@ from leadhand.tools.files.passage import cut
 from leadhand.tools.text import listed
 
 MAX_QUOTED: Final = 8
-"""Passages that are quoted in all."""
+"""The most passages that are quoted."""
 _CANDIDATES: Final = 60
-_RELEVANT: Final = 0.28
-"""How much another passage must say of the words, of what the best one says of them."""
+_MIN_RELEVANCE: Final = 0.28
+"""The least relevance of a quoted passage, as a part of the best one's."""
 _ABOVE: Final = ("What the documents say on this is quoted above.",)
 _DOCUMENTS: Final[tuple[Kind, ...]] = ("text", "markdown", "html", "pdf", "docx")
 
@@ -38,19 +44,19 @@ class _Quotation:
 
 
 def find(handoff: Handoff) -> Result:
-    """What the documents among the handoff's files say on what it asks."""
+    """Search the documents among the handoff's files for passages on its request."""
     inputs = Inputs.of([Path(path) for path in handoff.artifacts])
     gaps = [
-        MissingInput(name=one.name, why=one.why, by_choice=one.why == HIDDEN)
-        for one in inputs.skipped
+        MissingInput(name=skipped.name, why=skipped.why, by_choice=skipped.why == HIDDEN)
+        for skipped in inputs.skipped
     ]
     gaps += [MissingInput(name=file.name, why=NOT_READ) for file in inputs.of_kind("other")]
     files = inputs.of_kind(*_DOCUMENTS)
     if not files:
         lead = ("There are no documents among the files handed in.",)
         return _result(Findings(about="sources", lead=lead, found=False, gaps=tuple(gaps)), [])
-    words = subject(asked(handoff.intent))
-    about = singled_out(handoff.inputs.values())
+    words = subject(request_in(handoff.intent))
+    about = naming_groups(handoff.inputs.values())
     if not words and about is None:
         return _beginnings(inputs, files, gaps)
     index = Index(Documents(inputs))
@@ -60,38 +66,38 @@ def find(handoff: Handoff) -> Result:
         for hit in best(index, " ".join((*words, *irregular_forms(words))), _CANDIDATES)
         if hit.name in names
     ]
-    said = weights(words, [f"{hit.name} {hit.heading} {hit.text}" for hit in hits])
-    quoted = [_quotation(hit, said) for hit in _relevant(hits, said)[:MAX_QUOTED]]
-    gaps += [MissingInput(name=one.name, why=one.why) for one in index.gaps() if one.name in names]
-    notes: list[Note] = []
+    weight = weights(words, [f"{hit.name} {hit.heading} {hit.text}" for hit in hits])
+    quoted = [_quotation(hit, weight) for hit in _relevant(hits, weight)[:MAX_QUOTED]]
+    gaps += [MissingInput(name=gap.name, why=gap.why) for gap in index.gaps() if gap.name in names]
+    mentions: list[Mention] = []
     if about is not None:
-        notes = notes_on(about, index, files=names, words=words)
-        told = {one.place for one in notes}
-        quoted = [one for one in quoted if one.place[1:-1] not in told]
+        mentions = mentions_of(about, index, files=names, words=words)
+        mentioned = {mention.place for mention in mentions}
+        quoted = [one for one in quoted if one.place[1:-1] not in mentioned]
     return _result(
         Findings(
             about="sources",
-            answer=said_of(about, notes) if about is not None else (),
-            lead=_ABOVE if notes and not quoted else _lead(quoted, len(files), words),
+            answer=mentions_shown(about, mentions) if about is not None else (),
+            lead=_ABOVE if mentions and not quoted else _lead(quoted, len(files), words),
             sections=_sections(quoted),
-            found=bool(notes) if about is not None else bool(quoted),
+            found=bool(mentions) if about is not None else bool(quoted),
             unknown=tuple(word for word in words if not _occurs(index, word, names)),
             gaps=tuple(gaps),
         ),
         quoted,
-        notes,
+        mentions,
     )
 
 
-def _relevant(hits: Sequence[Passage], said: Mapping[str, float]) -> Sequence[Passage]:
-    """Without those that say far less of the words than the best of them."""
-    merits = [merit(said, hit.text, hit.heading, hit.name) for hit in hits]
-    least = max(merits, default=0) * _RELEVANT
-    return [hit for hit, own in zip(hits, merits, strict=True) if own >= least]
+def _relevant(hits: Sequence[Passage], weight: Mapping[str, float]) -> Sequence[Passage]:
+    """`hits` without those that are far less relevant than the best."""
+    scores = [relevance(weight, hit.text, hit.heading, hit.name) for hit in hits]
+    least = max(scores, default=0) * _MIN_RELEVANCE
+    return [hit for hit, score in zip(hits, scores, strict=True) if score >= least]
 
 
-def _quotation(hit: Passage, said: Mapping[str, float]) -> _Quotation:
-    part = excerpt(hit.text, said)
+def _quotation(hit: Passage, weight: Mapping[str, float]) -> _Quotation:
+    part = excerpt(hit.text, weight)
     line = hit.line + hit.text.count("\n", 0, part.offset)
     place = reference(hit.name, line=line, page=hit.page)
     return _Quotation(hit, part.text, part.heading or hit.heading, place)
@@ -106,14 +112,14 @@ def _lead(quoted: Sequence[_Quotation], documents: int, words: Sequence[str]) ->
     count = counted(documents, "document")
     if not quoted:
         about = listed([f'"{inline(word)}"' for word in words])
-        return (f"Nothing in {count} speaks of {about}.",)
+        return (f"Nothing in {count} mentions {about}.",)
     sources = len({one.passage.name for one in quoted})
     of = count if documents == sources else f"{sources:,} of {count}"
     return (f"{counted(len(quoted), 'passage')} from {of} on this, quoted below.",)
 
 
 def _sections(quoted: Sequence[_Quotation]) -> tuple[ReportSection, ...]:
-    """A section for each file, the best file first; in it the order is the file's own."""
+    """A section for each file, the most relevant file first; within it in the file's order."""
     rank = {one.passage.name: n for n, one in reversed(list(enumerate(quoted)))}
     ordered = sorted(quoted, key=lambda one: (rank[one.passage.name], one.passage.offset))
     return tuple(
@@ -128,7 +134,7 @@ def _shown(one: _Quotation) -> str:
 
 
 def _beginnings(inputs: Inputs, files: Sequence[InputFile], gaps: list[MissingInput]) -> Result:
-    """How each of the first documents begins: for a request that names no subject."""
+    """The beginnings of the first documents, for a request that names no subject."""
     quoted: list[_Quotation] = []
     shown, rest = files[:MAX_QUOTED], files[MAX_QUOTED:]
     for document in Documents(inputs).read_each(shown):
@@ -140,7 +146,7 @@ def _beginnings(inputs: Inputs, files: Sequence[InputFile], gaps: list[MissingIn
         first = next(cut(document), None)
         if first is not None:
             quoted.append(_quotation(first, {}))
-    why = "not quoted, as the request names no subject"
+    why = "not quoted, because the request names no subject"
     gaps += [MissingInput(name=file.name, why=why, by_choice=True) for file in rest]
     lead = (
         "The request names no subject to search for, so this is how "
@@ -150,8 +156,10 @@ def _beginnings(inputs: Inputs, files: Sequence[InputFile], gaps: list[MissingIn
     return _result(findings, quoted)
 
 
-def _result(findings: Findings, quoted: Sequence[_Quotation], notes: Sequence[Note] = ()) -> Result:
-    places = dict.fromkeys([*(f"[{one.place}]" for one in notes), *(one.place for one in quoted)])
+def _result(
+    findings: Findings, quoted: Sequence[_Quotation], mentions: Sequence[Mention] = ()
+) -> Result:
+    places = dict.fromkeys([*(f"[{one.place}]" for one in mentions), *(q.place for q in quoted)])
     return Result(
         output=findings.model_dump(mode="json"),
         summary=" ".join(findings.lead),

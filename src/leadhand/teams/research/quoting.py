@@ -1,7 +1,7 @@
-"""Text of strangers as Markdown that says what they wrote and does nothing (rows F16, F32, F34).
+"""Quotes untrusted text as Markdown that shows it and renders nothing of it (rows F16, F32, F34).
 
-No heading, link, picture, HTML or table of theirs comes to life, and no reference definition, which
-would reach all of a report. Emphasis and code that end where they began stay as they are.
+Headings, links, pictures, HTML, tables and reference definitions, which would affect all of a
+report, are escaped. Emphasis and code that begin and end on one line stay.
 """
 
 import re
@@ -17,7 +17,7 @@ _BULLET: Final = re.compile(r"( {0,2}) *([-*+]) +(?=\S)")
 
 
 def inline(text: str, *, max_chars: int = 200) -> str:
-    """`text` on one line, to stand in a sentence, a heading or a cell of a table."""
+    """`text` on one line, for use in a sentence, a heading or a table's cell."""
     line = " ".join(cleaned(text).split())
     if len(line) > max_chars:
         line = line[: max_chars - 1] + "…"
@@ -25,7 +25,7 @@ def inline(text: str, *, max_chars: int = 200) -> str:
 
 
 def cited(place: str) -> str:
-    """`place` as it is cited, in brackets; nothing that is quoted can make a link of it."""
+    """`place` in brackets. It can't become a link, because quoted text can't define references."""
     return f"[{inline(place)}]"
 
 
@@ -36,7 +36,7 @@ def block(text: str) -> str:
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[str]], *, left: int = 1) -> str:
-    """A Markdown table that can be read as it stands; columns from `left` on are figures.
+    """A Markdown table with aligned columns; those from `left` on are figures.
 
     Cells are Markdown already.
     """
@@ -65,7 +65,7 @@ def _line(text: str) -> str:
         shown = text.replace("|", "\\|")
         return shown if shown.startswith("\\") else f"\\{shown}"
     parts = _KEPT.split(text)
-    # Between two kept spans stand the text and the marker of the second, which is part of it.
+    # Splitting gives text, span and the marker of the span in turn; the marker is in the span.
     shown = "".join(
         part if n % 3 == 1 and _is_harmless(part) else escaped(part)
         for n, part in enumerate(parts)
@@ -75,5 +75,5 @@ def _line(text: str) -> str:
 
 
 def _is_harmless(span: str) -> bool:
-    """Whether a span may stand: code acts on nothing, and emphasis on nothing but its words."""
+    """Whether a span needs no escaping: it is code, or emphasis of words without markup."""
     return span.startswith("`") or escaped(words := span.strip("*")) == words

@@ -1,6 +1,6 @@
-"""The writer's work without a model: what the others found, put together in one report.
+"""The writer without a model: puts the findings of the others together in one report.
 
-Nothing is reworded, weighed or left out: where more is wanted, it takes a model.
+It rewords, weighs and leaves out nothing: that would take a model.
 """
 
 import json
@@ -12,29 +12,29 @@ from leadhand.contracts.outcome import Digest, Handoff, Result
 from leadhand.teams.research.figures import counted
 from leadhand.teams.research.findings import Findings
 from leadhand.teams.research.quoting import block, inline
-from leadhand.teams.research.word_forms import asked, asks_for_texts
+from leadhand.teams.research.word_forms import asks_for_texts, request_in
 from leadhand.tools.text import by_reason, listed
 
 _NOTE = (
     "*No model was used: passages were picked and figures computed by code. Nothing was "
-    "interpreted; what it means is for the reader to judge.*"
+    "interpreted: what it means is for the reader to judge.*"
 )
 
 
 def write(handoff: Handoff) -> Result:
-    """One report of all findings; what is no finding of this team's is quoted as it is."""
+    """One report of all findings; other results are quoted verbatim."""
     read = {id: _findings(output) for id, output in handoff.inputs.items()}
     findings = [one for one in read.values() if one is not None]
     others = {id: handoff.inputs[id] for id, one in read.items() if one is None}
     sources = [one for one in findings if one.about == "sources"]
     tables = [one for one in findings if one.about == "tables"]
-    parts = [f"# {inline(asked(handoff.intent))}"]
+    parts = [f"# {inline(request_in(handoff.intent))}"]
     parts += [part for one in (*tables, *sources) for part in one.answer]
     parts.append(_NOTE)
     parts += _part("What the sources say", sources)
     parts += _part("What the tables show", tables)
     for id, output in others.items():
-        parts += [f"## What {inline(id)} gave", block(_text(output))]
+        parts += [f"## Result of {inline(id)}", block(_text(output))]
     missing = _missing(findings, handoff.context)
     if missing:
         parts += ["## What was not found or not read", "\n".join(missing)]
@@ -46,11 +46,11 @@ def write(handoff: Handoff) -> Result:
 
 
 def _not_found(intent: str, findings: Sequence[Findings]) -> tuple[str, ...]:
-    """What was asked for and is in nothing that was handed in."""
+    """What the request asks for and no input has."""
     if findings and not any(one.found for one in findings):
-        return ("nothing that was handed in bears on the request",)
+        return ("no input is relevant to the request",)
     sources = [one for one in findings if one.about == "sources"]
-    if sources and not any(one.found for one in sources) and asks_for_texts(asked(intent)):
+    if sources and not any(one.found for one in sources) and asks_for_texts(request_in(intent)):
         groups = [group for one in findings for group in one.groups]
         if groups:
             return (f"no document that was handed in mentions {listed(groups)}",)
@@ -83,7 +83,6 @@ def _part(title: str, findings: Sequence[Findings]) -> list[str]:
 
 def _missing(findings: Sequence[Findings], context: Sequence[Digest]) -> list[str]:
     lines: list[str] = []
-    # A word that one found something on was found.
     unknown = [
         word
         for word in dict.fromkeys(word for one in findings for word in one.unknown)
@@ -93,11 +92,11 @@ def _missing(findings: Sequence[Findings], context: Sequence[Digest]) -> list[st
         words = listed([f'"{inline(word)}"' for word in unknown], most=12)
         lines.append(f"- Found nowhere, in documents or tables: {words}.")
     lines += [
-        f"- {inline(one.task_id)} gave nothing: {inline(one.why_missing)}"
+        f"- {inline(one.task_id)} has no result: {inline(one.why_missing)}"
         for one in context
         if one.why_missing
     ]
-    # The other gaps are the answer's own, which stand before the report.
+    # The answer itself lists the other gaps.
     gaps = [(gap.name, gap.why) for one in findings for gap in one.gaps if gap.by_choice]
     return lines + [
         f"- {inline(names, max_chars=1_000)}: {inline(why)}" for names, why in by_reason(gaps)

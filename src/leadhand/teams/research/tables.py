@@ -1,4 +1,4 @@
-"""The analyst's work without a model: tables profiled, totalled, ranked and followed over time."""
+"""The analyst without a model: profiles tables, and computes totals, rankings and trends."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,19 +9,18 @@ from leadhand.teams.research.columns import columns, ranking
 from leadhand.teams.research.fastest import (
     FALLING,
     GROWING,
-    Fastest,
-    asked_for,
-    asked_group,
+    GrowthAnswer,
     fastest,
+    grouping_word,
+    growth_request,
 )
 from leadhand.teams.research.figures import counted
-from leadhand.teams.research.findings import Findings, MissingInput, ReportSection
+from leadhand.teams.research.findings import Findings, MissingInput, ReportPart, ReportSection
 from leadhand.teams.research.focus import Focus, focus
 from leadhand.teams.research.groups import totals
-from leadhand.teams.research.part import Part
 from leadhand.teams.research.quoting import cited, inline
 from leadhand.teams.research.trends import is_register, trends, whole_years
-from leadhand.teams.research.word_forms import asked, matched, subject
+from leadhand.teams.research.word_forms import matched, request_in, subject
 from leadhand.tools.files import Inputs
 from leadhand.tools.sql import SqlTools, Table
 from leadhand.tools.sql.database import RequestFailed
@@ -32,30 +31,30 @@ _NOTHING_NAMED: Final = (
     "No table has a name, column or value that the request names; this is what they hold."
 )
 MAX_LINES: Final = 6
-"""What is said before the tables themselves."""
+"""The most lines before the sections."""
 MAX_TABLES: Final = 4
-"""Tables that are worked out; of the others only the size is told."""
+"""The most tables that are analysed; the others are listed."""
 
 
 def work_out(handoff: Handoff) -> Result:
-    """What the tables among the handoff's files show on what it asks."""
+    """Analyse the tables among the handoff's files for its request."""
     inputs = Inputs.of([Path(path) for path in handoff.artifacts])
     if not inputs.of_kind("csv", "json", "parquet"):
         lead = ("There are no tables among the files handed in.",)
         return _result(Findings(about="tables", lead=lead, found=False), [])
     with SqlTools(inputs) as tools:
-        return worked_out(tools, asked(handoff.intent))
+        return analysed(tools, request_in(handoff.intent))
 
 
-def worked_out(tools: SqlTools, request: str) -> Result:
-    """What the tables of `tools` show on what a user asked."""
+def analysed(tools: SqlTools, request: str) -> Result:
+    """What the tables of `tools` show about a request."""
     words = subject(request)
     gaps = [MissingInput(name=one.file, why=f"not a table: {one.why}") for one in tools.broken]
     likely = _likely(tools.tables, words)
     readings = [read(tools, one) for one in likely]
     together = united(readings) if len(readings) > 1 else None
     readings = [together] if together is not None else readings
-    if group := asked_group(request):
+    if group := grouping_word(request):
         readings = [by_column(one, group) or one for one in readings]
     notes = {one.table.file: one for one in readings}
 
@@ -64,12 +63,12 @@ def worked_out(tools: SqlTools, request: str) -> Result:
 
     profiles = [profile_table(tools, one.table, wanted=wanted) for one in readings]
     seen = [(one, focus(one, words)) for one in profiles]
-    # A table that no name spoke for may hold a value that the request asks for.
+    # If no name matches the request, a value in any table still may.
     relevant = [pair for pair in seen if pair[1].named] or seen
     shown = {one.table.file for one, _ in relevant}
     if together is not None:
         shown |= {one.file for one in likely}
-    why = "not worked out, as other tables are nearer to the request"
+    why = "not analysed, because other tables match the request better"
     gaps += [
         MissingInput(name=one.file, why=why, by_choice=True)
         for one in tools.tables
@@ -83,13 +82,14 @@ def worked_out(tools: SqlTools, request: str) -> Result:
     answer = _answer(relevant, request)
     if answer is not None:
         known |= set(matched(words, GROWING, FALLING))
-    elif relevant and asked_for(request) is not None:
+    elif relevant and growth_request(request) is not None:
         why = "no table has figures for two periods or more of two or more groups"
-        gaps.append(MissingInput(name="growth", why=f"not worked out: {why}"))
+        gaps.append(MissingInput(name="growth", why=f"not computed: {why}"))
     is_asked_for = bool(known) or not words
     for one, about in relevant:
-        said = _said(tools, one, about, gaps, ranked=answer is not None) if is_asked_for else []
-        parts = said or [columns(one, about)]
+        parts = [columns(one, about)]
+        if is_asked_for:
+            parts = _parts(tools, one, about, gaps, ranked=answer is not None)
         title = inline(one.table.file)
         reading = notes[one.table.file]
         gaps += [MissingInput(name=one.table.file, why=why) for why in reading.left_out]
@@ -114,31 +114,29 @@ def worked_out(tools: SqlTools, request: str) -> Result:
     return _result(findings, refs)
 
 
-def _answer(seen: Sequence[tuple[TableProfile, Focus]], request: str) -> Fastest | None:
-    """The answer of the first table that has one, where growth is asked for."""
-    asked_of_growth = asked_for(request)
-    if asked_of_growth is None:
+def _answer(seen: Sequence[tuple[TableProfile, Focus]], request: str) -> GrowthAnswer | None:
+    """The answer of the first table that has one, if the request asks about growth."""
+    asked = growth_request(request)
+    if asked is None:
         return None
     for one, about in seen:
         growths = [] if is_register(one) else [whole_years(each, one) for each in one.growths]
         file, measures = one.table.file, about.measures
-        if found := fastest(growths, asked_of_growth, file=file, measures=measures):
+        if found := fastest(growths, asked, file=file, measures=measures):
             return found
     return None
 
 
-def _said(
+def _parts(
     tools: SqlTools, one: TableProfile, about: Focus, gaps: list[MissingInput], *, ranked: bool
-) -> list[Part]:
-    """All that is said of a table, the most telling first; `ranked`: the answer has an order."""
+) -> list[ReportPart]:
+    """The parts of a table's section; with `ranked` the answer has ranked the groups already."""
     parts = trends(one, about, ranked=ranked)
     try:
         parts += totals(tools, one.table, about)
     except RequestFailed as error:
-        gaps.append(MissingInput(name=one.table.file, why=f"not put together by group: {error}"))
-    gaps += [
-        MissingInput(name=one.table.file, why=f"not worked out: {why}") for why in one.left_out
-    ]
+        gaps.append(MissingInput(name=one.table.file, why=f"not totalled by group: {error}"))
+    gaps += [MissingInput(name=one.table.file, why=f"not computed: {why}") for why in one.left_out]
     return [*parts, *ranking(one, about), columns(one, about)]
 
 
@@ -149,12 +147,11 @@ def _looked_at(tables: int) -> str:
 
 
 def _likely(tables: Sequence[Table], words: Sequence[str]) -> list[Table]:
-    """The tables whose names, or whose columns', the request knows best; else the first ones."""
-    merits = [len(_named(one, words)) for one in tables]
-    best = max(merits, default=0)
-    return [one for one, merit in zip(tables, merits, strict=True) if merit * 2 >= best][
-        :MAX_TABLES
-    ]
+    """The tables whose names and columns match the request best; else the first ones."""
+    scores = [len(_named(table, words)) for table in tables]
+    best = max(scores, default=0)
+    likely = [table for table, score in zip(tables, scores, strict=True) if score * 2 >= best]
+    return likely[:MAX_TABLES]
 
 
 def _named(table: Table, words: Sequence[str]) -> tuple[str, ...]:

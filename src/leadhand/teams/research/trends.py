@@ -1,44 +1,47 @@
-"""How a measure went over time: first and last, growth, and year against year; pure functions."""
+"""How measures change over time: first and last value, growth, and year on year. Pure functions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from leadhand.teams.research.figures import change, number
+from leadhand.teams.research.figures import (
+    PERIODS_PER_YEAR,
+    are_consecutive_years,
+    change,
+    number,
+    periods_word,
+)
+from leadhand.teams.research.findings import ReportPart
 from leadhand.teams.research.focus import Focus
-from leadhand.teams.research.part import Part
 from leadhand.teams.research.quoting import cited, inline, table
 from leadhand.teams.research.word_forms import stems
 from leadhand.tools.sql.growth import Growth, PeriodTotal
 from leadhand.tools.sql.periods import shown
 from leadhand.tools.sql.profile import TableProfile
 
-_A_YEAR: Final = {"month": 12, "quarter": 4, "half": 2}
-"""How many periods make a year."""
-_NONE: Final = ["–", "–"]
 _ONCE: Final = "since joined born birth birthday founded hired registered signup established"
-"""What a time is called that a thing has once, so that what it is worth now did not happen then."""
+"""Names of times that a thing has once, so that its other values don't belong to that time."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Years:
-    """A measure in the last twelve months, or four quarters, and in as many before."""
+    """A measure in the last twelve months, or four quarters, and in the year before."""
 
     before: float
     last: float
 
 
-def trends(profile: TableProfile, focus: Focus, *, ranked: bool = False) -> list[Part]:
-    """For each measure of `focus` how it went, in all and in each group that is asked for.
+def trends(profile: TableProfile, focus: Focus, *, ranked: bool = False) -> list[ReportPart]:
+    """The trend of each measure of `focus`, in all and in each group of it.
 
-    `ranked`: which group grew fastest is said elsewhere.
+    With `ranked` the fastest group is named elsewhere.
     """
     if is_register(profile):
         return []
-    parts: list[Part] = []
+    parts: list[ReportPart] = []
     for measure in focus.measures:
         of_measure = [one for one in profile.growths if one.measure == measure]
-        whole = [whole_years(one, profile) for one in of_measure if _asked_for(one, focus)]
+        whole = [whole_years(one, profile) for one in of_measure if _is_in(one, focus)]
         followed = [one for one in whole if len(one.periods) > 1]
         if followed and followed[0].group is None:
             first, *rest = followed
@@ -48,7 +51,7 @@ def trends(profile: TableProfile, focus: Focus, *, ranked: bool = False) -> list
 
 
 def is_register(profile: TableProfile) -> bool:
-    """Whether there is a row for each thing, with a time, rather than a row for each time."""
+    """Whether a row is a thing with a date, such as an employee, rather than a period."""
     if not profile.growths or not profile.rankings:
         return False
     label, *times = profile.rankings[0].labelled_by
@@ -59,7 +62,7 @@ def is_register(profile: TableProfile) -> bool:
     return bool(times) and distinct == rows and len(profile.growths[0].periods) * 2 > rows
 
 
-def _asked_for(one: Growth, focus: Focus) -> bool:
+def _is_in(one: Growth, focus: Focus) -> bool:
     if one.group is None:
         return True
     column, value = one.group
@@ -68,7 +71,7 @@ def _asked_for(one: Growth, focus: Focus) -> bool:
 
 
 def whole_years(one: Growth, profile: TableProfile) -> Growth:
-    """Without a first or last year that the rows cover in part only: it would look like a fall."""
+    """`one` without a first or last year that is incomplete, since it would look like a fall."""
     dated = [c for c in profile.columns if c.type.startswith(("DATE", "TIMESTAMP"))]
     if one.grain != "year" or not dated or not dated[0].minimum or not dated[0].maximum:
         return one
@@ -84,7 +87,9 @@ def whole_years(one: Growth, profile: TableProfile) -> Growth:
     return replace(one, periods=kept, compound_percent=rate)
 
 
-def _part(profile: TableProfile, focus: Focus, followed: Sequence[Growth], *, ranked: bool) -> Part:
+def _part(
+    profile: TableProfile, focus: Focus, followed: Sequence[Growth], *, ranked: bool
+) -> ReportPart:
     whole = followed[0]
     measure, grain = inline(whole.measure), whole.grain
     function = "sum" if whole.aggregate == "sum" else "avg"
@@ -95,17 +100,18 @@ def _part(profile: TableProfile, focus: Focus, followed: Sequence[Growth], *, ra
     header = [inline(column), *ends, "change", f"per {grain}"]
     has_years = _years(whole) is not None
     if has_years:
-        header += [f"last {_A_YEAR[grain]} {_plural(grain)}", f"on the {_A_YEAR[grain]} before"]
+        count = PERIODS_PER_YEAR[grain]
+        header += [f"last {count} {periods_word(grain)}", f"on the {count} before"]
     rows = [_row(one, ends, has_years=has_years) for one in followed]
     what = "total" if whole.aggregate == "sum" else "average"
     title = f"**{measure} over time**, {what} by {grain}, growth compounded {cited(ref)}"
-    # Whoever asks for one group wants to hear of that one.
-    told = followed[1:] if focus.values and len(followed) > 1 else followed[:1]
-    turns = "\n".join(filter(None, map(_turns, told)))
-    return Part(
-        body="\n\n".join(filter(None, (title, table(header, rows), turns))),
+    # A request that names groups is about those, not about the whole.
+    described = followed[1:] if focus.values and len(followed) > 1 else followed[:1]
+    steepest = "\n".join(filter(None, map(_steepest, described)))
+    return ReportPart(
+        body="\n\n".join(filter(None, (title, table(header, rows), steepest))),
         ref=ref,
-        lead="; ".join([*map(_lead, told), *([] if ranked else _pace(followed[1:]))]),
+        lead="; ".join([*map(_lead, described), *([] if ranked else _extremes(followed[1:]))]),
     )
 
 
@@ -129,29 +135,25 @@ def _row(one: Growth, ends: tuple[str, str], *, has_years: bool) -> list[str]:
 
 
 def _value(point: PeriodTotal, period: str) -> str:
-    """A group's own first or last period may be another one than the whole table's."""
+    """The value, with its period if that is not the whole table's first or last one."""
     text, own = number(point.value), shown(point.period)
     return text if own == period else f"{text} ({own})"
 
 
 def _years(one: Growth) -> _Years | None:
-    length = _A_YEAR.get(one.grain)
-    periods = one.periods[-2 * length :] if length else ()
-    if not length or len(periods) < 2 * length or not _has_two_years(periods):
+    length = PERIODS_PER_YEAR.get(one.grain)
+    if length is None or len(one.periods) < 2 * length:
+        return None
+    periods = one.periods[-2 * length :]
+    if not are_consecutive_years(periods[0].period, periods[length].period):
         return None
     each = 1 if one.aggregate == "sum" else length
     before, last = periods[:length], periods[length:]
     return _Years(sum(p.value for p in before) / each, sum(p.value for p in last) / each)
 
 
-def _has_two_years(periods: Sequence[PeriodTotal]) -> bool:
-    """Whether no period is missing: the second year begins a year after the first."""
-    first, second = periods[0].period, periods[len(periods) // 2].period
-    return int(second[:4]) - int(first[:4]) == 1 and first[4:] == second[4:]
-
-
-def _turns(one: Growth) -> str:
-    """The steepest rise and fall from one period to the next, where there are several."""
+def _steepest(one: Growth) -> str:
+    """The steepest rise and fall from one period to the next, if there are enough periods."""
     steps = [
         (step.change_percent, shown(step.period)) for step in one.periods if step.change_percent
     ]
@@ -171,7 +173,7 @@ def _lead(one: Growth) -> str:
     first, last, years = one.periods[0], one.periods[-1], _years(one)
     if years:
         rate = change(_percent(years.before, years.last))
-        unit = f"{_A_YEAR[one.grain]} {_plural(one.grain)}"
+        unit = f"{PERIODS_PER_YEAR[one.grain]} {periods_word(one.grain)}"
         return (
             f"{what} {number(years.last)} in the {unit} up to {shown(last.period)}, {rate} on the "
             f"{unit} before ({number(years.before)})"
@@ -181,8 +183,8 @@ def _lead(one: Growth) -> str:
     return f"{what} from {start} to {number(last.value)} in {shown(last.period)}, {rate}"
 
 
-def _pace(groups: Sequence[Growth]) -> list[str]:
-    """Which group grew fastest and which slowest: year on year where all can, else in all."""
+def _extremes(groups: Sequence[Growth]) -> list[str]:
+    """The fastest and the slowest group: year on year if all have two years, else in all."""
     years = [_years(one) for one in groups]
     pairs = [(one.before, one.last) for one in years if one]
     if len(pairs) < len(groups):
@@ -200,7 +202,3 @@ def _pace(groups: Sequence[Growth]) -> list[str]:
 
 def _percent(before: float, now: float) -> float | None:
     return (now - before) / abs(before) * 100 if before else None
-
-
-def _plural(grain: str) -> str:
-    return "halves" if grain == "half" else f"{grain}s"

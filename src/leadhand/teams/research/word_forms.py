@@ -1,8 +1,8 @@
-"""What a request asks about, word by word, and whether a text speaks of it; pure functions.
+"""Compares the words of a request with those of texts by their stems. Pure functions.
 
-Words are compared by their stems: simplemma's dictionary knows that "grew" is a form of "grow", and
-the Snowball stemmer that "pricing" and "prices" belong together. English only; words of other
-languages are compared as they are written, but for the endings that English has too.
+simplemma's dictionary knows that "grew" is a form of "grow", and the Snowball stemmer that
+"pricing" and "prices" belong together. English only: words of other languages are compared as
+written, except for endings that English has too.
 """
 
 import functools
@@ -21,21 +21,21 @@ _INSTRUCTIONS: Final = """
     smallest
     sources state summarise summarize summary tell think top use want went worst write
 """
-"""What says how to answer, and not what about."""
+"""Words that say how to answer, not what about."""
 _OF_TEXTS: Final = "cause document explain mention note opinion reason report say why wrote"
-"""What asks for words rather than for figures."""
+"""Words that ask for text rather than figures."""
 _WORD: Final = re.compile(r"[^\W_]+")
 _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def subject(request: str) -> tuple[str, ...]:
-    """The words of `request` that say what it is about, in order, each once."""
+    """The words of `request` that name its subject, in order, each once."""
     asking = _stems_of(_INSTRUCTIONS)
     return tuple(word for word in telling_words(request) if stem(word) not in asking)
 
 
 def asks_for_texts(request: str) -> bool:
-    """Whether `request` asks what texts say, or for a reason, which tables don't know."""
+    """Whether `request` asks what texts say, or for a reason, which tables don't have."""
     return bool(stems(request) & _stems_of(_OF_TEXTS))
 
 
@@ -46,14 +46,14 @@ def _stems_of(words: str) -> frozenset[str]:
 
 @functools.lru_cache(maxsize=65_536)
 def stem(word: str) -> str:
-    """What `price`, `prices` and `pricing`, or `grow` and `grew`, have in common."""
+    """The common stem of `price`, `prices` and `pricing`, or of `grow` and `grew`."""
     return _stemmer()(lemma(word.lower()))
 
 
 def irregular_forms(words: Iterable[str]) -> tuple[str, ...]:
-    """Other forms of `words` that no ending tells, such as "grew" of "grows"."""
+    """The irregular forms of `words`, such as "grew" for "grows"."""
     wanted = {lemma(word.lower()) for word in words}
-    # The index knows regular forms by itself.
+    # The index itself finds regular forms.
     regular = {_stemmer()(word.lower()) for word in words}
     forms = (form for base in wanted for form in _forms().get(base, ()))
     return tuple(sorted(form for form in forms if _stemmer()(form) not in regular))
@@ -61,8 +61,7 @@ def irregular_forms(words: Iterable[str]) -> tuple[str, ...]:
 
 @functools.cache
 def _forms() -> Mapping[str, Sequence[str]]:
-    """The English forms of each lemma but for those that end with it; put together once, as that
-    takes most of a second."""
+    """Lemma -> its English forms, except those that end with it. Takes most of a second."""
     from simplemma.strategies import DefaultDictionaryFactory
 
     forms: dict[str, list[str]] = {}
@@ -73,7 +72,7 @@ def _forms() -> Mapping[str, Sequence[str]]:
 
 
 def lemma(word: str) -> str:
-    """The form that a dictionary has: `region` for `regions`."""
+    """The dictionary form: `region` for `regions`."""
     from simplemma import lemmatize
 
     return lemmatize(word, lang="en")
@@ -93,23 +92,23 @@ def stems(*texts: str) -> frozenset[str]:
 
 
 def matched(words: Iterable[str], *texts: str) -> tuple[str, ...]:
-    """Those of `words` that `texts` speak of."""
+    """Those of `words` that occur in `texts` in any form."""
     there = stems(*texts)
     return tuple(word for word in words if stem(word) in there)
 
 
 def weights(words: Iterable[str], texts: Sequence[str]) -> dict[str, float]:
-    """What each of `words` says of a text: the fewer of `texts` have it, the more."""
+    """The weight of each of `words`: the fewer of `texts` have it, the higher."""
     there = [stems(text) for text in texts]
     counts = {word: sum(stem(word) in one for one in there) for word in words}
     return {word: math.log(2 + len(texts) / count) for word, count in counts.items() if count}
 
 
-def merit(weights: Mapping[str, float], *texts: str) -> float:
-    """How much `texts` say of the words that have these weights."""
+def relevance(weights: Mapping[str, float], *texts: str) -> float:
+    """The sum of the weights of the words that occur in `texts`."""
     return sum(weights[word] for word in matched(weights, *texts))
 
 
-def asked(intent: str) -> str:
-    """The request within an intent of the template, which ends with it; else all of it."""
+def request_in(intent: str) -> str:
+    """The request at the end of an intent from the template; else the whole intent."""
     return intent.partition(": ")[2] or intent
