@@ -1,4 +1,4 @@
-"""What the tests lens says of tests that check nothing, tests that never run, and untested code."""
+"""What the tests lens reports: tests that check nothing or never run, and untested code."""
 
 from pathlib import Path
 
@@ -95,7 +95,7 @@ class TestNoAssertion:
             "    yield load(1)",
         ],
     )
-    def test_whatever_may_check_counts_as_an_assertion(self, tmp_path: Path, body: str) -> None:
+    def test_code_that_may_check_counts_as_an_assertion(self, tmp_path: Path, body: str) -> None:
         source = (
             "from app import app, load, mocked\n\n\n"
             f"def test_it(run_line):\n{body}\n\n\n"
@@ -150,7 +150,7 @@ class TestNoAssertion:
         source = "from .support import play\n\n\ndef test_play():\n    play(1)\n"
         assert seen(tmp_path, source) == ()
 
-    def test_what_no_test_runner_collects_is_no_test(self, tmp_path: Path) -> None:
+    def test_functions_that_no_test_runner_collects_are_ignored(self, tmp_path: Path) -> None:
         for path in (
             "tests/tools.py",
             "src/app/checks.py",
@@ -159,11 +159,11 @@ class TestNoAssertion:
         ):
             assert seen(tmp_path / path.replace("/", "-"), NOTHING, path=path) == ()
 
-    def test_at_most_a_handful_is_said_of_one_file(self, tmp_path: Path) -> None:
+    def test_at_most_five_findings_of_a_rule_are_reported_per_file(self, tmp_path: Path) -> None:
         source = "".join(f"def test_n{n}():\n    load({n})\n\n\n" for n in range(9))
         found = seen(tmp_path, source)
         assert len(found) == 5
-        assert "So do 4 more places in this file." in found[-1].message
+        assert "And 4 more in this file." in found[-1].message
 
     def test_f28_a_test_file_that_does_not_parse_is_named_and_the_next_one_is_looked_at(
         self, tmp_path: Path
@@ -179,13 +179,10 @@ class TestAlwaysTrue:
     @pytest.mark.parametrize(
         ("statement", "said"),
         [
-            ("assert (load(1) == 2, 'text')", "on a tuple"),
-            ("assert 'text'", "on a string"),
-            ("assert mocked.called_once_with(1)", "`called_once_with` is no assertion"),
-            (
-                "mocked.called_once_with(1)\n    assert load(1)",
-                "`assert_called_once_with` is meant",
-            ),
+            ("assert (load(1) == 2, 'text')", "tests a tuple"),
+            ("assert 'text'", "tests a string"),
+            ("assert mocked.called_once_with(1)", "`called_once_with` does not assert on a mock"),
+            ("mocked.called_once_with(1)\n    assert load(1)", "use `assert_called_once_with`"),
             ("mocked.assert_called_once\n    assert load(1)", "mentioned but not called"),
         ],
     )
@@ -204,9 +201,9 @@ class TestAlwaysTrue:
     def test_assert_true_after_a_call_that_may_raise_is_left_alone(self, tmp_path: Path) -> None:
         assert seen(tmp_path, "def test_it():\n    load(1)\n    assert True\n") == ()
 
-    def test_assert_true_with_two_values_is_found(self, tmp_path: Path) -> None:
+    def test_assert_true_with_a_number_as_message_is_found(self, tmp_path: Path) -> None:
         source = "class T(TestCase):\n    def test_it(self):\n        self.assertTrue(load(1), 3)\n"
-        assert "`assertEqual` is meant" in only(seen(tmp_path, source)).message
+        assert "use `assertEqual`" in only(seen(tmp_path, source)).message
 
     def test_assert_true_with_a_message_is_left_alone(self, tmp_path: Path) -> None:
         source = (
@@ -309,7 +306,7 @@ class TestUntested:
             self.report(tmp_path, repo, {"src/app/pink.py": MODULE.format("pink")}, {}).findings
         )
         assert (found.rule, found.severity) == ("tests/untested-change", "info")
-        assert "4 of its 4 sibling modules have one" in found.message
+        assert "4 of the 4 modules beside it have a test file" in found.message
         assert found.evidence == "def pink_one(value):"
 
     def test_a_new_module_that_some_test_mentions_is_fine(self, tmp_path: Path) -> None:
@@ -347,24 +344,24 @@ class TestUntested:
         after = {"src/app/letters.py": before + "\n\n" + MODULE.format("e")}
         assert self.report(tmp_path, repo, after, {"src/app/letters.py": before}).findings == ()
 
-    def test_a_project_without_tests_is_only_noted(self, tmp_path: Path) -> None:
+    def test_a_project_without_tests_is_not_assessed(self, tmp_path: Path) -> None:
         repo = self.project(tmp_path, tested=0)
         report = self.report(tmp_path, repo, {"src/app/pink.py": MODULE.format("pink")}, {})
         assert report.findings == ()
         assert "no Python test files" in report.not_assessed[0].why
 
-    def test_without_a_repository_it_is_noted(self, tmp_path: Path) -> None:
+    def test_without_a_repository_new_code_is_not_assessed(self, tmp_path: Path) -> None:
         report = look(make_change(tmp_path, {"src/app/pink.py": MODULE.format("pink")}))
         assert report.findings == ()
         assert "no repository" in report.not_assessed[0].why
 
-    def test_f25_a_repository_that_git_can_not_read_is_noted(self, tmp_path: Path) -> None:
+    def test_f25_a_repository_that_git_can_not_read_is_not_assessed(self, tmp_path: Path) -> None:
         after = {"src/app/pink.py": MODULE.format("pink")}
         broken = tmp_path / "broken"
         broken.mkdir()
         change = make_change(tmp_path / "change", after, git_dir=broken, head="1" * 40)
         report = look(change)
-        assert "can't be looked up" in report.not_assessed[0].why
+        assert "can't check whether new code has tests" in report.not_assessed[0].why
 
 
 def test_every_rule_belongs_to_the_lens_and_its_families() -> None:

@@ -1,8 +1,9 @@
-"""The tests lens: tests that check nothing, tests that never run, and code left untested.
+"""The tests lens: tests that check nothing, tests that never run, and new code without tests.
 
-Works from syntax and names alone: no test is run, and no test configuration is read.
+Works from syntax and names alone: it runs no tests and reads no test configuration.
 """
 
+import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -12,18 +13,18 @@ from leadhand.teams.review.lens import Seen, lens
 from leadhand.teams.review.lenses.tests import rules
 from leadhand.teams.review.lenses.tests.assertions import names_in, verdict
 from leadhand.teams.review.lenses.tests.functions import (
-    Case,
-    cases,
+    TestFunction,
     first_line,
     is_sample,
     is_test_file,
+    test_functions,
 )
-from leadhand.teams.review.lenses.tests.shape import (
-    OddTest,
-    constant_checks,
+from leadhand.teams.review.lenses.tests.ineffective import (
+    TestProblem,
     focused,
+    ineffective_checks,
+    newly_skipped,
     same_names,
-    switched_off,
 )
 from leadhand.teams.review.lenses.tests.untested import untested
 
@@ -43,7 +44,7 @@ _CHECK = re.compile(r"\bassert|\bself\.assert|\.assert_|raises|warns")
 
 @lens
 def review(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
-    """What is wrong with the tests that the change adds or alters, and the tests that it lacks."""
+    """Problems of the tests that the change adds or alters, and new code without tests."""
     for file in files:
         if file.status == "deleted":
             continue
@@ -61,54 +62,49 @@ def _in_test_file(file: ChangedFile) -> Iterator[Seen]:
         return
     tree = file.head_tree
     if tree is None:
-        yield NotAssessed(lens="tests", path=file.path, why=_unparsed(file))
+        why = "only a patch was given, not the whole file"
+        if file.complete:
+            why = "it does not parse as Python"
+        yield NotAssessed(lens="tests", path=file.path, why=why)
         return
-    yield from _findings(file, _unchecked(file))
-    odd: list[OddTest] = [*same_names(file, tree), *switched_off(file, tree)]
-    for case in cases(tree):
-        if file.touches(case.node.lineno, case.node.end_lineno):
-            odd += constant_checks(file, case)
-    yield from _findings(file, odd)
+    yield from _findings(file, _unchecked(file, tree))
+    problems: list[TestProblem] = [*same_names(file, tree), *newly_skipped(file, tree)]
+    for test in test_functions(tree):
+        if file.touches(test.node.lineno, test.node.end_lineno):
+            problems += ineffective_checks(file, test)
+    yield from _findings(file, problems)
 
 
-def _unparsed(file: ChangedFile) -> str:
-    if not file.complete:
-        return "only a patch was handed in, so its tests can't be read as a whole"
-    return "it does not parse as Python"
-
-
-def _unchecked(file: ChangedFile) -> Iterator[OddTest]:
-    """Tests that the change adds, or takes the last check from, and that check nothing."""
-    tree = file.head_tree
-    assert tree is not None
+def _unchecked(file: ChangedFile, tree: ast.Module) -> Iterator[TestProblem]:
+    """Tests that check nothing and that the change adds or takes the last check from."""
     names = names_in(tree, file.head)
-    before: dict[str, Case] | None = None
-    for case in cases(tree):
-        evidence = _evidence(file, case)
+    before: dict[str, TestFunction] | None = None
+    for test in test_functions(tree):
+        evidence = _evidence(file, test)
         if not evidence:
             continue
-        found = verdict(case, names, file.head_lines)
+        found = verdict(test, names, file.head_lines)
         if found == "checks":
             continue
         if before is None:
-            before = {one.name: one for one in cases(file.base_tree)} if file.base_tree else {}
-        was = before.get(case.name)
+            before = {one.name: one for one in test_functions(file.base_tree)}
+        was = before.get(test.name)
         if was and file.base_tree:
             if verdict(was, names_in(file.base_tree, file.base), file.base_lines) != "checks":
                 continue
-            message = f"`{case.name}` no longer checks anything."
+            message = f"`{test.name}` no longer checks anything."
         elif found == "stub":
-            message = f"`{case.name}` is an empty stub."
+            message = f"`{test.name}` is an empty stub."
         else:
-            message = f"`{case.name}` has no assertion, and nothing it calls seems to make one."
-        yield OddTest(rules.NO_ASSERTION, case.node.lineno, case.node.lineno, message, evidence)
+            message = f"`{test.name}` has no assertion, and nothing it calls seems to make one."
+        yield TestProblem(rules.NO_ASSERTION, test.node.lineno, message, evidence)
 
 
-def _evidence(file: ChangedFile, case: Case) -> str:
-    """A line that the change adds within the test, or one of its checks that the change removes."""
-    start, end = first_line(case.node), case.node.end_lineno or case.node.lineno
-    if case.node.lineno in file.added:
-        return file.added[case.node.lineno].strip()
+def _evidence(file: ChangedFile, test: TestFunction) -> str:
+    """A line that the change adds to the test, or one of its checks that the change removes."""
+    start, end = first_line(test.node), test.node.end_lineno or test.node.lineno
+    if test.node.lineno in file.added:
+        return file.added[test.node.lineno].strip()
     for number in range(start, end + 1):
         if file.added.get(number, "").strip():
             return file.added[number].strip()
@@ -120,22 +116,22 @@ def _evidence(file: ChangedFile, case: Case) -> str:
     return ""
 
 
-def _findings(file: ChangedFile, found: Iterable[OddTest]) -> Iterator[Finding]:
-    """At most a handful of findings a rule; the last one says how many more there are."""
-    by_rule: dict[str, list[OddTest]] = {}
-    for odd in found:
-        by_rule.setdefault(odd.rule.id, []).append(odd)
-    for odds in by_rule.values():
-        more = len(odds) - _MAX_PER_FILE
-        for count, odd in enumerate(odds[:_MAX_PER_FILE], start=1):
-            message = odd.message
+def _findings(file: ChangedFile, problems: Iterable[TestProblem]) -> Iterator[Finding]:
+    """At most `_MAX_PER_FILE` findings per rule; the last one says how many more there are."""
+    by_rule: dict[str, list[TestProblem]] = {}
+    for problem in problems:
+        by_rule.setdefault(problem.rule.id, []).append(problem)
+    for same in by_rule.values():
+        more = len(same) - _MAX_PER_FILE
+        for count, problem in enumerate(same[:_MAX_PER_FILE], start=1):
+            message = problem.message
             if more > 0 and count == _MAX_PER_FILE:
-                message += f" So do {more} more places in this file."
-            yield odd.rule.finding(
+                message += f" And {more} more in this file."
+            yield problem.rule.finding(
                 file,
-                odd.line,
-                end_line=odd.end_line,
+                problem.line,
+                end_line=problem.end_line,
                 message=message,
-                evidence=odd.evidence or file.head_lines[odd.line - 1].strip(),
+                evidence=problem.evidence or file.head_lines[problem.line - 1].strip(),
                 severity="info" if "empty stub" in message else None,
             )

@@ -1,16 +1,22 @@
-"""Whether a test function checks anything at all.
+"""Decides whether a test function checks anything.
 
-Errs on the side of "it does": a helper that can't be seen, an unknown decorator, a name or a
-comment that says the test only has to get through without an error all count as a check.
+In doubt it does: a helper whose code is elsewhere, an unknown decorator, and a name or comment that
+says the test only has to run without an error all count as a check.
 """
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from leadhand.teams.review.lenses.tests.functions import Case, Function, blocks, dotted, name_of
+from leadhand.teams.review.lenses.tests.functions import (
+    Function,
+    TestFunction,
+    blocks,
+    dotted_name,
+    last_name,
+)
 
 Verdict = Literal["checks", "stub", "nothing"]
 
@@ -56,27 +62,27 @@ _MAX_DEPTH = 4
 
 
 @dataclass(slots=True)
-class FileNames:
-    """What a test file defines and brings in, so that a test's helpers can be followed."""
+class ModuleNames:
+    """The names that a test file defines and imports, with which helpers of a test are found."""
 
-    functions: dict[str, Function | ast.ClassDef] = field(
+    definitions: dict[str, Function | ast.ClassDef] = field(
         default_factory=dict[str, "Function | ast.ClassDef"]
     )
     """Functions and classes of the module, by name."""
     support: set[str] = field(default_factory=set[str])
-    """Names imported from modules that look like test support, whose code is not at hand."""
+    """Names imported from modules that look like test support; their code is not available."""
     marked: bool = False
     """Whether the whole module is skipped, expected to fail, or a benchmark."""
 
 
-def names_in(tree: ast.Module, text: str) -> FileNames:
+def names_in(tree: ast.Module, text: str) -> ModuleNames:
     """What `tree`, parsed from `text`, defines and imports."""
-    names = FileNames(marked="pytestmark" in text and _MODULE_MARK.search(text) is not None)
+    names = ModuleNames(marked="pytestmark" in text and _MODULE_MARK.search(text) is not None)
     waiting = list(tree.body)
     while waiting:
         node = waiting.pop()
         if isinstance(node, Function | ast.ClassDef):
-            names.functions.setdefault(node.name, node)
+            names.definitions.setdefault(node.name, node)
         elif isinstance(node, ast.ImportFrom):
             if node.level or _SUPPORT.search(node.module or ""):
                 names.support.update(alias.asname or alias.name for alias in node.names)
@@ -91,18 +97,17 @@ def names_in(tree: ast.Module, text: str) -> FileNames:
     return names
 
 
-def verdict(case: Case, names: FileNames, lines: list[str]) -> Verdict:
-    """Whether `case`, in a file with `names` and the text `lines`, checks anything."""
-    node = case.node
-    if names.marked or any(_wraps(decorator) for decorator in _decorators(case)):
+def verdict(test: TestFunction, names: ModuleNames, lines: list[str]) -> Verdict:
+    """Whether `test`, in a file with `names` and the text `lines`, checks anything."""
+    decorators = [*test.node.decorator_list, *(test.owner.decorator_list if test.owner else ())]
+    # A decorator that is not known to be transparent may skip the test, or check something itself.
+    if names.marked or not all(_TRANSPARENT.match(dotted_name(one)) for one in decorators):
         return "checks"
-    if _checks(node, case, names):
+    if _checks(test, names):
         return "checks"
-    if all(_is_empty(statement) for statement in node.body):
+    if all(_is_empty(statement) for statement in test.node.body):
         return "stub"
-    if _intended(case, lines):
-        return "checks"
-    return "nothing"
+    return "checks" if _runs_on_purpose(test, lines) else "nothing"
 
 
 def parameters(node: Function) -> Iterator[str]:
@@ -112,13 +117,12 @@ def parameters(node: Function) -> Iterator[str]:
             yield argument.arg
 
 
-def _checks(start: Function, case: Case, names: FileNames) -> bool:
-    """Whether `start` or a helper that it mentions contains what may be a check."""
-    methods: dict[str, Function] = {}
-    if case.owner:
-        methods = {one.name: one for one in case.owner.body if isinstance(one, Function)}
-    seen: set[int] = {id(start)}
-    waiting: list[tuple[Function | ast.ClassDef, int]] = [(start, 0)]
+def _checks(test: TestFunction, names: ModuleNames) -> bool:
+    """Whether `test` or a helper that it mentions contains what may be a check."""
+    members = test.owner.body if test.owner else ()
+    methods = {one.name: one for one in members if isinstance(one, Function)}
+    seen: set[int] = {id(test.node)}
+    waiting: list[tuple[Function | ast.ClassDef, int]] = [(test.node, 0)]
     while waiting:
         scope, depth = waiting.pop()
         for node in ast.walk(scope):
@@ -130,7 +134,7 @@ def _checks(start: Function, case: Case, names: FileNames) -> bool:
                 and "assert" in node.value[:20_000]
             ):
                 return True  # code that runs elsewhere: a subprocess, a browser, a template
-            if isinstance(node, ast.Call) and _is_check(node, case, names):
+            if isinstance(node, ast.Call) and _is_check(node, test, methods, names):
                 return True
             helper = _helper(node, methods, names)
             if helper and id(helper) not in seen and depth < _MAX_DEPTH:
@@ -140,38 +144,36 @@ def _checks(start: Function, case: Case, names: FileNames) -> bool:
             for fixture in parameters(scope):
                 if _CHECKING_FIXTURE.search(fixture):
                     return True
-                known = names.functions.get(fixture)
+                known = names.definitions.get(fixture)
                 if known and id(known) not in seen and depth < _MAX_DEPTH:
                     seen.add(id(known))
                     waiting.append((known, depth + 1))
     return False
 
 
-def _is_check(call: ast.Call, case: Case, names: FileNames) -> bool:
-    name = name_of(call.func)
+def _is_check(
+    call: ast.Call, test: TestFunction, methods: Mapping[str, Function], names: ModuleNames
+) -> bool:
+    name = last_name(call.func)
     if _CHECKING.search(name) or (_DELEGATES.search(name) and name not in _FLASK_STYLE):
         return True
     if any(word.arg in ("timeout", "check", "match", "expected") for word in call.keywords):
         return True
-    root = dotted(call.func).split(".", 1)
+    root = dotted_name(call.func).split(".", 1)
     if root[0] in names.support:
         return True
-    if len(root) == 1 and root[0] in set(parameters(case.node)) - set(names.functions):
-        return True  # a fixture that is itself a function: what it checks can't be seen here
-    inherited = root[0] in ("self", "cls") and len(root) == 2 and "." not in root[1]
-    return inherited and case.owner is not None and not _defines(case.owner, root[1])
-
-
-def _defines(owner: ast.ClassDef, name: str) -> bool:
-    return any(isinstance(one, Function) and one.name == name for one in owner.body)
+    if len(root) == 1 and root[0] in set(parameters(test.node)) - set(names.definitions):
+        return True  # a fixture that is a function defined elsewhere, which may check
+    of_self = root[0] in ("self", "cls") and len(root) == 2 and "." not in root[1]
+    return of_self and test.owner is not None and root[1] not in methods
 
 
 def _helper(
-    node: ast.AST, methods: dict[str, Function], names: FileNames
+    node: ast.AST, methods: Mapping[str, Function], names: ModuleNames
 ) -> Function | ast.ClassDef | None:
     """The function, method or class of this file that `node` mentions."""
     if isinstance(node, ast.Name):
-        return names.functions.get(node.id)
+        return names.definitions.get(node.id)
     if (
         isinstance(node, ast.Attribute)
         and isinstance(node.value, ast.Name)
@@ -181,31 +183,21 @@ def _helper(
     return None
 
 
-def _decorators(case: Case) -> Iterator[ast.expr]:
-    yield from case.node.decorator_list
-    if case.owner:
-        yield from case.owner.decorator_list
-
-
-def _wraps(decorator: ast.expr) -> bool:
-    """Whether a decorator skips the test, or may check something itself."""
-    return not _TRANSPARENT.match(dotted(decorator))
-
-
 def _is_empty(statement: ast.stmt) -> bool:
     if isinstance(statement, ast.Expr):
         return isinstance(statement.value, ast.Constant)
     return isinstance(statement, ast.Pass)
 
 
-def _intended(case: Case, lines: list[str]) -> bool:
-    """Whether the test says that to get through without an error is all it wants."""
-    if _INTENDED_NAME.search(case.node.name) or _ISSUE.search(case.name):
+def _runs_on_purpose(test: TestFunction, lines: list[str]) -> bool:
+    """Whether the test says that it only has to run without an error."""
+    node = test.node
+    if _INTENDED_NAME.search(node.name) or _ISSUE.search(test.name):
         return True
-    docstring = ast.get_docstring(case.node, clean=False) or ""
+    docstring = ast.get_docstring(node, clean=False) or ""
     if _INTENDED_WORDS.search(docstring[:2000]):
         return True
-    body = lines[max(0, case.node.lineno - 2) : case.node.end_lineno or case.node.lineno]
+    body = lines[max(0, node.lineno - 2) : node.end_lineno or node.lineno]
     return any(
         "#" in line and _INTENDED_WORDS.search(line[line.index("#") : 1000]) for line in body
     )

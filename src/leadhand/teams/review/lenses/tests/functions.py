@@ -1,7 +1,7 @@
-"""Which files hold tests, and which of their functions a test runner would run.
+"""Finds test files, and the functions in them that a test runner would run.
 
-By the names that pytest and unittest collect by default. Nothing is imported; a project that
-configured other names is simply not seen here.
+Goes by the names that pytest and unittest collect by default, and imports nothing. Tests of a
+project that configures other names are not found.
 """
 
 import ast
@@ -18,10 +18,12 @@ _SAMPLE = re.compile(
 )
 _NAME = re.compile(r"test(?:_|[A-Z0-9]|$)")
 _TEST_BASE = re.compile(r"Test(?:s|Case|Base|Mixin)?$|TestCase")
+_NO_TEST = {"fixture", "property", "cached_property", "contextmanager", "overload"}
+"""Decorators that make a function something other than a test."""
 
 
 @dataclass(frozen=True, slots=True)
-class Case:
+class TestFunction:
     """One test function or method."""
 
     node: Function
@@ -30,16 +32,16 @@ class Case:
     name: str
     """Qualified within its file: `TestUsers.test_login`."""
     unittest: bool
-    """Whether its class looks like a unittest one: it has a base that ends in `TestCase` or so."""
+    """Whether its class looks like one of unittest's, by the names of its bases."""
 
 
 def is_test_file(path: str) -> bool:
-    """Whether a test runner would look for Python tests in the file at `path`."""
+    """Whether a test runner would collect Python tests from the file at `path`."""
     return _FILE.search(path) is not None
 
 
 def is_sample(path: str) -> bool:
-    """Whether the file at `path` shows, measures or feeds something rather than testing it."""
+    """Whether the file at `path` is an example, a benchmark or data rather than a test."""
     return _SAMPLE.search(path) is not None
 
 
@@ -48,29 +50,30 @@ def first_line(node: Function | ast.ClassDef) -> int:
     return min((one.lineno for one in node.decorator_list), default=node.lineno)
 
 
-def cases(tree: ast.Module) -> Iterator[Case]:
+def test_functions(tree: ast.Module | None) -> Iterator[TestFunction]:
     """The tests in `tree`, in order; those in `if` and `try` blocks too."""
     waiting: list[tuple[list[ast.stmt], ast.ClassDef | None, str, bool]] = [
-        (tree.body, None, "", False)
+        (tree.body if tree else [], None, "", False)
     ]
     while waiting:
         body, owner, prefix, unittest = waiting.pop()
         deeper: list[tuple[list[ast.stmt], ast.ClassDef | None, str, bool]] = []
         for node in body:
             if isinstance(node, ast.ClassDef):
-                tested = any(_TEST_BASE.search(name_of(base)) for base in node.bases)
-                if tested or node.name.startswith("Test"):
-                    deeper.append((node.body, node, f"{prefix}{node.name}.", tested))
+                derived = any(_TEST_BASE.search(last_name(base)) for base in node.bases)
+                if derived or node.name.startswith("Test"):
+                    deeper.append((node.body, node, f"{prefix}{node.name}.", derived))
             elif isinstance(node, Function):
-                if _NAME.match(node.name) and not any(_makes_other(d) for d in node.decorator_list):
-                    yield Case(node, owner, prefix + node.name, unittest)
+                decorators = {last_name(one) for one in node.decorator_list}
+                if _NAME.match(node.name) and decorators.isdisjoint(_NO_TEST):
+                    yield TestFunction(node, owner, prefix + node.name, unittest)
             else:
                 deeper += [(block, owner, prefix, unittest) for block in blocks(node)]
         waiting += reversed(deeper)
 
 
 def blocks(node: ast.stmt) -> Iterator[list[ast.stmt]]:
-    """The statement lists right below a compound statement that opens no scope of its own."""
+    """The statement lists of a compound statement that opens no scope."""
     if isinstance(node, ast.If | ast.For | ast.AsyncFor | ast.While):
         yield from (node.body, node.orelse)
     elif isinstance(node, ast.Try | ast.TryStar):
@@ -86,14 +89,8 @@ def blocks(node: ast.stmt) -> Iterator[list[ast.stmt]]:
         yield from (one.body for one in node.cases)
 
 
-def own_scope(node: ast.stmt) -> Iterator[list[ast.stmt]]:
-    """The body of a function or class."""
-    if isinstance(node, Function | ast.ClassDef):
-        yield node.body
-
-
-def name_of(node: ast.expr) -> str:
-    """The last name of `a.b.c`, `c(...)` or `c[...]`: `c`; empty for anything else."""
+def last_name(node: ast.expr) -> str:
+    """`c` for `a.b.c`, `c(...)` or `c[...]`; empty for anything else."""
     while isinstance(node, ast.Call | ast.Subscript):
         node = node.func if isinstance(node, ast.Call) else node.value
     if isinstance(node, ast.Attribute):
@@ -101,8 +98,8 @@ def name_of(node: ast.expr) -> str:
     return node.id if isinstance(node, ast.Name) else ""
 
 
-def dotted(node: ast.expr) -> str:
-    """`a.b.c` as text, a call or subscript by what it is applied to; empty for anything else."""
+def dotted_name(node: ast.expr) -> str:
+    """`a.b.c` as text, without calls and subscripts; empty for anything else."""
     parts: list[str] = []
     while not isinstance(node, ast.Name):
         if isinstance(node, ast.Attribute):
@@ -115,14 +112,3 @@ def dotted(node: ast.expr) -> str:
         else:
             return ""
     return ".".join([node.id, *reversed(parts)])
-
-
-def _makes_other(decorator: ast.expr) -> bool:
-    """Whether a decorator makes a function something else than a test."""
-    return name_of(decorator) in {
-        "fixture",
-        "property",
-        "cached_property",
-        "contextmanager",
-        "overload",
-    }

@@ -13,34 +13,34 @@ ALWAYS_TRUE = LensRule(
     id="tests/always-true",
     family="tests/assertions",
     severity="warning",
-    why="The check can't fail, so it protects nothing.",
-    fix="Compare the value under test with what is expected of it.",
+    why="A check that can't fail tests nothing.",
+    fix="Compare the value under test with the expected one.",
 )
 UNASSERTED = LensRule(
     id="tests/unasserted-comparison",
     family="tests/assertions",
     severity="warning",
-    why="Its result is thrown away, so the test passes either way.",
+    why="The result is discarded, so the test passes either way.",
     fix="Put `assert` in front of it.",
 )
 SAME_NAME = LensRule(
     id="tests/same-name",
     family="tests/assertions",
     severity="warning",
-    why="The later definition replaces the earlier one, which no test runner ever sees.",
-    fix="Give each test a name of its own.",
+    why="The later definition replaces the earlier one.",
+    fix="Give each test its own name.",
 )
 SKIPPED = LensRule(
     id="tests/focused-or-skipped",
     family="tests/assertions",
     severity="warning",
-    why="Tests that don't run protect nothing, and nobody is told when to switch them on again.",
-    fix="Let it run, or give the reason.",
+    why="A test that doesn't run finds nothing, and without a reason it is rarely enabled again.",
+    fix="Let it run, or state the reason.",
 )
 UNTESTED = LensRule(
     id="tests/untested-change",
     family="tests/coverage",
     severity="info",
-    why="Its siblings are tested, so the project would expect a test for it too.",
-    fix="Add a test that uses it, beside its siblings' tests.",
+    why="The code beside it is tested, so the project probably expects a test for it too.",
+    fix="Add a test for it beside the other tests.",
 )

@@ -1,7 +1,7 @@
-"""New public code that no test mentions, where the project tests the code beside it.
+"""New public code that no test mentions, in places where the project tests the other code.
 
-Says nothing of coverage as such: a name that any test file mentions counts as tested, and so does a
-new function that other code already uses.
+Does not measure coverage: a name that any test file mentions counts as tested, and so does a new
+function that other code already uses.
 """
 
 import ast
@@ -16,10 +16,9 @@ from leadhand.errors import LeadhandError
 from leadhand.teams.review.change import Change, ChangedFile
 from leadhand.teams.review.lens import Seen
 from leadhand.teams.review.lenses.tests import rules
-from leadhand.teams.review.lenses.tests.functions import Function, is_test_file, name_of
+from leadhand.teams.review.lenses.tests.functions import Function, is_test_file, last_name
 from leadhand.tools.git import grep, list_tree
 
-_TEST_PATHS = ("*test*.py",)
 _ASIDE = re.compile(
     r"(?:^|/)(?:tests?|testing|docs?|examples?|samples?|scripts?|tools|bench\w*|migrations|alembic|vendor|_vendor|"
     r"third_party|node_modules|templates?|conftest\.py|setup\.py|noxfile\.py|tasks\.py|_?version\.py|__\w+__\.py)(?:/|$)"
@@ -31,82 +30,73 @@ _MIN_LINES = 4
 _MAX_ROUNDS = 20
 _MAX_HITS = 10_000
 _HARMLESS = {
-    "cache",
-    "lru_cache",
-    "contextmanager",
-    "asynccontextmanager",
-    "deprecated",
-    "wraps",
-    "dataclass",
-    "final",
-}
+    "cache", "lru_cache", "contextmanager", "asynccontextmanager", "deprecated", "wraps",
+    "dataclass", "final",
+}  # fmt: skip
+"""Decorators after which a function is still called by its name."""
 
 _Definition = Function | ast.ClassDef
 
 
 @dataclass(frozen=True, slots=True)
-class _New:
-    """Something public that the change adds."""
+class _NewCode:
+    """A module, function or class that the change adds."""
 
     file: ChangedFile
     node: _Definition
-    module: bool
-    """Whether the whole module is new; `node` is then the first thing it defines."""
+    """The function or class; in a new module its first one."""
+    is_module: bool
     words: tuple[str, ...]
     """A test that mentions one of these tests it."""
     siblings: tuple[str, ...]
-    """The public names beside it, where it is a name in a module that was there before."""
+    """The public names that its module had before; empty for a new module."""
 
 
 def untested(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
-    """What of the new public code in `files` no test mentions though its siblings are tested."""
+    """The new public code in `files` that no test mentions although its siblings are tested."""
     code = [file for file in files if _is_code(file)]
     if not code:
         return
     if change.git_dir is None or change.head is None:
-        yield NotAssessed(
-            lens="tests", why="no repository: whether new code has tests can't be looked up"
-        )
+        why = "no repository: can't check whether new code has tests"
+        yield NotAssessed(lens="tests", why=why)
         return
     try:
         paths = _paths(change.git_dir, change.head)
         tests = [path for path in paths if is_test_file(path)]
         if not tests:
-            yield NotAssessed(
-                lens="tests", why="the project has no Python test files to compare new code with"
-            )
+            yield NotAssessed(lens="tests", why="the project has no Python test files")
             return
-        # Last, since it is what takes time: both sides of each file are parsed.
+        # Last, because it takes the most time: it parses both sides of each file.
         new = [one for file in code for one in _added(file)]
         if new:
             yield from _judge(change.git_dir, change.head, new, paths, tests)
     except LeadhandError as error:
-        yield NotAssessed(
-            lens="tests", why=f"whether new code has tests can't be looked up: {error}"
-        )
+        yield NotAssessed(lens="tests", why=f"can't check whether new code has tests: {error}")
 
 
 def _judge(
-    git_dir: Path, head: str, new: Sequence[_New], paths: Sequence[str], tests: Sequence[str]
+    git_dir: Path, head: str, new: Sequence[_NewCode], paths: Sequence[str], tests: Sequence[str]
 ) -> Iterator[Seen]:
     words = {word for one in new for word in one.words}
-    unknown = _unmentioned(git_dir, head, words, _TEST_PATHS)
-    open_cases = [one for one in new if unknown.issuperset(one.words)]
-    if not open_cases:
+    unmentioned = _unmentioned(git_dir, head, words)
+    suspects = [one for one in new if unmentioned.issuperset(one.words)]
+    if not suspects:
         return
-    added = {one.file.path for one in new if one.module}
-    names = {word for one in open_cases if not one.module for word in (*one.words, *one.siblings)}
-    silent = _unmentioned(git_dir, head, names, _TEST_PATHS)
-    used = _used(git_dir, head, [one for one in open_cases if not one.module])
+    added = {one.file.path for one in new if one.is_module}
+    members = [one for one in suspects if not one.is_module]
+    names = {word for one in members for word in (*one.words, *one.siblings)}
+    unmentioned = _unmentioned(git_dir, head, names)
+    used = _used(git_dir, head, members)
     stems = _stems(tests)
-    for one in open_cases:
-        if one.module:
+    for one in suspects:
+        if one.is_module:
             yield from _module(one, [path for path in paths if path not in added], stems)
         elif one.words[0] not in used:
-            yield from _name(one, [name for name in one.siblings if name not in silent])
+            yield from _member(one, [name for name in one.siblings if name not in unmentioned])
 
 
-def _module(one: _New, paths: Sequence[str], stems: dict[str, str]) -> Iterator[Seen]:
+def _module(one: _NewCode, paths: Sequence[str], stems: dict[str, str]) -> Iterator[Seen]:
     path = PurePosixPath(one.file.path)
     if _test_of(str(path), stems):
         return
@@ -119,25 +109,25 @@ def _module(one: _New, paths: Sequence[str], stems: dict[str, str]) -> Iterator[
     tested = [other for other in siblings if _test_of(other, stems)]
     if len(siblings) < _MIN_SIBLINGS or len(tested) < _MIN_MODULES_TESTED * len(siblings):
         return
-    example = f"`{PurePosixPath(tested[0]).name}` has `{_test_of(tested[0], stems)}`"
+    example = f"for example `{_test_of(tested[0], stems)}` for `{PurePosixPath(tested[0]).name}`"
     message = (
-        f"`{path}` is new and has no test file, and no test mentions what it defines; "
-        f"{len(tested)} of its {len(siblings)} sibling modules have one ({example})."
+        f"`{path}` is new, but has no test file, and no test mentions what it defines; "
+        f"{len(tested)} of the {len(siblings)} modules beside it have a test file, {example}."
     )
     yield _finding(one, message)
 
 
-def _name(one: _New, tested: Sequence[str]) -> Iterator[Seen]:
+def _member(one: _NewCode, tested: Sequence[str]) -> Iterator[Seen]:
     if len(one.siblings) < _MIN_SIBLINGS or len(tested) < _MIN_NAMES_TESTED * len(one.siblings):
         return
     message = (
         f"No test mentions the new `{one.node.name}`; {len(tested)} of the {len(one.siblings)} "
-        f"other public names of `{one.file.path}` are mentioned in tests, `{tested[0]}` for one."
+        f"other public names of `{one.file.path}` are mentioned, for example `{tested[0]}`."
     )
     yield _finding(one, message)
 
 
-def _finding(one: _New, message: str) -> Seen:
+def _finding(one: _NewCode, message: str) -> Seen:
     line = one.node.lineno
     evidence = one.file.head_lines[line - 1].strip()
     return rules.UNTESTED.finding(one.file, line, message=message, evidence=evidence)
@@ -154,13 +144,13 @@ def _is_code(file: ChangedFile) -> bool:
     )
 
 
-def _added(file: ChangedFile) -> Iterator[_New]:
+def _added(file: ChangedFile) -> Iterator[_NewCode]:
     public = list(_public(file.head_tree))
     if file.status == "added":
         first = next((one for one in public if file.touches(one.lineno)), None)
         if first is not None:
             words = (PurePosixPath(file.path).stem, *(one.name for one in public))
-            yield _New(file, first, module=True, words=words, siblings=())
+            yield _NewCode(file, first, is_module=True, words=words, siblings=())
         return
     before = {one.name for one in _public(file.base_tree)}
     siblings = tuple(one.name for one in public if one.name in before)
@@ -168,8 +158,8 @@ def _added(file: ChangedFile) -> Iterator[_New]:
         if one.name in before or not file.touches(one.lineno):
             continue
         long = (one.end_lineno or one.lineno) - one.lineno >= _MIN_LINES
-        if long and all(name_of(decorator) in _HARMLESS for decorator in one.decorator_list):
-            yield _New(file, one, module=False, words=(one.name,), siblings=siblings)
+        if long and all(last_name(decorator) in _HARMLESS for decorator in one.decorator_list):
+            yield _NewCode(file, one, is_module=False, words=(one.name,), siblings=siblings)
 
 
 def _public(tree: ast.Module | None) -> Iterator[_Definition]:
@@ -183,39 +173,34 @@ def _paths(git_dir: Path, head: str) -> tuple[str, ...]:
     return tuple(list_tree(git_dir, head))
 
 
-def _unmentioned(git_dir: Path, head: str, words: set[str], pathspecs: Sequence[str]) -> set[str]:
-    """Those of `words` that stand nowhere in the files that `pathspecs` name."""
+def _unmentioned(git_dir: Path, head: str, words: set[str]) -> set[str]:
+    """Those of `words` that no test file mentions."""
     left = set(words)
     for _ in range(_MAX_ROUNDS):
-        hits = grep(git_dir, head, sorted(left), pathspecs=pathspecs, max_hits=_MAX_HITS)
+        hits = grep(git_dir, head, sorted(left), pathspecs=("*test*.py",), max_hits=_MAX_HITS)
         left -= {word for _, _, text in hits for word in re.findall(r"\w+", text)}
         if len(hits) < _MAX_HITS or not left:
             return left
     return set()
 
 
-def _used(git_dir: Path, head: str, new: Sequence[_New]) -> set[str]:
-    """Names that other code already uses, so that its tests may well reach them."""
-    places: dict[str, set[tuple[str, int]]] = {one.words[0]: set() for one in new}
-    hits = grep(git_dir, head, sorted(places), max_hits=_MAX_HITS)
+def _used(git_dir: Path, head: str, new: Sequence[_NewCode]) -> set[str]:
+    """Names that other code already uses, whose tests may cover them."""
+    names = {one.words[0] for one in new}
+    hits = grep(git_dir, head, sorted(names), max_hits=_MAX_HITS)
     if len(hits) >= _MAX_HITS:
-        return set(places)
+        return names
     own = {(one.file.path, one.node.lineno) for one in new}
+    used: set[str] = set()
     for path, line, text in hits:
-        if (
-            (path, line) in own
-            or path.endswith("__init__.py")
-            or re.match(r"\s*[\"']\w+[\"'],?$", text)
-        ):
-            continue
-        for word in re.findall(r"\w+", text):
-            if word in places:
-                places[word].add((path, line))
-    return {word for word, found in places.items() if found}
+        exported = path.endswith("__init__.py") or re.match(r"\s*[\"']\w+[\"'],?$", text)
+        if (path, line) not in own and not exported:
+            used |= names.intersection(re.findall(r"\w+", text))
+    return used
 
 
 def _stems(tests: Sequence[str]) -> dict[str, str]:
-    """What each test file is named for -> its path: `tests/test_io.py` is named for `io`."""
+    """The name that a test file has after its subject -> its path: `io` -> `tests/test_io.py`."""
     stems: dict[str, str] = {}
     for test in tests:
         path = PurePosixPath(test)
@@ -226,7 +211,7 @@ def _stems(tests: Sequence[str]) -> dict[str, str]:
 
 
 def _test_of(path: str, stems: dict[str, str]) -> str:
-    """The test file that is named for the module at `path`; empty where there is none."""
+    """The test file that is named after the module at `path`; empty if there is none."""
     module = PurePosixPath(path)
     stem = module.stem.strip("_")
     return stems.get(stem) or stems.get(f"{module.parent.name}_{stem}") or ""
