@@ -29,9 +29,9 @@ from leadhand import Plan, Supervisor, Task, Team, Worker
 from leadhand.clock import SystemClock
 from leadhand.engine.recorder import Recorder
 from leadhand.journal import MemoryJournal
-from leadhand.models import Asker, Caller, CallRequest, Connections
+from leadhand.models import Caller, CallRequest, Connections, Requester
 from leadhand.models.clients import model_client
-from leadhand.models.structured import opening
+from leadhand.models.structured import first_message
 from leadhand.synthesis import Merge
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Json
@@ -108,13 +108,13 @@ async def layers(base: str) -> AsyncGenerator[dict[str, Layer]]:
                 return text_in(await answer.read())
 
         async def pydantic_ai(question: str) -> object:
-            asked = [opening(question, request)]
+            asked = [first_message(question, request)]
             model = connections.to(SPEC).model
             return await model.request([*asked], None, request.parameters)
 
         async def ours(question: str) -> object:
-            asked = [opening(question, request)]
-            return await caller.ask(Asker("worker"), [*asked], request=request, models=[SPEC])
+            asked = [first_message(question, request)]
+            return await caller.ask(Requester("worker"), [*asked], request=request, models=[SPEC])
 
         request = CallRequest(SYSTEM)
         calls: dict[str, Call] = {

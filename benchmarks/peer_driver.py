@@ -22,7 +22,7 @@ from pydantic import BaseModel, ConfigDict
 from leadhand import Plan, Supervisor, Task, Team, Worker
 from leadhand.contracts.answer import Metrics
 from leadhand.contracts.team import Role
-from leadhand.models import Asker, Caller, CallRequest, structured
+from leadhand.models import Caller, CallRequest, Requester, structured
 from leadhand.ports import PlanRequest
 from leadhand.synthesis import Merge
 from leadhand.untrusted.fence import Fence
@@ -89,9 +89,9 @@ class PlainPlanner:
             tasks = [Task(id=str(one.id), worker=one.worker, intent=one.task) for one in given]
             return Plan(goal=request.text, tasks=tuple(tasks))
 
-        return await structured.ask_for(
+        return await structured.ask_structured(
             self.caller,
-            Asker("planner"),
+            Requester("planner"),
             request.text,
             request=CallRequest(self.prompt),
             models=team.tiers["standard"],

@@ -4,7 +4,7 @@ import asyncio
 
 from leadhand import Budget, Team, Worker
 from leadhand.contracts.events import ModelCalled
-from leadhand.models.choice import choose, models_of, roles
+from leadhand.models.choice import choose, models_by_role, models_of
 from leadhand.state.fold import fold
 from leadhand.synthesis.merge import Merge
 from leadhand.testing import ScriptedServer
@@ -97,7 +97,7 @@ def test_a_model_that_is_named_for_a_team_is_that_of_all_within_it() -> None:
     team = Team("office", workers=workers)
     chosen = asyncio.run(choose(team, model=OPENAI, no_model=False, environ={}))
     assert models_of(chosen.team) == [OPENAI]
-    used = roles(chosen.team)
+    used = models_by_role(chosen.team)
     for name in ("planner", "legal/planner", "legal/synthesizer", "legal/reader"):
         assert used[name] == OPENAI
     assert used["sums/planner"] == used["sums/counter"] == "function"

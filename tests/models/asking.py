@@ -15,8 +15,8 @@ from leadhand.contracts.team import ModelSpec
 from leadhand.engine.recorder import Recorder
 from leadhand.errors import ModelError
 from leadhand.journal import MemoryJournal
-from leadhand.models import Asker, Caller, CallRequest, Connections
-from leadhand.models.structured import opening
+from leadhand.models import Caller, CallRequest, Connections, Requester
+from leadhand.models.structured import first_message
 from leadhand.ports import Clock
 from leadhand.testing.json_data import Json, Object, mapping
 
@@ -24,7 +24,7 @@ OPENAI = "openai-chat:scripted"
 ANTHROPIC = "anthropic:claude-opus-5-5"
 BOTH = [OPENAI, ANTHROPIC]
 PLAIN = CallRequest("Answer in a word.")
-ASKER = Asker("worker")
+ASKER = Requester("worker")
 COLOUR = ToolDefinition(
     name="final_answer",
     description="Ends the task.",
@@ -70,7 +70,7 @@ async def ask(
 ) -> Asked:
     """What the first of `models` that answers says to `text`."""
     pen = recorder()
-    messages: list[ModelMessage] = [opening(text, request)]
+    messages: list[ModelMessage] = [first_message(text, request)]
     response, usage, failure = None, NO_USAGE, None
     async with Connections(seed=seed) as connections:
         caller = Caller(connections, pen)

@@ -13,7 +13,7 @@ from leadhand.errors import InputError, ModelError
 from leadhand.journal import MemoryJournal
 from leadhand.models import Caller, CallRequest, Connections
 from leadhand.models.calls import MAX_MALFORMED, MAX_TRIES
-from leadhand.models.structured import opening
+from leadhand.models.structured import first_message
 from leadhand.testing import ScriptedServer, run_virtual
 from leadhand.testing.json_data import Json, items, mapping
 from tests.models.asking import (
@@ -85,7 +85,7 @@ def retry_in_s(model: str, **settings: object) -> float:
         async with Connections(seed=5) as connections:
             work = asyncio.ensure_future(
                 Caller(connections, pen).ask(
-                    ASKER, [opening("hello", PLAIN)], request=PLAIN, models=[model]
+                    ASKER, [first_message("hello", PLAIN)], request=PLAIN, models=[model]
                 )
             )
             async with asyncio.timeout(HANG_S):
@@ -250,7 +250,7 @@ def test_a_call_that_is_cancelled_is_in_the_log(model_server: ScriptedServer, mo
             started_s = loop.time()
             asking = asyncio.ensure_future(
                 Caller(connections, pen).ask(
-                    ASKER, [opening("hello", PLAIN)], request=PLAIN, models=[model]
+                    ASKER, [first_message("hello", PLAIN)], request=PLAIN, models=[model]
                 )
             )
             await asyncio.to_thread(wait_until, lambda: model_server.stats().requests == 1)
@@ -312,7 +312,7 @@ def test_an_error_text_with_odd_characters_is_stored_safely(model_server: Script
             with pytest.raises(ModelError) as raised:
                 await Caller(connections, pen).ask(
                     ASKER,
-                    [opening("lone \ud800 surrogate", PLAIN)],
+                    [first_message("lone \ud800 surrogate", PLAIN)],
                     request=PLAIN,
                     models=[OPENAI],
                 )

@@ -8,7 +8,7 @@ from pydantic_ai.models import known_model_names
 
 from leadhand.contracts.team import Role, Team, Worker
 from leadhand.errors import InputError
-from leadhand.models.choice import ModelChoice, choose, models_of, roles
+from leadhand.models.choice import ModelChoice, choose, models_by_role, models_of
 from leadhand.models.defaults import PROVIDERS, KeyedProvider
 from leadhand.models.detection import LocalServer
 from leadhand.models.names import check_names
@@ -57,19 +57,19 @@ def test_without_anything_at_hand_a_team_is_deterministic() -> None:
     choice = chosen()
     assert choice.team == TEAM
     assert choice.why == "no model found: engine deterministic"
-    assert roles(choice.team) == {}
+    assert models_by_role(choice.team) == {}
 
 
 def test_one_model_fills_every_tier_and_overrides_the_own_ones_of_workers_and_roles() -> None:
     choice = chosen(OWN, {"LEADHAND_MODEL": "openai:other"}, model="openai:gpt-5-mini")
-    assert set(roles(choice.team).values()) == {"openai:gpt-5-mini"}
+    assert set(models_by_role(choice.team).values()) == {"openai:gpt-5-mini"}
     assert set(choice.team.tiers.values()) == {("openai:gpt-5-mini",)}
     assert choice.why == "openai:gpt-5-mini for every role, from --model"
 
 
 def test_the_environment_variable_comes_before_the_teams_own() -> None:
     choice = chosen(OWN, {"LEADHAND_MODEL": "openai:gpt-5-mini", "OPENAI_API_KEY": "k"})
-    assert set(roles(choice.team).values()) == {"openai:gpt-5-mini"}
+    assert set(models_by_role(choice.team).values()) == {"openai:gpt-5-mini"}
     assert choice.why.endswith("from LEADHAND_MODEL")
 
 
@@ -80,7 +80,7 @@ def test_the_teams_own_come_before_the_environments_keys() -> None:
         "openai:gpt-6-luna (fast), openai:gpt-6.1-sol (standard), openai:gpt-6.1-sol (strong), "
         "from team own"
     )
-    assert roles(choice.team) == {
+    assert models_by_role(choice.team) == {
         "planner": "openai:gpt-6.1-sol",
         "synthesizer": "groq:openai/gpt-oss-120b",
         "judge": "openai:gpt-6.1-sol",
@@ -111,7 +111,7 @@ def test_an_empty_name_is_refused_and_an_empty_variable_is_none_at_all() -> None
 
 def test_a_key_stands_for_a_model_of_each_tier_and_is_not_shown() -> None:
     choice = chosen(environ={"ANTHROPIC_API_KEY": "secret-key"})
-    assert roles(choice.team) == {
+    assert models_by_role(choice.team) == {
         "planner": "anthropic:claude-sonnet-5-5",
         "synthesizer": "anthropic:claude-sonnet-5-5",
         "judge": "anthropic:claude-sonnet-5-5",
@@ -126,7 +126,7 @@ def test_a_key_stands_for_a_model_of_each_tier_and_is_not_shown() -> None:
 def test_a_key_whose_provider_is_not_installed_is_passed_over_and_named() -> None:
     missing = next(row for row in PROVIDERS if not row.installed)
     choice = chosen(environ={missing.variable: "k"})
-    assert roles(choice.team) == {}
+    assert models_by_role(choice.team) == {}
     assert choice.why == (
         f"no model found ({missing.variable} is set, but needs "
         f'"pydantic-ai-slim[{missing.extra}]" installed): engine deterministic'
@@ -197,8 +197,8 @@ def test_a_server_on_this_machine_is_used_last_and_its_address_told(server: Scri
 
 def test_a_worker_named_like_a_role_is_shown_beside_it() -> None:
     team = Team("t", workers=(Worker("planner", "Plans trips", run=len),), model="openai:x")
-    assert roles(team)["planner (worker)"] == "function"
-    assert roles(team)["planner"] == "openai:x"
+    assert models_by_role(team)["planner (worker)"] == "function"
+    assert models_by_role(team)["planner"] == "openai:x"
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ import pytest
 from leadhand.cli.doctor.command import doctor_command
 from leadhand.errors import InputError
 from leadhand.models.clients import DEFAULT_MAX_BYTES, MAX_REDIRECTS, MAX_RESPONSE, max_bytes
-from leadhand.models.listing import MAX_BYTES, Listed, NoListing, listed
+from leadhand.models.listing import MAX_BYTES, ListedModel, ListingError, list_models
 from tests.models.asking import ANTHROPIC, OPENAI, Asked, ask_all
 from tests.models.raw_endpoint import RawEndpoint, head, serving
 from tests.patience import HANG_S
@@ -165,16 +165,16 @@ def test_what_is_no_size_is_said_in_a_line(monkeypatch: pytest.MonkeyPatch, give
         max_bytes()
 
 
-def listed_at(endpoint: RawEndpoint) -> list[Listed]:
+def listed_at(endpoint: RawEndpoint) -> list[ListedModel]:
     """The models that the endpoint lists."""
     with serving(endpoint):
-        return asyncio.run(listed(f"{endpoint.url}/v1", key="sk-secret", timeout_s=HANG_S))
+        return asyncio.run(list_models(f"{endpoint.url}/v1", key="sk-secret", timeout_s=HANG_S))
 
 
 def test_a_list_of_models_is_not_looked_for_elsewhere() -> None:
     """F40"""
     moved = RawEndpoint(head("302 Found", location="http://127.0.0.1:1/v1/models"))
-    with pytest.raises(NoListing, match=r"it redirects \(HTTP 302\), which is not followed"):
+    with pytest.raises(ListingError, match=r"it redirects \(HTTP 302\), which is not followed"):
         listed_at(moved)
     assert len(moved.requests) == 1
 
@@ -182,7 +182,7 @@ def test_a_list_of_models_is_not_looked_for_elsewhere() -> None:
 def test_a_list_of_models_without_end_is_read_to_a_limit() -> None:
     """F39"""
     endless = RawEndpoint(head(content_type="application/json"), b" " * 65_536, times=None)
-    with pytest.raises(NoListing, match="too long for a list of models"):
+    with pytest.raises(ListingError, match="too long for a list of models"):
         listed_at(endless)
     assert endless.sent < 5 * MAX_BYTES
 
@@ -192,7 +192,7 @@ def test_a_list_of_models_that_inflates_is_read_to_a_limit() -> None:
     small = RawEndpoint(head(content_encoding="gzip"), bomb("gzip"), 1)
     tracemalloc.start()
     try:
-        with pytest.raises(NoListing, match="too long for a list of models"):
+        with pytest.raises(ListingError, match="too long for a list of models"):
             listed_at(small)
         _, peak = tracemalloc.get_traced_memory()
     finally:

@@ -11,11 +11,11 @@ from pydantic_ai.models import infer_model
 from pydantic_ai.models.function import FunctionModel
 from pydantic_ai.models.test import TestModel
 
-from leadhand.contracts.team import ModelSpec
+from leadhand.contracts.team import ModelSpec, model_name
 from leadhand.errors import InputError
 from leadhand.models import Caller, Connections
-from leadhand.models.connections import LOOPBACK_ONLY, name_of
-from leadhand.models.structured import opening
+from leadhand.models.connections import LOOPBACK_ONLY
+from leadhand.models.structured import first_message
 from leadhand.testing import ScriptedServer
 from tests.models.asking import ANTHROPIC, ASKER, BOTH, OPENAI, PLAIN, ask, recorder
 
@@ -125,7 +125,7 @@ def test_a_model_that_two_runs_share_is_not_closed_under_the_second(
             caller = Caller(connections, pen)
             said: list[str] = []
             for _ in range(2):
-                messages: list[ModelMessage] = [opening("hello", PLAIN)]
+                messages: list[ModelMessage] = [first_message("hello", PLAIN)]
                 response, _usage = await caller.ask(ASKER, messages, request=PLAIN, models=[model])
                 said += [response.text or "", (await ask(model)).text]
             return said
@@ -140,4 +140,4 @@ def test_a_model_that_two_runs_share_is_not_closed_under_the_second(
     ids=["str", "model"],
 )
 def test_a_model_is_shown_by_provider_and_name(spec: ModelSpec, name: str) -> None:
-    assert name_of(spec) == name
+    assert model_name(spec) == name

@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 
 from leadhand.models.detection import HOST, LOCAL_SERVERS, LocalServer, local_model
-from leadhand.models.listing import NoListing, listed
+from leadhand.models.listing import ListingError, list_models
 from leadhand.testing import ScriptedServer
 from tests.patience import HANG_S
 
@@ -124,25 +124,25 @@ def test_f22_a_key_is_not_carried_to_where_a_redirect_points() -> None:
     """F22"""
     with answering(listing("stolen")) as elsewhere:
         target = f"http://{HOST}:{elsewhere}/v1/models"
-        with answering(b"", 302, target) as port, pytest.raises(NoListing, match="HTTP 302"):
-            asyncio.run(listed(f"http://{HOST}:{port}/v1", key="secret", timeout_s=HANG_S))
+        with answering(b"", 302, target) as port, pytest.raises(ListingError, match="HTTP 302"):
+            asyncio.run(list_models(f"http://{HOST}:{port}/v1", key="secret", timeout_s=HANG_S))
 
 
 def test_f36_a_key_that_no_header_can_hold_is_not_shown() -> None:
     """F36"""
-    with answering(listing("one")) as port, pytest.raises(NoListing) as error:
-        asyncio.run(listed(f"http://{HOST}:{port}/v1", key="sec\nret", timeout_s=HANG_S))
+    with answering(listing("one")) as port, pytest.raises(ListingError) as error:
+        asyncio.run(list_models(f"http://{HOST}:{port}/v1", key="sec\nret", timeout_s=HANG_S))
     assert str(error.value) == "the key can't be sent"
 
 
 def test_the_context_that_an_endpoint_tells_of_is_read() -> None:
     body = b'{"data": [{"id": "a", "max_model_len": 4096}, {"id": "b", "meta": {"n_ctx": 512}}]}'
     with answering(body) as port:
-        models = asyncio.run(listed(f"http://{HOST}:{port}/v1", timeout_s=HANG_S))
+        models = asyncio.run(list_models(f"http://{HOST}:{port}/v1", timeout_s=HANG_S))
     assert [(model.id, model.context_tokens) for model in models] == [("a", 4096), ("b", 512)]
 
 
 @pytest.mark.parametrize("url", ["", "nowhere", "http://", "http://[::1", "ftp://127.0.0.1/v1"])
 def test_an_address_that_is_none_is_told_as_such(url: str) -> None:
-    with pytest.raises(NoListing):
-        asyncio.run(listed(url, timeout_s=HANG_S))
+    with pytest.raises(ListingError):
+        asyncio.run(list_models(url, timeout_s=HANG_S))

@@ -51,7 +51,7 @@ from leadhand.models.failures import failure_of
 def test_an_error_has_the_kind_that_says_whether_to_ask_again(error: Exception, kind: str) -> None:
     failure = failure_of(error)
     assert failure.kind == kind
-    assert failure.passing == (kind in ("overloaded", "unreachable", "malformed"))
+    assert failure.transient == (kind in ("overloaded", "unreachable", "malformed"))
 
 
 def test_the_message_is_one_line_of_bounded_length_that_utf8_can_hold() -> None:

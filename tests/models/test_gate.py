@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leadhand.models import Gate
-from leadhand.models.gate import IN_A_ROW, MAX_PAUSE_S, PATIENCE, GatePass, pause_s
+from leadhand.models.gate import IN_A_ROW, MAX_CLOSINGS, MAX_PAUSE_S, GatePass, pause_s
 from leadhand.testing import run_virtual
 
 
@@ -292,7 +292,7 @@ async def probed_in_vain(gate: Gate, *, until_round: int) -> None:
 def test_who_waits_leaves_without_a_place_after_four_pauses_without_an_answer() -> None:
     async def story() -> tuple[GatePass | None, bool]:
         gate = await closed(2.0)
-        await probed_in_vain(gate, until_round=PATIENCE - 1)
+        await probed_in_vain(gate, until_round=MAX_CLOSINGS - 1)
         (probe,) = await let_in(gate, 1)
         waiting = asyncio.ensure_future(gate.enter(since=0))
         await asyncio.sleep(1)
@@ -306,14 +306,14 @@ def test_who_waits_leaves_without_a_place_after_four_pauses_without_an_answer() 
 def test_an_answer_renews_the_patience_of_who_waits() -> None:
     async def story() -> GatePass | None:
         gate = await closed(2.0)
-        await probed_in_vain(gate, until_round=PATIENCE - 1)
+        await probed_in_vain(gate, until_round=MAX_CLOSINGS - 1)
         for _ in range(2):
             (probe,) = await let_in(gate, 1)
             gate.leave(probe, "answered")
         for _ in range(IN_A_ROW):
             (place,) = await let_in(gate, 1)
             gate.leave(place, "refused")
-        assert gate.round == PATIENCE
+        assert gate.round == MAX_CLOSINGS
         return await gate.enter(since=0)
 
     assert run_virtual(story()) is not None

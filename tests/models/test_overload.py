@@ -11,7 +11,7 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from leadhand.contracts.events import ModelCalled
 from leadhand.errors import ModelError
 from leadhand.models import Caller, Connections
-from leadhand.models.structured import opening
+from leadhand.models.structured import first_message
 from leadhand.testing import VirtualClock, run_virtual
 from tests.models.asking import ASKER, PLAIN, misbehaving, recorder
 from tests.models.in_process import InProcess
@@ -58,7 +58,7 @@ async def called_by_everyone(count: int, *models: FunctionModel) -> list[str]:
             try:
                 response, usage = await caller.ask(
                     ASKER,
-                    [opening("hello", PLAIN)],
+                    [first_message("hello", PLAIN)],
                     request=PLAIN,
                     models=models,
                 )
@@ -148,7 +148,7 @@ def asked_at_once(
             caller = Caller(connections, pen)
 
             async def call() -> float:
-                opened: list[ModelMessage] = [opening("hello", PLAIN)]
+                opened: list[ModelMessage] = [first_message("hello", PLAIN)]
                 await caller.ask(ASKER, opened, request=PLAIN, models=[server.model])
                 return asyncio.get_running_loop().time()
 

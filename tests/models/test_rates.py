@@ -15,7 +15,7 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from leadhand import InputError, Plan, Supervisor, Task, Team, Worker
 from leadhand.contracts.budget import Rate
 from leadhand.models import Gate
-from leadhand.models.rates import MINUTE_S, NO_RATE, VARIABLE, Limiter, Share, rates_of
+from leadhand.models.rates import MINUTE_S, NO_RATE, VARIABLE, Limiter, RateUse, rates_of
 from leadhand.testing import VirtualClock, run_virtual
 
 
@@ -24,7 +24,7 @@ def limiter(rate: Rate) -> Limiter:
 
 
 @asynccontextmanager
-async def place(one: Limiter, tokens: int) -> AsyncGenerator[Share]:
+async def place(one: Limiter, tokens: int) -> AsyncGenerator[RateUse]:
     share = await one.enter(tokens)
     try:
         yield share

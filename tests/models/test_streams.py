@@ -11,10 +11,10 @@ from pydantic_ai.messages import ModelMessage, ModelResponse
 from leadhand.contracts.events import Event, ModelCalled
 from leadhand.contracts.outcome import Usage
 from leadhand.errors import ModelError
-from leadhand.models import Asker, Caller, CallRequest, Connections
+from leadhand.models import Caller, CallRequest, Connections, Requester
 from leadhand.models.clients import MAX_RESPONSE
 from leadhand.models.progress import Progress, watching
-from leadhand.models.structured import answer_in, opening
+from leadhand.models.structured import answer_in, first_message
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Json, Object
 from tests.models.asking import BOTH, COLOUR, OPENAI, PLAIN, body, misbehaving, recorder, replies
@@ -37,8 +37,8 @@ class Asked:
             pen = recorder(self._take)
             async with Connections(seed=1) as connections:
                 caller = Caller(connections, pen)
-                messages: list[ModelMessage] = [opening("What colour?", request)]
-                return await caller.ask(Asker(role), messages, request=request, models=[model])
+                messages: list[ModelMessage] = [first_message("What colour?", request)]
+                return await caller.ask(Requester(role), messages, request=request, models=[model])
 
         if watched:
             with watching(self.shown.append):
@@ -220,8 +220,8 @@ def test_a_view_that_breaks_does_not_break_the_run(model_server: ScriptedServer)
     async def story() -> Sequence[object]:
         async with Connections() as connections:
             caller = Caller(connections, recorder())
-            messages: list[ModelMessage] = [opening("hello", PLAIN)]
-            return await caller.ask(Asker("planner"), messages, request=PLAIN, models=[OPENAI])
+            messages: list[ModelMessage] = [first_message("hello", PLAIN)]
+            return await caller.ask(Requester("planner"), messages, request=PLAIN, models=[OPENAI])
 
     with watching(broken):
         assert asyncio.run(story())

@@ -11,7 +11,13 @@ from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
 
 from leadhand.errors import ModelError
 from leadhand.models import Caller, CallRequest, Connections
-from leadhand.models.structured import StructuredAnswer, Unfit, answer_in, arguments_of, ask_for
+from leadhand.models.structured import (
+    BadAnswer,
+    StructuredAnswer,
+    answer_in,
+    arguments_of,
+    ask_structured,
+)
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Json, Object
 from tests.models.asking import ASKER, BOTH, COLOUR, recorder, replies
@@ -26,7 +32,9 @@ def asked_for(model: str, read: Callable[[StructuredAnswer], str]) -> str:
     async def story() -> str:
         async with Connections(seed=1) as connections:
             caller = Caller(connections, recorder())
-            return await ask_for(caller, ASKER, "Which?", request=FORM, models=[model], read=read)
+            return await ask_structured(
+                caller, ASKER, "Which?", request=FORM, models=[model], read=read
+            )
 
     return asyncio.run(story())
 
@@ -35,7 +43,7 @@ def colour(answer: StructuredAnswer) -> str:
     """The answer, which has to be a colour."""
     given = (answer.data or {}).get("answer")
     if given not in ("blue", "red"):
-        raise Unfit(f"{given!r} is no colour. Give one.")
+        raise BadAnswer(f"{given!r} is no colour. Give one.")
     return str(given)
 
 

@@ -13,7 +13,7 @@ from leadhand import Budget
 from leadhand.contracts.events import ModelCalled, dump, parse
 from leadhand.models import Caller, Connections
 from leadhand.models.ledger import Account, Ledger
-from leadhand.models.structured import opening
+from leadhand.models.structured import first_message
 from leadhand.models.usage import cost_usd
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Json
@@ -89,7 +89,7 @@ def test_it_is_said_once_a_run_and_books_what_was_expected(
         pen = recorder()
         async with Connections() as connections:
             caller = Caller(connections, pen, account=Account(ledger))
-            messages: list[ModelMessage] = [opening("hello", PLAIN)]
+            messages: list[ModelMessage] = [first_message("hello", PLAIN)]
             for one in (caller, caller, caller.nested(pen, Account(ledger))):
                 await one.ask(ASKER, messages, request=PLAIN, models=[OPENAI])
         return [event for event in pen.log() if isinstance(event, ModelCalled)]

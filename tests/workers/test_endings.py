@@ -18,7 +18,7 @@ from pydantic_ai.profiles import ModelProfile
 from pydantic_ai.providers.openai import OpenAIProvider
 
 from leadhand.contracts.outcome import NO_USAGE, Completed, Escalated, Outcome, PlanImpact
-from leadhand.models.structured import StructuredAnswer, Unfit
+from leadhand.models.structured import BadAnswer, StructuredAnswer
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Json, Object, mapping
 from leadhand.workers.endings import FinalAnswer
@@ -213,7 +213,7 @@ def test_fields_that_are_left_out_do_not_cost_a_repair() -> None:
 
 
 def test_a_form_that_is_not_filled_in_says_what_is_missing() -> None:
-    with pytest.raises(Unfit, match="answer: Field required"):
+    with pytest.raises(BadAnswer, match="answer: Field required"):
         FinalAnswer(int).result(
             StructuredAnswer({"summary": "x"}, call=ToolCallPart("final_answer", {"summary": "x"})),
             NO_USAGE,

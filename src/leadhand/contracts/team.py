@@ -327,6 +327,14 @@ def uses_model(worker: Worker) -> bool:
     return worker.run is None or not callable(worker.run)
 
 
+def model_name(spec: ModelSpec) -> str:
+    """The name under which a model is shown and logged: `provider:model`."""
+    if isinstance(spec, str):
+        return spec
+    system, name = getattr(spec, "system", None), getattr(spec, "model_name", None)
+    return f"{system}:{name}" if system and name else type(spec).__name__
+
+
 def tool_name(tool: object) -> str | None:
     """The name of a worker's tool; None for a toolset, whose tools are known when it is used."""
     if isinstance(tool, str):

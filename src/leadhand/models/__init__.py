@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 from leadhand.lazy import lazy_attributes
 
 if TYPE_CHECKING:
-    from leadhand.models.calls import Asker, Caller, CallRequest
+    from leadhand.models.calls import Caller, CallRequest, Requester
     from leadhand.models.connections import Connections
     from leadhand.models.gate import Gate
 
-__all__ = ["Asker", "CallRequest", "Caller", "Connections", "Gate"]
+__all__ = ["CallRequest", "Caller", "Connections", "Gate", "Requester"]
 
 _MODULES = {
-    "Asker": "calls",
+    "Requester": "calls",
     "Caller": "calls",
     "Connections": "connections",
     "Gate": "gate",

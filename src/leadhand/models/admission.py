@@ -14,10 +14,10 @@ from leadhand.contracts.outcome import Usage
 from leadhand.errors import InputError, ModelError
 from leadhand.models.connections import Connection
 from leadhand.models.ledger import NOTHING, Account, Amount, nano_usd
-from leadhand.models.rates import Share
+from leadhand.models.rates import RateUse
 
 
-class Bill:
+class CallReservation:
     """What one call waits for, and what it is booked at once it is over."""
 
     def __init__(
@@ -34,7 +34,7 @@ class Bill:
         self._forecast, self._limiter = connection.forecast, connection.limiter
         self._account = account
         self._reserved = False
-        self._share: Share | None = None
+        self._share: RateUse | None = None
         self._counts = account is not None or self._limiter.counts
         if self._counts:
             tokens_in, tokens_out = self._forecast.tokens(messages, settings, parameters)

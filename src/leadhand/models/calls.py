@@ -29,14 +29,14 @@ from leadhand.contracts.team import ModelSpec
 from leadhand.engine.recorder import Recorder
 from leadhand.engine.stopwatch import ExcludedTime
 from leadhand.errors import ModelError
-from leadhand.models.admission import Bill
+from leadhand.models.admission import CallReservation
 from leadhand.models.connections import Connection, Connections
-from leadhand.models.exchange import CUT_OFF, Watch, exchanged
+from leadhand.models.exchange import CUT_OFF, TextListener, exchange
 from leadhand.models.failures import Failure
 from leadhand.models.gate import pause_s
 from leadhand.models.ledger import Account
-from leadhand.models.progress import Progress, watcher
-from leadhand.models.replay import Replay, request_hash, written
+from leadhand.models.progress import Progress, progress_listener
+from leadhand.models.replay import Replay, dump_response, request_hash
 from leadhand.models.usage import usage_of
 
 MAX_TRIES = 4
@@ -58,7 +58,7 @@ _CANCELLED = Failure("unreachable", "the call was cancelled before it was answer
 
 
 @dataclass(frozen=True, slots=True)
-class Asker:
+class Requester:
     """On whose behalf a model is asked, for the log."""
 
     role: str
@@ -110,7 +110,7 @@ class CallRequest:
 class _Question:
     """A request as a pydantic-ai model takes it."""
 
-    asker: Asker
+    requester: Requester
     messages: list[ModelMessage]
     settings: ModelSettings | None
     parameters: ModelRequestParameters
@@ -144,7 +144,7 @@ class Caller:
 
     async def ask(
         self,
-        asker: Asker,
+        requester: Requester,
         messages: list[ModelMessage],
         *,
         request: CallRequest,
@@ -158,9 +158,11 @@ class Caller:
         reach for the call, and `InputError` for a model that can't be connected.
         """
         hash = request_hash(messages, request.parameters)
-        if (kept := self._replay.take(asker.role, asker.task_id, asker.attempt, hash)) is not None:
+        if (
+            kept := self._replay.take(requester.role, requester.task_id, requester.attempt, hash)
+        ) is not None:
             return kept
-        question = _Question(asker, messages, request.model_settings, request.parameters, hash)
+        question = _Question(requester, messages, request.model_settings, request.parameters, hash)
         failure: Failure | None = None
         for spec in models:
             answer = await self._ask_one(question, await self._connections.open(spec))
@@ -169,11 +171,11 @@ class Caller:
             failure = answer
         if failure is None:
             raise ModelError("there is no model to ask: give the team one", transient=False)
-        raise ModelError(failure.message, transient=failure.passing)
+        raise ModelError(failure.message, transient=failure.transient)
 
-    async def pass_on(
+    async def forward(
         self,
-        asker: Asker,
+        requester: Requester,
         messages: list[ModelMessage],
         *,
         settings: ModelSettings | None,
@@ -185,28 +187,30 @@ class Caller:
         Raises `ModelError` where none comes.
         """
         hash = request_hash(messages, parameters)
-        if (kept := self._replay.take(asker.role, asker.task_id, asker.attempt, hash)) is not None:
+        if (
+            kept := self._replay.take(requester.role, requester.task_id, requester.attempt, hash)
+        ) is not None:
             return kept[0]
-        question = _Question(asker, messages, settings, parameters, hash)
+        question = _Question(requester, messages, settings, parameters, hash)
         answer = await self._ask_one(question, await self._connections.open(model))
         if isinstance(answer, Failure):
-            raise ModelError(answer.message, transient=answer.passing)
+            raise ModelError(answer.message, transient=answer.transient)
         return answer[0]
 
     async def _ask_one(
         self, question: _Question, connection: Connection
     ) -> tuple[ModelResponse, Usage] | Failure:
-        asker = question.asker
+        requester = question.requester
         came = connection.gate.round
         failure = _OVERLOADED
         malformed = 0
-        watch = self._watch(asker, connection)
+        watch = self._watch(requester, connection)
         paused_s = 0.0
         for number in range(1, MAX_TRIES + 1):
             bill = self._bill(question, connection)
             try:
                 with ExcludedTime() as queue:
-                    await bill.admit(asker.role)
+                    await bill.admit(requester.role)
                     place = await connection.gate.enter(since=came)
                 queued_s = paused_s + queue.elapsed_s
                 if place is None:
@@ -214,7 +218,7 @@ class Caller:
                 started_s = asyncio.get_running_loop().time()
                 bill.sent()
                 try:
-                    answer = await exchanged(
+                    answer = await exchange(
                         connection,
                         place,
                         question.messages,
@@ -223,7 +227,7 @@ class Caller:
                         watch=watch,
                     )
                 except asyncio.CancelledError:
-                    self._failed(asker, connection, _CANCELLED, started_s, queued_s)
+                    self._failed(requester, connection, _CANCELLED, started_s, queued_s)
                     raise
                 if not isinstance(answer, Failure):
                     answer = (
@@ -240,12 +244,12 @@ class Caller:
                 return answer
             failure = answer
             malformed += failure.kind == "malformed"
-            passing = failure.passing or (watch is not None and "stream" in failure.message)
-            again = passing and number < MAX_TRIES and malformed < MAX_MALFORMED
+            transient = failure.transient or (watch is not None and "stream" in failure.message)
+            again = transient and number < MAX_TRIES and malformed < MAX_MALFORMED
             watch = None  # what went wrong may be the stream
             wait_s = self._wait_s(connection, failure, number)
             self._failed(
-                asker,
+                requester,
                 connection,
                 failure,
                 started_s,
@@ -262,21 +266,21 @@ class Caller:
             paused_s = pause.elapsed_s if failure.kind == "overloaded" else 0.0
         return failure
 
-    def _watch(self, asker: Asker, connection: Connection) -> Watch | None:
+    def _watch(self, requester: Requester, connection: Connection) -> TextListener | None:
         """What shows an answer as it comes; none for workers, and if no one watches the run."""
-        watch = watcher()
-        if watch is None or asker.role not in _STREAMED or not connection.streams:
+        watch = progress_listener()
+        if watch is None or requester.role not in _STREAMED or not connection.streams:
             return None
 
         def show(text: str) -> None:
             with contextlib.suppress(Exception):  # a view that breaks must not break the run
-                watch(Progress(asker.role, self.recorder.path, text))
+                watch(Progress(requester.role, self.recorder.path, text))
 
         return show
 
-    def _bill(self, question: _Question, connection: Connection) -> Bill:
+    def _bill(self, question: _Question, connection: Connection) -> CallReservation:
         asked = (question.messages, question.settings, question.parameters)
-        return Bill(connection, self._account, *asked)
+        return CallReservation(connection, self._account, *asked)
 
     def _wait_s(self, connection: Connection, failure: Failure, number: int) -> float:
         """Seconds until the next try: this call's own, or everyone's where that is longer."""
@@ -291,7 +295,7 @@ class Caller:
         started_s: float,
         queued_s: float,
     ) -> Usage:
-        asker = question.asker
+        requester = question.requester
         usage = usage_of(connection.name, response, _since(started_s))
         said = usage.input_tokens or usage.output_tokens
         if not said and connection.name not in self._without_usage:
@@ -303,24 +307,24 @@ class Caller:
         self.recorder.record(
             events.ModelCalled(
                 **self.recorder.stamp(),
-                role=asker.role,
+                role=requester.role,
                 model=connection.name,
-                task_id=asker.task_id,
-                attempt=asker.attempt,
+                task_id=requester.task_id,
+                attempt=requester.attempt,
                 input_tokens=usage.input_tokens,
                 output_tokens=usage.output_tokens,
                 cost_usd=usage.cost_usd,
                 duration_s=usage.duration_s,
                 queued_s=queued_s,
                 request=question.hash,
-                response=written(response),
+                response=dump_response(response),
             )
         )
         return usage
 
     def _failed(
         self,
-        asker: Asker,
+        requester: Requester,
         connection: Connection,
         failure: Failure,
         started_s: float,
@@ -331,10 +335,10 @@ class Caller:
         self.recorder.record(
             events.ModelCalled(
                 **self.recorder.stamp(),
-                role=asker.role,
+                role=requester.role,
                 model=connection.name,
-                task_id=asker.task_id,
-                attempt=asker.attempt,
+                task_id=requester.task_id,
+                attempt=requester.attempt,
                 cost_usd=0.0 if failure.unbilled else None,
                 duration_s=_since(started_s),
                 queued_s=queued_s,

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from leadhand.contracts.team import TIERS, ModelSpec, Role, Team, Tier, Worker
+from leadhand.contracts.team import TIERS, ModelSpec, Role, Team, Tier, Worker, model_name
 from leadhand.errors import InputError
 from leadhand.models.defaults import keyed
 from leadhand.models.detection import LOCAL_SERVERS, LocalServer, local_model
@@ -70,7 +70,7 @@ def is_auto(team: Team) -> bool:
     return team.model == AUTO or any(is_auto(one) for one in inner)
 
 
-async def found(
+async def resolve_auto(
     team: Team, environ: Mapping[str, str], servers: Sequence[LocalServer] = LOCAL_SERVERS
 ) -> ModelChoice:
     """The team with a model wherever it says `auto`; teams that do not say it keep what they have.
@@ -83,7 +83,7 @@ async def found(
     why, beside = "", dict[str, str]()
     for worker in team.workers:
         if worker.team is not None and is_auto(worker.team):
-            inner = await found(worker.team, environ, servers)
+            inner = await resolve_auto(worker.team, environ, servers)
             why, beside = inner.why, {**beside, **inner.environ}
             worker = dataclasses.replace(worker, team=inner.team)
         workers.append(worker)
@@ -117,7 +117,7 @@ def _check_address(variable: str, address: str) -> None:
         )
 
 
-def roles(team: Team) -> dict[str, str]:
+def models_by_role(team: Team) -> dict[str, str]:
     """Which model each role and worker of `team` would use, by name; empty where it has none.
 
     A worker whose work is done by a function has `function`; where a team does it, each of its
@@ -154,14 +154,6 @@ def models_of(team: Team) -> list[ModelSpec]:
     return once
 
 
-def shown(spec: ModelSpec) -> str:
-    """`provider:model` of a model, as it is shown; of a pydantic-ai `Model` what it says itself."""
-    if isinstance(spec, str):
-        return spec
-    system, name = getattr(spec, "system", None), getattr(spec, "model_name", None)
-    return f"{system}:{name}" if system and name else type(spec).__name__
-
-
 def _named(team: Team, name: str, origin: str, environ: Mapping[str, str]) -> ModelChoice:
     name = name.strip()
     if not name:
@@ -170,7 +162,7 @@ def _named(team: Team, name: str, origin: str, environ: Mapping[str, str]) -> Mo
         return ModelChoice(_stripped(team), f"no model, from {origin}: engine deterministic")
     spec = _address(name, environ)
     chosen = dataclasses.replace(_stripped(team), model=spec)
-    return ModelChoice(chosen, f"{shown(spec)} for every role, from {origin}")
+    return ModelChoice(chosen, f"{model_name(spec)} for every role, from {origin}")
 
 
 async def _at_hand(
@@ -205,11 +197,11 @@ async def _at_hand(
 
 async def _first_listed(base_url: str, key: str | None) -> str:
     # For weight alone: without OPENAI_BASE_URL no HTTP client is needed.
-    from leadhand.models.listing import NoListing, listed
+    from leadhand.models.listing import ListingError, list_models
 
     try:
-        models = await listed(base_url, key=key, timeout_s=LISTING_TIMEOUT_S)
-    except NoListing as error:
+        models = await list_models(base_url, key=key, timeout_s=LISTING_TIMEOUT_S)
+    except ListingError as error:
         raise InputError(
             f"no model is named, and OPENAI_BASE_URL ({_without_secrets(base_url)}) lists none: "
             f"{error}; give --model NAME, or --no-model"
@@ -274,8 +266,8 @@ def _address(spec: ModelSpec, environ: Mapping[str, str]) -> ModelSpec:
 
 def _of_role(role: Role, tiers: Mapping[Tier, tuple[ModelSpec, ...]]) -> str | None:
     if role.model is not None:
-        return shown(role.model)
-    return shown(tiers[role.tier][0]) if tiers else None
+        return model_name(role.model)
+    return model_name(tiers[role.tier][0]) if tiers else None
 
 
 def _of_worker(
@@ -284,15 +276,15 @@ def _of_worker(
     if worker.run is not None:
         return None
     if worker.model is not None:
-        return shown(worker.model)
+        return model_name(worker.model)
     asked = worker.tier or worker.limits.tier or tasks_tier
     tier = next((tier for tier in TIERS if tier == asked), "standard")
-    return shown(tiers[tier][0]) if tiers else None
+    return model_name(tiers[tier][0]) if tiers else None
 
 
 def _tiers_line(team: Team) -> str:
     """The models of the tiers, in half a line."""
-    first = {tier: shown(specs[0]) for tier, specs in team.tiers.items()}
+    first = {tier: model_name(specs[0]) for tier, specs in team.tiers.items()}
     if len(set(first.values())) == 1:
         return f"{first['standard']} for every tier"
     return ", ".join(f"{spec} ({tier})" for tier, spec in first.items())

@@ -23,7 +23,7 @@ from pydantic_ai.models import Model, infer_model
 from pydantic_ai.providers import Provider, gateway, infer_provider, infer_provider_class
 
 from leadhand.contracts.budget import Rate
-from leadhand.contracts.team import ModelSpec
+from leadhand.contracts.team import ModelSpec, model_name
 from leadhand.errors import InputError
 from leadhand.models.bodies import send_as_built
 from leadhand.models.clients import httpx_client, model_client
@@ -94,8 +94,8 @@ class Connections:
         if found is None:
             model = _as_model(spec) or self._connect(spec)
             _check_place(model)
-            name = name_of(spec)
-            rate = self._rates.get(name) or self._rates.get(name_of(model), NO_RATE)
+            name = model_name(spec)
+            rate = self._rates.get(name) or self._rates.get(model_name(model), NO_RATE)
             limiter = limiter_of(model, rate, self._random.random)
             found = Connection(name, model, limiter, Forecast(model), isinstance(spec, str))
             self._found[key] = found
@@ -151,12 +151,6 @@ class Connections:
         return provider
 
 
-def name_of(spec: ModelSpec) -> str:
-    """`provider:model` of a model, as it is shown and written down."""
-    model = _as_model(spec)
-    return str(spec) if model is None else f"{model.system}:{model.model_name}"
-
-
 def _as_model(spec: ModelSpec) -> Model | None:
     return cast("Model", spec) if isinstance(spec, Model) else None
 
@@ -174,7 +168,7 @@ def _check_place(model: Model) -> None:
     host = urlsplit(model.base_url or "").hostname or ""
     if host != "localhost" and not _is_loopback(host):
         where = host or "an unknown place"
-        raise InputError(f"{LOOPBACK_ONLY}=1 bars {name_of(model)!r}, which is at {where}")
+        raise InputError(f"{LOOPBACK_ONLY}=1 bars {model_name(model)!r}, which is at {where}")
 
 
 def _is_loopback(host: str) -> bool:

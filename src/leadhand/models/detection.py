@@ -82,11 +82,11 @@ async def _listens(server: LocalServer) -> bool:
 
 async def _first_model(server: LocalServer) -> LocalModel | None:
     # For weight alone: most machines have no server, and then no HTTP client is needed.
-    from leadhand.models.listing import NoListing, listed
+    from leadhand.models.listing import ListingError, list_models
 
     try:
-        models = await listed(server.base_url, timeout_s=server.timeout_s)
-    except NoListing:
+        models = await list_models(server.base_url, timeout_s=server.timeout_s)
+    except ListingError:
         return None
     answering = (one for one in models if one.kind == "model" and not _OTHER.search(one.id))
     first = next(answering, None)

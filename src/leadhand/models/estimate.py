@@ -10,8 +10,8 @@ from pydantic_ai.models import Model
 from pydantic_ai.usage import RequestUsage
 
 from leadhand.contracts.task import Plan, Task
-from leadhand.contracts.team import TIERS, ModelSpec, Team, Worker
-from leadhand.models.connections import Connections, name_of
+from leadhand.contracts.team import TIERS, ModelSpec, Team, Worker, model_name
+from leadhand.models.connections import Connections
 from leadhand.plans.nesting import inherited
 
 CHARS_PER_TOKEN = 4
@@ -72,7 +72,7 @@ async def estimate(plan: Plan, team: Team) -> Estimate:
             least = _price(model, piece.prompt_tokens, ANSWER_TOKENS[0])
             most = _most(model, piece)
             if least is None or most is None:
-                unpriced.append(name_of(piece.spec))
+                unpriced.append(model_name(piece.spec))
             else:
                 low, high = low + least, high + most
     steps = max((piece.max_steps for piece in pieces), default=1)

@@ -30,20 +30,20 @@ CALL_TIMEOUT_S = 300.0
 CUT_OFF = Failure("unreachable", "the model could not be reached: its answer ended midway")
 
 T = TypeVar("T")
-Watch = Callable[[str], None]
+TextListener = Callable[[str], None]
 """Is shown all of an answer's text so far, again and again."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-async def exchanged(
+async def exchange(
     connection: Connection,
     place: GatePass,
     messages: list[ModelMessage],
     settings: ModelSettings | None,
     parameters: ModelRequestParameters,
     *,
-    watch: Watch | None,
+    watch: TextListener | None,
 ) -> ModelResponse | Failure:
     """What one call gives; with `watch` it is streamed. Its place at the gate is given back."""
     ending: Ending = "lost"
@@ -57,7 +57,7 @@ async def exchanged(
         if not _is_whole(response, streamed=watch is not None):
             return CUT_OFF
         ending = "answered"
-        return legible(response)
+        return without_surrogates(response)
     except Exception as error:
         failure = failure_of(error)
         if failure.kind == "overloaded":
@@ -72,7 +72,7 @@ async def _streamed(
     messages: list[ModelMessage],
     settings: ModelSettings | None,
     parameters: ModelRequestParameters,
-    watch: Watch,
+    watch: TextListener,
 ) -> ModelResponse:
     text = ""
     async with model.request_stream(messages, settings, parameters) as stream:
@@ -100,7 +100,7 @@ def _is_whole(response: ModelResponse, *, streamed: bool) -> bool:
     return "finish_reason" in (response.provider_details or {})
 
 
-def legible(response: ModelResponse) -> ModelResponse:
+def without_surrogates(response: ModelResponse) -> ModelResponse:
     """`response` itself, or where it holds lone surrogates, which UTF-8 can't, one without them."""
     parts = [_legible_part(part) for part in response.parts]
     if all(new is old for new, old in zip(parts, response.parts, strict=True)):

@@ -46,7 +46,7 @@ class Failure:
     """Whether the provider itself answered with an error. What was lost on the way may cost."""
 
     @property
-    def passing(self) -> bool:
+    def transient(self) -> bool:
         """Whether the same call may well succeed a moment later."""
         return self.kind in ("overloaded", "unreachable", "malformed")
 

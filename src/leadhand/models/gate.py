@@ -25,7 +25,7 @@ MAX_PAUSE_S = 60.0
 IN_A_ROW = 4
 """So many calls, all refused, show a limit for all. Where one call in ten is refused by
 chance, four in a row are one in ten thousand."""
-PATIENCE = 4
+MAX_CLOSINGS = 4
 """How often the gate closes, without an answer between, before those who wait give up."""
 _FIRST_PAUSE_S = 0.5
 _WIDE = 1024
@@ -85,14 +85,14 @@ class Gate:
         return max(0.0, self._opens_at_s - asyncio.get_running_loop().time())
 
     async def enter(self, *, since: int | None = None) -> GatePass | None:
-        """Wait for a place, to be followed by `leave`.
+        """Wait for permission to make a call; must be followed by `leave`.
 
-        None, and no place, where the gate has closed `PATIENCE` times since the round `since` and
-        no call was answered meanwhile: whoever has another model to ask need not wait for ever.
+        None, without permission, if the gate has closed `MAX_CLOSINGS` times since round `since`
+        and no call was answered meanwhile, so that the caller can try another model.
         """
         loop = asyncio.get_running_loop()
         try:
-            while since is None or self._round - max(since, self._answered_round) < PATIENCE:
+            while since is None or self._round - max(since, self._answered_round) < MAX_CLOSINGS:
                 if (closed_s := self.closed_s) > 0:
                     await asyncio.sleep(closed_s)
                 elif self._width is None or self._inside < self._width:

@@ -155,7 +155,7 @@ class Ledger:
 
 
 @dataclass(slots=True, eq=False)
-class _Share:
+class _Allowance:
     """What one run may draw from one ledger."""
 
     ledger: Ledger
@@ -177,7 +177,7 @@ class Account:
         """Why a call of this run was refused, or that the budget was passed; the first line."""
         self.on_used_up: Callable[[str], None] = _nobody
         """Called with every such line."""
-        self._shares = (_Share(ledger, kept, kept),)
+        self._shares = (_Allowance(ledger, kept, kept),)
         self._synthesizing = False
 
     def nested(self, *, max_tokens: int | None = None) -> "Account":
@@ -186,10 +186,13 @@ class Account:
         `max_tokens` is what that part may take of it.
         """
         account = Account(self.ledger)
-        own = () if max_tokens is None else (_Share(_limit(max_tokens), NOTHING, NOTHING),)
+        own = () if max_tokens is None else (_Allowance(_limit(max_tokens), NOTHING, NOTHING),)
         account._shares = (
             *own,
-            *(_Share(one.ledger, one.kept_from_work, one.kept_from_work) for one in self._shares),
+            *(
+                _Allowance(one.ledger, one.kept_from_work, one.kept_from_work)
+                for one in self._shares
+            ),
         )
         return account
 

@@ -20,12 +20,12 @@ MAX_BYTES = 4_000_000
 _CONTEXT_FIELDS = ("context_length", "max_model_len", "context_window", "max_context_length")
 
 
-class NoListing(LeadhandError):
+class ListingError(LeadhandError):
     """What is at the address is no list of models; half a line says what it is."""
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
+class ListedModel:
     """A model that an endpoint has."""
 
     id: str
@@ -35,20 +35,22 @@ class Listed:
     """What the endpoint says that it is: `model`, where it keeps to OpenAI's form."""
 
 
-async def listed(base_url: str, *, key: str | None = None, timeout_s: float) -> list[Listed]:
+async def list_models(
+    base_url: str, *, key: str | None = None, timeout_s: float
+) -> list[ListedModel]:
     """The models at `base_url`, which usually ends in `/v1`, in the endpoint's order.
 
-    Follows no redirect, so that a key goes nowhere else. Raises `NoListing`.
+    Follows no redirect, so that a key goes nowhere else. Raises `ListingError`.
     """
     try:
         async with _client(base_url, key) as client, asyncio.timeout(timeout_s):
             return _models(await _get(client, f"{base_url.rstrip('/')}/models"))
     except TimeoutError as error:
-        raise NoListing(f"no answer within {timeout_s:g} s") from error
+        raise ListingError(f"no answer within {timeout_s:g} s") from error
     except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
         said = " ".join(str(error).split()) or type(error).__name__
         # What a header may not hold is quoted, and this header holds the key.
-        raise NoListing("the key can't be sent" if "Bearer" in said else said) from None
+        raise ListingError("the key can't be sent" if "Bearer" in said else said) from None
 
 
 def _client(base_url: str, key: str | None) -> httpx2.AsyncClient:
@@ -67,30 +69,30 @@ def _client(base_url: str, key: str | None) -> httpx2.AsyncClient:
 async def _get(client: httpx2.AsyncClient, url: str) -> bytes:
     async with client.stream("GET", url) as response:
         if response.has_redirect_location:
-            raise NoListing(
+            raise ListingError(
                 f"it redirects (HTTP {response.status_code}), which is not followed: "
                 "give the address that it names"
             )
         if response.status_code != 200:
-            raise NoListing(f"HTTP {response.status_code}")
+            raise ListingError(f"HTTP {response.status_code}")
         body = bytearray()
         async for chunk in response.aiter_bytes():
             body += chunk
             if len(body) > MAX_BYTES:
-                raise NoListing("its answer is too long for a list of models")
+                raise ListingError("its answer is too long for a list of models")
         return bytes(body)
 
 
-def _models(body: bytes) -> list[Listed]:
+def _models(body: bytes) -> list[ListedModel]:
     try:
         data: object = json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise NoListing("its answer is no JSON") from error
+        raise ListingError("its answer is no JSON") from error
     rows = _fields(data).get("data")
     if not isinstance(rows, list):
-        raise NoListing("its answer is no list of models")
+        raise ListingError("its answer is no list of models")
     return [
-        Listed(id, _context_tokens(row), str(row.get("object", "")))
+        ListedModel(id, _context_tokens(row), str(row.get("object", "")))
         for row in map(_fields, cast("list[object]", rows))
         if isinstance(id := row.get("id"), str) and id
     ]

@@ -17,20 +17,20 @@ class Progress:
     """All that came so far: text, or the JSON of a form."""
 
 
-Watcher = Callable[[Progress], None]
-_watcher: ContextVar[Watcher | None] = ContextVar("watcher", default=None)
+ProgressListener = Callable[[Progress], None]
+_listener: ContextVar[ProgressListener | None] = ContextVar("listener", default=None)
 
 
 @contextlib.contextmanager
-def watching(watcher: Watcher) -> Generator[None]:
-    """Runs that start in the block show `watcher` what their roles write."""
-    token = _watcher.set(watcher)
+def watching(listener: ProgressListener) -> Generator[None]:
+    """Runs that start in the block show `listener` what their roles write."""
+    token = _listener.set(listener)
     try:
         yield
     finally:
-        _watcher.reset(token)
+        _listener.reset(token)
 
 
-def watcher() -> Watcher | None:
+def progress_listener() -> ProgressListener | None:
     """Who watches the current run, if anyone does."""
-    return _watcher.get()
+    return _listener.get()

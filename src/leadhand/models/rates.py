@@ -30,7 +30,7 @@ NO_RATE = Rate()
 
 
 @dataclass(slots=True, eq=False)
-class Share:
+class RateUse:
     """What one call takes of a minute. To be corrected with `Limiter.correct` once it is known."""
 
     tokens: int
@@ -45,7 +45,7 @@ class Limiter:
     def __init__(self, gate: Gate, rate: Rate = NO_RATE) -> None:
         self.gate = gate
         self.rate = rate
-        self._log: deque[Share] = deque()
+        self._log: deque[RateUse] = deque()
         self._tokens = 0
         self._inside = 0
         self._turn = asyncio.Lock()
@@ -56,7 +56,7 @@ class Limiter:
         """Whether requests or tokens are counted."""
         return self.rate.rpm is not None or self.rate.tpm is not None
 
-    async def enter(self, tokens: int) -> Share:
+    async def enter(self, tokens: int) -> RateUse:
         """Wait until a call of about so many tokens may be made; to be followed by `leave`.
 
         Nothing is held between the calls of a task, so a worker that has others work for it does
@@ -69,7 +69,7 @@ class Limiter:
                 with contextlib.suppress(TimeoutError):
                     async with asyncio.timeout(None if wait_s == math.inf else wait_s):
                         await self._freed.wait()
-            share = Share(tokens, loop.time())
+            share = RateUse(tokens, loop.time())
             self._inside += 1
             if self.counts:
                 share.counted = True
@@ -94,7 +94,7 @@ class Limiter:
             tokens=self._tokens if counted else None,
         )
 
-    def correct(self, share: Share, tokens: int) -> None:
+    def correct(self, share: RateUse, tokens: int) -> None:
         """Count `tokens` for a call in place of what was expected of it."""
         if share.counted:
             self._tokens += tokens - share.tokens

@@ -49,7 +49,7 @@ class Replay:
         if not kept:
             return None
         event = kept.popleft()
-        return read(event.response), Usage(
+        return load_response(event.response), Usage(
             model=event.model,
             requests=1,
             input_tokens=event.input_tokens,
@@ -63,15 +63,15 @@ class Replay:
             del self._kept[key]
 
 
-def written(response: ModelResponse) -> JsonValue:
-    """A response as JSON data that `read` makes one of again, without loss."""
+def dump_response(response: ModelResponse) -> JsonValue:
+    """A response as JSON data that `load_response` makes one of again, without loss."""
     data = _adapter().dump_python((response,), mode="json", exclude_none=True)[0]
     data["usage"] = {name: value for name, value in data["usage"].items() if value}
     return cast("JsonValue", data)
 
 
-def read(data: JsonValue) -> ModelResponse:
-    """The response that `written` was given."""
+def load_response(data: JsonValue) -> ModelResponse:
+    """The response that `dump_response` was given."""
     return _adapter().validate_python((data,))[0]
 
 

@@ -25,7 +25,7 @@ from pydantic_core import from_json, to_json
 
 from leadhand.contracts.team import ModelSpec
 from leadhand.errors import ModelError
-from leadhand.models.calls import MAX_OUTPUT_BYTES, Asker, Caller, CallRequest
+from leadhand.models.calls import MAX_OUTPUT_BYTES, Caller, CallRequest, Requester
 
 _CUT_OFF = "its answer was cut off: it is longer than the model may write"
 MAX_REPAIRS = 2
@@ -40,7 +40,7 @@ _KEPT_CHARS = 1_000
 T = TypeVar("T")
 
 
-class Unfit(Exception):
+class BadAnswer(Exception):
     """An answer that can't be used; the message tells the model why and what to do."""
 
     def __init__(self, problem: str, *, why: str | None = None) -> None:
@@ -65,34 +65,34 @@ class StructuredAnswer:
     """Whether that is because it is longer than the model may write."""
 
     def readable(self) -> "StructuredAnswer":
-        """The answer itself. Raises `Unfit` if it can't be read."""
+        """The answer itself. Raises `BadAnswer` if it can't be read."""
         if self.problem is None:
             return self
-        raise Unfit(self.problem, why=_CUT_OFF if self.cut_off else None)
+        raise BadAnswer(self.problem, why=_CUT_OFF if self.cut_off else None)
 
 
-async def ask_for(
+async def ask_structured(
     caller: Caller,
-    asker: Asker,
+    requester: Requester,
     text: str,
     *,
     request: CallRequest,
     models: Sequence[ModelSpec],
     read: Callable[[StructuredAnswer], T],
 ) -> T:
-    """What `read` makes of the model's answer to `text`.
+    """The model's answer to `text`, converted by `read`.
 
-    `read` raises `Unfit` for an answer that can't be used; the model is told and may mend it.
-    Raises `ModelError` where it still can't be used after `MAX_REPAIRS`, or none came.
+    `read` raises `BadAnswer` for an answer that can't be used; the model is told and may repair it.
+    Raises `ModelError` if it still can't be used after `MAX_REPAIRS`, or no model answered.
     """
-    messages: list[ModelMessage] = [opening(text, request)]
-    last = Unfit("")
+    messages: list[ModelMessage] = [first_message(text, request)]
+    last = BadAnswer("")
     for _ in range(MAX_REPAIRS + 1):
-        response, _usage = await caller.ask(asker, messages, request=request, models=models)
+        response, _usage = await caller.ask(requester, messages, request=request, models=models)
         answer = answer_in(response, request)
         try:
             return read(answer.readable())
-        except Unfit as unfit:
+        except BadAnswer as unfit:
             last = unfit
         problem = str(last)
         replies = [reply(call, problem) for call in response.tool_calls]
@@ -100,12 +100,12 @@ async def ask_for(
         messages += [sent_back, ModelRequest(replies or [UserPromptPart(problem)])]
     said = " ".join(last.why.split())
     raise ModelError(
-        f"the {asker.role} gave no valid answer after {MAX_REPAIRS} repairs: {said}",
+        f"the {requester.role} gave no valid answer after {MAX_REPAIRS} repairs: {said}",
         transient=False,
     ) from last
 
 
-def opening(text: str, request: CallRequest) -> ModelRequest:
+def first_message(text: str, request: CallRequest) -> ModelRequest:
     """The message that opens a conversation."""
     return ModelRequest([UserPromptPart(text)], instructions=request.instructions or None)
 
@@ -215,7 +215,9 @@ def reply(call: ToolCallPart, problem: str) -> ModelRequestPart:
     return ToolReturnPart(call.tool_name, problem, call.tool_call_id, outcome="failed")
 
 
-def left_in(response: ModelResponse, output: ToolDefinition | None) -> str | dict[str, JsonValue]:
+def partial_in(
+    response: ModelResponse, output: ToolDefinition | None
+) -> str | dict[str, JsonValue]:
     """What can be read of an answer that is cut off, or no call: its fields, else its text."""
     name = output.name if output is not None else None
     call = next((call for call in response.tool_calls if call.tool_name == name), None)

@@ -12,10 +12,10 @@ from pydantic_ai.tools import ToolDefinition
 
 from leadhand.contracts.team import ModelSpec
 from leadhand.errors import LeadhandError, ModelError
-from leadhand.models.calls import Asker, Caller, CallRequest
+from leadhand.models.calls import Caller, CallRequest, Requester
 from leadhand.models.connections import Connection
-from leadhand.models.listing import NoListing, listed
-from leadhand.models.structured import answer_in, arguments_of, opening
+from leadhand.models.listing import ListingError, list_models
+from leadhand.models.structured import answer_in, arguments_of, first_message
 
 TIMEOUT_S = 60.0
 """How long one trial may take."""
@@ -25,7 +25,7 @@ CONTEXT_TOKENS = (4_000, 16_000, 64_000, 128_000)
 ENOUGH_TOKENS = 16_000
 """A context below this is too short for most tasks with tools."""
 
-_ASKER = Asker("doctor")
+_REQUESTER = Requester("doctor")
 _INSTRUCTIONS = "You are being tested by a program. Answer briefly and exactly as asked."
 _ADD = ToolDefinition(
     name="add",
@@ -162,8 +162,10 @@ class _Subject:
         if not self._model.base_url:
             return None
         try:
-            models = await listed(self._model.base_url, key=self._key, timeout_s=LISTING_TIMEOUT_S)
-        except NoListing:
+            models = await list_models(
+                self._model.base_url, key=self._key, timeout_s=LISTING_TIMEOUT_S
+            )
+        except ListingError:
             return None
         return next((m.context_tokens for m in models if m.id == self._model.model_name), None)
 
@@ -185,8 +187,10 @@ class _Subject:
         return _context(fits, f"at least {fits:,} tokens{why}")
 
     async def _ask(self, text: str, request: CallRequest) -> ModelResponse:
-        messages: list[ModelMessage] = [opening(text, request)]
-        response, _ = await self._caller.ask(_ASKER, messages, request=request, models=[self._spec])
+        messages: list[ModelMessage] = [first_message(text, request)]
+        response, _ = await self._caller.ask(
+            _REQUESTER, messages, request=request, models=[self._spec]
+        )
         return response
 
 

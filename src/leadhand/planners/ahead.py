@@ -11,9 +11,9 @@ from leadhand import ports
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.errors import PlanError
-from leadhand.models.calls import Asker, Caller, CallRequest
+from leadhand.models.calls import Caller, CallRequest, Requester
 from leadhand.models.prompts import joined, prompt
-from leadhand.models.structured import MAX_REPAIRS, StructuredAnswer, Unfit, ask_for
+from leadhand.models.structured import MAX_REPAIRS, BadAnswer, StructuredAnswer, ask_structured
 from leadhand.planners.proposal import form, object_in, proposed, roster, shortened
 from leadhand.plans.checks import Problem, check, errors_in
 
@@ -49,11 +49,11 @@ class ModelPlanner:
                 raise PlanError(problems)
             said = shortened([problem.message for problem in problems])
             self._rejected(plan, said)
-            raise Unfit(_numbered(said))
+            raise BadAnswer(_numbered(said))
 
-        return await ask_for(
+        return await ask_structured(
             self._caller,
-            Asker(self.name),
+            Requester(self.name),
             _question(request),
             request=_asked(team),
             models=team.models_of(team.planner),
@@ -80,7 +80,7 @@ def _read(
     """The plan that an answer proposes, where it is one, and what is wrong with it."""
     data = answer.data if answer.data is not None else object_in(answer.text)
     if data is None:
-        raise Unfit("This is no plan. Answer with the whole plan, in the form asked for.")
+        raise BadAnswer("This is no plan. Answer with the whole plan, in the form asked for.")
     plan = proposed(data, request.text, team)
     if not isinstance(plan, Plan):
         return None, plan

@@ -9,15 +9,15 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_ai.tools import ToolDefinition
 
 from leadhand.contracts.team import ModelSpec, Role, Tier, Worker
-from leadhand.models.calls import Asker, Caller, CallRequest
+from leadhand.models.calls import Caller, CallRequest, Requester
 from leadhand.models.prompts import joined, prompt
-from leadhand.models.structured import StructuredAnswer, Unfit, ask_for
+from leadhand.models.structured import BadAnswer, StructuredAnswer, ask_structured
 from leadhand.untrusted.fence import Fence
 
 DOUBT = 60
 """A choice that the model is less sure of, 0 to 100, is none."""
 NOBODY = "none"
-_ASKER = Asker("router")
+_REQUESTER = Requester("router")
 
 
 class _Choice(BaseModel):
@@ -55,19 +55,21 @@ class ModelChooser:
                 choice = _Choice.model_validate(answer.data)
             except ValidationError as error:
                 problem = "Answer with worker, confidence (0 to 100) and why."
-                raise Unfit(problem) from error
+                raise BadAnswer(problem) from error
             if choice.worker == NOBODY or choice.confidence < DOUBT:
                 return None
             if choice.worker not in names:
-                raise Unfit(f"There is no worker {choice.worker!r}. Choose from the list, or none.")
+                raise BadAnswer(
+                    f"There is no worker {choice.worker!r}. Choose from the list, or none."
+                )
             return choice.worker
 
         roster = "\n".join(f"- `{one.name}`: {' '.join(one.description.split())}" for one in among)
         instructions = joined(prompt("leadhand.planners", "route"), roster, self._role.instructions)
         handed_back = self._fence.around(said, source="handed back with") if said else ""
-        return await ask_for(
+        return await ask_structured(
             self._caller,
-            _ASKER,
+            _REQUESTER,
             joined(text, handed_back),
             request=CallRequest(instructions, output=_form(names), settings=self._role.settings),
             models=self._models,

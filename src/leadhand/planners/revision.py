@@ -14,9 +14,9 @@ from leadhand.contracts.outcome import Escalated, Failed, ImpactKind, PlanImpact
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team
 from leadhand.engine.handoffs import digest, excerpt
-from leadhand.models.calls import Asker, Caller, CallRequest
+from leadhand.models.calls import Caller, CallRequest, Requester
 from leadhand.models.prompts import joined, prompt
-from leadhand.models.structured import StructuredAnswer, Unfit, ask_for
+from leadhand.models.structured import BadAnswer, StructuredAnswer, ask_structured
 from leadhand.planners.proposal import form, object_in, proposed, roster, shortened
 from leadhand.ports import Arbiter
 from leadhand.state.fold import RunState
@@ -128,7 +128,7 @@ class ModelRemedies:
         def read(answer: StructuredAnswer) -> Plan:
             plan = proposed(_data(answer), goal, self._team)
             if not isinstance(plan, Plan):
-                raise Unfit("; ".join(shortened([problem.message for problem in plan])))
+                raise BadAnswer("; ".join(shortened([problem.message for problem in plan])))
             return plan
 
         return await self._asked(name, form(self._team), text, read)
@@ -148,9 +148,9 @@ class ModelRemedies:
         self, name: str, output: ToolDefinition, text: str, read: Callable[[StructuredAnswer], T]
     ) -> T:
         role = self._team.planner
-        return await ask_for(
+        return await ask_structured(
             self._caller,
-            Asker("supervisor"),
+            Requester("supervisor"),
             text,
             request=CallRequest(prompt(_PACKAGE, name), output=output, settings=role.settings),
             models=(role.model,) if role.model is not None else self._team.tiers[role.tier],
@@ -175,7 +175,7 @@ def _object(**fields: list[str] | None) -> dict[str, JsonValue]:
 def _data(answer: StructuredAnswer) -> Mapping[str, JsonValue]:
     data = answer.data if answer.data is not None else object_in(answer.text)
     if data is None:
-        raise Unfit("This is no answer in the form asked for. Give it in that form.")
+        raise BadAnswer("This is no answer in the form asked for. Give it in that form.")
     return data
 
 

@@ -16,7 +16,7 @@ from leadhand.contracts.budget import Budget
 from leadhand.contracts.people import Occasion, Reply, checked_reply
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError, TeamError
-from leadhand.models.choice import found, is_auto
+from leadhand.models.choice import is_auto, resolve_auto
 from leadhand.plans.checks import team_problems, without_model
 from leadhand.plans.nesting import inherited
 from leadhand.ports import Batch, Journal, PlanRequest
@@ -60,7 +60,7 @@ async def with_models(team: Team) -> Team:
     """The team with a model wherever it says `auto`. Raises `InputError`, `TeamError`."""
     if not is_auto(team):
         return team
-    choice = await found(team, os.environ)
+    choice = await resolve_auto(team, os.environ)
     if without_model(choice.team):
         why = f'`model="auto"` found nothing ({choice.why})'
         raise TeamError(team.name, (why, *team_problems(choice.team)))

@@ -2,7 +2,7 @@
 
 from leadhand.contracts import events
 from leadhand.engine.quarantine import MAX_CRASHES
-from leadhand.models.choice import roles
+from leadhand.models.choice import models_by_role
 from leadhand.models.prompts import prompts_of
 from leadhand.ports import PlanRequest
 from leadhand.run.context import RunSettings, StepContext
@@ -38,7 +38,7 @@ def record_start(
             request=request.text,
             engine="model" if team.tiers else "deterministic",
             deadline_s=deadline.limit_s,
-            models=roles(team) if team.tiers else {},
+            models=models_by_role(team) if team.tiers else {},
             budget=settings.budget,
             inputs=settings.inputs,
             nonce=context.roles.nonce,

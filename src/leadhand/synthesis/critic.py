@@ -12,16 +12,16 @@ from leadhand.contracts import events
 from leadhand.contracts.answer import CritiquePoint, Gap, Synthesis
 from leadhand.contracts.team import Role, Team
 from leadhand.errors import ModelError
-from leadhand.models.calls import Asker, Caller, CallRequest
+from leadhand.models.calls import Caller, CallRequest, Requester
 from leadhand.models.prompts import joined, prompt
-from leadhand.models.structured import ask_for
+from leadhand.models.structured import ask_structured
 from leadhand.synthesis.forms import critique_form, read_critique
 from leadhand.untrusted.fence import Fence
 
 MAX_REVISIONS = 2
 """How often an answer is written again because of its critic."""
 MAX_OBJECTION_CHARS = 500
-_ASKER = Asker("critic")
+_REQUESTER = Requester("critic")
 
 Revise = Callable[[Synthesis, Sequence[str]], Awaitable[Synthesis]]
 """Writes a draft again, given the points against it. Raises `ModelError`."""
@@ -55,9 +55,9 @@ class Critic:
             self._fence.around("\n".join(missing), source="what is missing") if missing else "",
             self._fence.around(draft, source="the draft"),
         )
-        return await ask_for(
+        return await ask_structured(
             self._caller,
-            _ASKER,
+            _REQUESTER,
             text,
             request=self._request,
             models=self._models,

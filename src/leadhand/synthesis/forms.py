@@ -8,7 +8,7 @@ from pydantic import BaseModel, JsonValue, StringConstraints, ValidationError
 from pydantic_ai.tools import ToolDefinition
 
 from leadhand.contracts.answer import Conflict, CritiquePoint
-from leadhand.models.structured import StructuredAnswer, Unfit
+from leadhand.models.structured import BadAnswer, StructuredAnswer
 
 _Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 _MAX_PROBLEMS = 10
@@ -142,41 +142,45 @@ def critique_form() -> ToolDefinition:
 
 
 def read_merged(answer: StructuredAnswer) -> Merged:
-    """The answer as it was given; plain text is an answer too. Raises `Unfit`."""
+    """The answer as it was given; plain text is an answer too. Raises `BadAnswer`."""
     if answer.data is None:
         return Merged(answer=answer.text)
     return _read(Merged, answer)
 
 
 def read_choice(answer: StructuredAnswer, task_ids: Collection[str]) -> Chosen:
-    """The choice, which is one of `task_ids`. Raises `Unfit`."""
+    """The choice, which is one of `task_ids`. Raises `BadAnswer`."""
     if answer.data is None:
-        raise Unfit("Choose by calling `choose` with the id of one task.")
+        raise BadAnswer("Choose by calling `choose` with the id of one task.")
     chosen = _read(Chosen, answer)
     if chosen.choice not in task_ids:
-        raise Unfit(f"{chosen.choice!r} is none of the tasks: {', '.join(task_ids)}.")
+        raise BadAnswer(f"{chosen.choice!r} is none of the tasks: {', '.join(task_ids)}.")
     return chosen
 
 
 def read_judgement(answer: StructuredAnswer, task_ids: Collection[str]) -> Judgement:
-    """The judgement, which takes a side or none. Raises `Unfit`."""
+    """The judgement, which takes a side or none. Raises `BadAnswer`."""
     if answer.data is None:
-        raise Unfit("Give your judgement by calling `judge`.")
+        raise BadAnswer("Give your judgement by calling `judge`.")
     judged = _read(Judgement, answer)
     unknown = [id for id in judged.winners if id not in task_ids]
     if unknown:
-        raise Unfit(f"{unknown[0]!r} is none of the tasks: {', '.join(task_ids)}.")
+        raise BadAnswer(f"{unknown[0]!r} is none of the tasks: {', '.join(task_ids)}.")
     if judged.contradict and set(judged.winners) == set(task_ids):
-        raise Unfit("They contradict each other, so not all of `winners` can be right.")
+        raise BadAnswer("They contradict each other, so not all of `winners` can be right.")
     if judged.contradict and judged.winners and not (judged.resolution or "").strip():
-        raise Unfit("Say in `resolution` what is to be taken as right, or leave `winners` empty.")
+        raise BadAnswer(
+            "Say in `resolution` what is to be taken as right, or leave `winners` empty."
+        )
     return judged
 
 
 def read_critique(answer: StructuredAnswer) -> tuple[CritiquePoint, ...]:
-    """The points against a draft. Raises `Unfit`."""
+    """The points against a draft. Raises `BadAnswer`."""
     if answer.data is None:
-        raise Unfit("Give your points by calling `critique`; an empty list where you have none.")
+        raise BadAnswer(
+            "Give your points by calling `critique`; an empty list where you have none."
+        )
     return tuple(point for point in _read(_Critique, answer).points if point.point.strip())
 
 
@@ -220,4 +224,4 @@ def _read(form: type[_Form], answer: StructuredAnswer) -> _Form:
             f"`{'.'.join(map(str, one['loc']))}`: {one['msg']}"
             for one in error.errors()[:_MAX_PROBLEMS]
         )
-        raise Unfit(f"Your answer does not have the right form. {problems}.") from error
+        raise BadAnswer(f"Your answer does not have the right form. {problems}.") from error

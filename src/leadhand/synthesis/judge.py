@@ -15,9 +15,9 @@ from leadhand.contracts.answer import Conflict
 from leadhand.contracts.outcome import Result
 from leadhand.contracts.task import Task
 from leadhand.contracts.team import Team
-from leadhand.models.calls import Asker, Caller, CallRequest
+from leadhand.models.calls import Caller, CallRequest, Requester
 from leadhand.models.prompts import joined, prompt
-from leadhand.models.structured import StructuredAnswer, ask_for
+from leadhand.models.structured import StructuredAnswer, ask_structured
 from leadhand.ports import JudgedChoice, TaskResult
 from leadhand.synthesis.forms import (
     Chosen,
@@ -34,7 +34,7 @@ from leadhand.untrusted.fence import Fence
 
 MAX_BYTES = 40_000
 """Of each result in a judgement, in UTF-8; the judge is told of what is cut off."""
-_ASKER = Asker("judge")
+_REQUESTER = Requester("judge")
 
 T = TypeVar("T")
 
@@ -54,9 +54,11 @@ class Verdict:
 class Judge:
     """Asks the team's judge; its synthesizer's model where the team has none for a judge."""
 
-    def __init__(self, caller: Caller, team: Team, fence: Fence, *, asker: Asker = _ASKER) -> None:
+    def __init__(
+        self, caller: Caller, team: Team, fence: Fence, *, requester: Requester = _REQUESTER
+    ) -> None:
         self._caller = caller
-        self._asker = asker
+        self._requester = requester
         self._role = team.judge
         self._models = team.models_of(team.judge) or team.models_of(team.synthesizer)
         self._fence = fence
@@ -108,8 +110,8 @@ class Judge:
             prompt("leadhand.synthesis", name), self._role.instructions, self._fence.explanation
         )
         request = CallRequest(instructions, output=form, settings=self._role.settings)
-        return await ask_for(
-            self._caller, self._asker, text, request=request, models=self._models, read=read
+        return await ask_structured(
+            self._caller, self._requester, text, request=request, models=self._models, read=read
         )
 
 

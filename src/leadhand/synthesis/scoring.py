@@ -14,9 +14,9 @@ from pydantic_ai.tools import ToolDefinition
 from leadhand.contracts.finding import Finding
 from leadhand.contracts.team import ModelSpec, Tier
 from leadhand.errors import ModelError
-from leadhand.models.calls import Asker, Caller, CallRequest
+from leadhand.models.calls import Caller, CallRequest, Requester
 from leadhand.models.prompts import joined, prompt
-from leadhand.models.structured import StructuredAnswer, Unfit, ask_for
+from leadhand.models.structured import BadAnswer, StructuredAnswer, ask_structured
 from leadhand.synthesis.findings import UNSCORED
 from leadhand.untrusted.fence import Fence
 
@@ -28,7 +28,7 @@ LITTLE, MUCH = 20, 120
 """Lines around a finding that the first and the second look see, either way."""
 _REFUTED_AT_MOST = 24
 _MAX_WHY_CHARS = 400
-_ASKER = Asker("scorer")
+_REQUESTER = Requester("scorer")
 
 _FORM = ToolDefinition(
     name="score",
@@ -129,8 +129,13 @@ class Scorer:
             self._fence.around(_claim(finding), source="finding"),
             self._fence.around(self._surroundings.around(finding, lines), source="code"),
         )
-        return await ask_for(
-            self._caller, _ASKER, text, request=self._request, models=self._tiers[tier], read=_read
+        return await ask_structured(
+            self._caller,
+            _REQUESTER,
+            text,
+            request=self._request,
+            models=self._tiers[tier],
+            read=_read,
         )
 
 
@@ -147,14 +152,14 @@ def _claim(finding: Finding) -> str:
 
 def _read(answer: StructuredAnswer) -> Score:
     if answer.data is None:
-        raise Unfit("Give your verdict by calling `score`.")
+        raise BadAnswer("Give your verdict by calling `score`.")
     try:
         score = Score.model_validate(answer.data)
     except ValidationError as error:
         problems = "; ".join(
             f"`{'.'.join(map(str, row['loc']))}`: {row['msg']}" for row in error.errors()
         )
-        raise Unfit(f"Your verdict does not have the right form. {problems}.") from error
+        raise BadAnswer(f"Your verdict does not have the right form. {problems}.") from error
     if not 0 <= score.score <= 100:
-        raise Unfit(f"`score` is {score.score:g}; it must be 0 to 100.")
+        raise BadAnswer(f"`score` is {score.score:g}; it must be 0 to 100.")
     return score

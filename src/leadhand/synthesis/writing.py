@@ -12,9 +12,9 @@ from pydantic_ai.tools import ToolDefinition
 from leadhand.contracts.answer import Synthesis
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
-from leadhand.models.calls import Asker, Caller, CallRequest
+from leadhand.models.calls import Caller, CallRequest, Requester
 from leadhand.models.prompts import joined, prompt
-from leadhand.models.structured import StructuredAnswer, Unfit, ask_for
+from leadhand.models.structured import BadAnswer, StructuredAnswer, ask_structured
 from leadhand.ports import TaskResult
 from leadhand.synthesis.citations import checked
 from leadhand.synthesis.forms import Merged, conflicts, merged_form, percent, read_merged
@@ -25,7 +25,7 @@ from leadhand.untrusted.fence import Fence
 
 CONTEXT_TOKENS = 128_000
 """The context of a model that nobody knows better."""
-_ASKER = Asker("synthesizer")
+_REQUESTER = Requester("synthesizer")
 
 T = TypeVar("T")
 
@@ -124,7 +124,7 @@ class Writer:
 
         def read(answer: StructuredAnswer) -> str:
             if size(answer.text) > self._budget.most:
-                raise Unfit(f"That is too long, with {len(answer.text):,} characters. {length}")
+                raise BadAnswer(f"That is too long, with {len(answer.text):,} characters. {length}")
             return answer.text
 
         question = self.question(f"{instruction} {length}".strip())
@@ -134,8 +134,8 @@ class Writer:
     async def _ask(
         self, text: str, request: CallRequest, read: Callable[[StructuredAnswer], T]
     ) -> T:
-        return await ask_for(
-            self._caller, _ASKER, text, request=request, models=self._models, read=read
+        return await ask_structured(
+            self._caller, _REQUESTER, text, request=request, models=self._models, read=read
         )
 
     def _prompted(self, name: str, *more: str, output: ToolDefinition | None = None) -> CallRequest:

@@ -22,7 +22,7 @@ from leadhand.contracts.outcome import Escalated, Failed, Handoff, Outcome
 from leadhand.contracts.team import ModelSpec, Worker
 from leadhand.engine.failures import failure_of
 from leadhand.errors import BudgetUsedUp, InputError, ModelError
-from leadhand.models.calls import Asker, Caller
+from leadhand.models.calls import Caller, Requester
 from leadhand.models.failures import failure_of as model_failure_of
 from leadhand.untrusted.fence import Fence
 from leadhand.workers import briefing
@@ -56,10 +56,10 @@ class AgentWorker:
 
     async def run(self, handoff: Handoff) -> Outcome:
         """One attempt at one task."""
-        asker = Asker("worker", handoff.task_id, handoff.attempt)
+        requester = Requester("worker", handoff.task_id, handoff.attempt)
         try:
             result = await self._agent.run(
-                briefing.opening(handoff, self._fence), model=self._watched(asker)
+                briefing.opening(handoff, self._fence), model=self._watched(requester)
             )
         except BudgetUsedUp as error:
             return Failed(kind="budget", message=str(error))
@@ -67,9 +67,9 @@ class AgentWorker:
             return Failed(kind="error", message=str(error), transient=error.transient)
         except (AgentRunError, UserError) as error:
             # A model's error gets here from an agent that calls another agent itself.
-            passing = isinstance(error, ModelAPIError) and model_failure_of(error).passing
+            transient = isinstance(error, ModelAPIError) and model_failure_of(error).transient
             message = f"the agent failed: {error}"
-            return Failed(kind="error", message=message, transient=passing)
+            return Failed(kind="error", message=message, transient=transient)
         except Exception as error:
             return failure_of(error, on=self._retry_on)
         output = cast("_Result", result).output
@@ -80,22 +80,24 @@ class AgentWorker:
             return Escalated(reason="ambiguous_input", message=message)
         return outcome_of(output)
 
-    def _watched(self, asker: Asker) -> Model | None:
+    def _watched(self, requester: Requester) -> Model | None:
         model = self._agent.model
         if model is None:
             return None
-        return _RecordedModel(model, self._caller, asker, self._max_calls)
+        return _RecordedModel(model, self._caller, requester, self._max_calls)
 
 
 class _RecordedModel(WrapperModel):
     """A model whose requests go through our caller, which records them and backs off."""
 
-    def __init__(self, spec: ModelSpec, caller: Caller, asker: Asker, max_calls: int) -> None:
+    def __init__(
+        self, spec: ModelSpec, caller: Caller, requester: Requester, max_calls: int
+    ) -> None:
         super().__init__(caller.model(spec))
         self._max_calls = max_calls
         self._spec = spec
         self._caller = caller
-        self._asker = asker
+        self._requester = requester
 
     async def request(
         self,
@@ -107,8 +109,8 @@ class _RecordedModel(WrapperModel):
 
         The agent runs every tool call that it sees, so it must not see those.
         """
-        response = await self._caller.pass_on(
-            self._asker,
+        response = await self._caller.forward(
+            self._requester,
             messages,
             settings=model_settings,
             parameters=model_request_parameters,

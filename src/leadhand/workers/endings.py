@@ -16,7 +16,7 @@ from leadhand.contracts.outcome import (
     Result,
     Usage,
 )
-from leadhand.models.structured import StructuredAnswer, Unfit
+from leadhand.models.structured import BadAnswer, StructuredAnswer
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
@@ -86,11 +86,11 @@ class FinalAnswer:
         return self._adapter is None and self._validator is None
 
     def result(self, answer: StructuredAnswer, usage: Usage) -> Result:
-        """The result in a model's answer. Raises `Unfit` with every problem."""
+        """The result in a model's answer. Raises `BadAnswer` with every problem."""
         if answer.data is None:
             if self.is_text:
                 return Result(output=answer.text, usage=usage)
-            raise Unfit("Answer by calling `final_answer` with every field that it asks for.")
+            raise BadAnswer("Answer by calling `final_answer` with every field that it asks for.")
         if answer.call is None and "answer" not in answer.data:
             if self.is_text:
                 return Result(output=answer.text, usage=usage)  # JSON that was meant as text
@@ -98,7 +98,7 @@ class FinalAnswer:
         try:
             ending = _Ending.model_validate(answer.data)
         except ValidationError as error:
-            raise Unfit(_problems(error, "final_answer")) from error
+            raise BadAnswer(_problems(error, "final_answer")) from error
         return Result(
             output=self._output(ending.answer),
             summary=ending.summary,
@@ -114,7 +114,7 @@ class FinalAnswer:
                 # As JSON: strict types accept dates and enums only from JSON.
                 valid = self._adapter.validate_json(to_json(given))
             except ValidationError as error:
-                raise Unfit(_problems(error, "final_answer.answer")) from error
+                raise BadAnswer(_problems(error, "final_answer.answer")) from error
             return cast("JsonValue", self._adapter.dump_python(valid, mode="json"))
         if self._validator is not None:
             wrong = [
@@ -122,19 +122,19 @@ class FinalAnswer:
                 for error in self._validator.iter_errors(given)
             ]
             if wrong:
-                raise Unfit(_problem_list("final_answer", wrong))
+                raise BadAnswer(_problem_list("final_answer", wrong))
             return given
         if given is None or given == "":
-            raise Unfit("`answer` is empty. Give your answer in it, or escalate.")
+            raise BadAnswer("`answer` is empty. Give your answer in it, or escalate.")
         return given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
 
 
 def escalation(data: Mapping[str, JsonValue], usage: Usage) -> Escalated:
-    """The outcome of a call of `escalate`. Raises `Unfit`."""
+    """The outcome of a call of `escalate`. Raises `BadAnswer`."""
     try:
         given = _Escalation.model_validate(dict(data))
     except ValidationError as error:
-        raise Unfit(_problems(error, "escalate")) from error
+        raise BadAnswer(_problems(error, "escalate")) from error
     has_partial = given.partial is not None and given.partial != ""
     return Escalated(
         reason=given.reason,

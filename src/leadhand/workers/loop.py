@@ -31,16 +31,16 @@ from leadhand.contracts.outcome import (
 )
 from leadhand.contracts.team import ModelSpec, Tier, Worker
 from leadhand.errors import BudgetUsedUp, ModelError
-from leadhand.models.calls import Asker, Caller, CallRequest
+from leadhand.models.calls import Caller, CallRequest, Requester
 from leadhand.models.prompts import joined, prompt
 from leadhand.models.structured import (
     MAX_REPAIRS,
-    Unfit,
+    BadAnswer,
     answer_in,
     arguments_of,
     bounded,
-    left_in,
-    opening,
+    first_message,
+    partial_in,
     reply,
     with_first_calls,
 )
@@ -99,7 +99,7 @@ class ModelWorker:
             return attempt.failed("budget", str(error))
         except ModelError as error:
             return attempt.failed("error", str(error), transient=error.transient)
-        except Unfit as error:
+        except BadAnswer as error:
             return attempt.failed("invalid_output", error.why)
         except UserError as error:
             return attempt.failed("tool_error", f"its tools can't be used: {error}")
@@ -121,7 +121,7 @@ class _Attempt:
         self._of = of
         self._handoff = handoff
         self._models = models
-        self._asker = Asker("worker", handoff.task_id, handoff.attempt)
+        self._requester = Requester("worker", handoff.task_id, handoff.attempt)
         self._messages: list[ModelMessage] = []
         self._instructions = of.instructions
         self._made_calls = 0
@@ -171,7 +171,7 @@ class _Attempt:
         """The failure, with the model's last text as its partial result."""
         answers = (one for one in reversed(self._messages) if isinstance(one, ModelResponse))
         form = None if self._of.worker.plain else self._of.form.definition
-        left = next(filter(None, (_readable(left_in(one, form)) for one in answers)), None)
+        left = next(filter(None, (_readable(partial_in(one, form)) for one in answers)), None)
         partial = Result(output=left, usage=self._usage) if left else None
         return Failed(kind=kind, message=message, partial=partial, transient=transient)
 
@@ -198,9 +198,9 @@ class _Attempt:
             text = briefing.opening(
                 self._handoff, self._of.fence, material=self._of.worker.material
             )
-            self._messages.append(opening(text, request))
+            self._messages.append(first_message(text, request))
         response, usage = await self._of.caller.ask(
-            self._asker, self._messages, request=request, models=self._models
+            self._requester, self._messages, request=request, models=self._models
         )
         self._made_calls = len(response.tool_calls)
         response = with_first_calls(response, self._of.worker.max_tool_calls + KEPT_CALLS)
@@ -232,11 +232,11 @@ class _Attempt:
                 if call.tool_name == ESCALATE.name:
                     arguments = arguments_of(call, max_bytes=request.max_bytes)
                     if isinstance(arguments, str):
-                        raise Unfit(arguments)
+                        raise BadAnswer(arguments)
                     return escalation(arguments, self._usage)
             result = self._of.form.result(answer_in(response, request).readable(), self._usage)
             return completed_or_escalated(result, self._of.worker.min_confidence)
-        except Unfit as unfit:
+        except BadAnswer as unfit:
             self._repairs += 1
             if self._repairs > MAX_REPAIRS:
                 return self.failed("invalid_output", unfit.why)

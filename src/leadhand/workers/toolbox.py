@@ -29,7 +29,7 @@ from leadhand.engine.failures import legible
 from leadhand.engine.recorder import Recorder
 from leadhand.errors import LeadhandError
 from leadhand.models.prompts import joined
-from leadhand.models.structured import MAX_REPAIRS, Unfit, arguments_of, reply
+from leadhand.models.structured import MAX_REPAIRS, BadAnswer, arguments_of, reply
 from leadhand.untrusted.fence import Fence
 from leadhand.workers.function import is_being_cancelled
 from leadhand.workers.idempotency import current_key, key
@@ -133,7 +133,7 @@ class Toolbox:
 
         `made` is how many calls the model made, if `calls` are only the first of them. Calls beyond
         the worker's limit are refused, and the first of these is logged. Raises `NeedsPerson`,
-        `RepeatedCalls`, and `Unfit` when arguments are unreadable for the third time.
+        `RepeatedCalls`, and `BadAnswer` when arguments are unreadable for the third time.
         """
         calls, beyond = calls[: self._max_calls], calls[self._max_calls :]
         given = [arguments_of(call, max_bytes=self._max_bytes) for call in calls]
@@ -141,7 +141,7 @@ class Toolbox:
         if unreadable is not None:
             self._unreadable += 1
             if self._unreadable > MAX_REPAIRS:
-                raise Unfit(unreadable)
+                raise BadAnswer(unreadable)
         alone = any(
             (tool := self._tools.get(call.tool_name)) is not None and tool.tool_def.sequential
             for call in calls

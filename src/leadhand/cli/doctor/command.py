@@ -24,9 +24,9 @@ from leadhand.cli.run.models import chosen, grouped
 from leadhand.cli.standard_streams import written
 from leadhand.cli.views.consoles import DataConsole
 from leadhand.cli.views.terminal import encodable, sentence
-from leadhand.contracts.team import Team
+from leadhand.contracts.team import Team, model_name
 from leadhand.errors import InputError
-from leadhand.models.choice import models_of, roles, shown
+from leadhand.models.choice import models_by_role, models_of
 from leadhand.models.defaults import PROVIDERS
 from leadhand.teams.sources import team_of
 
@@ -99,13 +99,13 @@ def _examine(team: Team, *, model: str | None, no_model: bool) -> Report:
     from leadhand.cli.doctor.trials import tried
 
     trials = {
-        shown(spec): tuple(
+        model_name(spec): tuple(
             Check(trial.name, trial.passed, trial.said, trial.mend)
             for trial in asyncio.run(tried(spec))
         )
         for spec in specs
     }
-    return Report(checks, choice.why, roles(choice.team), trials)
+    return Report(checks, choice.why, models_by_role(choice.team), trials)
 
 
 def _surroundings() -> tuple[Check, ...]:

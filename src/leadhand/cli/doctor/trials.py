@@ -3,11 +3,10 @@
 import os
 
 from leadhand.clock import SystemClock
-from leadhand.contracts.team import ModelSpec
+from leadhand.contracts.team import ModelSpec, model_name
 from leadhand.engine.recorder import Recorder
 from leadhand.journal import MemoryJournal
 from leadhand.models.calls import Caller
-from leadhand.models.choice import shown
 from leadhand.models.connections import Connections
 from leadhand.models.defaults import PROVIDERS
 from leadhand.models.trial import Trial, trials
@@ -19,7 +18,7 @@ async def tried(spec: ModelSpec) -> list[Trial]:
         connection = connections.to(spec)
         recorder = Recorder("doctor", MemoryJournal(), clock=SystemClock())
         caller = Caller(connections, recorder)
-        return await trials(caller, spec, connection, key=_key(shown(spec)))
+        return await trials(caller, spec, connection, key=_key(model_name(spec)))
 
 
 def _key(spec: str) -> str | None:

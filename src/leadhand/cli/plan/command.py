@@ -22,7 +22,7 @@ from leadhand.contracts.budget import Budget
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError, ModelError, PlanError, ToolError
-from leadhand.models.choice import roles
+from leadhand.models.choice import models_by_role
 from leadhand.planners import TemplatePlanner
 from leadhand.supervisor import Supervisor
 from leadhand.trace.formatting import format_price
@@ -65,7 +65,7 @@ def plan_command(options: PlanOptions) -> int:
             sys.stdout.write(document)
         else:
             console = DataConsole()
-            used = roles(choice.team)
+            used = models_by_role(choice.team)
             show_plan(plan, console, models=used)
             line = encodable(safe(_cost_line(plan, choice.team, used, budget)), console.encoding)
             console.print(Text(line), soft_wrap=True)

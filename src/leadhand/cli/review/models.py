@@ -14,8 +14,8 @@ from leadhand.cli.run.models import chosen
 from leadhand.cli.views.plurals import counted
 from leadhand.cli.views.terminal import encodable, safe
 from leadhand.contracts.task import Plan
-from leadhand.contracts.team import Team
-from leadhand.models.choice import VARIABLE, shown
+from leadhand.contracts.team import Team, model_name
+from leadhand.models.choice import VARIABLE
 from leadhand.ports import Batch
 from leadhand.teams.review.change import Change
 from leadhand.teams.review.chunks import Chunks, chunks
@@ -42,7 +42,7 @@ class Reviewers:
         """The model of each worker that has one."""
         if not self.team.tiers:
             return {}
-        model = shown(self.team.tiers["standard"][0])
+        model = model_name(self.team.tiers["standard"][0])
         return {worker.name: model for worker in self.team.workers if worker.run is None}
 
     def tell(self, console: Console) -> None:

@@ -11,7 +11,7 @@ from rich.text import Text
 from leadhand.cli.views.terminal import encodable, safe, sentence
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError
-from leadhand.models.choice import ModelChoice, choose, models_of, roles
+from leadhand.models.choice import ModelChoice, choose, models_by_role, models_of
 from leadhand.plans.checks import without_model
 
 
@@ -39,7 +39,7 @@ def chosen(team: Team, *, model: str | None, no_model: bool) -> ModelChoice:
 
 def tell_models(choice: ModelChoice, console: Console) -> None:
     """Print which model each role uses, and why: a line where all use the same."""
-    used = roles(choice.team)
+    used = models_by_role(choice.team)
     _line(console, f"models: {choice.why}" if used else choice.why)
     by_model = grouped(used)
     if len(by_model) < 2:

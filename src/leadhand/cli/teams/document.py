@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 
 from leadhand.contracts.retry import Retry
-from leadhand.contracts.team import ModelSpec, Role, Team, Worker, tool_name
+from leadhand.contracts.team import Role, Team, Worker, model_name, tool_name
 from leadhand.plans.payloads import PayloadForm, outline
 
 
@@ -63,11 +63,6 @@ def document(team: Team) -> dict[str, object]:
         "router": None if team.router is None else _role(team.router),
         "shared_tools": team.shared_tools,
     }
-
-
-def model_name(spec: ModelSpec) -> str:
-    """`provider:model` as it was given; of a pydantic-ai `Model` the name it goes by."""
-    return spec if isinstance(spec, str) else str(getattr(spec, "model_name", spec))
 
 
 def name_of(thing: object) -> str:

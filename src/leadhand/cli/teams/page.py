@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from leadhand.cli.teams.document import contract, model_name, name_of
+from leadhand.cli.teams.document import contract, name_of
 from leadhand.cli.views.plurals import counted
 from leadhand.cli.views.terminal import encodable, safe, sentence
 from leadhand.contracts.budget import Rate
@@ -25,6 +25,7 @@ from leadhand.contracts.team import (
     TaskTemplate,
     Team,
     Worker,
+    model_name,
 )
 from leadhand.plans import graph
 
