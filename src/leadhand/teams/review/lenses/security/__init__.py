@@ -45,9 +45,12 @@ _TOPICS_BY: defaultdict[str | type, list[Topic]] = defaultdict(list)
 for _topic in _TOPICS:
     for _key in (*_topic.calls, *_topic.event_kinds):
         _TOPICS_BY[_key].append(_topic)
-_HINTS: hints.Hints = {
-    **hints.SOURCES, **{word: after for topic in _TOPICS for word, after in topic.hints.items()},
-}  # fmt: skip
+_HINTS = {
+    word: follow
+    for table in (hints.SOURCES, *(topic.hints for topic in _TOPICS))
+    for follow, words in table.items()
+    for word in words.split()
+}
 _TEST_PATH = re.compile(
     r"(?:^|/)(?:tests?|testing|test_[^/]*|[^/]*_tests?\.\w+|conftest\.py|fixtures)(?:/|$)"
 )

@@ -16,7 +16,7 @@ from leadhand.teams.review.lenses.security.events import (
     SecurityHit,
     Topic,
 )
-from leadhand.teams.review.lenses.security.hints import ATTRIBUTE, CALL
+from leadhand.teams.review.lenses.security.hints import ANYTHING, ATTRIBUTE, CALL
 from leadhand.teams.review.lenses.security.names import word_set, words
 from leadhand.teams.review.lenses.security.values import Trust, Value
 
@@ -226,26 +226,18 @@ def _comparison(event: Comparison) -> Iterator[SecurityHit]:
 
 TOPIC = Topic(
     rules=(HASH, PASSWORD, SALT, CIPHER, IV, KEY, RANDOM, TIMING, ENCODED),
-    calls=frozenset(
-        {name.rsplit(".", 1)[-1] for name in _WEAK_HASHES | _FAST_HASHES | _RANDOM}
-        | {"new", "TripleDES", "ARC4", "Blowfish", "IDEA", "CAST5", "SEED", "RC2", "ECB", "CBC"}
-        | {"CTR", "GCM", "CFB", "OFB", "pbkdf2_hmac", "scrypt", "hashpw", "PBKDF2", "PBKDF2HMAC"}
-        | {"Scrypt", "Argon2id", "generate", "generate_private_key", "newkeys"}
-    ),
+    calls=word_set(
+        "new TripleDES ARC4 Blowfish IDEA CAST5 SEED RC2 ECB CBC CTR GCM CFB OFB pbkdf2_hmac scrypt"
+        " hashpw PBKDF2 PBKDF2HMAC Scrypt Argon2id generate generate_private_key newkeys"
+    )
+    | {name.rsplit(".", 1)[-1] for name in _WEAK_HASHES | _FAST_HASHES | _RANDOM},
     find=find,
     hints={
-        **dict.fromkeys(
-            word_set(
-                "md5 sha1 sha224 sha256 sha384 sha512 sha3_256 new generate CBC ECB CTR GCM CFB OFB"
-                " TripleDES ARC4 Blowfish IDEA CAST5 SEED RC2 choice choices randint sample"
-                " getrandbits randrange Scrypt Argon2id scrypt hexdigest digest b64decode"
-            ),
-            CALL,
-        ),
-        **dict.fromkeys(
-            word_set("pbkdf2_hmac PBKDF2 PBKDF2HMAC hashpw generate_private_key newkeys"), ()
-        ),
-        "random": ATTRIBUTE,
+        CALL: "md5 sha1 sha224 sha256 sha384 sha512 sha3_256 new generate CBC ECB CTR GCM CFB OFB"
+        " TripleDES ARC4 Blowfish IDEA CAST5 SEED RC2 choice choices randint sample getrandbits"
+        " randrange Scrypt Argon2id scrypt hexdigest digest b64decode",
+        ANYTHING: "pbkdf2_hmac PBKDF2 PBKDF2HMAC hashpw generate_private_key newkeys",
+        ATTRIBUTE: "random",
     },
     event_kinds=frozenset((Comparison,)),
 )

@@ -13,7 +13,7 @@ from leadhand.teams.review.lenses.security.events import (
     Topic,
     flow_lines,
 )
-from leadhand.teams.review.lenses.security.hints import ATTRIBUTE, CALL
+from leadhand.teams.review.lenses.security.hints import ANYTHING, ATTRIBUTE, CALL
 from leadhand.teams.review.lenses.security.names import last_name, word_set, words
 from leadhand.teams.review.lenses.security.values import Trust
 
@@ -163,13 +163,8 @@ TOPIC = Topic(
     ),
     find=find,
     hints={
-        **dict.fromkeys(
-            word_set(
-                "pickle cPickle _pickle dill cloudpickle joblib marshal shelve jsonpickle yaml"
-            ),
-            ATTRIBUTE,
-        ),
-        **dict.fromkeys(("load", "loads", "Unpickler", "XMLParser", "setFeature"), CALL),
-        **dict.fromkeys(("read_pickle", "allow_pickle", "weights_only", "unsafe_load"), ()),
+        ATTRIBUTE: "pickle cPickle _pickle dill cloudpickle joblib marshal shelve jsonpickle yaml",
+        CALL: "load loads Unpickler XMLParser setFeature",
+        ANYTHING: "read_pickle allow_pickle weights_only unsafe_load",
     },
 )

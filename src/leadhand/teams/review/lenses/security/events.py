@@ -152,7 +152,7 @@ class Topic:
     """Last names of the calls that it checks."""
     find: Callable[[Event], Iterator[SecurityHit]]
     hints: Hints
-    """A function is followed if it contains one of these, or request data."""
+    """A function is followed if it contains one of these, or untrusted data."""
     event_kinds: frozenset[type[Store] | type[Return] | type[Comparison]] = frozenset()
     """The other kinds of events that it checks."""
 

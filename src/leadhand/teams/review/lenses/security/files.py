@@ -152,13 +152,8 @@ TOPIC = Topic(
     | word_set("mktemp tempnam tmpnam chmod fchmod lchmod bind extractall unpack_archive save"),
     find=find,
     hints={
-        **dict.fromkeys(
-            word_set(
-                "mktemp tempnam tmpnam chmod fchmod lchmod extractall unpack_archive namelist"
-                " infolist getmembers getnames"
-            ),
-            CALL,
-        ),
-        "bind": ("((",),
+        CALL: "mktemp tempnam tmpnam chmod fchmod lchmod extractall unpack_archive namelist"
+        " infolist getmembers getnames",
+        ("((",): "bind",
     },
 )

@@ -7,22 +7,22 @@ a file tells which hints can match; only those are searched for.
 import re
 from collections.abc import Iterator, Mapping
 
-Hints = Mapping[str, tuple[str, ...]]
-"""Identifier -> the texts that may follow it; empty if anything may."""
+Hints = Mapping[tuple[str, ...], str]
+"""The texts that may follow (empty if anything may) -> identifiers, separated by spaces."""
 
+ANYTHING = ()
 CALL = ("(",)
 ATTRIBUTE = (".",)
 FALSE = ("=False", " = False")
 TRUE = ("=True", " = True")
 
 SOURCES: Hints = {
-    **dict.fromkeys(("argv", "environ", "stdin", "rfile", "urlopen", "get_argument"), ()),
-    **dict.fromkeys(("input", "raw_input", "recv", "recvfrom", "getenv"), CALL),
-    **dict.fromkeys(("route", "api_route", "websocket"), CALL),
-    **dict.fromkeys(("get", "post", "put", "delete", "patch"), ('("/', "('/")),
-    **dict.fromkeys(("request", "requests", "httpx"), (".", "[")),
-    "req": ATTRIBUTE,
-    "event": (", context",),
+    ANYTHING: "argv environ stdin rfile urlopen get_argument",
+    CALL: "input raw_input recv recvfrom getenv route api_route websocket",
+    ('("/', "('/"): "get post put delete patch",
+    (".", "["): "request requests httpx",
+    ATTRIBUTE: "req",
+    (", context",): "event",
 }
 _APART = bytes(
     code if chr(code).isalnum() or code > 127 or code == ord("_") else 32 for code in range(256)
@@ -39,8 +39,11 @@ _ASSIGNED = tuple(
 _EMPTY_PASSWORD = ":@"
 
 
-def lines(text: str, hints: Hints) -> list[int]:
-    """The lines of `text` with a hint or an assigned credential, in order."""
+def lines(text: str, hints: Mapping[str, tuple[str, ...]]) -> list[int]:
+    """The lines of `text` with a hint or an assigned credential, in order.
+
+    `hints` maps each identifier to the texts that may follow it.
+    """
     known = identifiers(text)
     places = {place for word in known & hints.keys() for place in _places(text, word, hints[word])}
     for word in known:

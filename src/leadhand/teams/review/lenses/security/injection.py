@@ -15,7 +15,7 @@ from leadhand.teams.review.lenses.security.events import (
     Topic,
     flow_lines,
 )
-from leadhand.teams.review.lenses.security.hints import CALL, TRUE
+from leadhand.teams.review.lenses.security.hints import ANYTHING, CALL, TRUE
 from leadhand.teams.review.lenses.security.names import word_set
 from leadhand.teams.review.lenses.security.values import HOLE, Trust, Value
 
@@ -258,15 +258,10 @@ TOPIC = Topic(
     ),
     find=find,
     hints={
-        "shell": TRUE,
-        **dict.fromkeys(
-            word_set("system popen getoutput getstatusoutput create_subprocess_shell execute"
-            " executemany executescript raw read_sql read_sql_query text search_s search_st"
-            " search_ext search_ext_s paged_search"),
-            CALL,
-        ),
-        **dict.fromkeys(
-            ("FilterExpression", "KeyConditionExpression", "ConditionExpression", "script"), ()
-        ),
+        TRUE: "shell",
+        CALL: "system popen getoutput getstatusoutput create_subprocess_shell execute executemany"
+        " executescript raw read_sql read_sql_query text search_s search_st search_ext"
+        " search_ext_s paged_search",
+        ANYTHING: "FilterExpression KeyConditionExpression ConditionExpression script",
     },
 )  # fmt: skip

@@ -15,7 +15,7 @@ from leadhand.teams.review.lenses.security.events import (
     Store,
     Topic,
 )
-from leadhand.teams.review.lenses.security.hints import FALSE
+from leadhand.teams.review.lenses.security.hints import ANYTHING, FALSE
 from leadhand.teams.review.lenses.security.names import word_set
 from leadhand.teams.review.lenses.security.values import HOLE, Trust
 
@@ -183,16 +183,10 @@ TOPIC = Topic(
     ),
     find=find,
     hints={
-        **dict.fromkeys(_SWITCHES, FALSE),
-        **dict.fromkeys(
-            word_set(
-                "_create_unverified_context _create_stdlib_context CERT_NONE verify_signature"
-                " process_jwt set_missing_host_key_policy known_hosts wrap_socket minimum_version"
-                " auth"
-            ),
-            (),
-        ),
-        **dict.fromkeys(_OLD, ()),
+        FALSE: " ".join(_SWITCHES),
+        ANYTHING: "_create_unverified_context _create_stdlib_context CERT_NONE verify_signature"
+        " process_jwt set_missing_host_key_policy known_hosts wrap_socket minimum_version auth "
+        + " ".join(_OLD),
     },
     event_kinds=frozenset((Store,)),
 )

@@ -17,7 +17,7 @@ from leadhand.teams.review.lenses.security.events import (
     Topic,
     flow_lines,
 )  # fmt: skip
-from leadhand.teams.review.lenses.security.hints import CALL, TRUE
+from leadhand.teams.review.lenses.security.hints import ANYTHING, CALL, TRUE
 from leadhand.teams.review.lenses.security.names import word_set, words
 from leadhand.teams.review.lenses.security.values import HOLE, Trust, Value
 
@@ -281,16 +281,10 @@ TOPIC = Topic(
     ),
     find=find,
     hints={
-        **dict.fromkeys(
-            word_set(
-                "Markup mark_safe SafeString format_html set_cookie CORS CORSMiddleware"
-                " autoescape format_exc get_template"
-            ),
-            (),
-        ),
-        "debug": TRUE,
-        "Environment": CALL,
-        **dict.fromkeys(_COOKIE_SETTINGS | _CSRF_SETTINGS, ()),
+        ANYTHING: "Markup mark_safe SafeString format_html set_cookie CORS CORSMiddleware"
+        " autoescape format_exc get_template " + " ".join(_COOKIE_SETTINGS | _CSRF_SETTINGS),
+        TRUE: "debug",
+        CALL: "Environment",
     },
     event_kinds=frozenset((Return, Store)),
 )
