@@ -147,6 +147,19 @@ def test_an_issued_token_is_found_in_any_text_and_never_quoted_whole(
     assert TOKEN[:8] not in finding.model_dump_json()
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import hashlib\nkey = hashlib.md5(password)\n",
+        "import hashlib\nkey = hashlib.new('md5', password)\n",
+        "from Crypto.Hash import MD5\nkey = MD5.new(password)\n",
+    ],
+)
+def test_the_message_on_a_weak_hash_names_the_algorithm(tmp_path: Path, code: str) -> None:
+    [finding] = look(tmp_path, {"app.py": code}).findings
+    assert finding.message.lower().startswith("`md5` in the module protects `password`.")
+
+
 def test_another_finding_on_the_line_of_a_secret_does_not_show_it(tmp_path: Path) -> None:
     """F36: the quote is a part of the line without the secret."""
     line = f"requests.get('https://x.org', password='{PASSWORD}', verify=False)"

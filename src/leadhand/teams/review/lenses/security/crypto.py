@@ -118,7 +118,7 @@ def _hash(event: ResolvedCall) -> Iterator[SecurityHit]:
     piece = data.least_trusted("hash")
     subject = set(words(piece.origin))
     if weak and (subject | set(words(event.target))) & _PROTECTED:
-        what = algorithm or event.last if event.last != "new" else name.split(".")[-2]
+        what = algorithm or (name.split(".")[-2] if event.last == "new" else event.last)
         message = f"`{what}` in {event.scope.title} protects `{piece.origin or event.target}`."
         yield SecurityHit(HASH, event.node, message)
     is_password = subject & _PASSWORD_WORDS and not subject & {"hash", "salt", "file"}
