@@ -65,6 +65,12 @@ def size_text(count: int) -> str:
     return f"{count / (1 << 20):g} MiB" if count >= 1 << 20 else f"{count / (1 << 10):g} KiB"
 
 
+def counted(count: int, noun: str, plural: str | None = None) -> str:
+    """`1 row`, `1,200 rows`, `3 queries`; `plural` is for nouns with another ending."""
+    plural = plural or (f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s")
+    return f"{count:,} {noun if count == 1 else plural}"
+
+
 def listed(items: tuple[str, ...] | list[str], most: int = 5) -> str:
     """`a, b and c`; of more than `most` how many there are besides."""
     if len(items) > most:

@@ -5,7 +5,7 @@ import math
 import pytest
 
 from leadhand.teams.research.excerpts import MAX_CHARS, excerpt
-from leadhand.teams.research.figures import change, counted, number, percent, value
+from leadhand.teams.research.figures import change, number, percent, value
 from leadhand.teams.research.word_forms import (
     irregular_forms,
     matched,
@@ -15,7 +15,7 @@ from leadhand.teams.research.word_forms import (
     subject,
     weights,
 )
-from leadhand.tools.text import listed
+from leadhand.tools.text import counted, listed
 
 
 @pytest.mark.parametrize(

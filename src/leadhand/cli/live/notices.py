@@ -6,10 +6,10 @@ The texts are as they came; whoever prints them makes them safe.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from leadhand.cli.views.plurals import counted
 from leadhand.contracts import events
 from leadhand.contracts.answer import Conflict
 from leadhand.contracts.outcome import with_location
+from leadhand.tools.text import counted
 
 _SHOWN = 5
 """Names that are listed one by one."""

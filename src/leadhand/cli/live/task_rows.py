@@ -9,10 +9,10 @@ from rich.text import Text
 
 from leadhand.cli.live.notices import Notice
 from leadhand.cli.views.marks import MARKS
-from leadhand.cli.views.plurals import counted
 from leadhand.cli.views.terminal import sentence
 from leadhand.contracts.outcome import Usage
 from leadhand.state.fold import RunState, TaskState
+from leadhand.tools.text import counted
 
 MAX_ROWS = 40
 """Tasks shown one by one; of a larger plan there is a row for each worker."""

@@ -17,11 +17,11 @@ from rich.text import Text
 from leadhand.cli.live.notices import Notices
 from leadhand.cli.live.streamed_text import written
 from leadhand.cli.live.task_rows import Rows, TaskActivity, table, used_by
-from leadhand.cli.views.plurals import counted
 from leadhand.cli.views.terminal import safe, sentence
 from leadhand.contracts import events
 from leadhand.models.progress import Progress
 from leadhand.state.fold import RunState, apply, find_task, fold
+from leadhand.tools.text import counted
 
 _LAST = 4
 """How many of the latest notices about the run stand below the tree."""

@@ -16,7 +16,6 @@ from leadhand.cli.run.models import chosen, tell_models
 from leadhand.cli.standard_streams import written
 from leadhand.cli.views.consoles import DataConsole, error_console
 from leadhand.cli.views.plan import show_plan
-from leadhand.cli.views.plurals import counted
 from leadhand.cli.views.terminal import encodable, safe, sentence
 from leadhand.contracts.budget import Budget
 from leadhand.contracts.task import Plan
@@ -25,6 +24,7 @@ from leadhand.errors import InputError, ModelError, PlanError, ToolError
 from leadhand.models.choice import models_by_role
 from leadhand.planners import TemplatePlanner
 from leadhand.supervisor import Supervisor
+from leadhand.tools.text import counted
 from leadhand.trace.formatting import format_price
 
 

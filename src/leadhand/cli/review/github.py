@@ -9,10 +9,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from leadhand.cli.review.markdown import markdown
-from leadhand.cli.review.report import ReviewReport, counted, facts
+from leadhand.cli.review.report import ReviewReport, facts
 from leadhand.cli.views.markdown_text import clip
 from leadhand.cli.views.terminal import safe, sentence
 from leadhand.contracts.finding import Finding, Severity
+from leadhand.tools.text import counted
 
 MAX_OF_A_LEVEL = 10
 """Annotations of one level that GitHub takes from a step. All three levels together stay below the

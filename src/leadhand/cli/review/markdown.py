@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 
 from leadhand.cli.review.report import (
     ReviewReport,
-    counted,
     extent,
     facts,
     headline,
@@ -21,6 +20,7 @@ from leadhand.cli.views.markdown_text import clip, code, fenced, prose
 from leadhand.contracts.finding import Finding, Severity
 from leadhand.synthesis import Quote
 from leadhand.teams.review.languages import language
+from leadhand.tools.text import counted
 
 COMMENT_BYTES = 65_000
 """Just under the 65,536 characters that GitHub takes for a comment; bytes are at least as many."""

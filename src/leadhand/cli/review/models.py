@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from rich.console import Console
 
 from leadhand.cli.run.models import chosen
-from leadhand.cli.views.plurals import counted
 from leadhand.cli.views.terminal import encodable, safe
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team, model_name
@@ -21,6 +20,7 @@ from leadhand.teams.review.change import Change
 from leadhand.teams.review.chunks import Chunks, chunks
 from leadhand.teams.review.team import cuts
 from leadhand.teams.review.with_model import LIMITS, model_cut, with_model
+from leadhand.tools.text import counted
 
 
 @dataclass(frozen=True, slots=True)

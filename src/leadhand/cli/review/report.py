@@ -4,7 +4,7 @@ Data and wording only: no colours, no markup, no file is read.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -13,6 +13,7 @@ from leadhand.contracts.finding import Finding, NotAssessed
 from leadhand.synthesis import SEVERITIES, Review
 from leadhand.teams.review.change import Change
 from leadhand.teams.review.lens import LensRule
+from leadhand.tools.text import counted, listed
 from leadhand.trace.formatting import format_speedup
 
 FailOn = Literal["critical", "warning", "info", "never"]
@@ -68,18 +69,6 @@ def exit_status(review: Review, fail_on: FailOn) -> int:
         return 0
     failing = SEVERITIES[: SEVERITIES.index(fail_on) + 1]
     return int(any(finding.severity in failing for finding in review.findings))
-
-
-def counted(number: int, noun: str, plural: str | None = None) -> str:
-    """`1 file`, `7 files`, `1,204 files`; `plural` where it is not the noun with an `s`."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
-
-
-def listed(words: Sequence[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
-    if len(words) < 2:
-        return "".join(words)
-    return f"{', '.join(words[:-1])} and {words[-1]}"
 
 
 def span(subject: Subject) -> str:

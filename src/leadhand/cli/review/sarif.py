@@ -10,11 +10,12 @@ from urllib.parse import quote
 from pydantic import JsonValue
 
 from leadhand import __version__
-from leadhand.cli.review.report import ReviewReport, counted
+from leadhand.cli.review.report import ReviewReport
 from leadhand.cli.views.terminal import safe, sentence
 from leadhand.contracts.finding import Finding, Severity
 from leadhand.synthesis import Quote
 from leadhand.teams.review.lens import LensRule
+from leadhand.tools.text import counted
 
 SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leadhand.cli.home import shown_home
-from leadhand.cli.views.plurals import counted
 from leadhand.cli.views.terminal import encodable, safe, sentence
+from leadhand.tools.text import counted
 
 if TYPE_CHECKING:
     from leadhand.contracts.inspection import Inspection

@@ -10,13 +10,13 @@ from rich.console import Console
 from rich.text import Text
 
 from leadhand.cli.views.marks import ASCII, MARKS, drawable
-from leadhand.cli.views.plurals import counted
 from leadhand.cli.views.terminal import encodable, safe, safe_block, sentence
 from leadhand.contracts.outcome import Usage
 from leadhand.run.metrics import planning, synthesis
 from leadhand.run.outcome import reason
 from leadhand.run.resumption import is_over, lost_for_good
 from leadhand.state.run_state import TaskState
+from leadhand.tools.text import counted
 from leadhand.trace.formatting import format_duration, format_gain, format_usage
 from leadhand.trace.history_parts import QuestionHistory, Step
 from leadhand.trace.run_history import AttemptHistory, RunHistory, TaskHistory

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Literal
 from leadhand.cli.home import shown_home
 from leadhand.cli.runs.check import told
 from leadhand.cli.standard_streams import written
-from leadhand.cli.views.plurals import counted
 from leadhand.cli.views.terminal import encodable, safe, sentence
 from leadhand.errors import InputError, JournalError
+from leadhand.tools.text import counted
 
 if TYPE_CHECKING:
     from leadhand.contracts.inspection import Inspection

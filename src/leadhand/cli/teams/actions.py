@@ -13,7 +13,6 @@ from rich.text import Text
 
 from leadhand.cli.teams.document import document
 from leadhand.cli.teams.page import MAX_WIDTH, Page, text_for
-from leadhand.cli.views.plurals import counted
 from leadhand.cli.views.terminal import safe, sentence
 from leadhand.errors import InputError
 from leadhand.plans.checks import misfits, team_problems
@@ -21,6 +20,7 @@ from leadhand.plans.nesting import nested_teams
 from leadhand.teams.loader import TeamInspection, inspect, ready_made, summary
 from leadhand.teams.scaffold import create
 from leadhand.teams.sources import python_team, team_of
+from leadhand.tools.text import counted
 
 _REQUEST = "I was charged twice and the app crashes"
 """Something that the team of `teams new` can answer."""

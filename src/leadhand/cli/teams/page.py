@@ -11,7 +11,6 @@ from rich.table import Table
 from rich.text import Text
 
 from leadhand.cli.teams.document import contract, name_of
-from leadhand.cli.views.plurals import counted
 from leadhand.cli.views.terminal import encodable, safe, sentence
 from leadhand.contracts.budget import Rate
 from leadhand.contracts.outcome import EscalationReason
@@ -28,6 +27,7 @@ from leadhand.contracts.team import (
     model_name,
 )
 from leadhand.plans import graph
+from leadhand.tools.text import counted
 
 MAX_WIDTH = 100
 """Wider terminals don't get longer lines."""

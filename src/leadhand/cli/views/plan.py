@@ -7,10 +7,10 @@ from rich.console import Console
 from rich.text import Text
 
 from leadhand.cli.views.graph_drawing import Row, draw
-from leadhand.cli.views.plurals import counted
 from leadhand.cli.views.terminal import encodable, safe, sentence
 from leadhand.contracts.task import Plan, Task
 from leadhand.plans import graph
+from leadhand.tools.text import counted
 
 MAX_WIDTH = 100
 """Wider terminals don't get longer lines."""

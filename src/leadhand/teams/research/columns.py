@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from typing import Final
 
-from leadhand.teams.research.figures import counted, number, type_word, value
+from leadhand.teams.research.figures import number, type_word, value
 from leadhand.teams.research.findings import ReportPart
 from leadhand.teams.research.focus import Focus
 from leadhand.teams.research.quoting import cited, inline, table
 from leadhand.tools.sql.profile import ColumnProfile, RankedRow, TableProfile
+from leadhand.tools.text import counted
 
 MAX_COLUMNS: Final = 12
 MAX_RANKED: Final = 3

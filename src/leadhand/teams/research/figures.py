@@ -38,11 +38,6 @@ def change(value: float | None) -> str:
     return "–" if value is None else f"{value:+,.1f} %"
 
 
-def counted(count: int, noun: str, plural: str = "") -> str:
-    """`1 row`, `1,200 rows`; `plural` if it is more than an added s."""
-    return f"1 {noun}" if count == 1 else f"{count:,} {plural or noun + 's'}"
-
-
 def periods_word(grain: str) -> str:
     """`months`, `quarters`, `halves`."""
     return "halves" if grain == "half" else f"{grain}s"

@@ -8,7 +8,6 @@ from typing import Final
 
 from leadhand.contracts.outcome import Handoff, Result
 from leadhand.teams.research.excerpts import excerpt
-from leadhand.teams.research.figures import counted
 from leadhand.teams.research.findings import Findings, MissingInput, ReportSection
 from leadhand.teams.research.mentions import Mention, mentions_of, mentions_shown, naming_groups
 from leadhand.teams.research.quoting import block, cited, inline
@@ -24,7 +23,7 @@ from leadhand.tools.files.documents import Document, reference
 from leadhand.tools.files.kinds import NOT_READ
 from leadhand.tools.files.listing import HIDDEN
 from leadhand.tools.files.passage import cut
-from leadhand.tools.text import listed
+from leadhand.tools.text import counted, listed
 
 MAX_QUOTED: Final = 8
 """The most passages that are quoted."""

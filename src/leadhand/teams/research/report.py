@@ -9,11 +9,10 @@ from collections.abc import Sequence
 from pydantic import JsonValue, ValidationError
 
 from leadhand.contracts.outcome import Digest, Handoff, Result
-from leadhand.teams.research.figures import counted
 from leadhand.teams.research.findings import Findings
 from leadhand.teams.research.quoting import block, inline
 from leadhand.teams.research.word_forms import asks_for_texts, request_in
-from leadhand.tools.text import by_reason, listed
+from leadhand.tools.text import by_reason, counted, listed
 
 _NOTE = (
     "*No model was used: passages were picked and figures computed by code. Nothing was "

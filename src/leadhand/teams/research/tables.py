@@ -14,7 +14,6 @@ from leadhand.teams.research.fastest import (
     grouping_word,
     growth_request,
 )
-from leadhand.teams.research.figures import counted
 from leadhand.teams.research.findings import Findings, MissingInput, ReportPart, ReportSection
 from leadhand.teams.research.focus import Focus, focus
 from leadhand.teams.research.groups import totals
@@ -26,6 +25,7 @@ from leadhand.tools.sql import SqlTools, Table
 from leadhand.tools.sql.database import RequestFailed
 from leadhand.tools.sql.profile import TableProfile, profile_table
 from leadhand.tools.sql.readings import by_column, read, united
+from leadhand.tools.text import counted
 
 _NOTHING_NAMED: Final = (
     "No table has a name, column or value that the request names; this is what they hold."
