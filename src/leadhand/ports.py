@@ -107,6 +107,10 @@ class Journal(Log, Protocol):
         """Whether there is such a run."""
         ...
 
+    def last_seq(self, run_id: str) -> int:
+        """The `seq` of the run's last event; 0 if there is no such run."""
+        ...
+
     def hold(self, run_id: str) -> AbstractContextManager[None]:
         """A lock on the run: the right to write its events while the block lasts.
 

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from leadhand.engine.recorder import Listener
     from leadhand.run.people import Ask
     from leadhand.run.roles import PlannerMaker, Roles, SynthesizerMaker
+    from leadhand.run.stored import StoredRun
     from leadhand.tools.files.inputs import Inputs
 
 STOP_PATIENCE_S = 2.0
@@ -196,9 +197,8 @@ class Supervisor:
                 self.journal, self.journal.has, run_id, limit_s=self._deadline_s
             ):
                 raise InputError(f"run {run_id!r} exists already: give another run_id")
-            listeners = self._listeners(listener)
             recorder = running.Recorder(
-                run_id, self.journal, clock=self._clock, listeners=listeners
+                run_id, self.journal, clock=self._clock, listeners=self._listeners(listener)
             )
             return await self._to_answer(recorder, asked, given, settings=settings, plan=plan)
 
@@ -209,6 +209,7 @@ class Supervisor:
         from_task: str | None = None,
         batches: Batches | None = None,
         listener: "Listener | None" = None,
+        stored: "StoredRun | None" = None,
     ) -> Answer:
         """The answer of a run that was stopped, lost with its process, or waits for a person.
 
@@ -216,7 +217,8 @@ class Supervisor:
         recorded one, whatever the team's prompts and code are now. With `from_task` that task and
         all that depend on it are done from the beginning. A run that is over gives its answer as it
         is. The deadline counts from now; the budget is the run's in all, what it has spent before
-        included.
+        included. What the caller has read of the run as `stored` is not read again, unless the run
+        has changed.
 
         Raises `InputError` where there is no such run or task, or it can't go on with this team,
         and `RunTaken` where somebody else works on it.
@@ -224,14 +226,17 @@ class Supervisor:
         check_known_id(run_id)
         self.team = await with_models(self.team)
         async with running.hold_run(self.journal, run_id, limit_s=self._deadline_s):
-            past = await running.call_journal(
-                self.journal, self.journal.events, run_id, limit_s=self._deadline_s
+            stored = stored or running.StoredRun(run_id)
+            await running.call_journal(
+                self.journal, stored.read, self.journal, limit_s=self._deadline_s
             )
-            if not past:
-                raise InputError(f"there is no run {run_id!r}")
-            listeners = self._listeners(listener)
             recorder = running.Recorder(
-                run_id, self.journal, clock=self._clock, listeners=listeners, past=past
+                run_id,
+                self.journal,
+                clock=self._clock,
+                listeners=self._listeners(listener),
+                past=stored.events,
+                state=stored.state,
             )
             await running.take_in_interruption(recorder, self.journal)
             state = recorder.state
@@ -311,10 +316,7 @@ class Supervisor:
         """
         check_known_id(run_id)
         said = whole_reply(reply)
-        past = self.journal.events(run_id)
-        if not past:
-            raise InputError(f"there is no run {run_id!r}")
-        running.check_reply(said, running.fold(past))
+        running.check_reply(said, running.StoredRun.of(self.journal, run_id).state)
         self.journal.post(RunMessage(run_id=run_id, reply=said))
 
     def run_sync(

@@ -32,6 +32,7 @@ class JournalConformance(ListingConformance):
     def test_an_empty_journal_has_nothing_and_says_so(self, journal: Journal) -> None:
         """Asking what there is makes nothing."""
         assert not journal.has("r")
+        assert journal.last_seq("r") == 0
         assert list(journal.events("r")) == []
         assert list(journal.runs()) == []
         assert list(journal.messages("r")) == []
@@ -54,8 +55,10 @@ class JournalConformance(ListingConformance):
         for event in events[1:]:
             journal.append(event)
         assert list(journal.events("r")) == events
+        assert journal.last_seq("r") == events[-1].seq
         keep(journal, [])
         assert list(journal.events("r")) == events
+        assert journal.last_seq("r") == events[-1].seq
 
     def test_a_commit_with_nothing_to_do_returns(self, journal: Journal) -> None:
         keep(journal, [])

@@ -12,7 +12,7 @@ from leadhand.contracts import events
 from leadhand.contracts.team import Team
 from leadhand.errors import JournalError
 from leadhand.ports import Clock, Log
-from leadhand.state.fold import apply, fold
+from leadhand.state.fold import RunState, apply, fold
 from leadhand.state.run_state import crashes as crashes_of
 from leadhand.state.run_state import known_crashes
 
@@ -51,6 +51,7 @@ class Recorder:
         listeners: tuple[Listener, ...] = (),
         path: str = "",
         past: Sequence[events.Event] = (),
+        state: RunState | None = None,
         crashes: Mapping[str, int] | None = None,
     ) -> None:
         """`path` goes before the ids of a nested run's tasks where all runs meet: `legal/`.
@@ -61,7 +62,7 @@ class Recorder:
         self.run_id = run_id
         self.path = path
         self.past = past
-        self.state = fold(past)
+        self.state = fold(past) if state is None else state
         self._crashes = crashes
         self._before_s = past[-1].elapsed_s if past else 0.0
         self._journal = journal

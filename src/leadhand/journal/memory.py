@@ -73,7 +73,12 @@ class MemoryJournal:
 
     def has(self, run_id: str) -> bool:
         """Whether there is such a run."""
-        return bool(self.events(run_id))
+        return self.last_seq(run_id) > 0
+
+    def last_seq(self, run_id: str) -> int:
+        """The `seq` of the run's last event; 0 if there is no such run."""
+        run = self._runs.get(run_id)
+        return run.events[-1].seq if run is not None and run.events else 0
 
     @contextlib.contextmanager
     def hold(self, run_id: str) -> Generator[None]:

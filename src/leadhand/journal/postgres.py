@@ -115,6 +115,11 @@ class PostgresJournal:
             return True
         return bool(self._read("SELECT FROM leadhand.runs WHERE run = %s", run_id))
 
+    def last_seq(self, run_id: str) -> int:
+        """The `seq` of the run's last event, committed or not; 0 if there is no such run."""
+        unsafe = self._queue.unsafe(run_id)
+        return unsafe[-1].seq if unsafe else last_seq(self._digest(run_id))
+
     @contextlib.contextmanager
     def hold(self, run_id: str) -> Generator[None]:
         """The right to write the run's events, for as long as the block lasts, or the process.

@@ -75,6 +75,13 @@ class SqliteJournal:
         with self._database.reading() as connection:
             return connection is not None and tables.has(connection, run_id)
 
+    def last_seq(self, run_id: str) -> int:
+        """The `seq` of the run's last event, committed or not; 0 if there is no such run."""
+        if unsafe := self._queue.unsafe(run_id):
+            return unsafe[-1].seq
+        with self._database.reading() as connection:
+            return 0 if connection is None else tables.last_seq_of(connection, run_id)
+
     @contextlib.contextmanager
     def hold(self, run_id: str) -> Generator[None]:
         """The right to write the run's events, for as long as the block lasts, or the process.

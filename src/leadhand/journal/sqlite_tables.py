@@ -31,8 +31,14 @@ def has(connection: sqlite3.Connection, run_id: str) -> bool:
 
 def events(connection: sqlite3.Connection, run_id: str) -> "Iterator[Event]":
     """The events of a run in order. Raises `DamagedRun` where they are not what was written."""
+    last = last_seq_of(connection, run_id)  # first: more may be written meanwhile
+    return read_events(run_id, _stored(connection, run_id), last=last)
+
+
+def last_seq_of(connection: sqlite3.Connection, run_id: str) -> int:
+    """The `seq` of the run's last event; 0 if there is no such run."""
     known = connection.execute("SELECT digest FROM runs WHERE run_id = ?", (run_id,)).fetchone()
-    return read_events(run_id, _stored(connection, run_id), last=last_seq(known[0]) if known else 0)
+    return last_seq(known[0]) if known else 0
 
 
 def inspection(connection: sqlite3.Connection, run_id: str) -> Inspection:

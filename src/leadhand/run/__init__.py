@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from leadhand.run.resumption import again, check_resumable
     from leadhand.run.roles import account_of, open_roles
     from leadhand.run.run import Run
-    from leadhand.state.fold import fold
+    from leadhand.run.stored import StoredRun
 
 __all__ = [
     "ActiveRun",
@@ -32,12 +32,12 @@ __all__ = [
     "Run",
     "RunSettings",
     "SharedWorkers",
+    "StoredRun",
     "account_of",
     "again",
     "call_journal",
     "check_reply",
     "check_resumable",
-    "fold",
     "hold_run",
     "open_roles",
     "take_in_interruption",
@@ -55,12 +55,12 @@ __getattr__ = lazy_attributes(
         "Run": "run.run",
         "RunSettings": "run.context",
         "SharedWorkers": "engine.shared_workers",
+        "StoredRun": "run.stored",
         "account_of": "run.roles",
         "again": "run.resumption",
         "call_journal": "journal.nonblocking",
         "check_reply": "run.people",
         "check_resumable": "run.resumption",
-        "fold": "state.fold",
         "hold_run": "journal.nonblocking",
         "open_roles": "run.roles",
         "take_in_interruption": "run.people",

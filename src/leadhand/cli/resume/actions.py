@@ -29,7 +29,6 @@ from leadhand.cli.runs.views import found
 from leadhand.cli.views.consoles import DataConsole, error_console
 from leadhand.cli.views.plan import show_plan
 from leadhand.cli.views.terminal import encodable, safe_block
-from leadhand.contracts.events import Event
 from leadhand.contracts.people import Question, Reply, RunMessage
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
@@ -38,7 +37,8 @@ from leadhand.models.preload import preload
 from leadhand.plans.checks import check, errors_in
 from leadhand.run.people import open_questions
 from leadhand.run.resumption import is_over
-from leadhand.state.fold import RunState, fold
+from leadhand.run.stored import StoredRun
+from leadhand.state.fold import RunState
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,49 +53,52 @@ class PreparedReplies:
 
 
 def resume_command(options: ResumeOptions) -> int:
-    """Resume a run, print its answer, and give the exit status."""
-    storage = RunStorage(options.home, options=options.kept)
-    try:
-        run_id = found(storage.journal, options.run, storage.home)
-        return _resumed(options, storage, run_id)
-    finally:
-        storage.journal.close()
+    """Resume a run, print its answer, and return the exit status."""
+    with RunStorage(options.home, options=options.kept) as storage:
+        return resume_run(options, storage)
+
+
+def resume_run(options: ResumeOptions, storage: RunStorage) -> int:
+    """The same with a storage that is open."""
+    run_id = found(storage.journal, options.run, storage.home)
+    return _resumed(options, storage, StoredRun.of(storage.journal, run_id))
 
 
 def answer_command(options: ResumeOptions, said: PreparedReplies) -> int:
-    """Say something to a run's questions, and go on with it unless somebody else does."""
-    storage = RunStorage(options.home, options=options.kept)
-    try:
-        run_id = found(storage.journal, options.run, storage.home)
-        state = fold(storage.journal.events(run_id))
-        questions = open_questions(state)
-        if not questions:
-            raise InputError(f"run {run_id!r} asks nothing: `leadhand show {run_id}` tells why")
-        replies = _replies(said, questions, state, options)
-        if not replies:
-            _show_questions(questions, storage, run_id, options.showing)
-            return 0
-        for reply in replies:
-            storage.journal.post(RunMessage(run_id=run_id, reply=reply))
-        holder = storage.journal.holder(run_id)
-        if holder is not None:
-            _say(f"told {holder}, which works on run {run_id}")
-            return 0
-        if "command" not in state.origin and options.team is None:
-            _say(
-                f"kept for the program that began run {run_id}: it gets the reply when it resumes "
-                f"the run; or name its team: {storage.command('resume', run_id)} --team TEAM"
-            )
-            return 0
-        return _resumed(options, storage, run_id)
-    finally:
-        storage.journal.close()
+    """Reply to a run's questions, and resume the run unless another process works on it."""
+    with RunStorage(options.home, options=options.kept) as storage:
+        return answer_run(options, said, storage)
+
+
+def answer_run(options: ResumeOptions, said: PreparedReplies, storage: RunStorage) -> int:
+    """The same with a storage that is open."""
+    run_id = found(storage.journal, options.run, storage.home)
+    stored = StoredRun.of(storage.journal, run_id)
+    state, questions = stored.state, open_questions(stored.state)
+    if not questions:
+        raise InputError(f"run {run_id!r} asks nothing: `leadhand show {run_id}` tells why")
+    replies = _replies(said, questions, state, options)
+    if not replies:
+        _show_questions(questions, storage, run_id, options.showing)
+        return 0
+    for reply in replies:
+        storage.journal.post(RunMessage(run_id=run_id, reply=reply))
+    holder = storage.journal.holder(run_id)
+    if holder is not None:
+        _say(f"told {holder}, which works on run {run_id}")
+        return 0
+    if "command" not in state.origin and options.team is None:
+        _say(
+            f"kept for the program that began run {run_id}: it gets the reply when it resumes "
+            f"the run; or name its team: {storage.command('resume', run_id)} --team TEAM"
+        )
+        return 0
+    return _resumed(options, storage, stored)
 
 
 def cancel_command(run: str, home: str | None) -> int:
-    """Have a run stopped that another process works on."""
-    storage = RunStorage(home)
-    try:
+    """Stop a run that another process works on."""
+    with RunStorage(home) as storage:
         run_id = found(storage.journal, run, storage.home)
         holder = storage.journal.holder(run_id)
         if holder is None:
@@ -103,25 +106,22 @@ def cancel_command(run: str, home: str | None) -> int:
         storage.journal.post(RunMessage(run_id=run_id, reason="cancelled by `leadhand cancel`"))
         _say(f"told {holder} to stop run {run_id}")
         return 0
-    finally:
-        storage.journal.close()
 
 
-def _resumed(options: ResumeOptions, storage: RunStorage, run_id: str) -> int:
-    past = storage.journal.events(run_id)
-    state = fold(past)
+def _resumed(options: ResumeOptions, storage: RunStorage, stored: StoredRun) -> int:
+    state, run_id = stored.state, stored.run_id
     incomplete = state.answer is not None and state.answer.status != "complete"
     if incomplete and options.from_task is None and is_over(state):
         _say(f"nothing was left to go on with: run {run_id} has done all that it could")
     match state.origin.get("command"):
         case "run":
-            return _resume_team(options, storage, state, past)
+            return _resume_team(options, storage, stored)
         case None if options.team is not None:
-            return _resume_team(options, storage, state, past)
+            return _resume_team(options, storage, stored)
         case "review":
             from leadhand.cli.review.resume import resume_review
 
-            return resume_review(options, storage, state, past)
+            return resume_review(options, storage, stored)
         case _:
             raise InputError(
                 f"run {run_id!r} was begun by a program: resume it there with "
@@ -130,15 +130,14 @@ def _resumed(options: ResumeOptions, storage: RunStorage, run_id: str) -> int:
             )
 
 
-def _resume_team(
-    options: ResumeOptions, storage: RunStorage, state: RunState, past: Sequence[Event]
-) -> int:
-    showing = options.showing
+def _resume_team(options: ResumeOptions, storage: RunStorage, stored: StoredRun) -> int:
+    state, showing = stored.state, options.showing
     setup = TeamSetup.of(state.origin, **options.changed)
     preload(setup.model, no_model=setup.no_model, environ=os.environ)
     team = setup.load()
     choice = chosen(team, model=setup.model, no_model=setup.no_model)
-    session = LiveRun(watch_of(storage, state.run_id, f"team {team.name}", showing, past=past))
+    title, run_id = f"team {team.name}", stored.run_id
+    session = LiveRun(watch_of(storage, run_id, title, showing, past=stored.events))
     person = person_of(session, showing, team, state.request)
     supervisor = setup.supervisor(choice, storage, person)
     if not showing.quiet:
@@ -147,10 +146,10 @@ def _resume_team(
     answer = session.follow(
         supervisor,
         lambda listener: supervisor.resume(
-            state.run_id, from_task=options.from_task, listener=listener
+            run_id, from_task=options.from_task, listener=listener, stored=stored
         ),
     )
-    return told(answer, storage, showing)
+    return told(answer, storage, showing, stored.state)
 
 
 # What people say

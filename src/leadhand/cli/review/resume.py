@@ -1,6 +1,5 @@
 """Going on with a review: from what was kept of it to the report and the exit status."""
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from leadhand.cli.review.under_way import CHANGE, Reviewing, ReviewSetup, format_of
@@ -8,17 +7,14 @@ from leadhand.cli.run.command import watch_of
 from leadhand.cli.run.execution import LiveRun
 from leadhand.cli.run.options import ResumeOptions
 from leadhand.cli.run.storage import RunStorage
-from leadhand.contracts.events import Event
 from leadhand.errors import InputError
-from leadhand.state.fold import RunState
+from leadhand.run.stored import StoredRun
 
 
-def resume_review(
-    options: ResumeOptions, storage: RunStorage, state: RunState, past: Sequence[Event]
-) -> int:
+def resume_review(options: ResumeOptions, storage: RunStorage, stored: StoredRun) -> int:
     """Go on with a review. Raises `InputError` where the change is not there any more."""
-    setup = ReviewSetup.of(state.origin, **options.changed)
-    run_id, showing = state.run_id, options.showing
+    setup = ReviewSetup.of(stored.state.origin, **options.changed)
+    run_id, showing = stored.run_id, options.showing
     if not (Path(setup.folder) / CHANGE).is_dir():
         raise InputError(
             f"review {run_id!r} is over, and its change was not kept: "
@@ -26,12 +22,17 @@ def resume_review(
         )
     reviewing = Reviewing(setup, storage)
     title = f"review of {reviewing.change.title}"
-    session = LiveRun(watch_of(storage, run_id, title, showing, past=past))
+    session = LiveRun(watch_of(storage, run_id, title, showing, past=stored.events))
     return reviewing.to_status(
         session,
         lambda supervisor, listener: supervisor.resume(
-            run_id, from_task=options.from_task, batches=reviewing.crew.cuts, listener=listener
+            run_id,
+            from_task=options.from_task,
+            batches=reviewing.crew.cuts,
+            listener=listener,
+            stored=stored,
         ),
+        state=stored.state,
         format=format_of(showing.format),
         quiet=showing.quiet,
     )

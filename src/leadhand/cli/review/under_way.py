@@ -25,6 +25,7 @@ from leadhand.engine.recorder import Listener
 from leadhand.errors import ToolError
 from leadhand.planners import TemplatePlanner
 from leadhand.run.outcome import with_gaps
+from leadhand.state.fold import RunState
 from leadhand.supervisor import Supervisor
 from leadhand.synthesis import Review
 from leadhand.teams.review.change import Change
@@ -99,6 +100,7 @@ class Reviewing:
         *,
         format: Format,
         quiet: bool,
+        state: RunState | None = None,
     ) -> int:
         """Have `work` done, print the report, and give the exit status.
 
@@ -125,7 +127,7 @@ class Reviewing:
             show(report, format)
         if answer.status == "complete":
             shutil.rmtree(self._folder, ignore_errors=True)
-        follow_up(answer, self._storage)
+        follow_up(answer, self._storage, state)
         return _status(answer, review, self._setup.fail_on)
 
 

@@ -92,7 +92,7 @@ class RunOptions:
 
 def run_command(options: RunOptions) -> int:
     """Run what `options` say, print the answer, and give the exit status."""
-    setup, showing = options.setup, options.showing
+    setup = options.setup
     if options.amend and options.plan is None:
         raise InputError("--amend is for a plan of your own: give --plan FILE as well")
     # Everything that can be wrong with them is found before anything is done.
@@ -101,29 +101,33 @@ def run_command(options: RunOptions) -> int:
     request = read_request(options.request, plan)
     team = setup.load()
     choice = chosen(team, model=setup.model, no_model=setup.no_model)
-    storage = RunStorage(options.home, options=" --trust" if setup.trust else "")
+    with RunStorage(options.home, options=" --trust" if setup.trust else "") as storage:
+        return _run(options, request, plan, choice, storage)
+
+
+def _run(
+    options: RunOptions, request: str, plan: Plan | None, choice: ModelChoice, storage: RunStorage
+) -> int:
+    setup, showing, team = options.setup, options.showing, choice.team
     run_id = new_run_id(SystemClock().now())
     session = LiveRun(watch_of(storage, run_id, f"team {team.name}", showing))
     supervisor = setup.supervisor(choice, storage, person_of(session, showing, team, request))
     if not showing.quiet:
         tell_models(choice, error_console())
         setup.tell_left(error_console())
-    try:
-        answer = session.follow(
-            supervisor,
-            lambda listener: supervisor.run(
-                request,
-                plan=plan,
-                amend=options.amend,
-                run_id=run_id,
-                inputs=options.inputs,
-                origin=setup.origin("run"),
-                listener=listener,
-            ),
-        )
-        return told(answer, storage, showing)
-    finally:
-        storage.journal.close()
+    answer = session.follow(
+        supervisor,
+        lambda listener: supervisor.run(
+            request,
+            plan=plan,
+            amend=options.amend,
+            run_id=run_id,
+            inputs=options.inputs,
+            origin=setup.origin("run"),
+            listener=listener,
+        ),
+    )
+    return told(answer, storage, showing)
 
 
 def watch_of(
@@ -159,20 +163,26 @@ def asks_here(showing: Showing) -> bool:
     return is_here() and not showing.no_input
 
 
-def told(answer: Answer, storage: RunStorage, showing: Showing) -> int:
-    """Print an answer, and what a person can do now; gives the exit status."""
+def told(
+    answer: Answer, storage: RunStorage, showing: Showing, state: RunState | None = None
+) -> int:
+    """Print an answer and what the user can do next; returns the exit status."""
     with written():
         _show(answer, showing.format)
-    follow_up(answer, storage)
+    follow_up(answer, storage, state)
     return exit_status(answer)
 
 
-def follow_up(answer: Answer, storage: RunStorage) -> None:
-    """Say on stderr what to type where a run waits, was stopped, or lacks something."""
+def follow_up(answer: Answer, storage: RunStorage, state: RunState | None = None) -> None:
+    """Print on stderr what to type if a run waits, was stopped, or lacks something.
+
+    `state` is the run's, if the command has read the run.
+    """
     unkept = any(gap.task_id == JOURNAL_GAP for gap in answer.gaps)  # that gap says what to type
     if storage.lost is not None or answer.status == "complete" or unkept:
         return
-    for said in _next_steps(answer, fold(storage.journal.events(answer.run_id)), storage):
+    state = state or fold(storage.journal.events(answer.run_id))
+    for said in _next_steps(answer, state, storage):
         error_console().print(f"leadhand: {said}", markup=False, highlight=False, soft_wrap=True)
 
 

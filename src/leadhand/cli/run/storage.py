@@ -3,6 +3,7 @@
 import os
 import shutil
 from pathlib import Path
+from typing import Self
 
 from leadhand.cli.home import home_of, obstacle, state_folder
 from leadhand.cli.views.terminal import sentence
@@ -13,7 +14,7 @@ from leadhand.untrusted.redaction import Redactor
 
 
 class RunStorage:
-    """The journal of a command, and what it needs beside it."""
+    """The journal of a command, and what it needs beside it. Open until the `with` block ends."""
 
     def __init__(self, home: str | None, *, options: str = "") -> None:
         """`home` is what `--home` says; `options` are those that later commands need besides.
@@ -44,6 +45,12 @@ class RunStorage:
             self.journal.close()
             self.journal = MemoryJournal()
             self.lost = f"this run can't be resumed: {sentence(str(error))}"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.journal.close()
 
     def folder(self, run_id: str) -> Path:
         """The folder for what belongs to a run and is no event; it need not exist."""

@@ -1,0 +1,34 @@
+"""A journal that counts how often the events of its runs are read, and gone through."""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from leadhand.contracts.events import Event
+from leadhand.journal.sqlite import SqliteJournal
+
+
+class ReadEvents(list[Event]):
+    """The events of a run, and how often they were gone through: a fold does that once."""
+
+    passes = 0
+
+    def __iter__(self) -> Iterator[Event]:
+        self.passes += 1
+        return super().__iter__()
+
+
+class CountingJournal(SqliteJournal):
+    """Keeps what it gave: one entry for each time that events were read."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        self.given: list[ReadEvents] = []
+
+    def events(self, run_id: str) -> Sequence[Event]:
+        """The events of a run in order."""
+        self.given.append(ReadEvents(super().events(run_id)))
+        return self.given[-1]
+
+    def passes(self) -> list[int]:
+        """For each time that events were read: how often they were gone through."""
+        return [one.passes for one in self.given]

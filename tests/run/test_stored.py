@@ -1,0 +1,84 @@
+"""A stored run is read and folded once by whatever resumes it or replies to it."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from leadhand import Supervisor
+from leadhand.contracts.people import Reply, RunMessage
+from leadhand.errors import InputError
+from leadhand.run.stored import StoredRun
+from tests.journal.runs import Story, keep
+from tests.run.counting import CountingJournal
+from tests.run.people.desk import PAINT, RUN, Desk
+
+BLUE = Reply(task_id="t1", verdict="answered", text="blue")
+
+
+@pytest.fixture
+def journal(tmp_path: Path) -> CountingJournal:
+    """A journal with a run that waits for a person."""
+
+    async def wait(journal: CountingJournal) -> None:
+        waiting = await supervisor(journal).run(plan=PAINT, run_id=RUN)
+        assert waiting.status == "waiting"
+
+    journal = CountingJournal(tmp_path)
+    asyncio.run(wait(journal))
+    assert journal.given == []
+    return journal
+
+
+def supervisor(journal: CountingJournal) -> Supervisor:
+    """The desk's."""
+    return Supervisor(Desk().team(), journal=journal, approve=["escalation"])
+
+
+def test_resume_reads_and_folds_a_run_once(journal: CountingJournal) -> None:
+    assert asyncio.run(supervisor(journal).resume(RUN)).status == "waiting"
+    assert journal.passes() == [1]
+
+
+def test_reply_reads_and_folds_a_run_once(journal: CountingJournal) -> None:
+    supervisor(journal).reply(RUN, BLUE)
+    assert journal.passes() == [1]
+    assert asyncio.run(supervisor(journal).resume(RUN)).status == "complete"
+    assert journal.passes() == [1, 1]
+
+
+def test_what_the_caller_has_read_is_not_read_again_and_becomes_the_live_state(
+    journal: CountingJournal,
+) -> None:
+    stored = StoredRun.of(journal, RUN)
+    journal.post(RunMessage(run_id=RUN, reply=BLUE))
+    answer = asyncio.run(supervisor(journal).resume(RUN, stored=stored))
+    assert (answer.status, stored.state.answer) == ("complete", answer)
+    assert journal.passes() == [1]
+
+
+def test_what_the_caller_has_read_is_read_again_if_the_run_has_changed_since(
+    journal: CountingJournal,
+) -> None:
+    stored = StoredRun.of(journal, RUN)
+    supervisor(journal).reply(RUN, BLUE)
+    asyncio.run(supervisor(journal).resume(RUN))
+    answer = asyncio.run(supervisor(journal).resume(RUN, stored=stored))
+    assert (answer.status, stored.state.answer) == ("complete", answer)
+    assert len(journal.given) == 4
+
+
+def test_there_is_no_stored_run_without_events(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="there is no run 'r'"):
+        StoredRun.of(CountingJournal(tmp_path), "r")
+
+
+def test_events_that_are_not_committed_yet_are_read_too(tmp_path: Path) -> None:
+    journal, story = CountingJournal(tmp_path), Story("r")
+    keep(journal, [story.started()])
+    stored = StoredRun.of(journal, "r")
+    more = story.planned("a")
+    for event in more:
+        journal.append(event)
+    stored.read(journal)
+    assert [*stored.events][1:] == [*more]
