@@ -140,7 +140,7 @@ SPLIT_QUESTION = (
     "Task big is too much for one attempt. Splits it into 2 tasks.\n"
     "Is the plan to be amended like this?"
 )
-TOO_MUCH = "first ended with timeout: smaller tasks are looked for"
+TOO_MUCH = "first ended with timeout: it is to be split"
 
 
 def split(reply: Reply) -> list[Told]:

@@ -14,7 +14,7 @@ import pytest
 
 from leadhand import Answer, Failed, Handoff, Supervisor, Team, Worker
 from leadhand.contracts.events import Event, TaskFailed, dump, parse
-from leadhand.engine.attempts import contained
+from leadhand.engine.attempts import run_safely
 from leadhand.engine.failures import MAX_MESSAGE, MAX_TRACEBACK, class_name, failure_of
 from leadhand.errors import InputError, ModelError, Permanent
 from leadhand.journal import open_journal
@@ -220,7 +220,7 @@ def test_what_a_runner_raises_itself_has_its_place_too() -> None:
             check("{")
             raise AssertionError
 
-    failed = asyncio.run(contained(Careless(), HANDOFF))
+    failed = asyncio.run(run_safely(Careless(), HANDOFF))
     assert isinstance(failed, Failed)
     assert failed.where == shown(PLACE)
 

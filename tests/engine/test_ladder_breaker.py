@@ -179,7 +179,7 @@ def test_each_failed_probe_doubles_the_pause_six_times_at_most() -> None:
         breaker.dispatched(f"t{number}")
         pauses.append(breaker.failed(f"t{number}", "x " * 400, Ladder(breaker_failures=1), 7.0))
     assert pauses == [10, 20, 40, 80, 160, 320, 640, 640, 640]
-    assert (breaker.failures, breaker.openings, breaker.until_s) == (9, 9, 647.0)
+    assert (breaker.failures, breaker.openings, breaker.pause_ends_s) == (9, 9, 647.0)
     assert breaker.reason == f"9 tasks in a row failed, the last with: {'x ' * 150}"
 
 

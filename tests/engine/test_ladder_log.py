@@ -124,7 +124,7 @@ def test_what_is_too_much_is_split_and_what_needed_it_waits_for_the_parts() -> N
         the_team=crew(ladder=Ladder(timeout=("split",))),
         remedies=remedies,
     )
-    why = "first ended with timeout: smaller tasks are looked for"
+    why = "first ended with timeout: it is to be split"
     parts = (
         task("a.1", worker="first").model_copy(update={"intent": "work on part x of a"}),
         task("a.2", "a.1", worker="second").model_copy(update={"intent": "work on part y of a"}),
@@ -151,7 +151,7 @@ def test_what_is_out_of_scope_goes_to_whoever_is_chosen_and_then_to_nobody() -> 
     scope = Escalated(reason="out_of_scope", message="not mine", partial=HALF, call="k")
     remedies = ScriptedRemedies(worker="second")
     given = {"reason": "out_of_scope", "message": "not mine", "partial": HALF, "call": "k"}
-    why = "first ended with out_of_scope: another worker is looked for"
+    why = "first ended with out_of_scope: the router chooses another worker"
     assert log(work(lambda _: scope, remedies=remedies)) == [
         ("task_dispatched", "a 1", {"worker": "first"}),
         ("task_escalated", "a 1", given | {"final": False, "decision": why}),

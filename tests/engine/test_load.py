@@ -25,15 +25,15 @@ loads = st.builds(
 
 @given(loads, st.lists(loads, max_size=4), st.none() | loads, st.none() | st.integers(0, 20))
 def test_a_task_is_given_away_only_to_someone_who_can_start_it_now(
-    own: WorkerLoad, mates: list[WorkerLoad], fallback: WorkerLoad | None, max_queue: int | None
+    own: WorkerLoad, peers: list[WorkerLoad], fallback: WorkerLoad | None, max_queue: int | None
 ) -> None:
-    taken = substitute(own, mates, fallback=fallback, max_queue=max_queue)
+    taken = substitute(own, peers, fallback=fallback, max_queue=max_queue)
     if taken is None:
         return
-    others = [*mates, *([fallback] if fallback is not None else [])]
-    assert taken.worker in {load.worker for load in others if load.open}
-    if own.open or any(mate.open for mate in mates):
-        assert taken.worker in {mate.worker for mate in mates if mate.open}
+    others = [*peers, *([fallback] if fallback is not None else [])]
+    assert taken.worker in {load.worker for load in others if load.has_room}
+    if own.has_room or any(peer.has_room for peer in peers):
+        assert taken.worker in {peer.worker for peer in peers if peer.has_room}
 
 
 def test_who_is_quicker_or_has_less_to_do_takes_the_next_task() -> None:

@@ -52,11 +52,11 @@ def test_runs_that_wait_for_a_worker_have_it_in_turn() -> None:
         assert one.running == 1
         for name in ("b", "c", "b"):
             one.line_up(runs[name], wants=True)
-        one.give_back(runs["a"], 2.0)
+        one.release(runs["a"], 2.0)
         assert (runs.woken(), one.running, one.latency_s) == (["b"], 0, 2.0)
         assert [one.may_start(runs[name]) for name in "abc"] == [False, True, False]
         assert one.take(runs["b"], "b/1")
-        one.give_back(runs["b"], 2.0)
+        one.release(runs["b"], 2.0)
         assert runs.woken() == ["c"]
         assert [one.may_start(runs[name]) for name in "abc"] == [False, False, True]
 
@@ -70,13 +70,13 @@ def test_a_run_that_gives_up_its_turn_passes_it_on() -> None:
             assert one.take(runs["a"], id)
         for name in ("a", "b", "c"):
             one.line_up(runs[name], wants=True)
-        one.give_back(runs["a"], 1.0)
+        one.release(runs["a"], 1.0)
         assert runs.woken() == [], "the run that gives back looks for itself"
         one.line_up(runs["a"], wants=False)
         assert runs.woken() == ["b"]
         one.line_up(runs["b"], wants=True)
         assert runs.woken() == ["c"], "whoever could start and does not, has other reasons to wait"
-        one.wait(3)
+        one.add_waiting(3)
         one.leave(runs["c"], 2)
         assert (one.waiting, one.may_start(runs["a"])) == (1, True)
 
@@ -87,7 +87,7 @@ def test_a_worker_without_a_limit_is_nobodys_turn() -> None:
     async def story() -> None:
         runs, one = Runs("a"), shared(None)
         assert all(one.take(runs["a"], f"a/{n}") for n in range(100))
-        one.give_back(runs["a"], 1.0)
+        one.release(runs["a"], 1.0)
         assert runs.woken() == []
 
     run_virtual(story())
@@ -111,7 +111,7 @@ def test_the_probes_end_wakes_whoever_waits_for_it(
         assert one.ended("a/1", DONE, LADDER, 0.0) is None
         assert one.ended("a/1", DOWN, LADDER, 0.0) == 5.0
         one.take(runs["a"], "a/2")
-        one.hold(runs["b"])
+        one.wake_after_probe(runs["b"])
         assert one.ended("late", DOWN, LADDER, 1.0) is None
         assert runs.woken() == []
         assert one.ended("a/2", outcome, LADDER, 5.0) == changes
@@ -119,7 +119,7 @@ def test_the_probes_end_wakes_whoever_waits_for_it(
         assert one.breaker.status == ("closed" if changes is True else "open")
         one.ended("a/3", None, LADDER, 5.0)
         assert runs.woken() == [], "once"
-        one.hold(runs["b"])
+        one.wake_after_probe(runs["b"])
         one.leave(runs["b"], 0)
         one.ended("a/3", None, LADDER, 5.0)
         assert runs.woken() == [], "not after its end"
@@ -139,7 +139,7 @@ def test_a_worker_with_several_places_is_one_and_each_is_told_once() -> None:
         unknown = Worker("more", "d", run=nothing)
         assert workers.of((), unknown) is workers.of((), unknown)
         one.take(Waiter(asyncio.Event()), "a/1")
-        one.wait(2)
+        one.add_waiting(2)
         one.latency_s = 1.5
         one.ended("a/2", DOWN, LADDER, 0.0)
         await asyncio.sleep(1)

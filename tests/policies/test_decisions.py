@@ -43,7 +43,7 @@ def test_the_wait_is_that_of_the_attempt_shorter_or_longer_by_a_fifth(
     attempts: int, place: float, delay_s: float
 ) -> None:
     rules = replace(RULES, retry=RetryRules(max_attempts=9, backoff_s=(1.0, 3.0)))
-    why = f"error may pass: attempt {attempts + 1} follows"
+    why = f"error may be transient: attempt {attempts + 1} follows"
     assert decided(BUSY, replace(made(attempts), jitter=place), rules) == RetryTask(delay_s, why)
 
 
@@ -53,7 +53,9 @@ def test_where_in_its_range_a_wait_lies_is_the_same_at_every_replay() -> None:
 
 def test_without_a_wait_it_is_tried_again_at_once() -> None:
     rules = replace(RULES, retry=RetryRules(backoff_s=()))
-    assert decided(BUSY, made(1), rules) == RetryTask(0.0, "error may pass: attempt 2 follows")
+    assert decided(BUSY, made(1), rules) == RetryTask(
+        0.0, "error may be transient: attempt 2 follows"
+    )
 
 
 @pytest.mark.parametrize(
@@ -82,7 +84,7 @@ def test_a_worker_says_how_often_it_is_retried(
 def test_a_timeout_is_retried_once_if_there_is_time_for_all_of_it(
     now_s: float, timeouts: int, again: bool
 ) -> None:
-    history = replace(made(1), timeouts=timeouts, timeout_s=5.0, until_s=10.0)
+    history = replace(made(1), timeouts=timeouts, timeout_s=5.0, work_ends_s=10.0)
     action = decide(SLOW, history, RULES, now_s)
     assert (action == RetryTask(0.0, "it took too long: attempt 2 follows")) is again
 
@@ -93,7 +95,7 @@ def test_a_run_tries_again_a_number_of_times_and_for_a_share_of_its_tasks() -> N
     assert isinstance(decided(BUSY, last, rules), RetryTask)
     spent = replace(made(1), dispatched=4, repeated=FREE_RETRIES + 2)
     assert decided(BUSY, spent, rules) == GiveUp(
-        f"given up: the run has tried {FREE_RETRIES + 2} times again, as it may"
+        f"given up: the run has used all its {FREE_RETRIES + 2} retries"
     )
     # What is handed back is an answer, and costs the run none of these.
     scope = Escalated(reason="out_of_scope", message="not mine")

@@ -270,7 +270,7 @@ def test_what_is_kept_between_runs_is_no_more_than_the_team() -> None:
     assert health.worker("helper").latency_s is not None
     shared_workers = supervisor._shared_workers  # pyright: ignore[reportPrivateUsage]
     kept = [shared_workers.of((), worker) for worker in supervisor.team.workers]
-    assert sum(len(one._queue) + len(one._held) for one in kept) == 0  # pyright: ignore[reportPrivateUsage]
+    assert sum(len(one._queue) + len(one._awaiting_probe) for one in kept) == 0  # pyright: ignore[reportPrivateUsage]
 
 
 def test_health_shows_what_runs_and_what_waits() -> None:

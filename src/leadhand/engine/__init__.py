@@ -1,5 +1,4 @@
-"""The engine: the one loop that starts and stops concurrent work, and what it is made of.
+"""The engine: the one loop that starts and stops concurrent work, and its parts.
 
-It sees ports alone: who works, who knows a remedy, where events are kept and what time it is are
-not its business. `scheduler` is the way in.
+It depends on the protocols in `ports` only. Its entry point is `scheduler`.
 """

@@ -1,6 +1,6 @@
-"""Advice: what remedies and a person say on a task that did not complete, checked before its use.
+"""Advice: what remedies or a person say about a task that did not complete, checked before use.
 
-Nothing is done here: what was said becomes a value, or none where it can't be used.
+Nothing is carried out here: a reply becomes a value, or `None` if it cannot be used.
 """
 
 import logging
@@ -21,21 +21,21 @@ _log = logging.getLogger("leadhand")
 
 @dataclass(frozen=True, slots=True)
 class Refinement:
-    """The intent that the next attempt is given."""
+    """The intent for the next attempt."""
 
     intent: str
 
 
 @dataclass(frozen=True, slots=True)
 class Reassignment:
-    """The worker that a task is for."""
+    """The worker for the next attempt."""
 
     worker: str
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """What a task is split into."""
+    """The tasks that replace one."""
 
     parts: tuple[Task, ...]
 
@@ -44,7 +44,7 @@ Advice = Refinement | Reassignment | Split
 
 
 class Advisers:
-    """Whoever can be asked in a run."""
+    """The remedies and the person that a run can ask."""
 
     def __init__(self, team: Team, remedies: Remedies | None, person: Person | None) -> None:
         self._team = team
@@ -59,16 +59,16 @@ class Advisers:
         *,
         workers: Sequence[str],
     ) -> Advice | None:
-        """What to do so that `action` comes about; `workers` are those to choose from."""
+        """The advice that `action` needs, if there is any; `workers` are those to choose from."""
         match action:
             case AskPerson():
-                said = await self.person.ask(task, outcome) if self.person else None
-                told = f"{task.intent}\n\nA person was asked about this and says: {said}"
-                return Refinement(told) if said and said.strip() else None
+                reply = await self.person.ask(task, outcome) if self.person else None
+                intent = f"{task.intent}\n\nA person was asked about this and says: {reply}"
+                return Refinement(intent) if reply and reply.strip() else None
             case _ if self.remedies is None:
                 return None
             case RefineTask():
-                return _words(await self.remedies.refine(task, outcome), task)
+                return _refinement(await self.remedies.refine(task, outcome), task)
             case ReassignTask():
                 name = await self.remedies.reassign(task, outcome, workers=workers)
                 return Reassignment(name) if name is not None and name in workers else None
@@ -80,6 +80,6 @@ class Advisers:
                 return Split(parts)
 
 
-def _words(intent: str | None, task: Task) -> Refinement | None:
-    words = (intent or "").strip()[:MAX_INTENT_CHARS]
-    return Refinement(words) if words and words != task.intent else None
+def _refinement(intent: str | None, task: Task) -> Refinement | None:
+    text = (intent or "").strip()[:MAX_INTENT_CHARS]
+    return Refinement(text) if text and text != task.intent else None

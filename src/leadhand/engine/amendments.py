@@ -1,6 +1,6 @@
-"""Amendments: what others propose to change of a plan under way, checked and made exact. Pure.
+"""Amendments: proposed changes of a running plan, checked and made exact. Pure.
 
-Whoever proposes has no word on what has started: only tasks that wait can be changed or dropped.
+A proposal can change or drop only tasks that have not started.
 """
 
 from collections.abc import Collection, Sequence
@@ -15,18 +15,18 @@ from leadhand.state.fold import RunState, rewired
 
 @dataclass(frozen=True, slots=True)
 class Amendment:
-    """What becomes of the tasks that wait."""
+    """Changes of the tasks that have not started."""
 
     added: tuple[Task, ...] = ()
     changed: tuple[Task, ...] = ()
-    """As they are from now on."""
+    """As they are after the change."""
     dropped: tuple[str, ...] = ()
 
 
 def parts_of(whole: Task, proposed: Sequence[Task], team: Team) -> tuple[Task, ...] | str:
-    """The parts that take the place of `whole`, or why what is proposed can't.
+    """The parts that replace `whole`, or why the proposed ones cannot.
 
-    Ids are made by code: `t1.1`, `t1.2`. What the proposal leaves open is as in the whole.
+    Ids are made by code: `t1.1`, `t1.2`. What the proposal leaves open is taken from the whole.
     """
     if not 2 <= len(proposed) <= MAX_PARTS:
         return f"a task is split into 2 to {MAX_PARTS} parts, not into {len(proposed)}"
@@ -56,7 +56,7 @@ def parts_of(whole: Task, proposed: Sequence[Task], team: Team) -> tuple[Task, .
 
 
 def amendment(state: RunState, proposed: Sequence[Task], team: Team) -> Amendment | tuple[str, ...]:
-    """What is new in `proposed`, all the tasks still to be started; or everything wrong with it."""
+    """The changes in `proposed`, which is all tasks still to start; or everything wrong with it."""
     waiting = {
         id: one.task
         for id, one in state.tasks.items()
@@ -89,9 +89,9 @@ def amendment(state: RunState, proposed: Sequence[Task], team: Team) -> Amendmen
 
 
 def asks_approval(state: RunState, found: Amendment) -> bool:
-    """Whether a person who approved the plan has to approve of `found` as well.
+    """Whether a person who approved the plan must approve `found` too.
 
-    Only what takes work away, or makes a task wait for more, is within what they approved.
+    Not if it only drops tasks or adds dependencies.
     """
     return bool(found.added) or any(
         now.model_copy(update={"depends_on": ()}) != was.model_copy(update={"depends_on": ()})
@@ -110,7 +110,7 @@ def amended(state: RunState, found: Amendment) -> Plan:
 
 
 def split_up(state: RunState, id: str, parts: tuple[Task, ...]) -> Plan:
-    """The whole plan with `parts` in the place of a task."""
+    """The whole plan with `parts` in place of a task."""
     return _next_plan(
         state,
         tuple(
@@ -133,7 +133,7 @@ def _problems(
     dropped: Collection[str],
     team: Team,
 ) -> list[str]:
-    """What `check` finds in the plan as it would be; of intents only in the new ones."""
+    """Errors of the amended plan; intents are checked in new and changed tasks only."""
     goal = state.plan.goal if state.plan is not None else state.request
     now = {task.id: task for task in changed}
     kept = [now.get(id, one.task) for id, one in state.tasks.items() if id not in {*dropped}]

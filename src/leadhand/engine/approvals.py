@@ -1,6 +1,6 @@
-"""Approvals: before a plan that a person approved is amended, that person is asked again.
+"""Approvals: a plan that a person approved is amended only if they approve the amendment too.
 
-They are shown the whole plan as it would be, one amendment at a time. Running tasks continue.
+They see the whole amended plan, one amendment at a time. Running tasks continue meanwhile.
 """
 
 from collections import deque
@@ -22,17 +22,17 @@ class Proposal:
     """An amendment that needs an approval."""
 
     task_id: str
-    """The task because of which the plan is to change."""
+    """The task that caused the change."""
     why: str
-    """What the person is told, in one line."""
+    """The reason for the person, in one line."""
     by: str
-    """Who proposes it."""
+    """The name of the planner that proposes it."""
     plan: Callable[[], Plan]
-    """Gives the whole plan as it would be, with all that has happened until it is shown."""
+    """Returns the whole amended plan, as of the moment when it is shown."""
     problems: Callable[[Plan], Sequence[str]]
-    """What is wrong with a plan that the person gives instead."""
+    """Returns what is wrong with a plan that the person gives instead."""
     then: Callable[[Plan | str], None]
-    """Called with the plan that they approve, or with the reason why it is not amended."""
+    """Called with the approved plan, or with the reason why the plan is not amended."""
 
 
 class Approvals:
@@ -47,10 +47,10 @@ class Approvals:
         self._waiting: deque[Proposal] = deque()
         self._open: Proposal | None = None
         self.unanswered = 0
-        """How many questions were left open by a person who was here."""
+        """Questions that a person who was asked left open."""
 
-    def put(self, proposal: Proposal) -> None:
-        """Ask for an approval, after those that are asked for already."""
+    def request(self, proposal: Proposal) -> None:
+        """Ask for an approval, after those that were requested before."""
         if self._open is not None:
             self._waiting.append(proposal)
             return
@@ -86,4 +86,4 @@ class Approvals:
         else:
             proposal.then(f"{REFUSED}: {reply.text.strip()}".rstrip(": "))
         if self._waiting:
-            self.put(self._waiting.popleft())
+            self.request(self._waiting.popleft())

@@ -1,7 +1,7 @@
-"""Attempts: one worker at one task, held on a leash, with every way it can end made a value.
+"""Attempts: one worker works on one task, and every way in which this can end becomes a value.
 
-asyncio ends a task only when its coroutine does: one that swallows every `CancelledError` would
-hold the run, and `asyncio.run` at its end, for ever. Hence the leash.
+An asyncio task ends only when its coroutine does: one that swallows every `CancelledError` would
+block the run, and `asyncio.run` at its end, for ever. So attempts are abandonable tasks.
 """
 
 import asyncio
@@ -32,21 +32,21 @@ from leadhand.state.fold import TaskState
 T_co = TypeVar("T_co", covariant=True)
 
 GRACE_S = 0.25
-"""How long an attempt that was told to stop may take to clean up."""
+"""How long a cancelled attempt may take to clean up."""
 
 
 class Slots:
-    """How many tasks may run at once; several lanes can share one, of nested runs too."""
+    """How many tasks may run at once; shared by ready queues, also those of nested runs."""
 
     __slots__ = ("free", "users")
 
     def __init__(self, count: int) -> None:
         self.free = count
         self.users: list[asyncio.Event] = []
-        """What wakes the schedulers that may wait for one."""
+        """The wake-up events of the schedulers that use these slots."""
 
-    def give_back(self, by: asyncio.Event) -> None:
-        """One is free again; every user is told but the one who gave it back."""
+    def release(self, by: asyncio.Event) -> None:
+        """Free one slot, and wake every other scheduler."""
         self.free += 1
         for user in self.users:
             if user is not by:
@@ -55,45 +55,44 @@ class Slots:
 
 @dataclass(slots=True, eq=False)
 class ReadyQueue:
-    """The tasks that are ready for one worker, and the slots that each of them takes."""
+    """The tasks that are ready for one worker, and the slots that each of them needs."""
 
     worker: Worker
     runner: Runner
     slots: tuple[Slots, ...]
     shared: SharedWorker
-    """What other runs share of its worker."""
+    """The limits and breaker of the worker, shared by all runs."""
     waiter: Waiter
-    """The run."""
     ready: list[tuple[float, int, str]] = field(default_factory=list[tuple[float, int, str]])
     """A heap of (minus the remaining path, order of arrival, task id)."""
 
     @property
     def has_room(self) -> bool:
-        """Whether the run itself may have one more of its tasks run."""
+        """Whether this run's slots allow one more task."""
         return min([slots.free for slots in self.slots]) > 0
 
-    def open(self) -> bool:
-        """Whether one more of its tasks may run."""
+    def may_start(self) -> bool:
+        """Whether one more task may start."""
         return self.has_room and self.shared.may_start(self.waiter)
 
 
 class AbandonableTask(Generic[T_co]):
-    """Awaits `work` step by step, and times it. After `abandon`, the next cancellation is final."""
+    """Awaits `work` and times it. After `abandon`, the next cancellation ends the wait for it."""
 
-    __slots__ = ("_begun", "_held", "_work", "watch")
+    __slots__ = ("_abandoned", "_begun", "_work", "watch")
 
     def __init__(self, work: Coroutine[object, object, T_co]) -> None:
         self._work = work
         self.watch = Stopwatch()
         self._begun = False
-        self._held = True
+        self._abandoned = False
 
     def abandon(self) -> None:
-        """From now on a cancellation ends the wait; the coroutine stays where it stands."""
-        self._held = False
+        """Let the next cancellation end the wait, even if the coroutine ignores it."""
+        self._abandoned = True
 
     def drop(self) -> None:
-        """End work that was never begun, so that nobody misses its beginning."""
+        """Close work that never began, which would otherwise warn that it was not awaited."""
         if not self._begun:
             self._work.close()
 
@@ -112,7 +111,7 @@ class AbandonableTask(Generic[T_co]):
                 yield waits_for
                 thrown = None
             except asyncio.CancelledError as cancelled:
-                if not self._held:
+                if self._abandoned:
                     _never_collect(work)
                     raise
                 thrown = cancelled
@@ -122,10 +121,10 @@ class AbandonableTask(Generic[T_co]):
 
 
 def _never_collect(work: object) -> None:
-    """Keep `work` past even the interpreter's own clean-up.
+    """Keep `work` alive even through the interpreter's own clean-up.
 
-    Collecting a suspended coroutine throws `GeneratorExit` into it. One that ignores cancellation
-    is likely to ignore that too, and then the process would never exit.
+    Collecting a suspended coroutine throws `GeneratorExit` into it. A coroutine that ignores
+    cancellation may ignore that too, and then the process would never exit.
     """
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(work))
 
@@ -143,35 +142,36 @@ class Attempt:
     begun: bool = False
     timer: asyncio.TimerHandle | None = None
     stop_requested: str | None = None
-    """Why it was cancelled: `timeout`, or the reason why the run stops."""
+    """Why it was cancelled: `timeout`, or why the run stops."""
 
-    def ended(self, outcome: Outcome | None) -> Outcome | None:
-        """How it ended, given what came back; none where the run stopped it."""
+    def outcome(self, returned: Outcome | None) -> Outcome | None:
+        """How the attempt ended, given what its work returned; `None` if the run stopped it."""
         if self.stop_requested == "timeout":
             message = f"no answer within {self.limits.timeout_s:g} s"
-            left = partial(outcome)
-            return Failed(kind="timeout", message=message, partial=left, transient=True)
+            return Failed(
+                kind="timeout", message=message, partial=partial_result(returned), transient=True
+            )
         if self.stop_requested is not None:
             return None
-        return outcome or Failed(kind="error", message="the worker's task was cancelled")
+        return returned or Failed(kind="error", message="the worker's task was cancelled")
 
 
 @dataclass(slots=True, eq=False)
-class PastAttempt:
-    """An attempt that has come back, while it is decided what follows."""
+class EndedAttempt:
+    """An attempt that has ended, while the next action is decided."""
 
     task: TaskState
     number: int
     worker: str
     limits: Limits
     work: AttemptTimes
-    """What it took."""
+    """How long it took."""
     ruled_out: frozenset[Rung] = frozenset()
-    """Rungs of the ladder that nobody had anything to say for after it."""
+    """Rungs that got no advice after it."""
 
 
 class Attempts:
-    """The attempts under way."""
+    """The running attempts of one run."""
 
     def __init__(
         self,
@@ -181,24 +181,24 @@ class Attempts:
         quarantine: Quarantine,
         grace_s: float,
     ) -> None:
-        """`wake_up` is set when one has come back; `grace_s` is what each has to clean up."""
+        """`wake_up` is set when one has ended; `grace_s` is how long each may take to clean up."""
         self._recorder = recorder
         self._wake_up = wake_up
         self._quarantine = quarantine
         self._grace_s = grace_s
         self._to_begin: list[Attempt] = []
         self.running: dict[str, Attempt] = {}
-        """By task id, until they are taken off."""
-        self.back: deque[tuple[Attempt, Outcome | None]] = deque()
-        """What came back and nobody has looked at yet."""
+        """By task id, until they are released."""
+        self.ended: deque[tuple[Attempt, Outcome | None]] = deque()
+        """Attempts that ended and are still to be handled, with what their work returned."""
 
     @property
     def any_working(self) -> bool:
-        """Whether a worker of this run, other than a team, is at work."""
+        """Whether a worker of this run, other than a nested team, is working."""
         return any(one.queue.worker.team is None for one in self.running.values())
 
     def add(self, attempt: Attempt) -> None:
-        """Take the slots of an attempt; its work starts with the next `begin`."""
+        """Take the slots for an attempt; its work starts with the next `begin`."""
         self.running[attempt.task.task.id] = attempt
         self._to_begin.append(attempt)
         for slots in attempt.queue.slots:
@@ -207,14 +207,13 @@ class Attempts:
             self._quarantine.enter()
 
     def begin(self) -> None:
-        """Start the work of what was added and was not told to stop since."""
+        """Start the work of the attempts added since the last call, unless they were stopped."""
         added, self._to_begin = self._to_begin, []
         for attempt in added:
             if attempt.stop_requested is None:
                 self._begin(attempt)
 
     def _begin(self, attempt: Attempt) -> None:
-        """It is stopped at its timeout."""
         id = attempt.task.task.id
         loop = asyncio.get_running_loop()
         name = f"task:{self._recorder.path}{id}"
@@ -241,40 +240,40 @@ class Attempts:
                 attempt.timer = loop.call_later(left_s, self.request_stop, attempt, "timeout")
 
     def release(self, attempt: Attempt) -> bool:
-        """Give its slots back. False where that was done before: an attempt ends once."""
+        """Free its slots. False if that was done before: an attempt ends once."""
         if self.running.pop(attempt.task.task.id, None) is None:
             return False
         if attempt.timer is not None:
             attempt.timer.cancel()
         queue = attempt.queue
         taken_s = self._recorder.elapsed_s() - attempt.task.dispatched_s
-        queue.shared.give_back(queue.waiter, taken_s)
+        queue.shared.release(queue.waiter, taken_s)
         for slots in queue.slots:
-            slots.give_back(self._wake_up)
+            slots.release(self._wake_up)
         if queue.worker.team is None:
             self._quarantine.leave()
         return True
 
     def request_stop(self, attempt: Attempt, why: str) -> None:
-        """Cancel an attempt; after its grace it is abandoned."""
+        """Cancel an attempt; after the grace period it is abandoned."""
         if attempt.stop_requested is not None or (attempt.work and attempt.work.done()):
             return
         attempt.stop_requested = why
-        if attempt.work is None:  # its dispatch is not safe yet
+        if attempt.work is None:  # its dispatch is not committed yet
             attempt.abandonable.drop()
-            self._came_back(attempt, None)
+            self._end(attempt, None)
             return
         if attempt.timer is not None:
             attempt.timer.cancel()
         loop = asyncio.get_running_loop()
         attempt.timer = loop.call_later(self._grace_s, self.abandon, attempt)
         attempt.work.cancel()
-        if not attempt.begun:  # cancelled before its first step, it would never come back
+        if not attempt.begun:  # cancelled before its first step, its work would never report
             attempt.abandonable.drop()
-            self._came_back(attempt, None)
+            self._end(attempt, None)
 
     def abandon(self, attempt: Attempt) -> None:
-        """Wait for an attempt no more; its worker is named."""
+        """Stop waiting for an attempt, and record that its worker is stuck."""
         attempt.abandonable.abandon()
         if attempt.work is None or not attempt.work.cancel():
             return
@@ -295,32 +294,32 @@ class Attempts:
             try:
                 outcome = await attempt.abandonable
             except asyncio.CancelledError:
-                outcome = None  # `Attempt.ended` says what that means
+                outcome = None  # `Attempt.outcome` says what that means
         attempt.abandonable.watch.stop()
-        self._came_back(attempt, outcome)
+        self._end(attempt, outcome)
 
-    def _came_back(self, attempt: Attempt, outcome: Outcome | None) -> None:
-        self.back.append((attempt, outcome))
+    def _end(self, attempt: Attempt, outcome: Outcome | None) -> None:
+        self.ended.append((attempt, outcome))
         self._wake_up.set()
 
 
-async def contained(runner: Runner, given: Handoff) -> Outcome:
-    """The runner's outcome; whatever else it raises or returns becomes a failure."""
+async def run_safely(runner: Runner, given: Handoff) -> Outcome:
+    """The runner's outcome; anything else that it raises or returns becomes a failure."""
     try:
         outcome = await runner.run(given)
     except asyncio.CancelledError:
         raise
     except BaseException as error:
         return failure_of(error)
-    # The type says what a runner should give; this is where it is held to it.
+    # Runners are user code: their return type is checked here.
     if type(outcome) in (Completed, Escalated, Failed):
         return outcome
     kind = type(outcome).__name__
     return Failed(kind="invalid_output", message=f"the worker returned {kind}, not an outcome")
 
 
-def partial(outcome: Outcome | None) -> Result | None:
-    """What an attempt that was told to stop handed in all the same."""
+def partial_result(outcome: Outcome | None) -> Result | None:
+    """The result that a stopped attempt returned all the same, if any."""
     if outcome is None:
         return None
     return outcome.result if isinstance(outcome, Completed) else outcome.partial

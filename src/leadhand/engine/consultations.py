@@ -1,6 +1,7 @@
-"""Consultations: questions put to others beside the work, and what follows from their answers.
+"""Consultations: questions to models and people while tasks run, and callbacks for the answers.
 
-Nothing waits for an answer but what asked for it. Whoever fails, hangs or breaks has said nothing.
+Only the task that a question is about waits for its answer. A question that fails or takes too long
+has the answer `None`.
 """
 
 import asyncio
@@ -12,7 +13,7 @@ from typing import TypeVar
 from leadhand.engine.attempts import GRACE_S, AbandonableTask
 
 PATIENCE_S = 60.0
-"""How long an answer may take."""
+"""How long a model's answer may take."""
 
 T = TypeVar("T")
 
@@ -20,10 +21,10 @@ _log = logging.getLogger("leadhand")
 
 
 class Consultations:
-    """The questions of one run that are open."""
+    """The open questions of one run."""
 
     def __init__(self, wake_up: Callable[[], None]) -> None:
-        """`wake_up` is called when there is something to `deliver`."""
+        """`wake_up` is called when there is an answer to `deliver`."""
         self._wake_up = wake_up
         self._open: dict[asyncio.Task[None], AbandonableTask[object]] = {}
         self._answered: deque[Callable[[], None]] = deque()
@@ -31,7 +32,7 @@ class Consultations:
 
     @property
     def open(self) -> int:
-        """How many have no answer yet, or one that was not delivered."""
+        """Questions without an answer, and answers not yet delivered."""
         return len(self._open) + len(self._answered)
 
     def ask(
@@ -42,9 +43,9 @@ class Consultations:
         *,
         of_person: bool = False,
     ) -> None:
-        """Have `then` called with the answer, or with none, by a later `deliver`.
+        """Start `question`; a later `deliver` calls `then` with the answer, or with `None`.
 
-        A person may take their time.
+        A person's answer has no time limit.
         """
         abandonable = AbandonableTask(question)
         patience_s = None if of_person else PATIENCE_S
@@ -55,19 +56,19 @@ class Consultations:
         asking.add_done_callback(self._forget)
         if of_person:
             return
-        # Patience is a cancellation, and who is asked may be deaf to that too.
+        # The time limit is a cancellation, which the question may ignore as well.
         end = asyncio.get_running_loop().call_later(
             PATIENCE_S + GRACE_S, _abandon, asking, abandonable
         )
         asking.add_done_callback(lambda _: end.cancel())
 
     def deliver(self) -> None:
-        """Act on the answers that have come."""
+        """Call the callbacks of the answers that have arrived."""
         while self._answered:
             self._answered.popleft()()
 
     async def close(self, grace_s: float) -> None:
-        """Put an end to all that is open; who does not stop is let go of."""
+        """Cancel all open questions; those that do not stop within `grace_s` are abandoned."""
         self._closed = True
         for asking in list(self._open):
             asking.cancel()
@@ -95,7 +96,7 @@ class Consultations:
             _log.warning("there was no answer to %r within %g s", what, PATIENCE_S)
         except Exception as error:
             _log.warning("there was no answer to %r: %s", what, error)
-        # Before the news: whoever acts on them must not see it as open any more.
+        # First: the scheduler that this wakes must not count the question as open.
         self._forget(asyncio.current_task())
         self._answered.append(lambda: then(answer))
         self._wake_up()

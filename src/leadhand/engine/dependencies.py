@@ -1,6 +1,6 @@
-"""The frontier of a run: which tasks may start next, in a graph that may change under way. Pure.
+"""Dependencies: which tasks may start next, in a graph that may change while they run. Pure.
 
-Kept by counters: ending a task costs its outgoing edges, a change costs the edges that it touches.
+It counts open dependencies: ending a task costs O(its dependants), a change O(changed edges).
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -11,33 +11,33 @@ _ENDED = -1
 
 
 class Dependencies:
-    """What may start next."""
+    """The open dependencies of a run's tasks."""
 
     __slots__ = ("_after", "_blame", "_cut", "_tolerates", "_waiting")
 
     def __init__(self, tasks: Sequence[Node]) -> None:
         self._after = dependants(tasks)
         self._waiting = {task.id: len(task.depends_on) for task in tasks}
-        """How many tasks each one waits for; `_ENDED` where it waits no more."""
+        """How many tasks each one waits for; `_ENDED` once it has ended or is skipped."""
         self._tolerates = {task.id for task in tasks if task.tolerates_missing}
         self._blame: dict[str, str] = {}
-        """Of the tasks that ended without a result: which one is to blame."""
+        """The failed task that is to blame, for each task that ended without a result."""
         self._cut: set[tuple[str, str]] = set()
-        """Edges of `_after` that count no more. Cheaper than taking them out of it."""
+        """Removed edges of `_after`. Cheaper than taking them out of it."""
 
     def ready(self) -> list[str]:
         """The tasks that depend on nothing, in plan order."""
         return [id for id, count in self._waiting.items() if not count]
 
     def dependants(self, id: str) -> list[str]:
-        """The tasks that depend on `id` directly, skipped ones too."""
+        """The tasks that depend on `id` directly, including skipped ones."""
         return [other for other in self._after.get(id, ()) if (id, other) not in self._cut]
 
     def finish(self, id: str, *, gave_result: bool) -> tuple[list[str], list[tuple[str, str]]]:
-        """Mark `id` as ended; gives the tasks that may start now, and (skipped task, blame) pairs.
+        """Mark `id` as ended; returns tasks that may start now, and (skipped task, blame) pairs.
 
-        A task is skipped as soon as one result that it can't do without is known to be missing.
-        That ends it too: its own dependants follow in the same call, with the same blame.
+        A task is skipped as soon as a result that it requires is known to be missing. That ends it
+        too: its own dependants follow in the same call, with the same blame.
         """
         self._waiting[id] = _ENDED
         if not gave_result:
@@ -51,17 +51,17 @@ class Dependencies:
         dropped: Iterable[Node] = (),
         changed: Sequence[tuple[Node, Node]] = (),
     ) -> tuple[list[str], list[tuple[str, str]]]:
-        """Change tasks that have not ended; `changed` pairs each with what it is from now on.
+        """Change tasks that have not ended; `changed` has pairs (before, after).
 
-        Gives what `finish` gives; of the changed tasks all that may start, new to it or not.
-        Nobody may depend on a dropped task afterwards. An id that was dropped is never added again.
+        Returns what `finish` returns, with all changed tasks that may start, even if they could
+        before. No task may depend on a dropped one afterwards, and its id is never used again.
         """
         for task in dropped:
             self._cut.update((needed, task.id) for needed in task.depends_on)
             del self._waiting[task.id]
         for old, new in changed:
             self._cut.update((gone, old.id) for gone in {*old.depends_on} - {*new.depends_on})
-        # All of them are known before the first is linked: they may depend on each other.
+        # Added tasks may depend on each other: all are known before the first is linked.
         self._waiting.update({task.id: 0 for task in added})
         known = [(task, frozenset[str]()) for task in added]
         touched = [*known, *((new, frozenset(old.depends_on)) for old, new in changed)]
@@ -87,7 +87,7 @@ class Dependencies:
         (self._tolerates.add if task.tolerates_missing else self._tolerates.discard)(task.id)
 
     def _lost(self, task: Node) -> bool:
-        """End a task that a result is missing for already, and say whether that was so."""
+        """End a task if a result that it requires is already missing; True if so."""
         blame = next((self._blame[id] for id in task.depends_on if id in self._blame), None)
         if blame is None or task.tolerates_missing:
             return False
@@ -96,7 +96,7 @@ class Dependencies:
         return True
 
     def _spread(self, ended: list[str]) -> tuple[list[str], list[tuple[str, str]]]:
-        """Tell those who depend on `ended`, and whoever is skipped for it in turn."""
+        """Update the dependants of `ended`, and those of tasks that are skipped in turn."""
         ready: list[str] = []
         skipped: list[tuple[str, str]] = []
         waiting, cut, tolerates = self._waiting, self._cut, self._tolerates

@@ -1,7 +1,7 @@
-"""Failures out of exceptions: what was raised, where in the user's code, and the whole traceback.
+"""Failures from exceptions: what was raised, where in the user's code, and the traceback.
 
-The one place where an exception becomes a `Failed`, for workers in the loop, in threads and in
-processes and for whatever else a runner raises. Imports little: a worker process starts with it.
+The one place where an exception becomes a `Failed`, for all kinds of workers. It imports little,
+because worker processes import it at their start.
 """
 
 import os
@@ -17,15 +17,15 @@ from leadhand.errors import InputError, Permanent
 MAX_MESSAGE = 2_000
 """Characters of a failure's message."""
 MAX_TRACEBACK = 20_000
-"""Characters of a traceback that are kept: its beginning and its end."""
+"""Characters of a traceback that are kept, from its beginning and its end."""
 _MAX_FRAMES = 100
 
 PERMANENT: tuple[type[Exception], ...] = (
     TypeError, ValueError, LookupError, AttributeError, NameError, AssertionError,
     NotImplementedError, ImportError, PermissionError, FileNotFoundError, InputError,
 )  # fmt: skip
-"""What the same attempt would raise again: mistakes in the code or the input, with all their
-subclasses. A worker raises `Permanent` for whatever else a retry can't cure."""
+"""Exceptions that a retry would raise again: mistakes in code or input. For anything else that a
+retry cannot cure, workers raise `Permanent`."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _OURS = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -34,10 +34,10 @@ _INSTALLED = re.compile(r"[\\/](?:site|dist)-packages[\\/]")
 
 
 def failure_of(error: BaseException, *, on: Collection[str] | None = None) -> Failed:
-    """The failure that an exception out of a worker stands for.
+    """The failure for an exception that a worker raised.
 
-    It is transient unless the exception is one of `PERMANENT`, or says itself that it is or is not,
-    by an attribute `transient`; with `on`, class names, only if it is of one of these.
+    Its attribute `transient`, if it has one, says whether a retry can help; else it can unless the
+    exception is one of `PERMANENT`. With `on`, class names, only those are transient.
     """
     return Failed(
         kind="error",
@@ -52,46 +52,46 @@ def failure_of(error: BaseException, *, on: Collection[str] | None = None) -> Fa
 
 
 def class_name(kind: type) -> str:
-    """How `on` names a class: a worker process has the name, and a class of its own."""
+    """A class as `on` names it; the class object itself differs in a worker process."""
     return f"{kind.__module__}.{kind.__qualname__}"
 
 
 def described(error: BaseException) -> str:
-    """`ValueError: its message`, or the type alone if there is none; of a group its first too."""
+    """`ValueError: its message`, or the type alone; a group is followed by its first exception."""
     try:
-        said = str(error)
+        message = str(error)
     except Exception:
-        said = ""
+        message = ""
     name = type(error).__name__
-    shown = f"{name}: {said}" if said else name
+    line = f"{name}: {message}" if message else name
     first = _first(error)
-    return shown if first is error else f"{shown}: {described(first)}"
+    return line if first is error else f"{line}: {described(first)}"
 
 
 def bounded(message: str) -> str:
-    """`message` with at most `MAX_MESSAGE` characters, all of which UTF-8 can hold."""
+    """`message` cut to `MAX_MESSAGE` characters that UTF-8 can encode."""
     if len(message) > MAX_MESSAGE:
         message = message[: MAX_MESSAGE - 3] + "..."
     return legible(message)
 
 
 def legible(text: str) -> str:
-    """`text` with U+FFFD where it has a lone surrogate, which UTF-8 can't hold."""
+    """`text` with U+FFFD for lone surrogates, which UTF-8 cannot encode."""
     return _SURROGATE.sub("\ufffd", text)
 
 
 def _first(error: BaseException) -> BaseException:
-    """The first exception that is no group, of a group and the groups in it."""
+    """The first exception in a group and its nested groups; other exceptions as they are."""
     while isinstance(error, BaseExceptionGroup):
         error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
     return error
 
 
 def _where(error: BaseException) -> str | None:
-    """`file:line` of the last frame in user code; None without a frame, as in a C function.
+    """`file:line` of the last frame in user code; `None` without frames, as in a C function.
 
-    User code is what is neither leadhand nor Python's library nor installed. If there is none, it
-    is the package of the first frame that is not leadhand's: that of the worker function.
+    User code is what is neither leadhand, nor the standard library, nor installed. Without any, it
+    is the package of the first frame outside leadhand: that of the worker function.
     """
     frames = list(_frames(_first(error).__traceback__)) or list(_frames(error.__traceback__))
     if not frames:
@@ -127,7 +127,7 @@ def _package(frame: FrameType) -> str:
 
 
 def _shown(path: str) -> str:
-    """A path below the current folder as seen from there."""
+    """A path below the current folder, relative to it."""
     try:
         here = os.getcwd().rstrip(os.sep) + os.sep
     except OSError:
@@ -138,7 +138,7 @@ def _shown(path: str) -> str:
 def _traceback(error: BaseException) -> str:
     try:
         lines = traceback.format_exception(error, limit=-_MAX_FRAMES)
-    except Exception:  # what it formats is the worker's own code, and may raise anything
+    except Exception:  # it calls the worker's own code, which may raise anything
         return ""
     text = legible("".join(lines))
     left_out = len(text) - MAX_TRACEBACK
@@ -149,7 +149,7 @@ def _traceback(error: BaseException) -> str:
 
 
 def _is_transient(error: BaseException, on: Collection[str] | None) -> bool:
-    """Whether a retry could succeed; of a group, whether it could for all that is in it."""
+    """Whether a retry could succeed; for a group, whether it could for all its exceptions."""
     if isinstance(error, BaseExceptionGroup):
         group = cast("BaseExceptionGroup[BaseException]", error)
         return all(_is_transient(one, on) for one in group.exceptions)

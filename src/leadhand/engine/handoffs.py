@@ -1,4 +1,4 @@
-"""Handoffs: what a worker is given of the run, and no more. Pure."""
+"""Handoffs: everything that a worker is given of a run. Pure."""
 
 import json
 from typing import TypeVar
@@ -11,17 +11,17 @@ from leadhand.state.fold import RunState, TaskState
 _Number = TypeVar("_Number", int, float)
 
 EXCERPT_CHARS = 2_000
-"""How much of an output another role sees at once."""
+"""How much of an output another role sees."""
 DEFAULT_TIMEOUT_S = 120.0
-"""How long an attempt may take where nobody says."""
+"""How long an attempt may take by default."""
 
 
 def handoff(
     state: RunState, task: TaskState, worker: Worker, limits: Limits, *, path: str = ""
 ) -> Handoff:
-    """The handoff of the next attempt at `task`, with digests of what it depends on.
+    """The handoff of the next attempt at `task`, with digests of the results it depends on.
 
-    `path` goes before the ids of a nested run's tasks where all runs meet.
+    `path` is the prefix of a nested run's task ids, such as `legal/`.
     """
     spec = task.task
     needed = [state.tasks[id] for id in spec.depends_on]
@@ -49,7 +49,7 @@ def handoff(
 
 
 def digest(task: TaskState) -> Digest:
-    """What another role is shown of `task`: its summary and a bounded excerpt, cut by code."""
+    """What another role sees of `task`: its summary and a bounded excerpt of its output."""
     result = task.result
     missing = task.status != "completed"
     doubt = (task.error,) if task.error is not None and not missing else ()
@@ -73,9 +73,9 @@ def excerpt(result: Result) -> str:
 
 
 def limits_of(team: Team, worker: Worker, limits: Limits) -> Limits:
-    """A task's limits within its worker's, within the team's.
+    """A task's limits, bounded by its worker's and the team's.
 
-    An attempt always has a timeout; a nested team's is that of its run, if nobody says.
+    Every attempt has a timeout, except that of a nested team, whose run has a deadline.
     """
     own = worker.limits
     if worker.tier is not None:
@@ -87,7 +87,7 @@ def limits_of(team: Team, worker: Worker, limits: Limits) -> Limits:
 
 
 def narrowed(limits: Limits, *, within: Limits) -> Limits:
-    """`limits` with what they leave open taken from `within`, and nothing above it."""
+    """`limits`, with unset ones taken from `within` and none above it."""
     if limits == NO_LIMITS:
         return within
     if within == NO_LIMITS:

@@ -1,4 +1,4 @@
-"""Quarantine: tasks that were in flight at two crashes run alone, so that the cause is found.
+"""Quarantine: tasks that were running at two crashes run alone, which shows which one is the cause.
 
 All schedulers of an event loop share one: a worker that kills the process ends all their runs.
 """
@@ -8,12 +8,12 @@ import contextvars
 import weakref
 
 SUSPECT_CRASHES = 2
-"""A task that was in flight at so many crashes in a row runs alone."""
+"""A task that was running at so many crashes in a row runs alone."""
 MAX_CRASHES = 3
-"""A task that was in flight at so many crashes in a row is given up."""
+"""A task that was running at so many crashes in a row is given up."""
 
 inside_worker: contextvars.ContextVar[bool] = contextvars.ContextVar("inside_worker", default=False)
-"""Whether this is the work of a worker, which may run a supervisor of its own."""
+"""Whether a worker runs this code; it may run a supervisor of its own."""
 
 _shared: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Quarantine]" = (
     weakref.WeakKeyDictionary()
@@ -21,9 +21,9 @@ _shared: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Quarantine]" = (
 
 
 class Quarantine:
-    """How many workers are at work, and who waits for there to be none.
+    """Counts working workers; a suspect runs once there are none.
 
-    Schedulers go by the event that wakes them.
+    A scheduler is identified by its wake-up event.
     """
 
     def __init__(self) -> None:
@@ -31,11 +31,11 @@ class Quarantine:
         """The schedulers that may have work to start."""
         self._working = 0
         self._claims: list[asyncio.Event] = []
-        """Who has it alone, or is next."""
+        """The scheduler whose suspect runs, then those that wait."""
 
     @classmethod
     def here(cls) -> "Quarantine":
-        """That of the running event loop. What a worker runs counts as that worker's."""
+        """The quarantine of the running event loop; a run that a worker started has its own."""
         if inside_worker.get():
             return cls()
         return _shared.setdefault(asyncio.get_running_loop(), cls())
@@ -46,27 +46,27 @@ class Quarantine:
         return bool(self._claims)
 
     def waits(self, by: asyncio.Event) -> bool:
-        """Whether `by` has claimed it and not released it."""
+        """Whether `by` has a claim."""
         return by in self._claims
 
     def claim(self, by: asyncio.Event) -> bool:
-        """Whether `by` may start a suspect now; if not, it is woken when it may."""
+        """Whether `by` may start a suspect now; otherwise it is woken when it may."""
         if by not in self._claims:
             self._claims.append(by)
         return self._claims[0] is by and not self._working
 
     def release(self, by: asyncio.Event) -> None:
-        """The suspect of `by` has ended, or will not start."""
+        """Withdraw the claim of `by`: its suspect ended, or will not start."""
         if by in self._claims:
             self._claims.remove(by)
             self._wake(self.users)
 
     def enter(self) -> None:
-        """One more worker is at work."""
+        """Count one more working worker."""
         self._working += 1
 
     def leave(self) -> None:
-        """One less is."""
+        """Count one less."""
         self._working -= 1
         if not self._working:
             self._wake(self._claims)

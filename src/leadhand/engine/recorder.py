@@ -1,4 +1,4 @@
-"""The recorder: the one pen of a run. What it writes is stamped, applied, kept and shown."""
+"""The recorder: the only writer of a run's events, which it applies, journals and publishes."""
 
 import asyncio
 import datetime as dt
@@ -24,7 +24,7 @@ _log = logging.getLogger("leadhand")
 
 
 class EventStamp(TypedDict):
-    """The fields that every event has."""
+    """Fields of every event."""
 
     seq: int
     at: dt.datetime
@@ -33,14 +33,14 @@ class EventStamp(TypedDict):
 
 
 class TaskEventStamp(EventStamp):
-    """The fields that every event about a task has."""
+    """Fields of every event about a task."""
 
     task_id: str
     attempt: int
 
 
 class Recorder:
-    """Writes the events of one run and holds the state that follows from them."""
+    """Writes the events of one run and keeps the state that they fold to."""
 
     def __init__(
         self,
@@ -54,10 +54,10 @@ class Recorder:
         state: RunState | None = None,
         crashes: Mapping[str, int] | None = None,
     ) -> None:
-        """`path` goes before the ids of a nested run's tasks where all runs meet: `legal/`.
+        """`path` is the prefix of a nested run's task ids, such as `legal/`.
 
-        `past` are the events of a run that goes on; the time since the last of them counts for
-        nothing. `crashes` are those of its tasks, where the run around it knows.
+        `past` are the events of a run that is resumed; the time since the last one does not count.
+        `crashes` are those of a nested run's tasks, if the outer run knows them.
         """
         self.run_id = run_id
         self.path = path
@@ -68,21 +68,21 @@ class Recorder:
         self._journal = journal
         self._clock = clock
         self._listeners = list(listeners)
-        self._patience_s = None if path else PATIENCE_S  # else the run around it has its own
+        self._patience_s = None if path else PATIENCE_S  # the outer run has its own
         self._until_s: float | None = None
         self._hurried_s: float | None = None
         self._waiting: set[asyncio.Timeout] = set()
         self.unkept: str | None = None
-        """Why nothing more of the run is kept: its journal was waited for as long as there was
-        time. What was committed before stands."""
+        """Why nothing more of the run is kept: the journal did not answer in time. What was
+        committed before stands."""
         self._zero = clock.monotonic() - self._before_s
 
     def crashes(self, team: Team) -> dict[str, int]:
-        """What `RunResumed` says of them, of a run of `team` that is resumed now."""
+        """The crashes in a row of each task, for `RunResumed` of a run that is resumed now."""
         return crashes_of(self.state, team) if self._crashes is None else dict(self._crashes)
 
     def start(self) -> None:
-        """The run starts now; what came before, such as importing libraries, is not of it."""
+        """Start the run's clock now: what came before, such as imports, does not count."""
         self._zero = self._clock.monotonic() - self._before_s
 
     def elapsed_s(self) -> float:
@@ -94,7 +94,7 @@ class Recorder:
         return self._zero + elapsed_s
 
     def stamp(self) -> EventStamp:
-        """The stamp of the next event; to be recorded before another is asked for."""
+        """The stamp of the next event, which must be recorded before the next stamp."""
         return {
             "seq": self.state.seq + 1,
             "at": self._clock.now(),
@@ -114,21 +114,21 @@ class Recorder:
         }
 
     def record(self, event: events.Event) -> None:
-        """Apply an event to the state, hand it to the journal, and tell the listeners."""
+        """Apply an event to the state, append it to the journal, and call the listeners."""
         apply(self.state, event)
         self._journal.append(event)
         for listener in self._listeners:
             try:
                 listener(event)
             except Exception:
-                # A view that breaks must not break the run that it shows.
-                _log.exception("a listener failed and is not told of further events")
+                # A broken view must not break the run.
+                _log.exception("a listener failed and gets no more events")
                 self._listeners = [other for other in self._listeners if other is not listener]
 
     def nested(self, task_id: str) -> "tuple[Recorder, NestedJournal]":
-        """The recorder of a run that does `task_id`, and what brings its events into this log.
+        """The recorder of a nested run that does `task_id`, and its journal.
 
-        Where the attempt was begun before this run was resumed, the nested run goes on as well.
+        If the attempt began before this run was resumed, the nested run is resumed too.
         """
         task = self.state.tasks[task_id]
         past = self._past_within(task_id) if task.resumable else []
@@ -141,7 +141,7 @@ class Recorder:
         return recorder, journal
 
     def _past_within(self, task_id: str) -> list[events.Event]:
-        """The events of the last run that did a task, as that run saw them."""
+        """The events of the last nested run that did a task, as it recorded them."""
         within = [events.unnested(event) for event in self.past if event.within[:1] == (task_id,)]
         started = [n for n, event in enumerate(within) if isinstance(event, events.RunStarted)]
         outer = [n for n in started if not within[n].within]
@@ -152,17 +152,17 @@ class Recorder:
         return self._journal.events(self.run_id)
 
     def keep_until(self, elapsed_s: float | None) -> None:
-        """Let commits take until that many seconds into the run; `None`: for `PATIENCE_S` each."""
+        """Let commits wait until that many seconds into the run; `None`: `PATIENCE_S` each."""
         self._until_s = elapsed_s
 
     @property
     def time_left_s(self) -> float:
-        """Seconds until the run's work must end; infinite where it has no deadline."""
+        """Seconds until the run's work must end; infinite without a deadline."""
         until_s = self._until_s
         return math.inf if until_s is None else until_s - self.elapsed_s()
 
     def hurry(self, patience_s: float) -> None:
-        """From now on commits have `patience_s` seconds in all: the run is to end."""
+        """Let all further commits wait `patience_s` seconds in total, because the run is to end."""
         self._hurried_s = self.elapsed_s() + patience_s
         for waiting in self._waiting:
             when = waiting.when()
@@ -170,9 +170,9 @@ class Recorder:
             waiting.reschedule(hurried if when is None else min(when, hurried))
 
     async def commit(self) -> None:
-        """Return once everything recorded so far is safe, or there is no time to wait for that.
+        """Return once everything recorded is safe, or the time to wait for that is over.
 
-        Then `unkept` says so, and nothing is waited for any more. Raises `JournalError`.
+        Then `unkept` says so, and later commits return at once. Raises `JournalError`.
         """
         if self.unkept is not None:
             return
@@ -197,7 +197,7 @@ class Recorder:
 
 
 class NestedJournal:
-    """The journal of a nested run: all that happens in it is recorded by the run around it."""
+    """The journal of a nested run: the outer run records its events."""
 
     def __init__(self, outer: Recorder, task_id: str, past: Sequence[events.Event] = ()) -> None:
         self._outer = outer
@@ -212,13 +212,13 @@ class NestedJournal:
             self._outer.record(replace(events.nested(event, self._task_id), **self._outer.stamp()))
 
     async def commit(self, run_id: str | None = None) -> None:
-        """Return once everything appended before is safe; there is no other run in here."""
+        """Return once everything appended before is safe; it has this one run."""
         await self._outer.commit()
 
     def events(self, run_id: str) -> Sequence[events.Event]:
-        """The nested run's events as it wrote them itself; there is no other run in here."""
+        """The nested run's events as it recorded them; it has this one run."""
         return self._events
 
     def close(self) -> None:
-        """Take no more: the attempt is over, and what comes from it now comes too late."""
+        """Ignore further events: the attempt is over."""
         self._closed = True

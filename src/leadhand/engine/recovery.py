@@ -1,7 +1,7 @@
-"""Recovery: what is done about attempts that did not complete, as the team's ladder says.
+"""Recovery: carries out what the team's ladder says about attempts that did not complete.
 
-Policies decide, this carries out: it asks for what needs remedies, writes down what was decided,
-and tells the board what follows for the tasks. Where nobody has an answer the next rung is tried.
+Policies decide; this module asks for advice, records the decision and changes the run's tasks. If
+there is no advice, it tries the next rung.
 """
 
 from leadhand.contracts import events
@@ -11,7 +11,7 @@ from leadhand.contracts.task import Task
 from leadhand.contracts.team import Rung, Team, Worker
 from leadhand.engine.advice import Advice, Advisers, Reassignment, Refinement, Split
 from leadhand.engine.approvals import Approvals
-from leadhand.engine.attempts import PastAttempt
+from leadhand.engine.attempts import EndedAttempt
 from leadhand.engine.consultations import Consultations
 from leadhand.engine.handoffs import limits_of
 from leadhand.engine.recorder import Recorder
@@ -35,14 +35,16 @@ from leadhand.policies.history import Unsuccessful
 from leadhand.policies.ladder import rungs_before
 from leadhand.policies.rungs import after_second_opinion, candidates, jitter, more_confident
 from leadhand.ports import Person, Remedies
+from leadhand.state.run_state import Binding
 
-_NONE: frozenset[Rung] = frozenset()
-_SPLIT: frozenset[Rung] = frozenset({"split"})
-"""What a plan that may not be amended rules out."""
+_NOT_ALLOWED: dict[Binding, frozenset[Rung]] = {
+    "free": frozenset(), "asks": frozenset(), "fixed": frozenset({"split"}),
+}  # fmt: skip
+"""Rungs that a plan rules out because they would amend it."""
 
 
 class Recovery:
-    """The ladder of one run."""
+    """Recovers the tasks of one run."""
 
     def __init__(
         self,
@@ -64,20 +66,20 @@ class Recovery:
         self._consultations = consultations
         self._splits = Splits(recorder, tasks, approvals)
         self._advisers = Advisers(team, remedies, person)
-        self._judging: dict[str, tuple[PastAttempt, JudgeOpinions, bool]] = {}
-        self.until_s: float | None = None
-        """Seconds into the run at which its work has to stop."""
+        self._judging: dict[str, tuple[EndedAttempt, JudgeOpinions, bool]] = {}
+        self.work_ends_s: float | None = None
+        """Seconds into the run at which its work must stop."""
 
     def resume(self) -> None:
-        """Go on with what was not decided yet when the run was stopped, or lost."""
+        """Decide about the outcomes that were still undecided when the run ended."""
         for task in list(self._state.tasks.values()):
             if task.unresolved is not None and not task.ended:
                 worker = self._team.worker(task.worker)
                 limits = task.task.limits
                 within = limits_of(self._team, worker, limits) if worker else limits
-                past = PastAttempt(task, task.attempts, task.tried[-1], within, NO_TIMES)
+                past = EndedAttempt(task, task.attempts, task.tried[-1], within, NO_TIMES)
                 if task.reply is not None or task.task.id in self._state.questions:
-                    # Nobody else had anything to say, or a person would not have been asked.
+                    # A person was asked, so the rungs before had no advice.
                     past.ruled_out = rungs_before("ask_person", task.unresolved, self._team.ladder)
                 parts = self._splits.open_for(task.task.id)
                 if parts:
@@ -87,40 +89,40 @@ class Recovery:
                     self._next_rung(past, task.unresolved)
 
     def stop(self) -> None:
-        """Have nothing judged any more: of two results the surer worker's counts."""
+        """End open judgements: of two results, the one with the higher confidence counts."""
         for attempt, action, doubted in list(self._judging.values()):
             self._judge(attempt, action, None, doubted=doubted)
 
-    def after(self, attempt: PastAttempt, outcome: Unsuccessful) -> None:
-        """See to what follows from an attempt that did not complete."""
+    def after(self, attempt: EndedAttempt, outcome: Unsuccessful) -> None:
+        """Decide what follows an attempt that did not complete, and do it."""
         history = self._history(attempt)
         action = decide(outcome, history, self._rules, self._recorder.elapsed_s())
         if self._tasks.stopped is not None and not isinstance(action, AcceptResult | JudgeOpinions):
-            # Nobody will try again, whatever the ladder says.
+            # No task is tried again, whatever the ladder says.
             action = GiveUp(self._tasks.stopped)
         self._record(attempt, outcome, action)
         self._do(attempt, outcome, history, action)
 
     def refused(self, id: str, worker: Worker, reason: str) -> None:
-        """See to a task that no worker may be given now, as breakers are open."""
+        """End a task that no worker may take because breakers are open."""
         task = self._state.tasks[id]
         if task.first is not None:  # the worker was to give a second opinion
             flag = f"accepted at low confidence: there is no second opinion, as {reason}"
             self._tasks.complete(id, task.attempts, task.first, work=NO_TIMES, flag=flag)
             return
         limits = limits_of(self._team, worker, task.task.limits)
-        attempt = PastAttempt(task, task.attempts, worker.name, limits, NO_TIMES)
+        attempt = EndedAttempt(task, task.attempts, worker.name, limits, NO_TIMES)
         outcome = Failed(kind="error", message=reason, transient=True)
         self._record(attempt, outcome, GiveUp("given up: no attempt is made while it is"))
         self._tasks.end_without_result(id)
 
-    def second(self, attempt: PastAttempt, completed: Completed, first: Result) -> None:
-        """See to a second opinion that came as it should."""
+    def second(self, attempt: EndedAttempt, completed: Completed, first: Result) -> None:
+        """Have a completed second opinion compared with the first."""
         action = after_second_opinion(completed, self._history(attempt), first)
         if isinstance(action, JudgeOpinions):
             self._have_judged(attempt, action, doubted=False)
 
-    def _history(self, attempt: PastAttempt) -> History:
+    def _history(self, attempt: EndedAttempt) -> History:
         task, state = attempt.task, self._state
         return History(
             attempt.worker,
@@ -128,20 +130,20 @@ class Recovery:
             task.tried[task.uncounted :],
             timeouts=task.timeouts - (getattr(task.unresolved, "kind", "") == "timeout"),
             timeout_s=attempt.limits.timeout_s,
-            until_s=self.until_s,
+            work_ends_s=self.work_ends_s,
             jitter=jitter(f"{self._run}{task.task.id}/{attempt.number}"),
             tier=attempt.limits.tier,
             refined=task.refined,
             splits=task.splits,
             first=task.first,
-            ruled_out=attempt.ruled_out | (_SPLIT if state.binding == "fixed" else _NONE),
+            ruled_out=attempt.ruled_out | _NOT_ALLOWED[state.binding],
             dispatched=state.dispatched,
             repeated=state.repeated,
             resting=self._tasks.resting(),
         )
 
     def _do(
-        self, attempt: PastAttempt, outcome: Unsuccessful, history: History, action: Action
+        self, attempt: EndedAttempt, outcome: Unsuccessful, history: History, action: Action
     ) -> None:
         id, number = attempt.task.task.id, attempt.number
         match action:
@@ -175,10 +177,10 @@ class Recovery:
             case _:
                 self._consult(attempt, outcome, history, action)
 
-    # What somebody has to be asked for first
+    # Advice
 
     def _consult(
-        self, attempt: PastAttempt, outcome: Unsuccessful, history: History, action: NeedsAdvice
+        self, attempt: EndedAttempt, outcome: Unsuccessful, history: History, action: NeedsAdvice
     ) -> None:
         task = attempt.task.task
         asks_person = isinstance(action, AskPerson)
@@ -194,7 +196,7 @@ class Recovery:
 
     def _advised(
         self,
-        attempt: PastAttempt,
+        attempt: EndedAttempt,
         outcome: Unsuccessful,
         action: NeedsAdvice,
         advice: Advice | None,
@@ -223,7 +225,7 @@ class Recovery:
 
     def _have_split(
         self,
-        attempt: PastAttempt,
+        attempt: EndedAttempt,
         outcome: Unsuccessful,
         action: NeedsAdvice,
         parts: tuple[Task, ...],
@@ -237,12 +239,12 @@ class Recovery:
             otherwise=lambda: self._pass_over(attempt, outcome, action),
         )
 
-    def _pass_over(self, attempt: PastAttempt, outcome: Unsuccessful, action: NeedsAdvice) -> None:
-        """Go on with the next rung; the outcome is written down already, unless it is final now."""
+    def _pass_over(self, attempt: EndedAttempt, outcome: Unsuccessful, action: NeedsAdvice) -> None:
+        """Try the next rung, because this one has no advice."""
         attempt.ruled_out = attempt.ruled_out.union((RUNG_OF[type(action)],))
         self._next_rung(attempt, outcome)
 
-    def _next_rung(self, attempt: PastAttempt, outcome: Unsuccessful) -> None:
+    def _next_rung(self, attempt: EndedAttempt, outcome: Unsuccessful) -> None:
         history = self._history(attempt)
         following = decide(outcome, history, self._rules, self._recorder.elapsed_s())
         if isinstance(following, GiveUp):
@@ -250,7 +252,7 @@ class Recovery:
         self._do(attempt, outcome, history, following)
 
     def _reassign(
-        self, attempt: PastAttempt, worker: str, reason: str, *, second_opinion: bool
+        self, attempt: EndedAttempt, worker: str, reason: str, *, second_opinion: bool
     ) -> None:
         id = attempt.task.task.id
         self._recorder.record(
@@ -265,7 +267,7 @@ class Recovery:
 
     # Two results
 
-    def _have_judged(self, attempt: PastAttempt, action: JudgeOpinions, *, doubted: bool) -> None:
+    def _have_judged(self, attempt: EndedAttempt, action: JudgeOpinions, *, doubted: bool) -> None:
         remedies = self._advisers.remedies
         if remedies is None or self._tasks.stopped is not None:
             self._judge(attempt, action, None, doubted=doubted)
@@ -280,13 +282,13 @@ class Recovery:
 
     def _judge(
         self,
-        attempt: PastAttempt,
+        attempt: EndedAttempt,
         action: JudgeOpinions,
         verdict: tuple[bool, str] | None,
         *,
         doubted: bool,
     ) -> None:
-        """`verdict`: whether the second is better, and why; none: the surer worker's counts."""
+        """`verdict`: whether the second is better, and why; `None`: the more confident one is."""
         task = attempt.task
         id = task.task.id
         if task.ended:
@@ -314,7 +316,7 @@ class Recovery:
 
     # The log
 
-    def _record(self, attempt: PastAttempt, outcome: Unsuccessful, action: Action) -> None:
+    def _record(self, attempt: EndedAttempt, outcome: Unsuccessful, action: Action) -> None:
         final = isinstance(action, GiveUp)
         stamp = self._recorder.task_stamp(attempt.task.task.id, attempt.number)
         if isinstance(outcome, Escalated):
@@ -347,7 +349,7 @@ class Recovery:
 
 
 def _without_details(outcome: Unsuccessful) -> Unsuccessful:
-    """The outcome without what the event that recorded it first already has."""
+    """The outcome without what the first event about it has already."""
     if isinstance(outcome, Failed) and outcome.raised is not None:
         raised = outcome.raised.model_copy(update={"traceback": ""})
         return outcome.model_copy(update={"partial": None, "raised": raised})

@@ -1,9 +1,9 @@
-"""Adaptation: where a result says that the plan no longer fits, what has not started is replanned.
+"""Revisions: tasks that have not started are planned anew if a result says the plan no longer fits.
 
-The only way there is a result's typed `plan_impact`; no text of a result ever gets here. While the
-plan is revised, nothing new starts. What was done stays, and a proposal that `check` refuses is
-dropped. A plan that a person approved is amended only after they approve of that too; one that was
-handed in without `amend` is not amended, and the answer says what the result asked for.
+Only a result's typed `plan_impact` causes a revision; no text of a result gets here. While the plan
+is revised, no task starts. Completed work stays, and a proposal that `check` refuses is dropped. A
+plan that a person approved is amended only with their approval; a plan that was handed in without
+`amend` is not amended, and the answer says what the result asked for.
 """
 
 from collections.abc import Sequence
@@ -20,9 +20,9 @@ from leadhand.engine.run_tasks import RunTasks
 from leadhand.ports import Remedies
 
 MAX_REVISIONS = 2
-"""How often a run's plan is looked at anew."""
+"""Revisions of one run's plan, amended or not."""
 MAX_LISTED = 10
-"""Ids of tasks that one line for a person names."""
+"""Task ids that one line for a person names."""
 
 
 class Revisions:
@@ -46,18 +46,18 @@ class Revisions:
         self._approvals = approvals
         self._remedies = remedies
         self.in_progress = False
-        """Whether nothing new may start, because the plan is about to change."""
+        """Whether the plan is being revised, so that no task may start."""
 
     def resume(self) -> None:
-        """Ask again for the approval that was asked for before the run was resumed."""
+        """Ask again for the approval that was still open when the run was resumed."""
         state = self._state
         for task_id, impact in list(self._tasks.impacts):
             if state.amendment_open and state.proposed_for == task_id and state.proposed:
                 self._tasks.impacts.remove((task_id, impact))
-                self._put(task_id, impact, state.proposed.tasks, by="planner")
+                self._request_approval(task_id, impact, state.proposed.tasks, by="planner")
 
     def consider(self) -> None:
-        """Have the plan revised where a result says that it no longer fits."""
+        """Have the plan revised if a result says that it no longer fits."""
         impacts, remedies = self._tasks.impacts, self._remedies
         while impacts and not self.in_progress:
             task_id, impact = impacts.popleft()
@@ -93,18 +93,20 @@ class Revisions:
         if self._tasks.stopped is not None:
             return
         if proposed is None:
-            self._refuse(task_id, "no revised plan came")
+            self._refuse(task_id, "the planner gave no revised plan")
             return
         found = amendment(self._state, proposed, self._team)
         if not isinstance(found, Amendment):
             self._refuse(task_id, *found)
         elif self._state.binding == "asks" and asks_approval(self._state, found):
-            self._put(task_id, impact, proposed, by=by)
+            self._request_approval(task_id, impact, proposed, by=by)
         else:
             self._amend(task_id, impact, found, by=by)
 
-    def _put(self, task_id: str, impact: PlanImpact, proposed: Sequence[Task], *, by: str) -> None:
-        """Ask the person who approved the plan; until they have replied, nothing new starts."""
+    def _request_approval(
+        self, task_id: str, impact: PlanImpact, proposed: Sequence[Task], *, by: str
+    ) -> None:
+        """Ask the person who approved the plan; no task starts until they reply."""
         self.in_progress = True
 
         def found_in(tasks: Sequence[Task]) -> Amendment | tuple[str, ...]:
@@ -134,10 +136,10 @@ class Revisions:
         found = found_in(proposed)
         changes = _changes(found) if isinstance(found, Amendment) else "nothing"
         why = f"Task {task_id} says that the plan no longer fits: {impact.reason}\n{changes}"
-        self._approvals.put(Proposal(task_id, why, by, plan, problems, then))
+        self._approvals.request(Proposal(task_id, why, by, plan, problems, then))
 
     def _refuse(self, task_id: str, *why: str, impact: PlanImpact | None = None) -> None:
-        """Write down why the plan stays as it is; what `impact` asked for is then missing."""
+        """Record why the plan stays as it is; what `impact` asked for is then missing."""
         missing = None
         if impact is not None:
             missing = f"the plan no longer fits ({impact.reason}); it was not amended: {why[0]}"
@@ -177,8 +179,8 @@ def _changes(found: Amendment) -> str:
         "changes": [task.id for task in found.changed],
         "drops": [*found.dropped],
     }
-    said = [f"{what} {_listed(ids)}" for what, ids in lists.items() if ids]
-    return f"{'; '.join(said)}." if said else "Changes nothing."
+    lines = [f"{what} {_listed(ids)}" for what, ids in lists.items() if ids]
+    return f"{'; '.join(lines)}." if lines else "Changes nothing."
 
 
 def _listed(ids: Sequence[str]) -> str:

@@ -1,6 +1,7 @@
-"""The board: which tasks wait, which are ready for whom, which have ended. It starts nothing.
+"""The tasks of one run: which wait, which are ready, which have ended. It starts no work.
 
-What ends a task, or changes the plan, is told here; what follows for the others is seen to.
+The other modules report here what ends a task or changes the plan; dependants become ready, or are
+skipped.
 """
 
 import asyncio
@@ -20,7 +21,7 @@ from leadhand.plans import graph
 from leadhand.state.fold import RunState
 
 Pairs = Sequence[tuple[Task, Task]]
-"""Tasks as they were and as they are from now on."""
+"""Tasks before and after a change."""
 
 
 class RunTasks:
@@ -34,7 +35,7 @@ class RunTasks:
         rank: Mapping[str, float] | None,
         wake_up: Callable[[], None],
     ) -> None:
-        """`rank` by task id: the highest goes first. `wake_up` is called when a wait ends."""
+        """`rank` by task id: the highest goes first. `wake_up` is called when a delay ends."""
         self._recorder = recorder
         self._state = recorder.state
         self._ready_queues = queues
@@ -44,68 +45,68 @@ class RunTasks:
         self._dependencies = Dependencies(tasks)
         self._delayed: dict[str, asyncio.TimerHandle] = {}
         self.suspects = deque[str]()
-        """Tasks that are ready and have to run alone."""
+        """Tasks that are ready and must run alone."""
         self.unfinished = sum(not task.ended for task in self._state.tasks.values())
         """How many tasks have not ended."""
         self.impacts = deque(_impacts(self._state))
-        """What results said of the plan, by whose task, and nobody has looked at yet."""
+        """Plan impacts of results that were not considered yet, with their task ids."""
         self.stopped: str | None = None
-        """Why nothing becomes ready any more; none while the run goes on."""
+        """Why no task becomes ready any more; `None` while the run continues."""
 
     @property
     def can_continue(self) -> bool:
-        """Whether any task is ready for its worker, or will be after its wait."""
+        """Whether any task is ready, or will be after its delay."""
         return bool(self._delayed) or bool(self.suspects) or self._ready_queues.any_ready
 
     def resting(self) -> list[str]:
-        """The workers that get no new task now, as their breakers are open."""
+        """The workers whose breakers are open."""
         return self._ready_queues.resting(asyncio.get_running_loop().time())
 
     def start(self) -> None:
-        """What depends on nothing is ready, or on nothing but what had ended before."""
+        """Make tasks ready whose dependencies, if any, had ended before the run was resumed."""
         for id, task in list(self._state.tasks.items()):
             if task.ended and task.status != "skipped":
                 gave_result = task.status == "completed"
                 _, skipped = self._dependencies.finish(id, gave_result=gave_result)
-                # Those that were written down as skipped were seen to already.
+                # Tasks that were recorded as skipped before are not skipped again.
                 self._follow((), [one for one in skipped if not self._state.tasks[one[0]].ended])
         for id in self._dependencies.ready():
             if self._state.tasks[id].unresolved is None:
                 self.make_ready(id)
 
     def stop(self, reason: str) -> None:
-        """Nothing becomes ready from now on."""
+        """Make no more tasks ready."""
         self.stopped = reason
         for timer in self._delayed.values():
             timer.cancel()
 
     def make_ready(self, id: str, *, delay_s: float = 0.0) -> None:
-        """A task is ready for its worker, at once or after a wait."""
+        """Make a task ready for its worker, now or after a delay."""
         if delay_s:
             loop = asyncio.get_running_loop()
-            self._delayed[id] = loop.call_later(delay_s, self._end_wait, id)
+            self._delayed[id] = loop.call_later(delay_s, self._end_delay, id)
         elif self._state.tasks[id].crashes >= SUSPECT_CRASHES:
             self.suspects.append(id)
         else:
             self.enqueue(id)
 
     def enqueue(self, id: str, *, first: bool = False) -> None:
-        """A task waits for nothing but a slot of its worker; `first`: before all others."""
+        """Put a task into its worker's ready queue; `first`: before all others."""
         task = self._state.tasks[id]
         rank = math.inf if first else self._rank[id]
-        self._ready_queues.add(id, task.worker, rank, bound=task.attempts > 0)
+        self._ready_queues.add(id, task.worker, rank, pinned=task.attempts > 0)
 
-    def _end_wait(self, id: str) -> None:
+    def _end_delay(self, id: str) -> None:
         del self._delayed[id]
         self.make_ready(id)
         self._wake_up()
 
-    # What ends a task
+    # Ends of tasks
 
     def complete(
         self, id: str, attempt: int, result: Result, *, work: AttemptTimes, flag: str | None = None
     ) -> None:
-        """A task has its result, and `work` is what its last attempt took."""
+        """Record a task's result; `work` is how long its last attempt took."""
         stamp = self._recorder.task_stamp(id, attempt)
         self._recorder.record(events.TaskCompleted(**stamp, **work, result=result, flag=flag))
         if result.plan_impact is not None:
@@ -113,7 +114,7 @@ class RunTasks:
         self._ended(id, gave_result=True)
 
     def end_without_result(self, id: str) -> None:
-        """A task has ended without a result, as is written down already."""
+        """Note that a task ended without a result, which is recorded already."""
         self._ended(id, gave_result=False)
 
     def cancel(
@@ -125,7 +126,7 @@ class RunTasks:
         partial: Result | None = None,
         work: AttemptTimes = NO_TIMES,
     ) -> None:
-        """A task ends because the run does; nothing follows for others."""
+        """Record that a task ends because the run does; its dependants are not skipped."""
         stamp = self._recorder.task_stamp(id, attempt)
         self._recorder.record(events.TaskCancelled(**stamp, **work, reason=reason, partial=partial))
         self.unfinished -= 1
@@ -149,20 +150,20 @@ class RunTasks:
                 )
             )
 
-    # What changes the plan
+    # Changes of the plan
 
     def dependants(self, id: str) -> list[Task]:
-        """The tasks that depend on this one directly, skipped ones too. O(edges)."""
+        """The tasks that depend on this one directly, including skipped ones. O(edges)."""
         tasks = [task.task for task in self._state.tasks.values()]
         return [task for task in tasks if id in task.depends_on]
 
     def replace(self, whole: Task, parts: Sequence[Task], rewired: Pairs) -> None:
-        """Parts have taken the place of a task, as is written down already."""
+        """Replace a task by its parts; the split is recorded already."""
         self._rank.update({part.id: self._rank[whole.id] for part in parts})
         self._amend(parts, [whole], rewired)
 
     def amend(self, added: Sequence[Task], dropped: Sequence[Task], changed: Pairs) -> None:
-        """What had not started was planned anew, as is written down already. O(tasks)."""
+        """Change tasks that have not started; the amendment is recorded already. O(tasks)."""
         rank = graph.remaining_path([task.task for task in self._state.tasks.values()])
         self._rank.update({task.id: rank[task.id] for task in added})
         gone = {task.id for task in (*dropped, *(old for old, _ in changed))}

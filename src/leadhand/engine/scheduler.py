@@ -1,8 +1,7 @@
 """The scheduler: the one loop that starts and stops concurrent work.
 
-It starts a task the moment its last dependency has ended, the one with the longest remaining path
-first where slots are short. It knows ports only: who works, where events are kept and what time it
-is are not its business. Nothing that a worker does reaches it as an exception.
+It starts a task as soon as its last dependency has ended; if slots are short, the task with the
+longest remaining path goes first. It depends on ports only. No exception of a worker reaches it.
 """
 
 import asyncio
@@ -18,11 +17,11 @@ from leadhand.engine.attempts import (
     AbandonableTask,
     Attempt,
     Attempts,
-    PastAttempt,
+    EndedAttempt,
     ReadyQueue,
     Slots,
-    contained,
-    partial,
+    partial_result,
+    run_safely,
 )
 from leadhand.engine.consultations import Consultations
 from leadhand.engine.handoffs import handoff, limits_of
@@ -37,7 +36,7 @@ from leadhand.ports import Person, Remedies, Runner
 
 
 class Scheduler:
-    """Runs the accepted plan of one run to its end."""
+    """Runs an accepted plan to its end."""
 
     def __init__(
         self,
@@ -63,9 +62,9 @@ class Scheduler:
         `shared_workers` holds the limits and breakers that the supervisor's runs share, and
         `team_path` is this team's place among them; without it the run shares nothing.
 
-        `rank` says by task id who goes first where slots are short: the highest. By default it is
-        the number of tasks on the longest path that waits for the task. Without `remedies` and
-        `person` the rungs of the ladder that need them are passed over.
+        `rank` by task id: the highest goes first if slots are short; by default the number of tasks
+        on the longest path that waits for the task. Rungs that need `remedies` or a `person` are
+        skipped without.
         """
         self._recorder = recorder
         self._state = recorder.state
@@ -76,14 +75,14 @@ class Scheduler:
         self._person = person
         self._quarantine = Quarantine.here()
         self._suspect: str | None = None
-        """The task that runs alone."""
+        """The task in quarantine."""
         self._attempts = Attempts(
             recorder, self._wake_up, quarantine=self._quarantine, grace_s=grace_s
         )
         self._consultations = Consultations(self._wake_up.set)
         self._approvals = Approvals(recorder, self._consultations, person)
         self.waits_for_person = False
-        """Whether `run` returned because all that is left waits for a person who is away."""
+        """Whether `run` returned because everything left waits for a person who answers later."""
         self._slots = slots or Slots(concurrency)
         self._ready_queues = ReadyQueues(
             team,
@@ -117,17 +116,16 @@ class Scheduler:
     async def run(self, *, deadline_s: float | None = None) -> None:
         """Return when every task has ended; all work is stopped `deadline_s` into the run.
 
-        What had ended before stays as it is. Where all that is left waits for a person who is not
-        here, it returns too, and those tasks have not ended.
-
-        Nothing is left running: what does not stop within its grace is let go of, and named.
+        It also returns if everything left waits for a person who answers later; those tasks have
+        not ended. Nothing is left running: work that does not stop within its grace period is
+        abandoned and recorded as stuck.
         """
         loop = asyncio.get_running_loop()
         alarm: asyncio.TimerHandle | None = None
-        self._recovery.until_s = deadline_s
+        self._recovery.work_ends_s = deadline_s
         if deadline_s is not None:
             due_s = self._state.deadline_s or deadline_s
-            # A deadline counts from when the run was begun or gone on with.
+            # A deadline counts from the start of the run, or from when it was resumed.
             past = self._recorder.past
             given_s = due_s - (past[-1].elapsed_s if past else 0.0)
             why = f"the run's deadline of {round(given_s, 1):g} s"
@@ -137,7 +135,7 @@ class Scheduler:
             else:
                 why += " was reached"
             alarm = loop.call_at(self._recorder.monotonic(deadline_s), self.stop, why)
-        back = self._attempts.back
+        ended = self._attempts.ended
         self._slots.users.append(self._wake_up)
         self._quarantine.users.append(self._wake_up)
         try:
@@ -149,8 +147,8 @@ class Scheduler:
             while self._has_work():
                 await self._wake_up.wait()
                 self._wake_up.clear()
-                while back:
-                    self._settle(*back.popleft())
+                while ended:
+                    self._handle(*ended.popleft())
                 self._consultations.deliver()
                 self._revisions.consider()
                 await self._start()
@@ -167,11 +165,11 @@ class Scheduler:
                     self.stop("the run was cancelled")
                     await self._wind_down()
             finally:
-                self._give_back()
+                self._release_all()
             await self._consultations.close(self._grace_s)
 
-    def _give_back(self) -> None:
-        """Leave nothing taken that other runs share, though the journal may have failed."""
+    def _release_all(self) -> None:
+        """Release everything shared with other runs, even if the journal has failed."""
         for attempt in list(self._attempts.running.values()):
             self._attempts.release(attempt)
             key = self._key(attempt.task.task.id)
@@ -179,16 +177,16 @@ class Scheduler:
         self._ready_queues.close()
 
     def _has_work(self) -> bool:
-        """Whether there is work left, or a revision of the plan that may bring some."""
+        """Whether there is work left, or a revision of the plan may add some."""
         if self._tasks.stopped is not None:
             return bool(self._tasks.unfinished)
         left = self._tasks.unfinished or self._revisions.in_progress
         return bool(left) and not self._waits_for_people()
 
     def _waits_for_people(self) -> bool:
-        """Whether nothing can continue until a person replies who is not here now.
+        """Whether everything left waits for replies that come later than this process lives.
 
-        Then all that is asked is written down as a question to them, and no task can start.
+        Then every open consultation is a recorded question to a person, and no task can start.
         """
         person, asked = self._person, self._consultations.open
         if person is None or self._tasks.stopped is not None:
@@ -196,18 +194,18 @@ class Scheduler:
         return (
             (person.answers_later or not asked)
             and 0 < len(self._state.questions) == asked + self._approvals.unanswered
-            and not (self._attempts.running or self._attempts.back)
+            and not (self._attempts.running or self._attempts.ended)
             and (self._revisions.in_progress or not self._tasks.can_continue)
         )
 
     def stop(self, reason: str) -> None:
-        """Start nothing more and cancel what runs; `run` returns within the grace."""
+        """Start no more tasks and cancel those that run; `run` returns within the grace period."""
         self.drain(reason)
         for attempt in list(self._attempts.running.values()):
             self._attempts.request_stop(attempt, reason)
 
     def drain(self, reason: str) -> None:
-        """Let what runs come to its end, and `run` return after it; the first reason stands."""
+        """Start no more tasks; `run` returns once the running ones end. The first reason stands."""
         if self._tasks.stopped is not None:
             return
         self._tasks.stop(reason)
@@ -219,21 +217,21 @@ class Scheduler:
         self._wake_up.set()
 
     async def _wind_down(self) -> None:
-        """End what runs where `run` itself is cancelled, whether or not it wants to end."""
+        """End the running attempts because `run` itself was cancelled."""
         running = list(self._attempts.running.values())
         try:
-            # None has begun if the commit of a dispatch failed, as where the run was lost.
+            # An attempt has no work yet if the commit of its dispatch failed.
             if works := [attempt.work for attempt in running if attempt.work is not None]:
                 await asyncio.wait(works, timeout=self._grace_s)
         finally:
-            while self._attempts.back:
-                self._settle(*self._attempts.back.popleft())
+            while self._attempts.ended:
+                self._handle(*self._attempts.ended.popleft())
             for attempt in list(self._attempts.running.values()):
                 self._attempts.abandon(attempt)
-                self._settle(attempt, None)
+                self._handle(attempt, None)
 
     async def _start(self) -> None:
-        """Dispatch ready tasks; their work starts once that is safe, with all that led to it."""
+        """Dispatch ready tasks; their work starts once the dispatches are committed."""
         idle = self._tasks.stopped is not None or self._revisions.in_progress
         if not idle:
             self._dispatch_ready()
@@ -242,7 +240,7 @@ class Scheduler:
         self._attempts.begin()
 
     def _dispatch_ready(self) -> None:
-        """The longest remaining path first, until slots or tasks run out; suspects last, alone."""
+        """Dispatch by rank until slots or tasks run out; then suspects, one at a time, alone."""
         now_s = asyncio.get_running_loop().time()
         while not self._quarantine.closed and (turn := self._ready_queues.next(now_s)):
             self._take(turn)
@@ -258,19 +256,19 @@ class Scheduler:
                 self._quarantine.release(self._wake_up)
 
     def _take(self, turn: Turn) -> None:
-        """Dispatch a task whose turn it is; or end it, where breakers are open."""
+        """Dispatch a task, or end it if breakers are open."""
         if turn.refused is not None:
             self._recovery.refused(turn.task_id, turn.queue.worker, turn.refused)
         elif turn.queue.shared.take(turn.queue.waiter, self._key(turn.task_id)):
-            self._dispatch(turn.queue, turn.task_id, turn.because)
-        else:  # a run in another thread was quicker
+            self._dispatch(turn.queue, turn.task_id, turn.reason)
+        else:  # a run in another thread was faster
             self._tasks.make_ready(turn.task_id)
 
     def _key(self, id: str) -> str:
-        """The task's name among those of all runs."""
+        """The task's id, unique over all runs."""
         return f"{self._recorder.run_id}/{self._recorder.path}{id}"
 
-    def _dispatch(self, queue: ReadyQueue, id: str, because: str) -> None:
+    def _dispatch(self, queue: ReadyQueue, id: str, reason: str) -> None:
         task = self._state.tasks[id]
         worker = queue.worker
         if task.worker != worker.name:
@@ -278,14 +276,14 @@ class Scheduler:
                 events.TaskReassigned(
                     **self._recorder.task_stamp(id, task.attempts),
                     worker=worker.name,
-                    reason=because,
+                    reason=reason,
                     second_opinion=task.first is not None,
                 )
             )
         limits = self._limits_of(worker, task.task.limits)
         given = handoff(self._state, task, worker, limits, path=self._recorder.path)
         attempt = Attempt(
-            task, given.attempt, queue, limits, AbandonableTask(contained(queue.runner, given))
+            task, given.attempt, queue, limits, AbandonableTask(run_safely(queue.runner, given))
         )
         self._recorder.record(
             events.TaskDispatched(
@@ -301,35 +299,35 @@ class Scheduler:
             self._limits[worker.name, limits] = found
         return found
 
-    def _settle(self, attempt: Attempt, outcome: Outcome | None) -> None:
-        """See to what follows from what came back."""
+    def _handle(self, attempt: Attempt, outcome: Outcome | None) -> None:
+        """Handle an attempt that ended; `outcome` is what its work returned."""
         if not self._attempts.release(attempt):
             return
         task, shared = attempt.task, attempt.queue.shared
         if task.task.id == self._suspect:
             self._suspect = None
             self._quarantine.release(self._wake_up)
-        ending, work = attempt.ended(outcome), attempt.abandonable.watch.work()
+        ending, work = attempt.outcome(outcome), attempt.abandonable.watch.work()
         now_s = asyncio.get_running_loop().time()
         change = shared.ended(self._key(task.task.id), ending, self._team.ladder, now_s)
         if ending is None:
             reason = attempt.stop_requested or "the run ended"
-            left = partial(outcome)
+            left = partial_result(outcome)
             self._tasks.cancel(task.task.id, attempt.number, reason=reason, partial=left, work=work)
         elif isinstance(ending, Completed) and task.first is None:
             self._tasks.complete(task.task.id, attempt.number, ending.result, work=work)
         else:
             worker = attempt.queue.worker.name
-            past = PastAttempt(task, attempt.number, worker, attempt.limits, work)
+            past = EndedAttempt(task, attempt.number, worker, attempt.limits, work)
             if not isinstance(ending, Completed):
                 self._recovery.after(past, ending)
             elif task.first is not None:
                 self._recovery.second(past, ending, task.first)
         if change is not None:
-            self._tell_of_breaker(attempt.queue, change)
+            self._record_breaker(attempt.queue, change)
 
-    def _tell_of_breaker(self, queue: ReadyQueue, change: float | bool) -> None:
-        """Record that an attempt of this run opened a worker's breaker, or closed it."""
+    def _record_breaker(self, queue: ReadyQueue, change: float | bool) -> None:
+        """Record that an attempt opened a worker's breaker, or closed it."""
         worker, stamp = queue.worker.name, self._recorder.stamp()
         if change is True:
             reason = f"{worker} works again"

@@ -1,8 +1,7 @@
-"""The workforce: what all runs of a supervisor share of each worker. It starts nothing.
+"""Shared workers: the load, latency and breaker of each worker, over all runs of a supervisor.
 
-How many tasks a worker has, which run may give it the next one, how long it takes, and its breaker.
-Runs that wait for a worker wait in a queue, one place each, so that a large run never keeps a small
-one waiting for all its tasks.
+Runs that wait for a worker queue for it, each with one place, so that a small run does not wait for
+all tasks of a large one. It starts nothing.
 """
 
 import asyncio
@@ -19,7 +18,7 @@ from leadhand.ports import Clock
 
 Lock = AbstractContextManager[object]
 TeamPath = tuple[str, ...]
-"""The names of the workers that a nested team is within, the outermost first."""
+"""The names of the workers around a nested team, the outermost first."""
 
 
 class Waiter:
@@ -32,7 +31,7 @@ class Waiter:
         self._loop = asyncio.get_running_loop()
 
     def wake(self) -> None:
-        """Have the run look again for what it can start."""
+        """Wake the run's scheduler, from any thread."""
         try:
             here = asyncio.get_running_loop()
         except RuntimeError:
@@ -44,28 +43,28 @@ class Waiter:
 
 
 class SharedWorker:
-    """One worker, over all runs."""
+    """One worker, for all runs."""
 
     def __init__(self, name: str, concurrency: int | None, lock: Lock) -> None:
         self.name = name
         self.concurrency = concurrency
         self.running = 0
-        """Attempts that it makes now."""
+        """Running attempts."""
         self.waiting = 0
         """Tasks that are ready for it."""
         self.latency_s: float | None = None
-        """How long an attempt took it lately."""
+        """Moving average of its attempts."""
         self.code_s: float | None = None
-        """The longest that its code took lately in place of a model."""
+        """The longest recent call of its offline code."""
         self.breaker = Breaker()
         self._queue: dict[Waiter, None] = {}
-        """The runs that could give it a task at once if it were free, in turn."""
-        self._held: dict[Waiter, None] = {}
-        """The runs that wait for the end of its probe."""
+        """The runs that have a task for it, in order of arrival."""
+        self._awaiting_probe: dict[Waiter, None] = {}
+        """The runs to wake when its probe has ended."""
         self._lock = lock
 
     def may_start(self, waiter: Waiter) -> bool:
-        """Whether a run may give it one more task now: there is room, and it is the run's turn."""
+        """Whether a run may start a task on it now: it has room, and it is the run's turn."""
         if self.concurrency is None:
             return True
         with self._lock:
@@ -76,7 +75,7 @@ class SharedWorker:
             return len(self._queue) < free
 
     def take(self, waiter: Waiter, task: str) -> bool:
-        """Give it a task of a run; False if another run, in another thread, was quicker."""
+        """Start a task of a run; False if a run in another thread was faster."""
         with self._lock:
             if not self.may_start(waiter):
                 return False
@@ -85,17 +84,17 @@ class SharedWorker:
             self.breaker.dispatched(task)
             return True
 
-    def give_back(self, waiter: Waiter, took_s: float) -> None:
-        """It has ended an attempt. The run that gives back looks for the next task by itself."""
+    def release(self, waiter: Waiter, took_s: float) -> None:
+        """Note that an attempt ended, and wake the next run; `waiter` itself needs no waking."""
         with self._lock:
             self.running -= 1
             self.latency_s = latency(self.latency_s, took_s)
             self._wake_next(waiter)
 
     def line_up(self, waiter: Waiter, *, wants: bool) -> None:
-        """Join the queue, or leave it to the others.
+        """Join the queue, or leave it.
 
-        A run whose turn it is, and that starts nothing all the same, has other reasons to wait.
+        A run whose turn it is does not queue: it has another reason to wait.
         """
         with self._lock:
             if wants and not self.may_start(waiter):
@@ -104,30 +103,30 @@ class SharedWorker:
                 del self._queue[waiter]
                 self._wake_next(waiter)
 
-    def hold(self, waiter: Waiter) -> None:
-        """Wake a run once the probe has ended."""
+    def wake_after_probe(self, waiter: Waiter) -> None:
+        """Wake the run once the probe has ended."""
         with self._lock:
-            self._held.setdefault(waiter)
+            self._awaiting_probe.setdefault(waiter)
 
     def leave(self, waiter: Waiter, waiting: int) -> None:
-        """A run ends, with so many of its tasks still ready for this worker."""
+        """Forget a run that ends with so many tasks ready for this worker."""
         self.line_up(waiter, wants=False)
         with self._lock:
-            self._held.pop(waiter, None)
+            self._awaiting_probe.pop(waiter, None)
             self.waiting -= waiting
 
-    def wait(self, tasks: int) -> None:
-        """So many more tasks wait for it."""
+    def add_waiting(self, tasks: int) -> None:
+        """Count so many more waiting tasks, or fewer if negative."""
         with self._lock:
             self.waiting += tasks
 
     def ended(
         self, task: str, outcome: Outcome | None, ladder: Ladder, now_s: float
     ) -> float | bool | None:
-        """Tell the breaker of an attempt's end; gives the pause if it opens, True if it closes.
+        """Report an attempt's end to the breaker; returns the pause if it opens, True if it closes.
 
-        Only a failure that a retry could cure counts against the worker, and only an outcome of its
-        own for it. No outcome: the run stopped the attempt.
+        Only transient failures open it, and only `Completed` or `Escalated` close it. `None`: the
+        run stopped the attempt.
         """
         with self._lock:
             breaker = self.breaker
@@ -138,37 +137,37 @@ class SharedWorker:
                 change = breaker.failed(task, outcome.message, ladder, now_s)
             else:
                 breaker.released(task)
-            if self._held and breaker.probe is None:
-                held, self._held = self._held, {}
-                for waiter in held:
+            if self._awaiting_probe and breaker.probe is None:
+                waiters, self._awaiting_probe = self._awaiting_probe, {}
+                for waiter in waiters:
                     waiter.wake()
             return change
 
-    def _wake_next(self, but: Waiter) -> None:
+    def _wake_next(self, besides: Waiter) -> None:
         free = (self.concurrency or 0) - self.running
         for place, waiter in enumerate(self._queue):
             if place >= free:
                 break
-            if waiter is not but:
+            if waiter is not besides:
                 waiter.wake()
 
 
 class SharedWorkers:
-    """The workers of a team and of the teams nested in it. It grows no larger than the team."""
+    """The shared workers of a team and of the teams nested in it."""
 
     def __init__(self, team: Team | None = None, *, lock: Lock | None = None) -> None:
-        """`lock`, one that can be taken again, where runs are in the loops of several threads."""
+        """`lock`: a reentrant lock, if runs are in event loops of several threads."""
         self._lock = lock or nullcontext()
         self._workers: dict[TeamPath, SharedWorker] = {}
         self._same: dict[int, SharedWorker] = {}
-        """By identity: a worker that has several places in the tree is one worker."""
+        """By `id` of the worker: one that occurs twice in the tree is shared."""
         if team is not None:
             for path, worker in _all(team, ()):
                 shared = self._same.get(id(worker)) or self.of(path, worker)
                 self._workers[(*path, worker.name)] = self._same[id(worker)] = shared
 
     def of(self, path: TeamPath, worker: Worker) -> SharedWorker:
-        """What is shared of a worker of the team that is within the workers `path`."""
+        """The shared worker of a team at `path`."""
         key = (*path, worker.name)
         if key not in self._workers:
             shared = SharedWorker("/".join(key), worker.concurrency, self._lock)
@@ -185,7 +184,7 @@ class SharedWorkers:
 def _health(shared: SharedWorker, clock: Clock) -> WorkerHealth:
     breaker, until = shared.breaker, None
     if breaker.status == "open":
-        left_s = max(breaker.until_s - clock.monotonic(), 0.0)
+        left_s = max(breaker.pause_ends_s - clock.monotonic(), 0.0)
         until = clock.now() + dt.timedelta(seconds=left_s)
     return WorkerHealth(
         worker=shared.name,

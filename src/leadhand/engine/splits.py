@@ -1,4 +1,4 @@
-"""Splits: smaller tasks take the place of one; of an approved plan only if the person agrees."""
+"""Splits: smaller tasks replace one; in an approved plan only if the person approves."""
 
 from collections.abc import Callable
 
@@ -6,7 +6,7 @@ from leadhand.contracts import events
 from leadhand.contracts.task import Plan, Task
 from leadhand.engine.amendments import split_up
 from leadhand.engine.approvals import Approvals, Proposal
-from leadhand.engine.attempts import PastAttempt
+from leadhand.engine.attempts import EndedAttempt
 from leadhand.engine.recorder import Recorder
 from leadhand.engine.run_tasks import RunTasks
 
@@ -21,7 +21,7 @@ class Splits:
         self._approvals = approvals
 
     def open_for(self, id: str) -> tuple[Task, ...]:
-        """The parts of a task that were put to a person before the run was resumed, if any."""
+        """The parts whose approval was still open when the run was resumed, if any."""
         state = self._state
         if not (state.amendment_open and state.proposed_for == id and state.proposed):
             return ()
@@ -29,14 +29,14 @@ class Splits:
 
     def split(
         self,
-        attempt: PastAttempt,
+        attempt: EndedAttempt,
         parts: tuple[Task, ...],
         *,
         reason: str,
         by: str,
         otherwise: Callable[[], None],
     ) -> None:
-        """Put `parts` in the place of a task; `otherwise` is called if a person refuses."""
+        """Replace a task by `parts`; `otherwise` is called if a person refuses."""
         if self._state.binding != "asks":
             self._split(attempt, reason, parts)
             return
@@ -52,18 +52,18 @@ class Splits:
             if isinstance(given, Plan):
                 self._split(attempt, reason, parts)
                 return
-            said = (f"task {id!r} is not split: {given}",)
+            problem = f"task {id!r} is not split: {given}"
             self._recorder.record(
-                events.PlanRejected(**self._recorder.stamp(), problems=said, task_id=id)
+                events.PlanRejected(**self._recorder.stamp(), problems=(problem,), task_id=id)
             )
             otherwise()
 
         why = f"Task {id} is too much for one attempt. Splits it into {len(parts)} tasks."
-        self._approvals.put(
+        self._approvals.request(
             Proposal(id, why, by, lambda: split_up(self._state, id, parts), problems, then)
         )
 
-    def _split(self, attempt: PastAttempt, reason: str, parts: tuple[Task, ...]) -> None:
+    def _split(self, attempt: EndedAttempt, reason: str, parts: tuple[Task, ...]) -> None:
         task = attempt.task.task
         after = self._tasks.dependants(task.id)
         self._recorder.record(
@@ -75,6 +75,6 @@ class Splits:
             )
         )
         now = [self._state.tasks[other.id] for other in after]
-        # One that was skipped waits for nothing; but the plan that stands has no loose end.
+        # A skipped task waits for nothing, though its dependencies in the plan are rewired too.
         rewired = [(old, new.task) for old, new in zip(after, now, strict=True) if not new.ended]
         self._tasks.replace(task, parts, rewired)

@@ -1,4 +1,4 @@
-"""How long an attempt itself works, without waiting for rates, the event loop or the interpreter.
+"""How long an attempt works, without its waits for rates, the event loop or the interpreter.
 
 One stopwatch belongs to one attempt; `ExcludedTime` finds it wherever the attempt waits. If a wait
 can't be told from work, the stopwatch keeps both ends of the possible range.
@@ -20,12 +20,12 @@ _CURRENT: ContextVar["Stopwatch | None"] = ContextVar("stopwatch", default=None)
 class Stopwatch:
     """The time of one attempt, from its first step to its end, on the event loop's clock.
 
-    Between steps the attempt waits for something of its own, or for the loop, which tells nobody
-    when it could have gone on. It can't have waited for longer than the loop worked for others.
+    Between steps the attempt waits for its own work, such as a request, or for the loop, and the
+    loop does not tell which. It can't have waited longer than the loop worked for others.
     """
 
     steps_s = 0.0
-    """How long the steps of all attempts of this process have taken together."""
+    """The steps of all attempts of this process together."""
 
     __slots__ = (
         "_aside",
@@ -53,15 +53,15 @@ class Stopwatch:
         self._shorter_s = 0.0
 
     def start(self) -> None:
-        """The first step begins, in the task that makes the attempt."""
+        """Begin the first step, in the task of the attempt."""
         _CURRENT.set(self)
         self._clock = asyncio.get_running_loop().time
         self._started_s = self._since_s = self._clock()
-        # Virtual time passes only while everyone waits: the work of others takes none of it.
+        # Virtual time passes only while everything waits: the work of others takes none of it.
         self._real = abs(self._started_s - time.monotonic()) < 1.0
 
     def pause(self, *, ready: bool) -> None:
-        """A step ends. `ready`: the next may begin at once, so that all until then is waiting."""
+        """End a step. `ready`: the next could begin at once, so all time until then is waiting."""
         if self._clock is None:
             return
         now_s = self._clock()
@@ -70,7 +70,7 @@ class Stopwatch:
         self._cpu_s, self._steps_s = time.thread_time(), Stopwatch.steps_s
 
     def resume(self) -> None:
-        """The next step begins."""
+        """Begin the next step."""
         if self._clock is None:
             return
         now_s = self._clock()
@@ -82,7 +82,7 @@ class Stopwatch:
             self._waited_s += passed_s
             self._waited_high_s += passed_s
         else:
-            # Other programs slow steps down: what they took counts, not their processor time alone.
+            # Other programs slow steps down: their wall time counts, not only their CPU time.
             others_s = Stopwatch.steps_s - self._steps_s
             if self._real:
                 turns_s = ThreadCalls.calls * sys.getswitchinterval()
@@ -90,14 +90,14 @@ class Stopwatch:
             self._waited_high_s += min(passed_s, others_s)
 
     def stop(self) -> None:
-        """The last step has ended."""
+        """End the last step."""
         if self._clock is not None and self._ended_s is None:
             self._ended_s = self._clock()
             if not self._paused:
                 Stopwatch.steps_s += self._ended_s - self._since_s
 
     def work(self) -> AttemptTimes:
-        """What the attempt took, until now if it has not ended."""
+        """How long the attempt worked, until now if it has not ended."""
         if self._clock is None:
             return AttemptTimes(worked_s=0.0, worked_high_s=None, path_s=None)
         ended_s = self._clock() if self._ended_s is None else self._ended_s
@@ -113,22 +113,21 @@ class Stopwatch:
         )
 
     def set_aside(self, change: int) -> int:
-        """How many blocks are timed apart from now on."""
+        """Change the number of `ExcludedTime` blocks that are open, and return it."""
         self._aside += change
         return self._aside
 
     def correct(self, passed_s: float, low_s: float, high_s: float, shorter_s: float) -> None:
-        """Count `low_s` to `high_s` for `passed_s` seconds, and for the longest chain of it so much
-        less."""
+        """Count `low_s` to `high_s` for `passed_s`; the longest chain is `shorter_s` less."""
         self._waited_s += passed_s - high_s
         self._waited_high_s += passed_s - low_s
         self._shorter_s += shorter_s
 
 
 class ExcludedTime:
-    """A part of an attempt that is timed apart: `with aside() as waiting: await a_queue()`.
+    """Time that does not count as work: `with ExcludedTime() as waiting: await a_queue()`.
 
-    It counts for nothing, unless it is said for how much. Outside an attempt it only measures.
+    `took` makes a part of it count. Outside an attempt it only measures.
     """
 
     __slots__ = ("_clock", "_started_s", "_watch", "_worked", "elapsed_s")
@@ -146,13 +145,13 @@ class ExcludedTime:
         self._worked = (low_s, high_s, None)
 
     def took_all(self, low_s: float, high_s: float, *, path_s: float) -> None:
-        """Count the same for several things at once, which are longer than the block together;
-        `path_s` is the longest chain of them."""
+        """Count `low_s` to `high_s` for concurrent work, which may exceed the block's length;
+        `path_s` is its longest chain."""
         self._worked = (low_s, high_s, path_s)
 
     def __enter__(self) -> "ExcludedTime":
         watch = _CURRENT.get()
-        # Of blocks within or beside each other the first one counts.
+        # Of nested or overlapping blocks only the first one counts.
         if watch is not None and watch.set_aside(+1) == 1:
             self._watch = watch
         self._started_s = self._clock()

@@ -1,8 +1,8 @@
-"""How long a call in a thread itself works, without waiting for the interpreter.
+"""How long a call in a thread works, without its waits for the interpreter lock.
 
-The system tells what a thread had of the processor, and nobody tells when it waited for the
-interpreter's lock. What it can have waited follows from what others did meanwhile: a range, that
-closes where the call only computed or only waited for something of its own.
+The system reports a thread's CPU time, but not its waits for the interpreter lock. Their possible
+range follows from what other threads did meanwhile; it is exact if the call only computed, or only
+waited for its own work.
 """
 
 import os
@@ -13,47 +13,47 @@ from types import TracebackType
 from typing import NamedTuple
 
 EXACT = 0.01
-"""A range narrower than this share of the time is none."""
+"""A range narrower than this share of the time counts as exact."""
 
 
 class Turns(NamedTuple):
-    """What the system says of a thread's turns at the processor."""
+    """A thread's turns on the CPU, as the system reports them."""
 
     taken: int
-    """How often it got one."""
+    """Number of turns."""
     queued_s: float
-    """How long it was ready and got none."""
+    """How long it was ready and waited for a turn."""
 
 
 @dataclass(frozen=True, slots=True)
 class ThreadUsage:
-    """What is known of a call in a thread once it is over."""
+    """Measurements of a finished call in a thread."""
 
     wall_s: float
     cpu_s: float
-    """Processor time of its thread."""
+    """CPU time of its thread."""
     process_cpu_s: float
-    """Processor time of the whole process meanwhile."""
+    """CPU time of the whole process meanwhile."""
     turns: Turns | None
-    """None where the system does not tell."""
+    """`None` if the system does not report them."""
     beside: float
     """Calls in other threads at the same time, on average."""
 
     def worked(self, turn_s: float) -> tuple[float, float]:
-        """The least and the most that it can have taken itself; `turn_s` is how long a thread
-        keeps the interpreter from others that want it."""
+        """The least and the most that the call can have worked; `turn_s` is how long a thread may
+        keep the interpreter lock while others wait for it."""
         others_s = max(self.process_cpu_s - self.cpu_s, 0.0)
         blocked_s = max(self.wall_s - self.cpu_s, 0.0)
         if self.turns is None:
             return self.wall_s - min(blocked_s, others_s), self.wall_s
-        # Whoever waits for the interpreter asks for it again after each turn of another thread.
+        # A thread that waits for the lock asks for it again after each turn of another one.
         asked_s = self.turns.taken * turn_s + self.turns.queued_s
         # With those in threads, the event loop's own thread may want it too.
         fair = 2 * self.cpu_s * (self.beside + 1) >= others_s > 0
         if fair and EXACT * self.wall_s < blocked_s <= asked_s:
-            # It wanted the processor all the time, and waited for nothing else. What other
-            # programs took slows work down at any concurrency: at least as it did all threads
-            # together, at most as it did this one, unless they kept several processors busy.
+            # It wanted the CPU all the time and waited for nothing else. Other programs slow work
+            # down at any concurrency: at least as much as all threads together, at most as much as
+            # this one, unless the threads kept several CPUs busy.
             low_s = self.cpu_s * max(self.wall_s / self.process_cpu_s, 1.0)
             alone = self.process_cpu_s <= self.wall_s
             high_s = min(self.cpu_s + self.turns.queued_s, self.wall_s) if alone else low_s
@@ -64,16 +64,16 @@ class ThreadUsage:
 
 
 class ThreadCalls:
-    """How many calls there are in threads. They race for it: a count may be off by one or two."""
+    """Counts calls in threads, without a lock: a count may be off by one or two."""
 
     calls = 0
-    """Under way now."""
+    """Running now."""
     _seconds = 0.0
     _until_s = 0.0
 
     @classmethod
     def changed(cls, by: int, now_s: float) -> float:
-        """Seconds that all calls have taken together so far; `by` of them begin or end now."""
+        """Total seconds of all calls so far; `by` calls begin (or end) now."""
         cls._seconds += cls.calls * max(now_s - cls._until_s, 0.0)
         cls._until_s = now_s
         cls.calls += by
@@ -115,7 +115,7 @@ class ThreadTime:
         self._facts = ThreadUsage(wall_s, cpu_s, process_cpu_s, turns, beside)
 
     def worked(self) -> tuple[float, float]:
-        """The least and the most that the call has taken itself, until now if it has not ended."""
+        """The least and the most that the call worked, until now if it has not ended."""
         facts = self._facts
         if facts is None:
             if not self._started[2]:
@@ -126,7 +126,7 @@ class ThreadTime:
 
 
 def _turns() -> Turns | None:
-    """Of this thread, since it began. Linux tells, if it counts at all."""
+    """This thread's turns since it began; Linux reports them, if it counts them at all."""
     try:
         file = os.open("/proc/thread-self/schedstat", os.O_RDONLY)
     except OSError:

@@ -1,6 +1,6 @@
-"""How long the attempt under way may still take, for tools that divide their time.
+"""The time left to the current attempt, for tools that divide their time.
 
-It is real time, whatever the event loop's clock is: processes and threads know no other.
+It is real time, even in a virtual event loop, because processes and threads know no other.
 """
 
 import math
@@ -11,15 +11,15 @@ from contextvars import ContextVar
 
 
 class _Limit:
-    __slots__ = ("pause", "until_s")
+    __slots__ = ("ends_s", "pause")
 
-    def __init__(self, until_s: float, pause: "Pause") -> None:
-        self.until_s = until_s
+    def __init__(self, ends_s: float, pause: "Pause") -> None:
+        self.ends_s = ends_s
         self.pause = pause
 
 
 Pause = Callable[[], AbstractContextManager[None]]
-"""Gives a block in which the time limit of an attempt does not count down."""
+"""Returns a block in which the time limit of an attempt does not count down."""
 
 
 _CURRENT: ContextVar[_Limit | None] = ContextVar("attempt_time", default=None)
@@ -37,14 +37,14 @@ def attempt_time(seconds: float, *, pause: Pause = nullcontext) -> Generator[Non
     try:
         yield
     finally:
-        limit.until_s = -math.inf
+        limit.ends_s = -math.inf
         _CURRENT.reset(token)
 
 
 def time_left_s() -> float:
-    """Seconds that are left to the attempt; infinite outside one, minus infinite after its end."""
+    """Seconds left to the attempt; infinite outside one, minus infinite after its end."""
     limit = _CURRENT.get()
-    return math.inf if limit is None else limit.until_s - time.monotonic()
+    return math.inf if limit is None else limit.ends_s - time.monotonic()
 
 
 def time_limit_paused() -> AbstractContextManager[None]:

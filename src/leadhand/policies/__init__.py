@@ -1,4 +1,4 @@
-"""What to do about an outcome: pure functions from what happened to what happens next."""
+"""Policies: pure functions from the outcome of an attempt to the next action."""
 
 from leadhand.policies.actions import Action
 from leadhand.policies.history import History, Rules

@@ -1,4 +1,4 @@
-"""The actions a policy can answer with, each with its reason for the log."""
+"""The actions that a policy can return, each with a reason for the log."""
 
 from dataclasses import dataclass
 
@@ -16,7 +16,7 @@ class RetryTask:
 
 @dataclass(frozen=True, slots=True)
 class RefineTask:
-    """The intent is put in words that avoid what went wrong, and the same worker tries again."""
+    """A model rewrites the intent, and the same worker tries again."""
 
     reason: str
 
@@ -32,7 +32,7 @@ class RaiseTier:
 
 @dataclass(frozen=True, slots=True)
 class Fallback:
-    """Another worker tries."""
+    """The worker's fallback tries."""
 
     worker: str
     reason: str
@@ -40,21 +40,21 @@ class Fallback:
 
 @dataclass(frozen=True, slots=True)
 class ReassignTask:
-    """Another worker tries, whom a router has to choose first."""
+    """The router chooses another worker, which tries."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class SplitTask:
-    """Smaller tasks take the place of this one."""
+    """Smaller tasks replace this one."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class SecondOpinion:
-    """Another worker tries too, and the better of the two results is taken."""
+    """Another worker tries too, and the better of the two results is used."""
 
     worker: str
     reason: str
@@ -62,7 +62,7 @@ class SecondOpinion:
 
 @dataclass(frozen=True, slots=True)
 class JudgeOpinions:
-    """There are two results: one of them is taken."""
+    """The judge picks one of two results."""
 
     first: Result
     second: Result
@@ -71,14 +71,14 @@ class JudgeOpinions:
 
 @dataclass(frozen=True, slots=True)
 class AskPerson:
-    """A person says what the worker should know, and the same worker tries again."""
+    """A person is asked, and the same worker tries again with the reply."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class AcceptResult:
-    """A partial result is taken as the result, with `reason` as its flag."""
+    """The partial result becomes the result, with `reason` as its flag."""
 
     result: Result
     reason: str
@@ -92,7 +92,7 @@ class GiveUp:
 
 
 NeedsAdvice = RefineTask | ReassignTask | SplitTask | AskPerson
-"""What somebody has to be asked for first, who may have nothing to say."""
+"""Actions that need advice from a model or a person first; they may have none."""
 Action = (
     RetryTask
     | RaiseTier
@@ -110,4 +110,4 @@ RUNG_OF: dict[type[NeedsAdvice], Rung] = {
     SplitTask: "split",
     AskPerson: "ask_person",
 }
-"""The rung that is passed over where nobody had anything to say."""
+"""The rung to skip if there is no advice."""

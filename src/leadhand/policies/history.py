@@ -1,4 +1,4 @@
-"""What a decision rests on: what was tried for a task, and the team's rules."""
+"""What a decision is based on: the attempts at a task, and the team's rules."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -10,72 +10,71 @@ from leadhand.contracts.retry import Retry
 from leadhand.contracts.team import TIERS, Ladder, RetryRules, Rung, Team, Tier, uses_model
 
 FREE_RETRIES = 10
-"""Attempts after a failure that a run may have whatever its size."""
+"""Failed attempts that a run of any size may retry."""
 
 Unsuccessful = Escalated | Failed
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What was tried for a task so far, and how the run stands."""
+    """The attempts at a task so far, and the state of the run."""
 
     worker: str
-    """Who made the attempt that is being decided on."""
+    """The worker of the last attempt."""
     attempts: int
-    """Attempts made, this one included, and those at the tasks that this one is a part of."""
+    """Attempts so far, including those at the tasks that were split into this one."""
     tried: tuple[str, ...]
     """The worker of each attempt, in order."""
     timeouts: int = 0
-    """Attempts before this one that took too long."""
+    """Attempts before the last one that timed out."""
     timeout_s: float | None = None
-    """How long an attempt may take; None: as long as the run."""
-    until_s: float | None = None
-    """Seconds into the run at which its work has to stop; None: there is no deadline."""
+    """How long an attempt may take; `None`: as long as the run."""
+    work_ends_s: float | None = None
+    """Seconds into the run at which its work must stop; `None` without a deadline."""
     jitter: float = 0.5
-    """Where within its range a wait lies, from 0 to 1; the same for the same attempt."""
+    """Where in its range the wait lies, 0 to 1; the same for the same attempt."""
     tier: str | None = None
     """The tier of model of the last attempt."""
     refined: bool = False
-    """Whether the intent was put in other words before."""
+    """Whether the intent was refined before."""
     splits: int = 0
     """How many splits led to this task."""
     first: Result | None = None
-    """The result that the attempt was to be a second opinion on."""
+    """The first result, if the last attempt was a second opinion."""
     ruled_out: frozenset[Rung] = frozenset()
-    """Rungs that were tried for this very outcome, and nobody had anything to say."""
+    """Rungs not to try: they got no advice for this outcome, or the plan does not allow them."""
     dispatched: int = 1
-    """Tasks that the run has started."""
+    """Tasks that the run started."""
     repeated: int = 0
-    """Attempts of the run that failed and that others followed."""
+    """Failed attempts of the run that another attempt followed."""
     resting: Collection[str] = ()
-    """The workers that get no task now, as their breakers are open."""
+    """The workers whose breakers are open."""
 
     @property
     def by_worker(self) -> int:
-        """Attempts in a row that the last worker made, this one included."""
-        own = takewhile(lambda name: name == self.worker, reversed(self.tried))
-        return sum(1 for _ in own)
+        """How many of the last attempts the worker made in a row."""
+        return sum(1 for _ in takewhile(lambda name: name == self.worker, reversed(self.tried)))
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """The team's rules, as far as a decision needs them."""
+    """The part of a team that decisions need."""
 
     retry: RetryRules = field(default_factory=RetryRules)
     retries: Mapping[str, Retry | Literal[False]] = field(
         default_factory=dict[str, "Retry | Literal[False]"]
     )
-    """Worker -> what it says about being retried, if it says anything."""
+    """Worker -> its own retry rule, if it has one."""
     ladder: Ladder = field(default_factory=Ladder)
     workers: tuple[str, ...] = ()
     fallbacks: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Worker -> the worker that takes over."""
+    """Worker -> its fallback."""
     by_model: frozenset[str] = frozenset()
-    """The workers that a model works for: who are helped by other words and smaller tasks."""
+    """The workers that use a model: another intent or smaller tasks can help them."""
     stronger: Mapping[tuple[str, str], Tier] = field(default_factory=dict[tuple[str, str], Tier])
-    """Worker and tier -> the next tier with other models."""
+    """Worker and tier -> the next higher tier with other models."""
     remedies: bool = False
-    """Whether somebody can refine, route and split."""
+    """Whether a model or a router can refine, reassign and split."""
     person: bool = False
     """Whether there is a person to ask."""
 
@@ -102,21 +101,21 @@ class Rules:
 
 
 def attempts_used_up(history: History, rules: Rules) -> bool:
-    """Whether the task has had all its attempts."""
+    """Whether the task had all its attempts."""
     return history.attempts >= rules.retry.max_attempts
 
 
 def retries_left(history: History, rules: Rules) -> bool:
-    """Whether the run may still follow a failed attempt by another."""
+    """Whether the run may still retry failed attempts."""
     allowed = FREE_RETRIES + rules.retry.retry_share * history.dispatched
     return history.repeated < allowed
 
 
 def is_available(worker: str, history: History) -> bool:
-    """Whether a worker has not tried yet, and its breaker lets it."""
+    """Whether a worker has not tried the task, and its breaker is not open."""
     return worker not in history.tried and worker not in history.resting
 
 
 def ending(outcome: Unsuccessful) -> str:
-    """How an attempt ended, in a word."""
+    """How an attempt ended, in one word."""
     return outcome.reason if isinstance(outcome, Escalated) else outcome.kind

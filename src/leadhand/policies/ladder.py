@@ -2,13 +2,12 @@
 
 Rungs that cannot apply are skipped and cost nothing. The last one, giving up, always applies.
 
-Each dispatch counts as one attempt: a retry, a refined intent, another worker, a stronger model
-and a second opinion alike, and `max_attempts` limits them together. The parts of a split task
-continue the count of the whole task. Asking for advice (a refined intent, the router's choice, the
-parts, a judgement) does not count, nor does a breaker that sends a task to another worker.
+Each dispatch counts as one attempt, whichever rung caused it, and `max_attempts` limits them
+together. The parts of a split task continue its count. Asking for advice (a refined intent, the
+router's choice, the parts, a judgement) does not count, nor does a breaker that sends a task to
+another worker.
 
-The last attempt is the fallback's, if the ladder reaches it and it is free: the worker that has
-failed so far does not use it up.
+The last attempt goes to the fallback, if its rung is still ahead and it is available.
 """
 
 from collections.abc import Callable
@@ -35,10 +34,10 @@ POLICIES: dict[Rung, Policy] = {
 
 
 def decide(outcome: Unsuccessful, history: History, rules: Rules, now_s: float) -> Action:
-    """What happens after an attempt that did not complete; `now_s` is seconds into the run."""
+    """The action after an attempt that did not complete; `now_s` is seconds into the run."""
     if history.first is not None:
         return rungs.after_second_opinion(outcome, history, history.first)
-    # An escalation is an answer, not an outage: the run's budget is for what follows failures.
+    # An escalation is an answer, not an outage: only failures use up the run's retries.
     budget = isinstance(outcome, Escalated) or retries_left(history, rules)
     again = budget and not attempts_used_up(history, rules)
     one_left = history.attempts + 1 == rules.retry.max_attempts
@@ -47,8 +46,8 @@ def decide(outcome: Unsuccessful, history: History, rules: Rules, now_s: float) 
         if rung in history.ruled_out or not (again or rung == "accept"):
             continue
         action = POLICIES[rung](outcome, history, rules, now_s)
-        by_the_same = isinstance(action, RetryTask | RefineTask | RaiseTier)
-        if by_the_same and one_left and "fallback" in order[place:]:
+        same_worker = isinstance(action, RetryTask | RefineTask | RaiseTier)
+        if same_worker and one_left and "fallback" in order[place:]:
             action = rungs.fallback(outcome, history, rules, now_s) or action
         if action is not None:
             return action
@@ -56,7 +55,7 @@ def decide(outcome: Unsuccessful, history: History, rules: Rules, now_s: float) 
 
 
 def rungs_before(rung: Rung, outcome: Unsuccessful, ladder: Ladder) -> frozenset[Rung]:
-    """The rungs that are tried for an outcome before `rung`; none where that is not among them."""
+    """The rungs for an outcome before `rung`; empty if `rung` is not one of them."""
     order = rungs_for(outcome, ladder)
     return frozenset(order[: order.index(rung)] if rung in order else ())
 
@@ -64,7 +63,7 @@ def rungs_before(rung: Rung, outcome: Unsuccessful, ladder: Ladder) -> frozenset
 def rungs_for(outcome: Unsuccessful, ladder: Ladder) -> tuple[Rung, ...]:
     """The rungs for an outcome, in the team's order."""
     if isinstance(outcome, Failed):
-        if outcome.kind == "budget":  # all that needs a model can't be paid for
+        if outcome.kind == "budget":  # a model can't be paid for
             return ("fallback",) if "fallback" in ladder.failed else ()
         return ladder.timeout if outcome.kind == "timeout" else ladder.failed
     match outcome.reason:
