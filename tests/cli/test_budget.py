@@ -65,8 +65,8 @@ def test_dollars_without_a_price_are_refused_in_one_line(
     ended = run(tmp_path, model_server, "Compare the invoices.", *options)
     assert (ended.status, ended.out) == (2, "")
     assert ended.err == (
-        f"leadhand: no price is known of '{UNPRICED}', so a budget in US dollars can't be held: "
-        "give one in tokens instead (--budget-tokens)\n"
+        f"leadhand: the price of '{UNPRICED}' is unknown, so a budget in US dollars can't be "
+        "enforced: give one in tokens instead (--budget-tokens)\n"
     )
     assert model_server.stats().requests == 0
 

@@ -230,8 +230,8 @@ def test_a_call_that_used_more_than_there_was_is_booked_and_told_at_once() -> No
     told, settled = run_virtual(story())
     assert settled == 1_240
     assert told == [
-        "the budget of 1,000 tokens was passed: 1,240 tokens used, as a call used more than "
-        "expected"
+        "the budget of 1,000 tokens was exceeded: 1,240 tokens used, because a call used more "
+        "than expected"
     ]
 
 
@@ -384,7 +384,7 @@ def test_the_cap_is_never_passed_and_nobody_waits_for_ever(
             for one in calls:
                 group.create_task(cancelled(one) if one.ends == "cancelled" else call(one))
         assert ledger.held == NOTHING
-        assert overshoots or ledger.passed is None
-        assert (ledger.passed is not None) == passes(ledger.settled)
+        assert overshoots or ledger.overrun is None
+        assert (ledger.overrun is not None) == passes(ledger.settled)
 
     run_virtual(story())

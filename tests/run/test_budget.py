@@ -88,7 +88,7 @@ def test_a_budget_in_dollars_is_refused_where_a_price_is_unknown(
     own = Worker("own", "Something else", model=MODEL)
     billing = Worker("billing", "Invoices", instructions="You know invoices.")
     mixed = Team("support", model=PRICED, workers=(billing, own))
-    said = f"no price is known of '{MODEL}', .* in tokens instead"
+    said = f"the price of '{MODEL}' is unknown, .* in tokens instead"
     with pytest.raises(InputError, match=said):
         run(Budget(usd=5.0), tasks(2), the_team=mixed)
     assert model_server.stats().requests == 0
@@ -125,7 +125,7 @@ def test_a_call_that_uses_more_than_expected_ends_the_run_at_once_and_says_so(
     answer, _ = run(Budget(tokens=5_000), tasks(9), the_team=the_team, concurrency=1)
     assert model_server.stats().requests == 1
     assert [task.status for task in answer.tasks] == ["completed"] + ["cancelled"] * 8
-    assert "the budget of 5,000 tokens was passed" in answer.gaps[0].why
+    assert "the budget of 5,000 tokens was exceeded" in answer.gaps[0].why
     assert (answer.status, answer.ended_by) == ("partial", "budget")
 
 
@@ -139,7 +139,7 @@ def test_a_budget_that_is_passed_with_everything_done_is_said_all_the_same(
         Budget(tokens=5_000), tasks(1), the_team=Team("support", model=MODEL, workers=(worker,))
     )
     assert (answer.status, answer.ended_by) == ("complete", None)
-    assert "everything was done, but the budget of 5,000 tokens was passed" in caplog.text
+    assert "everything was done, but the budget of 5,000 tokens was exceeded" in caplog.text
 
 
 def test_the_prices_of_agents_and_of_nested_teams_are_asked_for_before_anything_is_spent(
@@ -153,7 +153,7 @@ def test_the_prices_of_agents_and_of_nested_teams_are_asked_for_before_anything_
     for worker, name in ((agent, "test:test"), (nested, MODEL)):
         billing = Worker("billing", "Invoices", instructions="You know invoices.")
         mixed = Team("support", model=PRICED, workers=(billing, worker))
-        with pytest.raises(InputError, match=f"no price is known of '{name}'"):
+        with pytest.raises(InputError, match=f"the price of '{name}' is unknown"):
             run(Budget(usd=5.0), tasks(2), the_team=mixed)
     assert model_server.stats().requests == 0
 

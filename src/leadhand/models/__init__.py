@@ -1,7 +1,7 @@
-"""Models: which one does what, how it is reached, and every call written down.
+"""Models: choosing, connecting and calling them, with rates, budgets and a record of every call.
 
-Names resolve on first use: what calls models weighs a second and more, and a run without one never
-needs it.
+Names resolve on first use: the modules that call models take more than a second to import, and a
+run without a model never needs them.
 """
 
 from typing import TYPE_CHECKING

@@ -1,7 +1,7 @@
-"""Admission: what a call has to pass before it is made, and where it is booked afterwards.
+"""Admission: a call reserves budget and rate before it is made, and is settled afterwards.
 
-First the run's budget, then the model's rates, always in this order: whoever waits for money holds
-no place that others need to spend theirs. Both are given back whatever becomes of the call.
+First the run's budget, then the model's rates, always in this order: a call that waits for budget
+takes up no rate that other calls could use. Both are released however the call ends.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from leadhand.models.rates import RateUse
 
 
 class CallReservation:
-    """What one call waits for, and what it is booked at once it is over."""
+    """The budget and rate of one call: reserved before it, settled after it."""
 
     def __init__(
         self,
@@ -30,7 +30,7 @@ class CallReservation:
     ) -> None:
         self.expected = Amount(requests=1)
         self.booked = NOTHING
-        """Nothing as long as the call was not made."""
+        """What the call is settled at; nothing until it is made."""
         self._forecast, self._limiter = connection.forecast, connection.limiter
         self._account = account
         self._reserved = False
@@ -44,9 +44,9 @@ class CallReservation:
                 self.expected = self.expected._replace(nano_usd=price)
 
     async def admit(self, role: str) -> None:
-        """Wait until the call may be made; to be followed by `settle`, whatever happens.
+        """Wait until the call may be made; must be followed by `settle`, whatever happens.
 
-        Raises `BudgetUsedUp` where the run's account does not reach for it.
+        Raises `BudgetUsedUp` if the run's budget is too small for it.
         """
         if self._account is not None:
             await self._account.reserve(self.expected, role=role)
@@ -54,7 +54,7 @@ class CallReservation:
         self._share = await self._limiter.enter(self.expected.tokens)
 
     def settle(self) -> None:
-        """Give back what the call took, and book what it used."""
+        """Release what the call reserved, and book what it used."""
         if self._share is not None:
             self._limiter.correct(self._share, self.booked.tokens)
             self._limiter.leave()
@@ -62,18 +62,18 @@ class CallReservation:
             self._account.settle(self.expected, self.booked)
 
     def sent(self) -> None:
-        """The call is made: from here on it may have to be paid for, answered or not."""
+        """Note that the call is made: it may have to be paid for, even without an answer."""
         self.booked = self.expected
 
     def refused(self) -> None:
-        """The model did not take the call, and asks no money for it."""
+        """Note that the model refused the call, which then costs nothing."""
         self.booked = Amount(requests=1)
 
     def answered(self, usage: Usage) -> None:
-        """The answer came, and this is what it took."""
+        """Note the usage of the answer."""
         tokens_in, tokens_out = usage.input_tokens, usage.output_tokens
         if not (tokens_in or tokens_out):
-            return  # unknown: what was expected stays booked
+            return  # unknown: the expected usage stays booked
         self._forecast.learn(tokens_out)
         if not self._counts:
             return
@@ -91,13 +91,13 @@ def _price(connection: Connection, tokens_in: int, tokens_out: int) -> int:
 
 
 def check_price(connection: Connection, account: Account) -> None:
-    """Raises `InputError` where the account is in dollars and nobody knows what the model costs."""
+    """Raises `InputError` if the account is in dollars and the model's price is unknown."""
     if account.ledger.budget.usd is not None and connection.forecast.usd(1, 1) is None:
         raise InputError(_without_price(connection.name))
 
 
 def _without_price(name: str) -> str:
     return (
-        f"no price is known of {name!r}, so a budget in US dollars can't be held: "
+        f"the price of {name!r} is unknown, so a budget in US dollars can't be enforced: "
         "give one in tokens instead (--budget-tokens)"
     )

@@ -1,8 +1,8 @@
-"""Request bodies of the OpenAI SDK: what pydantic-ai built goes out as it is.
+"""Request bodies of the OpenAI SDK: those of pydantic-ai are sent unchanged.
 
-The SDK compares every part of a conversation with every type that it may have, and changes nothing:
-it is JSON already. That is a third of what a short call costs, and grows with the conversation. A
-body's `extra_body`, which is public, is not compared.
+The SDK compares every part of a conversation with every type that it may have and changes nothing,
+because it is JSON already. That is a third of a short call's cost and grows with the conversation.
+The SDK does not compare the public parameter `extra_body`.
 """
 
 from collections.abc import Awaitable, Callable
@@ -11,16 +11,16 @@ from typing import cast
 from openai import AsyncOpenAI
 
 _LONG = ("messages", "input", "tools")
-"""What grows with a conversation and a team's tools."""
+"""The lists that grow with a conversation and a team's tools."""
 
 _Create = Callable[..., Awaitable[object]]
 
 
 def send_as_built(sdk: object) -> None:
-    """Have the APIs that `sdk`, a client, has loaded take their bodies as they are."""
+    """Make the loaded APIs of the client `sdk` send request bodies unchanged."""
     if not isinstance(sdk, AsyncOpenAI):
         return
-    # Asking for an API would load it, which takes a tenth of a second.
+    # Accessing an API as an attribute would load it, which takes a tenth of a second.
     loaded = vars(sdk)
     chat: object = loaded.get("chat")
     for api in (loaded.get("responses"), vars(chat).get("completions") if chat else None):

@@ -1,7 +1,7 @@
-"""Calls to models: the one place where a model is asked, and every call is written down.
+"""Calls to models: the one place where models are called and every call is recorded.
 
-A call waits where the model asks for it, is made again where it was lost on the way, and goes to
-the tier's next model after that. None of this is an attempt of the task that it is for.
+A call waits if the model asks for it, is repeated if the connection was lost, and then goes to the
+tier's next model. None of this counts as an attempt of a task.
 """
 
 import asyncio
@@ -40,14 +40,14 @@ from leadhand.models.replay import Replay, dump_response, request_hash
 from leadhand.models.usage import usage_of
 
 MAX_TRIES = 4
-"""Calls to one model for one answer, counting the first."""
+"""Calls to one model for one answer, including the first."""
 MAX_MALFORMED = 2
-"""Of these, those that may end in something that is no answer."""
+"""How many of them may return something that is not a response."""
 MAX_OUTPUT_BYTES = 1_000_000
-"""How long an answer, or the arguments of a tool call, may be if nothing else is said."""
+"""The default limit for an answer, and for the arguments of a tool call."""
 
 _STREAMED = ("planner", "synthesizer")
-"""Roles whose answers are shown as they come. Workers are many, and are not."""
+"""Roles whose answers are shown as they are written. Workers are too many for that."""
 
 _log = logging.getLogger("leadhand")
 
@@ -59,7 +59,7 @@ _CANCELLED = Failure("unreachable", "the call was cancelled before it was answer
 
 @dataclass(frozen=True, slots=True)
 class Requester:
-    """On whose behalf a model is asked, for the log."""
+    """The role or attempt on whose behalf a model is called, for the log."""
 
     role: str
     task_id: str | None = None
@@ -68,17 +68,17 @@ class Requester:
 
 @dataclass(frozen=True)
 class CallRequest:
-    """What a model is asked, besides the conversation so far; one will do for many calls."""
+    """A request without its messages; it can be reused for many calls."""
 
     instructions: str
     """The system prompt. It comes first and stays the same, so that providers' caches work."""
     tools: Sequence[ToolDefinition] = ()
     output: ToolDefinition | None = None
-    """The form of the answer, as the tool that takes it; the model's profile decides whether it is
-    asked for as a tool, as native JSON or in words. None: plain text."""
+    """The schema of the answer, as an output tool; the model's profile decides whether it is sent
+    as a tool, as native JSON or in the prompt. None: plain text."""
     settings: Mapping[str, JsonValue] = field(default_factory=dict[str, JsonValue])
     max_bytes: int = MAX_OUTPUT_BYTES
-    """Of the answer, and of a tool call's arguments."""
+    """Limit for the answer, and for the arguments of a tool call."""
 
     @cached_property
     def model_settings(self) -> ModelSettings | None:
@@ -87,7 +87,7 @@ class CallRequest:
 
     @cached_property
     def parameters(self) -> ModelRequestParameters:
-        """All the rest as pydantic-ai takes it."""
+        """Everything else as pydantic-ai takes it."""
         instructions = [InstructionPart(self.instructions)] if self.instructions else None
         output = self.output
         if output is None:
@@ -115,31 +115,31 @@ class _Question:
     settings: ModelSettings | None
     parameters: ModelRequestParameters
     hash: str
-    """Of all that is asked."""
+    """`request_hash` of the request."""
 
 
 class Caller:
-    """Asks the models of one run."""
+    """Calls the models of one run."""
 
     def __init__(
         self, connections: Connections, recorder: Recorder, *, account: Account | None = None
     ) -> None:
-        """`account` is what the run may spend; without one there is no bound."""
+        """`account` is what the run may spend; None: unlimited."""
         self._connections = connections
         self._account = account
         self._replay = Replay(recorder.past)
         self._without_usage: set[str] = set()
-        """The models of which it was said that they don't report their usage."""
+        """The models for which a warning about missing usage was logged."""
         self.recorder = recorder
 
     def nested(self, recorder: Recorder, account: Account | None) -> "Caller":
-        """The caller of a run inside the run: over the same connections, in its own name."""
+        """The caller of a nested run, which shares the connections and records its own calls."""
         caller = Caller(self._connections, recorder, account=account)
         caller._without_usage = self._without_usage
         return caller
 
     def model(self, spec: ModelSpec) -> Model:
-        """The model itself, for what has to name it. Raises `InputError` where there is none."""
+        """The pydantic-ai model of `spec`. Raises `InputError` if it can't be connected."""
         return self._connections.to(spec).model
 
     async def ask(
@@ -150,12 +150,12 @@ class Caller:
         request: CallRequest,
         models: Sequence[ModelSpec],
     ) -> tuple[ModelResponse, Usage]:
-        """The answer of the first of `models` that gives one, and what it used.
+        """The response of the first of `models` that answers, and its usage.
 
-        Where the run had asked the very same before it was resumed, that is the answer.
+        If the run sent the same request before it was resumed, the recorded response is returned.
 
-        Raises `ModelError` where none does, its kind `BudgetUsedUp` where the budget does not
-        reach for the call, and `InputError` for a model that can't be connected.
+        Raises `ModelError` if none answers, `BudgetUsedUp` if the budget is too small for the call,
+        and `InputError` for a model that can't be connected.
         """
         hash = request_hash(messages, request.parameters)
         if (
@@ -182,9 +182,9 @@ class Caller:
         parameters: ModelRequestParameters,
         model: ModelSpec,
     ) -> ModelResponse:
-        """The answer to a request that another loop, pydantic-ai's own say, put together.
+        """The response to a request that another loop built, such as pydantic-ai's own.
 
-        Raises `ModelError` where none comes.
+        Raises `ModelError` if there is none.
         """
         hash = request_hash(messages, parameters)
         if (
@@ -207,16 +207,18 @@ class Caller:
         watch = self._watch(requester, connection)
         paused_s = 0.0
         for number in range(1, MAX_TRIES + 1):
-            bill = self._bill(question, connection)
+            reservation = CallReservation(
+                connection, self._account, question.messages, question.settings, question.parameters
+            )
             try:
                 with ExcludedTime() as queue:
-                    await bill.admit(requester.role)
+                    await reservation.admit(requester.role)
                     place = await connection.gate.enter(since=came)
                 queued_s = paused_s + queue.elapsed_s
                 if place is None:
                     break
                 started_s = asyncio.get_running_loop().time()
-                bill.sent()
+                reservation.sent()
                 try:
                     answer = await exchange(
                         connection,
@@ -234,11 +236,11 @@ class Caller:
                         answer,
                         self._answered(question, connection, answer, started_s, queued_s),
                     )
-                    bill.answered(answer[1])
+                    reservation.answered(answer[1])
                 elif answer.kind not in ("malformed", "too_large") and answer is not CUT_OFF:
-                    bill.refused()
+                    reservation.refused()
             finally:
-                bill.settle()
+                reservation.settle()
             if not isinstance(answer, Failure):
                 await self.recorder.commit()
                 return answer
@@ -246,7 +248,7 @@ class Caller:
             malformed += failure.kind == "malformed"
             transient = failure.transient or (watch is not None and "stream" in failure.message)
             again = transient and number < MAX_TRIES and malformed < MAX_MALFORMED
-            watch = None  # what went wrong may be the stream
+            watch = None  # the stream may have caused the failure
             wait_s = self._wait_s(connection, failure, number)
             self._failed(
                 requester,
@@ -261,13 +263,13 @@ class Caller:
                 break
             with ExcludedTime() as pause:
                 await asyncio.sleep(wait_s)
-                if failure.kind != "overloaded":  # else it is for the model's limit that it waits
+                if failure.kind != "overloaded":  # otherwise it waits because of the model's limit
                     pause.took(wait_s, wait_s)
             paused_s = pause.elapsed_s if failure.kind == "overloaded" else 0.0
         return failure
 
     def _watch(self, requester: Requester, connection: Connection) -> TextListener | None:
-        """What shows an answer as it comes; none for workers, and if no one watches the run."""
+        """Shows an answer as it is written; None for workers, and if the run is not watched."""
         watch = progress_listener()
         if watch is None or requester.role not in _STREAMED or not connection.streams:
             return None
@@ -278,12 +280,8 @@ class Caller:
 
         return show
 
-    def _bill(self, question: _Question, connection: Connection) -> CallReservation:
-        asked = (question.messages, question.settings, question.parameters)
-        return CallReservation(connection, self._account, *asked)
-
     def _wait_s(self, connection: Connection, failure: Failure, number: int) -> float:
-        """Seconds until the next try: this call's own, or everyone's where that is longer."""
+        """Seconds until the next try: the longer of this call's pause and the gate's."""
         own_s = pause_s(failure.retry_after_s, number, self._connections.jitter())
         return max(own_s, connection.gate.closed_s)
 

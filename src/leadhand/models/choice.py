@@ -1,7 +1,7 @@
 """Chooses the models of a team, on the command line and for a `Team(model="auto")` in Python.
 
-Says what it found and why. Asks no model, spends nothing and loads nothing heavy: that the names
-are good is checked by `leadhand.models.names`, once there are any.
+Says what it found and why. Calls no model, spends nothing and imports nothing slow:
+`leadhand.models.names` checks the chosen names.
 """
 
 import dataclasses
@@ -16,10 +16,10 @@ from leadhand.models.detection import LOCAL_SERVERS, LocalServer, local_model
 from leadhand.plans.nesting import inherited
 
 NO_MODEL = "none"
-"""What `--model` and `LEADHAND_MODEL` may say in place of a name."""
+"""The value of `--model` and `LEADHAND_MODEL` for no model."""
 VARIABLE = "LEADHAND_MODEL"
 AUTO = "auto"
-"""What a team's `model` says to have models looked for in Python, as the command line does."""
+"""The value of a team's `model` to look for models in Python as the command line does."""
 LISTING_TIMEOUT_S = 10.0
 """How long the endpoint at OPENAI_BASE_URL has to list its models."""
 
@@ -32,7 +32,7 @@ class ModelChoice:
     why: str
     """What was found and where, in one line."""
     environ: Mapping[str, str] = field(default_factory=dict[str, str])
-    """What the environment has to say besides, for the models to be reached."""
+    """Environment variables to set so that the models can be reached."""
 
 
 async def choose(
@@ -43,9 +43,9 @@ async def choose(
     environ: Mapping[str, str],
     servers: Sequence[LocalServer] = LOCAL_SERVERS,
 ) -> ModelChoice:
-    """The team with the models that were asked for, else its own, else those that are at hand.
+    """The team with the models asked for, else its own, else those that are available.
 
-    Raises `InputError` where what was asked for contradicts itself or can't be found out.
+    Raises `InputError` if options contradict each other, or an endpoint's models can't be listed.
     """
     if no_model and model is not None:
         raise InputError("--model and --no-model exclude each other: give one of them")
@@ -65,7 +65,7 @@ async def choose(
 
 
 def is_auto(team: Team) -> bool:
-    """Whether models are to be looked for, for `team` or for a team nested in it."""
+    """Whether `team`, or a team nested in it, asks to look for models."""
     inner = (worker.team for worker in team.workers if worker.team is not None)
     return team.model == AUTO or any(is_auto(one) for one in inner)
 
@@ -73,9 +73,9 @@ def is_auto(team: Team) -> bool:
 async def resolve_auto(
     team: Team, environ: Mapping[str, str], servers: Sequence[LocalServer] = LOCAL_SERVERS
 ) -> ModelChoice:
-    """The team with a model wherever it says `auto`; teams that do not say it keep what they have.
+    """The team with `auto` replaced by models, in nested teams too.
 
-    Raises `InputError` where what the environment says can't be used.
+    Raises `InputError` if the environment's settings can't be used.
     """
     if team.model == AUTO:
         return await choose(team, model=None, no_model=False, environ=environ, servers=servers)
@@ -91,7 +91,7 @@ async def resolve_auto(
 
 
 def _without_auto(team: Team) -> Team:
-    """The team as if no model were named where it says `auto`, nested teams too."""
+    """The team with `auto` removed, in nested teams too."""
     if not is_auto(team):
         return team
     workers = tuple(
@@ -104,7 +104,7 @@ def _without_auto(team: Team) -> Team:
 
 
 def _check_address(variable: str, address: str) -> None:
-    """Raises `InputError` where no HTTP server can be at `address`; none is as good as unset."""
+    """Raises `InputError` if `address` is not an HTTP URL; an empty one counts as unset."""
     try:
         parts = urlsplit(address)
         usable = parts.scheme in ("http", "https") and bool(parts.hostname)
@@ -118,10 +118,10 @@ def _check_address(variable: str, address: str) -> None:
 
 
 def models_by_role(team: Team) -> dict[str, str]:
-    """Which model each role and worker of `team` would use, by name; empty where it has none.
+    """The model of each role and worker of `team`, by name; empty if the team has no model.
 
-    A worker whose work is done by a function has `function`; where a team does it, each of its
-    own roles and workers has its model, by names such as `legal/planner`.
+    For a worker that is a function it is `function`; the roles and workers of a nested team have
+    names such as `legal/planner`.
     """
     used = _roles(inherited(team))
     return {name: spec or "function" for name, spec in used.items()} if any(used.values()) else {}
@@ -142,7 +142,7 @@ def _roles(team: Team) -> dict[str, str | None]:
 
 
 def models_of(team: Team) -> list[ModelSpec]:
-    """Every model that a team and those nested in it name, each once, those of the tiers first."""
+    """The distinct models of a team and its nested teams, those of the tiers first."""
     named = [spec for specs in team.tiers.values() for spec in specs]
     named += [role.model for role in team.roles.values()]
     for worker in team.workers:
@@ -212,14 +212,14 @@ async def _first_listed(base_url: str, key: str | None) -> str:
 
 
 def _without_secrets(url: str) -> str:
-    """The address without what may be a password or a key in it."""
+    """The address without parts that may contain a password or a key."""
     scheme, _, rest = url.partition("://")
     place = rest.partition("?")[0].partition("#")[0]
     return f"{scheme}://{place.rpartition('@')[2]}"
 
 
 def _stripped(team: Team) -> Team:
-    """The team without any model, nested teams too: functions stay."""
+    """The team and its nested teams without models; functions stay."""
     return dataclasses.replace(
         team,
         model=None,
@@ -235,7 +235,7 @@ def _stripped(team: Team) -> Team:
 
 
 def _addressed(team: Team, environ: Mapping[str, str]) -> Team:
-    """The team with every bare name made `openai-chat:name`, where OPENAI_BASE_URL is set."""
+    """The team with bare names changed to `openai-chat:name` if OPENAI_BASE_URL is set."""
 
     def role(given: Role) -> Role:
         return dataclasses.replace(given, model=_address(given.model, environ))

@@ -1,7 +1,7 @@
-"""HTTP clients for model endpoints: an answer is read up to a limit, and redirects stay in place.
+"""HTTP clients for model endpoints: they read responses up to a limit and refuse most redirects.
 
-Both hold for every transport, since they are hooks of the client: the limit counts what comes over
-the wire and what it inflates to, of streams and error bodies too.
+Both are hooks of the client and so hold for every transport. The limit applies to the bytes on the
+wire and to the decompressed bytes, of streams and error bodies too.
 """
 
 import functools
@@ -23,20 +23,20 @@ MAX_RESPONSE = "LEADHAND_MAX_RESPONSE"
 """The environment variable with the limit: bytes, or a number with kB, MB or GB."""
 DEFAULT_MAX_BYTES = 16_000_000
 MAX_REDIRECTS = 3
-"""Within one endpoint, for one request."""
+"""Redirects within one endpoint that one request follows."""
 
 _NO_COUNT = re.compile(
     rb'("(?:prompt|completion|total)_tokens"\s*:\s*)'
     rb'(?:-?NaN|-?Infinity|"(?:[^"\\]|\\.)*"|null|-?\d+(?=[.eE])[\d.eE+-]+|\d{12,}|\[\s*\]|\{\s*\})'
 )
-"""A count of tokens that is none. In a completion such a key has no place but its usage: arguments
-of tools are strings, whose quotes are escaped. The SDK would refuse the answer because of it."""
+"""An invalid token count, because of which the SDK would refuse the whole response. Such a key
+occurs only in a completion's usage: arguments of tools are strings, whose quotes are escaped."""
 _SIZE = re.compile(r"(\d{1,12})\s*(|k|m|g|kb|mb|gb|b)", re.IGNORECASE)
 _FACTORS = {"": 1, "b": 1, "k": 1_000, "m": 1_000_000, "g": 1_000_000_000}
 
 
 class ResponseTooLarge(LeadhandError):
-    """An endpoint's answer is longer than `max_bytes`; the rest was not read."""
+    """An endpoint's response is longer than `max_bytes`; the rest was not read."""
 
     def __init__(self, max_bytes: int) -> None:
         self.max_bytes = max_bytes
@@ -59,7 +59,7 @@ class RedirectRefused(LeadhandError):
 
 
 def max_bytes() -> int:
-    """How long an endpoint's answer may be. Raises `InputError` where the variable is no size."""
+    """The limit for an endpoint's response. Raises `InputError` if the variable is not a size."""
     given = os.environ.get(MAX_RESPONSE, "").strip()
     if not given:
         return DEFAULT_MAX_BYTES
@@ -71,17 +71,17 @@ def max_bytes() -> int:
 
 
 def model_client() -> httpx2.AsyncClient:
-    """A client for the SDKs, over aiohttp, which takes a quarter to a half off a call's cost."""
+    """A client for the SDKs over aiohttp, which saves a quarter to a half of a call's CPU time."""
     return _guarded(DefaultAioHttpClient(verify=_certificates()))
 
 
 def httpx_client() -> httpx2.AsyncClient:
-    """The same of httpx, which some SDKs want in place of httpx2."""
+    """The same with httpx, which some SDKs require instead of httpx2."""
     return _guarded(cast("Callable[[], httpx2.AsyncClient]", models.create_async_http_client)())
 
 
 def _guarded(client: httpx2.AsyncClient) -> httpx2.AsyncClient:
-    """`client`, held to the limit and to the endpoint that a request is sent to."""
+    """`client` with both hooks."""
     limit = max_bytes()
     client.max_redirects = MAX_REDIRECTS
 
@@ -94,7 +94,7 @@ def _guarded(client: httpx2.AsyncClient) -> httpx2.AsyncClient:
 
 
 def check_redirect(response: httpx2.Response) -> None:
-    """Raises `RedirectRefused` for a response that points to another host, port or scheme."""
+    """Raises `RedirectRefused` for a redirect to another host, port or scheme."""
     if not response.has_redirect_location:
         return
     asked = response.request.url
@@ -107,12 +107,12 @@ def check_redirect(response: httpx2.Response) -> None:
 
 
 def _origin(url: httpx2.URL) -> str:
-    """Scheme, host and port: no path, which may hold a key."""
+    """Scheme, host and port, without the path, which may contain a key."""
     return f"{url.scheme}://{url.netloc.decode('ascii', 'replace').rpartition('@')[2]}"
 
 
 class _Bounded(httpx2.AsyncByteStream):
-    """A response's body, inflated; raises `ResponseTooLarge` beyond a limit."""
+    """A response's decompressed body; raises `ResponseTooLarge` beyond a limit."""
 
     def __init__(self, response: httpx2.Response, limit: int) -> None:
         self._raw = cast("httpx2.AsyncByteStream", response.stream)
@@ -158,13 +158,13 @@ class _Bounded(httpx2.AsyncByteStream):
 
 @functools.cache
 def _bounded(module: str) -> type[_Bounded]:
-    """The same for the library that `module` is of: each takes streams of its own kind only."""
+    """`_Bounded` for the library of `module`: httpx and httpx2 accept only their own streams."""
     kind: type[object] = sys.modules[module.partition(".")[0]].AsyncByteStream
     return _Bounded if issubclass(_Bounded, kind) else type("_Bounded", (_Bounded, kind), {})
 
 
 class _Counted(httpx2.AsyncByteStream):
-    """What comes over the wire, up to the limit."""
+    """The bytes on the wire, up to the limit."""
 
     def __init__(self, raw: httpx2.AsyncByteStream, limit: int) -> None:
         self._raw = raw
@@ -181,5 +181,5 @@ class _Counted(httpx2.AsyncByteStream):
 
 @functools.cache
 def _certificates() -> ssl.SSLContext:
-    # Reading them takes as long as twenty calls' own work: once is enough for a process.
+    # Reading them takes as long as the CPU work of twenty calls, so it is done once per process.
     return httpx2.create_ssl_context()

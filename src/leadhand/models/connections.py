@@ -1,7 +1,7 @@
-"""Connections to models: from `provider:model` to a pydantic-ai `Model` that can be asked.
+"""Connections to models: from `provider:model` to a pydantic-ai `Model` that can be called.
 
-Each provider has one HTTP client, with the limits of `clients`. The SDKs' own retries are off:
-waiting is the gate's business. A `Model` that is handed in keeps its own client.
+Each provider has one HTTP client, with the limits of `clients`. The SDKs' own retries are off,
+because the gate decides when to wait. A `Model` object of the user keeps its own client.
 """
 
 import asyncio
@@ -32,31 +32,31 @@ from leadhand.models.gate import Gate
 from leadhand.models.rates import NO_RATE, Limiter, limiter_of
 
 LOOPBACK_ONLY = "LEADHAND_LOOPBACK_ONLY"
-"""The environment variable that, set to 1, bars every model that is not on this machine."""
+"""The environment variable that, set to 1, forbids every model that is not on this machine."""
 
 _HTTPX = ("cohere", "groq")
-"""Providers whose SDKs take a client of httpx, where the others take one of httpx2."""
+"""Providers whose SDKs take a client of httpx; the others take one of httpx2."""
 _OWN_CLIENT = ("huggingface",)
-"""Providers that refuse a client; those of AWS and xAI have no such parameter. Their SDKs connect
-by themselves, and the limits of `clients` don't cover them."""
+"""Providers that refuse a client; those of AWS and xAI have no parameter for one. Their SDKs make
+their own, and the limits of `clients` don't apply to them."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Connection:
-    """A model that can be asked, and what stands before it."""
+    """A model that can be called, with its limits."""
 
     name: str
     """`provider:model`."""
     model: Model
     limiter: Limiter
-    """Shared with all other runs of this process that ask the same model."""
+    """Shared by all runs of this process that call the same model."""
     forecast: Forecast
     streams: bool = False
-    """Whether its answers are streamed: a `Model` that is handed in may not know how."""
+    """Whether its responses can be streamed; a `Model` object of the user may not support it."""
 
     @property
     def gate(self) -> Gate:
-        """Holds calls back while the model is overloaded."""
+        """Delays calls while the model is overloaded."""
         return self.limiter.gate
 
 
@@ -64,7 +64,7 @@ class Connections:
     """The models of a run, connected on first use and closed with the `async with` block."""
 
     def __init__(self, *, rates: Mapping[str, Rate] | None = None, seed: int | None = None) -> None:
-        """`rates` are by model name; `seed` makes the jitter of the gates repeatable."""
+        """`rates` are by model name; `seed` makes the gates' jitter reproducible."""
         self._rates = rates or {}
         self._random = random.Random(seed)
         self._found: dict[object, Connection] = {}
@@ -88,7 +88,7 @@ class Connections:
             await client.aclose()
 
     def to(self, spec: ModelSpec) -> Connection:
-        """The connection to a model. Raises `InputError` that says why there can be none."""
+        """The connection to a model. Raises `InputError` if it can't be connected."""
         key: object = spec if isinstance(spec, str) else id(spec)
         found = self._found.get(key)
         if found is None:
@@ -102,7 +102,7 @@ class Connections:
         return found
 
     async def open(self, spec: ModelSpec) -> Connection:
-        """The same; an HTTP client of the model's own is ready, and closed with the block."""
+        """The same, with the model's own HTTP client opened; it is closed with the block."""
         connection = self.to(spec)
         if connection not in self._open:
             async with self._opening:
@@ -112,7 +112,7 @@ class Connections:
         return connection
 
     def jitter(self) -> float:
-        """A number from 0 to 1, another one each time."""
+        """A random number from 0 to 1."""
         return self._random.random()
 
     def _connect(self, spec: ModelSpec) -> Model:
@@ -128,8 +128,8 @@ class Connections:
         return model
 
     def _provider(self, name: str) -> Provider[object]:
-        """The provider of that name. Its models share it, and it shares its client with no other:
-        some providers put a key of their own on theirs."""
+        """The provider of that name, shared by its models. Providers don't share HTTP clients,
+        because some of them store their key in the client."""
         if name not in self._providers:
             self._providers[name] = self._new_provider(name)
         return self._providers[name]
@@ -156,7 +156,7 @@ def _as_model(spec: ModelSpec) -> Model | None:
 
 
 def _with_provider(spec: str) -> str:
-    """A bare name is a chat-completions model where `OPENAI_BASE_URL` says who speaks it."""
+    """`spec`, with `openai-chat:` before a bare name if `OPENAI_BASE_URL` is set."""
     return f"openai-chat:{spec}" if ":" not in spec and os.environ.get("OPENAI_BASE_URL") else spec
 
 
@@ -164,7 +164,7 @@ def _check_place(model: Model) -> None:
     if os.environ.get(LOOPBACK_ONLY) != "1":
         return
     if model.system in ("test", "function"):
-        return  # they have no place: pydantic-ai's own stand-ins
+        return  # pydantic-ai's own fakes have no address
     host = urlsplit(model.base_url or "").hostname or ""
     if host != "localhost" and not _is_loopback(host):
         where = host or "an unknown place"

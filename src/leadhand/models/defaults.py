@@ -1,6 +1,6 @@
-"""Which models an API key in the environment stands for: one table, to be read and kept current.
+"""The default models for each API key in the environment: one table, to be kept current.
 
-Names are pydantic-ai's. Nothing is imported and nothing is asked here.
+Names are pydantic-ai's. Nothing is imported or requested here.
 """
 
 import importlib.util
@@ -12,18 +12,18 @@ from leadhand.contracts.team import TIERS, Tier
 
 @dataclass(frozen=True, slots=True)
 class KeyedProvider:
-    """A provider that is used where its key is set."""
+    """A provider that is used if its key is set."""
 
     variable: str
     """The environment variable that holds the key."""
     provider: str
-    """As pydantic-ai names it."""
+    """Its name in pydantic-ai."""
     package: str
-    """What its client is imported from; some providers speak another one's protocol."""
+    """The package of its client; some providers use another provider's protocol."""
     models: tuple[str, str, str]
     """The model of each tier: fast, standard, strong."""
     extra: str = ""
-    """The extra of pydantic-ai-slim that brings `package`, where the usual install lacks it."""
+    """The extra of pydantic-ai-slim that installs `package`, if leadhand itself does not."""
 
     @property
     def tiers(self) -> dict[Tier, str]:
@@ -53,7 +53,7 @@ _GROK = ("grok-4-1-fast-reasoning", "grok-4.3", "grok-4.7")
 _CEREBRAS = ("gpt-oss-120b", "gpt-oss-120b", "gpt-oss-120b")
 
 PROVIDERS: tuple[KeyedProvider, ...] = (
-    # The first whose key is set is taken.
+    # The first one whose key is set is used.
     KeyedProvider("OPENAI_API_KEY", "openai", "openai", _GPT),
     KeyedProvider("ANTHROPIC_API_KEY", "anthropic", "anthropic", _CLAUDE),
     KeyedProvider("GOOGLE_API_KEY", "google", "google.genai", _GEMINI, "google"),

@@ -1,7 +1,7 @@
-"""Finds a model server that runs on this machine. Asks loopback only, briefly, all at once.
+"""Finds a model server on this machine: tries all known ports on loopback at once, briefly.
 
-What listens on a well-known port may be anything, and often is: only what lists models counts.
-Nothing heavy is imported unless something listens.
+Any program may listen on a well-known port: only one that lists models counts. Nothing slow is
+imported unless a port is open.
 """
 
 import asyncio
@@ -13,30 +13,30 @@ from dataclasses import dataclass
 HOST = "127.0.0.1"
 
 _OTHER = re.compile(r"embed|rerank|whisper|\btts\b", re.IGNORECASE)
-"""Models that such servers list too and that answer nothing."""
+"""Listed models that can't answer a chat."""
 
 
 @dataclass(frozen=True, slots=True)
 class LocalServer:
-    """A model server and how pydantic-ai reaches it."""
+    """A model server and how pydantic-ai connects to it."""
 
     name: str
     port: int
     provider: str
     variable: str
-    """The environment variable in which the provider looks for the base URL."""
+    """The environment variable with the provider's base URL."""
     timeout_s: float = 0.3
-    """How long it has to take a connection, and then to list its models."""
+    """How long it may take to accept a connection, and then to list its models."""
 
     @property
     def base_url(self) -> str:
-        """Where it speaks OpenAI's protocol."""
+        """The URL of its OpenAI-compatible API."""
         return f"http://{HOST}:{self.port}/v1"
 
 
 @dataclass(frozen=True, slots=True)
 class LocalModel:
-    """A model that a server on this machine has."""
+    """A model of a server on this machine."""
 
     server: LocalServer
     id: str
@@ -48,7 +48,7 @@ class LocalModel:
 
 
 LOCAL_SERVERS = (
-    # The first that answers with a model is taken.
+    # The first one that lists a model is used.
     LocalServer("Ollama", 11434, "ollama", "OLLAMA_BASE_URL"),
     LocalServer("llama.cpp", 8080, "openai-chat", "OPENAI_BASE_URL"),
     LocalServer("LM Studio", 1234, "openai-chat", "OPENAI_BASE_URL"),
@@ -57,7 +57,7 @@ LOCAL_SERVERS = (
 
 
 async def local_model(servers: Sequence[LocalServer] = LOCAL_SERVERS) -> LocalModel | None:
-    """The first model of the first of `servers` that has one; none where none answers in time."""
+    """The first model of the first of `servers` that lists one; None if none does in time."""
     async with asyncio.TaskGroup() as group:
         knocks = [group.create_task(_listens(server)) for server in servers]
     there = [server for server, knock in zip(servers, knocks, strict=True) if knock.result()]
@@ -81,7 +81,7 @@ async def _listens(server: LocalServer) -> bool:
 
 
 async def _first_model(server: LocalServer) -> LocalModel | None:
-    # For weight alone: most machines have no server, and then no HTTP client is needed.
+    # Imported here because most machines have no server and need no HTTP client.
     from leadhand.models.listing import ListingError, list_models
 
     try:

@@ -1,6 +1,6 @@
-"""What the work of a plan may cost, before any of it is done. A range, and what it assumes.
+"""Estimates what a plan may cost before it runs: a range, and its assumptions.
 
-Nothing is asked: prices are those that pydantic-ai knows. An unknown price is unknown.
+No model is called. Prices are those that pydantic-ai knows; an unknown price stays unknown.
 """
 
 from dataclasses import dataclass
@@ -16,24 +16,24 @@ from leadhand.plans.nesting import inherited
 
 CHARS_PER_TOKEN = 4
 MAX_STEPS = 10
-"""Calls of one task, where no limit says otherwise."""
+"""Calls of one task without a limit."""
 FRAME_TOKENS = 800
-"""leadhand's own words around a task: rules, forms, markers."""
+"""leadhand's own prompt around a task: rules, schemas, markers."""
 TOOL_TOKENS = 150
-"""What one tool's name, description and parameters take."""
+"""One tool's name, description and parameters."""
 DIGEST_TOKENS = 400
-"""What is shown of the result of a task that another one depends on, or that is synthesized."""
+"""The digest of a result, for a dependent task or the synthesis."""
 STEP_TOKENS = 2_000
-"""What a step adds to the conversation: a tool's output and the call for it."""
+"""What a step adds to the conversation: a tool call and its output."""
 ANSWER_TOKENS = (200, 1_000)
-"""The least and the most that an answer takes, within reason."""
+"""A short and a long answer."""
 STEP_ANSWER_TOKENS = 300
-"""What a model writes in a step in which it calls a tool."""
+"""A model's output in a step with a tool call."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """From the least to the most that is expected."""
+    """The lower and the upper bound of an estimate."""
 
     low: int
     high: int
@@ -41,20 +41,20 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a plan's work is expected to take."""
+    """The expected calls and cost of a plan."""
 
     calls: Span
     cost_usd: tuple[float, float] | None
-    """From and to; none where a price is unknown."""
+    """From and to; None if a price is unknown."""
     unpriced: tuple[str, ...]
     """The models whose price is unknown."""
     assumption: str
-    """What the range stands on, in half a line."""
+    """What the estimate assumes, in half a line."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Piece:
-    """The calls for one task, or for the synthesis, all to one model."""
+    """The calls of one task, or of the synthesis, to one model."""
 
     spec: ModelSpec
     prompt_tokens: int
@@ -62,7 +62,7 @@ class _Piece:
 
 
 async def estimate(plan: Plan, team: Team) -> Estimate:
-    """What the tasks of `plan` and its synthesis may take. Raises `InputError` for a bad model."""
+    """What the tasks of `plan` and its synthesis may cost. Raises `InputError` for a bad model."""
     pieces = _pieces(plan, inherited(team))
     low = high = 0.0
     unpriced: list[str] = []
@@ -104,7 +104,7 @@ def _pieces(plan: Plan, team: Team) -> list[_Piece]:
 
 
 def _nested(task: Task, team: Team) -> list[_Piece]:
-    """The calls of a team whose plan nobody knows yet: as if each of its workers got one task."""
+    """The calls of a nested team, whose plan is not known yet: one task for each worker."""
     role = team.planner
     tiers = team.tiers
     planner = role.model or (tiers[role.tier][0] if tiers else None)
@@ -138,7 +138,7 @@ def _prompt(task: Task, worker: Worker) -> int:
 
 
 def _most(model: Model, piece: _Piece) -> float | None:
-    """The price of all steps: each reads again what the steps before it have added."""
+    """The price of all steps; each of them reads what the steps before it added."""
     total = 0.0
     for step in range(piece.max_steps):
         last = step == piece.max_steps - 1
@@ -151,7 +151,7 @@ def _most(model: Model, piece: _Piece) -> float | None:
 
 
 def _price(model: Model, input_tokens: int, output_tokens: int) -> float | None:
-    """The price of one call in US dollars, as if its answer had come."""
+    """The price of one call in US dollars."""
     answered = ModelResponse(
         parts=[],
         usage=RequestUsage(input_tokens=input_tokens, output_tokens=output_tokens),

@@ -1,4 +1,4 @@
-"""One exchange with a model: a request, and its answer read whole or as it comes."""
+"""One exchange with a model: a request, and its response, streamed or not."""
 
 import asyncio
 import dataclasses
@@ -26,12 +26,12 @@ from leadhand.models.failures import Failure, failure_of
 from leadhand.models.gate import Ending, GatePass
 
 CALL_TIMEOUT_S = 300.0
-"""How long one call may take from its first byte to its last, however slowly they drip."""
+"""The limit for a whole call, even if bytes keep arriving slowly."""
 CUT_OFF = Failure("unreachable", "the model could not be reached: its answer ended midway")
 
 T = TypeVar("T")
 TextListener = Callable[[str], None]
-"""Is shown all of an answer's text so far, again and again."""
+"""Called repeatedly with the whole text of an answer so far."""
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -45,7 +45,7 @@ async def exchange(
     *,
     watch: TextListener | None,
 ) -> ModelResponse | Failure:
-    """What one call gives; with `watch` it is streamed. Its place at the gate is given back."""
+    """The result of one call, streamed if there is a `watch`. Leaves the gate afterwards."""
     ending: Ending = "lost"
     asked_s: float | None = None
     try:
@@ -93,15 +93,15 @@ async def _streamed(
 
 
 def _is_whole(response: ModelResponse, *, streamed: bool) -> bool:
-    """Whether an answer came to its end. A stream can end anywhere without an error; then no reason
-    is given for its end. Anthropic's answers are always streams."""
+    """Whether a response is complete. A stream can end anywhere without an error, but then it has
+    no finish reason. Anthropic's responses are always streams."""
     if not streamed and response.provider_name != "anthropic":
         return True
     return "finish_reason" in (response.provider_details or {})
 
 
 def without_surrogates(response: ModelResponse) -> ModelResponse:
-    """`response` itself, or where it holds lone surrogates, which UTF-8 can't, one without them."""
+    """`response` with lone surrogates replaced, which UTF-8 can't encode."""
     parts = [_legible_part(part) for part in response.parts]
     if all(new is old for new, old in zip(parts, response.parts, strict=True)):
         return response
@@ -120,7 +120,7 @@ def _legible_part(part: ModelResponsePart) -> ModelResponsePart:
 
 
 def _repaired(value: T) -> T:
-    """JSON data without lone surrogates."""
+    """JSON data with lone surrogates replaced."""
     repaired: object = value
     if isinstance(value, str) and not value.isascii():
         repaired = _SURROGATE.sub("\ufffd", value)

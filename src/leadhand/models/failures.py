@@ -1,4 +1,4 @@
-"""What an exception out of a model call means: whether to ask again, when, and what to tell."""
+"""What an exception of a model call means: whether to retry, when, and what to report."""
 
 import asyncio
 import re
@@ -31,28 +31,28 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a call gave no answer that could be used."""
+    """Why a call gave no usable response."""
 
     kind: Kind
-    """`overloaded`: it asks everyone to wait. `unreachable`: this call was lost on the way.
-    `malformed`: what came back is no answer. `too_large`: the answer was longer than it may be.
-    `too_long`: the request does not fit the model. `refused`: asking again the same way gives the
-    same."""
+    """`overloaded`: the model asks its clients to wait. `unreachable`: this call was lost.
+    `malformed`: the reply is not a response. `too_large`: the response exceeds the limit.
+    `too_long`: the request exceeds the model's context. `refused`: the same request would fail
+    again."""
     message: str
-    """One line, with what to do where there is something to do."""
+    """One line, with what to do if something can be done."""
     retry_after_s: float | None = None
-    """What the model said, in seconds; not yet bounded."""
+    """The model's own value, not yet limited."""
     unbilled: bool = False
-    """Whether the provider itself answered with an error. What was lost on the way may cost."""
+    """Whether the provider replied with an error. A call that was lost may still cost money."""
 
     @property
     def transient(self) -> bool:
-        """Whether the same call may well succeed a moment later."""
+        """Whether the same call may succeed a moment later."""
         return self.kind in ("overloaded", "unreachable", "malformed")
 
 
 def failure_of(error: Exception) -> Failure:
-    """The failure that `error`, raised by a model's `request`, stands for."""
+    """The failure for an `error` raised by a model's `request`."""
     bound = _bound_of(error)
     if isinstance(bound, ResponseTooLarge):
         return Failure("too_large", str(bound))
@@ -62,7 +62,7 @@ def failure_of(error: Exception) -> Failure:
 
 
 def _bound_of(error: BaseException | None) -> ResponseTooLarge | RedirectRefused | None:
-    """The bound of our client that is behind an SDK's error, if one is."""
+    """The error of our own client that caused an SDK's error, if one did."""
     while error is not None and not isinstance(error, ResponseTooLarge | RedirectRefused):
         error = error.__cause__ or error.__context__
     return error
@@ -94,7 +94,7 @@ def _failure(error: Exception) -> Failure:
         case ModelAPIError() | ConnectionError() | OSError():
             return Failure("unreachable", f"the model could not be reached: {said}")
         case _:
-            # Whatever a parser raises over HTML, NaN or 100,000 brackets: it is no answer.
+            # A parser may raise anything for HTML, NaN or 100,000 brackets.
             return Failure("malformed", f"what the model sent is no answer: {said}")
 
 
@@ -110,7 +110,7 @@ def _said(error: Exception) -> str:
 
 
 def _detail(body: object) -> str:
-    """What the provider says in its error body, which has one of a few shapes."""
+    """The provider's message in an error body of one of a few shapes."""
     if isinstance(body, dict):
         inner: object = body.get("error", body)  # pyright: ignore[reportUnknownMemberType, reportUnknownVariableType]
         if isinstance(inner, dict):

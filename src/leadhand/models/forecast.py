@@ -1,7 +1,7 @@
-"""What a call is likely to use, said before it is made: quickly, and rather too much.
+"""Forecasts the usage of a call before it is made: quickly, and rather too high.
 
-Nothing here is exact: four bytes are taken for a token, and the answer's length is learned from the
-answers before it. A price that nobody knows stays unknown.
+Nothing here is exact: four bytes count as a token, and the length of answers is learned from those
+before. An unknown price stays unknown.
 """
 
 from collections import deque
@@ -17,13 +17,13 @@ from leadhand.models.usage import cost_usd
 
 BYTES_A_TOKEN = 4
 FIRST_ANSWER_TOKENS = 1_000
-"""What an answer takes as long as there was none to learn from."""
+"""The forecast for the first answer, when there is none to learn from."""
 _REMEMBERED = 20
 _MARGIN = 2
 
 
 class Forecast:
-    """What calls to one model are likely to use."""
+    """Forecasts the usage of calls to one model."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -35,7 +35,7 @@ class Forecast:
         settings: ModelSettings | None,
         parameters: ModelRequestParameters,
     ) -> tuple[int, int]:
-        """Tokens in and out: of an answer as many as the settings allow, else as many as usual."""
+        """Tokens in and out; out, as many as the settings allow, else as many as usual."""
         sent = sum(_bytes_of(message) for message in messages)
         sent += sum(len(part.content) for part in parameters.instruction_parts or ())
         for tool in (*parameters.function_tools, *parameters.output_tools):
@@ -44,11 +44,11 @@ class Forecast:
         return -(-sent // BYTES_A_TOKEN), self._answer(settings)
 
     def learn(self, output_tokens: int) -> None:
-        """Take note of what an answer took."""
+        """Note the length of an answer."""
         self._written.append(output_tokens)
 
     def usd(self, input_tokens: int, output_tokens: int) -> float | None:
-        """The price of a call in US dollars; none where the model's prices are unknown."""
+        """The price of a call in US dollars; None if the model's prices are unknown."""
         return cost_usd(
             ModelResponse(
                 parts=[],

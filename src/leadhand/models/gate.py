@@ -1,17 +1,17 @@
-"""The gate in front of a model: who may call it now, after it refused some calls.
+"""The gate in front of a model: limits calls after the model refused some of them.
 
-A refusal (429, 529, 503 with Retry-After) may be a stray one, or a limit that holds for all. What
-tells them apart is how many of four calls in a row were refused:
+A refusal (429, 529, 503 with Retry-After) may be a single one, or a limit that holds for all calls.
+The gate tells them apart by how many of four consecutive calls were refused:
 
-- one or two: only the refused calls wait, and nobody else does;
-- three: half as many calls may be under way, and each answer admits one more, since work offered
-  to whom it is too much has to shrink in proportion (AIMD: Chiu & Jain 1989);
-- all four: the gate closes for everyone until the time that the model asked for. Then calls
-  go through one, two, four, ... at a time, as TCP's slow start does (RFC 5681), so that whoever
-  waited does not knock the model down again; until one is answered, a refusal closes it again.
+- one or two: only the refused calls wait;
+- three: half as many calls may be in flight, and each answer admits one more, because the load on
+  an overloaded server has to shrink in proportion (AIMD: Chiu & Jain 1989);
+- all four: the gate closes for all calls until the time that the model asked for. Then it admits
+  one, two, four, ... calls at a time, like TCP's slow start (RFC 5681), so that the waiting calls
+  do not overload the model again; until one is answered, a refusal closes it again.
 
-The row is the order in which calls went in. Refusals come fast and answers slowly: a call that is
-still under way when a later one is refused was let in.
+Calls are counted in the order in which they entered. Refusals are fast and answers slow: a call
+that is still in flight when a later one is refused counts as accepted.
 """
 
 import asyncio
@@ -21,32 +21,32 @@ from dataclasses import dataclass
 from typing import Literal
 
 MAX_PAUSE_S = 60.0
-"""However long a model asks us to wait, nobody waits longer than this at once."""
+"""The longest single wait, even if a model asks for more."""
 IN_A_ROW = 4
-"""So many calls, all refused, show a limit for all. Where one call in ten is refused by
-chance, four in a row are one in ten thousand."""
+"""This many refused calls in a row mean a limit for all. If one call in ten is refused by chance,
+four in a row occur once in ten thousand calls."""
 MAX_CLOSINGS = 4
-"""How often the gate closes, without an answer between, before those who wait give up."""
+"""How often the gate closes without an answer in between before waiting calls give up."""
 _FIRST_PAUSE_S = 0.5
 _WIDE = 1024
-"""Calls at once from which the gate is wide open again."""
+"""The number of concurrent calls at which the gate removes its limit."""
 
 Ending = Literal["answered", "refused", "lost"]
-"""What became of a call; `lost` is neither of the others, a connection reset say."""
+"""How a call ended; `lost` is anything else, such as a connection reset."""
 
 
 @dataclass(frozen=True, slots=True)
 class GatePass:
-    """Leave to make one call."""
+    """Permission to make one call."""
 
     number: int
-    """Counts the calls that went in, from 1."""
+    """Counts the calls that entered, from 1."""
     round: int
     """How often the gate had closed before."""
 
 
 class Gate:
-    """Lets calls through to one model. For the tasks of one event loop."""
+    """Admits calls to one model. For the tasks of one event loop."""
 
     __slots__ = (
         "_answered_round",
@@ -61,14 +61,14 @@ class Gate:
     )
 
     def __init__(self, jitter: Callable[[], float]) -> None:
-        """`jitter` gives a number from 0 to 1, another one each time."""
+        """`jitter` returns a random number from 0 to 1."""
         self._jitter = jitter
         self._opens_at_s = 0.0
         self._width: int | None = None
         self._inside = 0
         self._entered = 0
         self._refused: deque[int] = deque(maxlen=_WIDE)
-        """The numbers of the calls refused last."""
+        """The numbers of the latest refused calls."""
         self._round = 0
         self._answered_round = 0
         """The last round in which a call was answered."""
@@ -81,7 +81,7 @@ class Gate:
 
     @property
     def closed_s(self) -> float:
-        """Seconds until anybody may go in."""
+        """Seconds until the gate opens."""
         return max(0.0, self._opens_at_s - asyncio.get_running_loop().time())
 
     async def enter(self, *, since: int | None = None) -> GatePass | None:
@@ -104,33 +104,33 @@ class Gate:
                     self._waiting.append(turn)
                     await turn
         except asyncio.CancelledError:
-            self._wake(1)  # the turn may have been meant for the one that leaves
+            self._wake(1)  # this call may have been woken already: pass the turn on
             raise
         self._wake(1)
         return None
 
     def leave(self, place: GatePass, ending: Ending, *, asked_s: float | None = None) -> None:
-        """Give a place back. A model that refuses may ask to be left alone for `asked_s` seconds.
+        """Report how a call ended; a model that refused it may have asked to wait `asked_s`.
 
-        Calls that went in before the gate last closed neither widen nor narrow it: they report
-        what is known.
+        Calls that entered before the gate last closed do not change its width: they tell nothing
+        new.
         """
         self._inside -= 1
-        is_news = place.round == self._round
-        if ending == "answered" and is_news:
+        is_current = place.round == self._round
+        if ending == "answered" and is_current:
             self._answered_round = self._round
             if self._width is not None:
                 self._width = self._width + 1 if self._width < _WIDE else None
         elif ending == "refused":
             self._refused.append(place.number)
-            if is_news:
-                self._hold_back(place, asked_s)
+            if is_current:
+                self._narrow(place, asked_s)
             elif self.closed_s and asked_s is not None:
                 self._close_for(asked_s)
         free = len(self._waiting) if self._width is None else self._width - self._inside
         self._wake(free)
 
-    def _hold_back(self, place: GatePass, asked_s: float | None) -> None:
+    def _narrow(self, place: GatePass, asked_s: float | None) -> None:
         refused = max(
             sum(place.number - back + along in self._refused for along in range(IN_A_ROW))
             for back in range(IN_A_ROW)
@@ -148,7 +148,7 @@ class Gate:
         wait_s = pause_s(asked_s, self._round - self._answered_round, self._jitter())
         opens_at_s = asyncio.get_running_loop().time() + wait_s
         self._opens_at_s = max(self._opens_at_s, opens_at_s)
-        self._wake(len(self._waiting))  # they see for themselves whether to go on waiting
+        self._wake(len(self._waiting))  # each of them checks whether it has to wait again
 
     def _wake(self, count: int) -> None:
         while count > 0 and self._waiting:
@@ -161,9 +161,8 @@ class Gate:
 def pause_s(asked_s: float | None, failures: int, jitter: float) -> float:
     """Seconds to wait before the next try, from 0 to `MAX_PAUSE_S`.
 
-    Half a second, one, two, ... with the number of `failures`, or as long as was asked for where
-    that is longer; up to a quarter more by `jitter`, 0 to 1, so that not everyone comes back at
-    once.
+    Half a second, one, two, ... with the number of `failures`, or `asked_s` if that is longer; up
+    to a quarter more by `jitter`, 0 to 1, so that not all calls return at once.
     """
     wait_s = _FIRST_PAUSE_S * 2.0 ** min(max(failures, 1) - 1, 10)
     if asked_s is not None:

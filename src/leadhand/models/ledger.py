@@ -1,8 +1,8 @@
-"""The ledger: what a tree of runs has spent on models, and what its calls under way may still cost.
+"""The ledger: what a tree of runs has spent on models, and what its calls in flight may still cost.
 
 A call reserves the most that it is likely to cost before it is made, and is settled afterwards at
-what it did cost. Both happen at once, between two steps of the event loop, so that no two calls
-ever count on the same last cent. What a call costs is the caller's business.
+its real cost. Both are atomic within an event loop, so that two calls never count on the same last
+cent. The caller knows what a call costs.
 """
 
 import asyncio
@@ -16,33 +16,33 @@ from leadhand.contracts.budget import Budget
 from leadhand.errors import BudgetUsedUp
 
 RESERVE = 0.2
-"""The share of what is left that is kept for a synthesis by a model."""
+"""The share of the remaining budget that is kept for a synthesis by a model."""
 NANO = 1_000_000_000
 _AT_WORK = ("planner", "router", "worker")
-"""The roles that leave the reserve alone: what they do is what there is to put together. So does a
-judge until the synthesis begins: of two results of one task it makes one."""
+"""The roles that may not use the reserve, because they do the work to be synthesized. Nor may a
+judge before the synthesis begins: it then chooses between two results of one task."""
 _UNBOUNDED = 2**62
 _MONEY = 2
-"""The unit of an amount that is not counted in things."""
+"""The index of money in an amount."""
 
 
 class Amount(NamedTuple):
-    """Requests, tokens and money together; money in billionths of a dollar, so that sums hold."""
+    """Requests, tokens and money; money in billionths of a dollar, so that sums are exact."""
 
     requests: int = 0
     tokens: int = 0
     nano_usd: int = 0
 
     def plus(self, other: "Amount") -> "Amount":
-        """Both together."""
+        """The sum of both."""
         return Amount(*(one + more for one, more in zip(self, other, strict=True)))
 
     def minus(self, other: "Amount") -> "Amount":
-        """What is left of this without the other."""
+        """The difference of both."""
         return Amount(*(one - less for one, less in zip(self, other, strict=True)))
 
     def within(self, room: "Amount") -> bool:
-        """Whether there is room for it, whatever one counts."""
+        """Whether it fits into `room` in every unit."""
         return all(one <= most for one, most in zip(self, room, strict=True))
 
 
@@ -57,13 +57,12 @@ class _Waiter:
 
 
 class Ledger:
-    """The books of one budget. For the tasks of one event loop."""
+    """The accounts of one budget. For the tasks of one event loop."""
 
     def __init__(
         self, budget: Budget, *, spent: Amount = NOTHING, called: str = "the budget"
     ) -> None:
-        """`spent` is what was used of it before, by a run that goes on now; `called` is what the
-        budget goes by in what is said of it."""
+        """`spent` is what a resumed run used before; `called` is the budget's name in messages."""
         self.budget = budget
         self._called = called
         self._cap = _cap(budget)
@@ -74,12 +73,12 @@ class Ledger:
 
     @property
     def settled(self) -> Amount:
-        """What was spent so far."""
+        """What was spent, without reservations."""
         return self._settled
 
     @property
     def held(self) -> Amount:
-        """What the calls under way have reserved."""
+        """What the calls in flight have reserved."""
         return self._held
 
     @property
@@ -88,19 +87,21 @@ class Ledger:
         return self._cap.minus(self._settled).minus(self._held)
 
     @property
-    def passed(self) -> str | None:
-        """Set where calls used more than they had reserved and than there was: a line about it."""
+    def overrun(self) -> str | None:
+        """A message if calls used more than they had reserved and exceeded the budget."""
         if self._settled.within(self._cap):
             return None
         unit = _lacking(self._settled, self._cap)
         used = _said(unit, self._settled)
-        return f"{self._name(unit)} was passed: {used} used, as a call used more than expected"
+        return (
+            f"{self._name(unit)} was exceeded: {used} used, because a call used more than expected"
+        )
 
     async def reserve(self, amount: Amount, *, kept: Amount = NOTHING) -> None:
-        """Set `amount` aside; to be followed by `settle`. `kept` is not to be touched by this call.
+        """Reserve `amount`, leaving at least `kept` free; must be followed by `settle`.
 
-        Waits its turn where what others have reserved may not all be needed. Raises `BudgetUsedUp`
-        once even that could not make room for it.
+        Waits while reservations of other calls may turn out too high. Raises `BudgetUsedUp` once
+        even that could not make room for it.
         """
         granted: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
         waiter = _Waiter(amount, kept, granted)
@@ -112,26 +113,26 @@ class Ledger:
         except asyncio.CancelledError:
             if granted.done() and not granted.cancelled() and granted.result():
                 self.settle(amount, NOTHING)
-            self._serve()  # whoever waited behind this one may be served now
+            self._serve()  # the next waiter may fit
             raise
         raise BudgetUsedUp(self._refusal(amount, kept))
 
     def settle(self, reserved: Amount, used: Amount) -> None:
-        """Book what a call did use in place of what it had reserved."""
+        """Replace a call's reservation by what it used."""
         self._held = self._held.minus(reserved)
         self._in_flight -= 1
         self._settled = self._settled.plus(used)
         self._serve()
 
     def _serve(self) -> None:
-        """Answer those who wait, first come, first served, as far as can be said now."""
+        """Grant or refuse waiting reservations, first come, first served, as far as possible."""
         while self._waiting:
             waiter = self._waiting[0]
             if not waiter.granted.done():
                 room = self._cap.minus(self._settled).minus(waiter.kept)
                 fits = waiter.amount.plus(self._held).within(room)
                 if not fits and self._in_flight and waiter.amount.within(room):
-                    return  # what is under way may turn out cheaper
+                    return  # the calls in flight may turn out cheaper
                 waiter.granted.set_result(fits)
                 if fits:
                     self._held = self._held.plus(waiter.amount)
@@ -156,35 +157,32 @@ class Ledger:
 
 @dataclass(slots=True, eq=False)
 class _Allowance:
-    """What one run may draw from one ledger."""
+    """What one run may spend from one ledger."""
 
     ledger: Ledger
     kept: Amount
-    """What not even the run's synthesis may touch: the reserve of the run around it."""
+    """The reserve of the outer run, which not even this run's synthesis may use."""
     kept_from_work: Amount
 
 
 class Account:
-    """What one run may draw from a ledger. Part of it is kept for the run's synthesis.
+    """What one run may spend from a ledger. Part of it is kept for the run's synthesis.
 
-    A nested run may have a ledger of its own besides, for the limit of the task that it does.
+    A nested run may also have its own ledger, for the limit of the task that it carries out.
     """
 
     def __init__(self, ledger: Ledger, *, kept: Amount = NOTHING) -> None:
-        """`kept` is what not even this run's synthesis may touch: an outer run's reserve."""
+        """`kept` is the reserve of an outer run, which not even this run's synthesis may use."""
         self.ledger = ledger
         self.used_up: str | None = None
-        """Why a call of this run was refused, or that the budget was passed; the first line."""
-        self.on_used_up: Callable[[str], None] = _nobody
-        """Called with every such line."""
+        """Why the first call was refused, or that the budget was exceeded; None before."""
+        self.on_used_up: Callable[[str], None] = lambda _: None
+        """Called with every such message."""
         self._shares = (_Allowance(ledger, kept, kept),)
         self._synthesizing = False
 
     def nested(self, *, max_tokens: int | None = None) -> "Account":
-        """The account of a run that does a part of this one's work, from the same ledger.
-
-        `max_tokens` is what that part may take of it.
-        """
+        """The account of a nested run, from the same ledger; it may use up to `max_tokens`."""
         account = Account(self.ledger)
         own = () if max_tokens is None else (_Allowance(_limit(max_tokens), NOTHING, NOTHING),)
         account._shares = (
@@ -197,20 +195,20 @@ class Account:
         return account
 
     def keep_for_synthesis(self) -> None:
-        """Keep a share of what is left now for a synthesis by a model."""
+        """Keep a share of the remaining budget for a synthesis by a model."""
         for one in self._shares:
             one.kept_from_work = one.kept.plus(_reserve(one.ledger, one.kept))
 
     def begin_synthesis(self) -> None:
-        """The work is over: from now on what was kept may be used."""
+        """Allow calls to use what was kept, because the work is over."""
         self._synthesizing = True
 
     async def reserve(self, amount: Amount, *, role: str) -> None:
-        """Set `amount` aside for a call. Raises `BudgetUsedUp` where there is not so much left."""
+        """Reserve `amount` for a call. Raises `BudgetUsedUp` if not enough is left."""
         at_work = role in _AT_WORK or (role == "judge" and not self._synthesizing)
         reserved: list[Ledger] = []
         try:
-            # From the innermost to the outermost, whoever asks: nobody waits in a circle.
+            # Always from the innermost to the outermost, so that calls can't deadlock.
             for one in self._shares:
                 kept = one.kept_from_work if at_work else one.kept
                 await one.ledger.reserve(amount, kept=kept)
@@ -219,39 +217,32 @@ class Account:
             for ledger in reserved:
                 ledger.settle(amount, NOTHING)
             if isinstance(refused, BudgetUsedUp):
-                self._tell(str(refused))
+                self._report(str(refused))
             raise
 
     def settle(self, reserved: Amount, used: Amount) -> None:
-        """Book what a call did use in place of what it had reserved."""
+        """Replace a call's reservation by what it used."""
         for one in self._shares:
             one.ledger.settle(reserved, used)
         for one in self._shares:
-            if one.ledger.passed is not None:
-                self._tell(one.ledger.passed)
+            if one.ledger.overrun is not None:
+                self._report(one.ledger.overrun)
 
-    def _tell(self, why: str) -> None:
+    def _report(self, why: str) -> None:
         self.used_up = self.used_up or why
         self.on_used_up(why)
 
 
 def account_within(outer: Account | None, *, max_tokens: int | None) -> Account | None:
-    """The account of a run within another one's, for a task that may take `max_tokens`.
-
-    None where nothing bounds it.
-    """
+    """The account of a nested run for a task with a limit of `max_tokens`; None if unlimited."""
     if outer is not None:
         return outer.nested(max_tokens=max_tokens)
     return None if max_tokens is None else Account(_limit(max_tokens))
 
 
 def nano_usd(usd: float) -> int:
-    """Dollars as whole billionths, never fewer."""
+    """Dollars as whole billionths, rounded up."""
     return math.ceil(round(usd * NANO, 3))
-
-
-def _nobody(why: str) -> None:
-    pass
 
 
 def _cap(budget: Budget) -> Amount:
@@ -265,7 +256,7 @@ def _limit(max_tokens: int) -> Ledger:
 
 
 def _reserve(ledger: Ledger, kept: Amount) -> Amount:
-    """What is kept for a synthesis: of requests at least one, but never the last one of all."""
+    """What is kept for a synthesis: at least one request, but never the only one left."""
     left = ledger.left.minus(kept)
     bounded = [amount < _UNBOUNDED // 2 for amount in left]
     requests = min(math.ceil(left.requests * RESERVE), max(left.requests - 1, 0))
@@ -276,7 +267,7 @@ def _reserve(ledger: Ledger, kept: Amount) -> Amount:
 
 
 def _lacking(amount: Amount, room: Amount) -> int:
-    """Which of requests, tokens and money there is too little of."""
+    """The first of requests, tokens and money that `room` has too little of."""
     return next(unit for unit in range(3) if amount[unit] > room[unit])
 
 

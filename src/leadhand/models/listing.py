@@ -1,6 +1,6 @@
-"""What models an OpenAI-compatible endpoint says it has: `GET {base}/models`.
+"""Lists the models of an OpenAI-compatible endpoint: `GET {base}/models`.
 
-Whatever answers there may be anything; what is no list of models is told apart, never guessed at.
+Any program may answer at the address, so everything but a list of models is an error.
 """
 
 import asyncio
@@ -15,24 +15,24 @@ import httpx2
 from leadhand.errors import LeadhandError
 
 MAX_BYTES = 4_000_000
-"""A longer answer is no list of models. The largest catalogues have about a tenth of it."""
+"""A longer response is not a list of models. The largest catalogues have about a tenth of this."""
 
 _CONTEXT_FIELDS = ("context_length", "max_model_len", "context_window", "max_context_length")
 
 
 class ListingError(LeadhandError):
-    """What is at the address is no list of models; half a line says what it is."""
+    """The endpoint did not return a list of models; the message says what it returned."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListedModel:
-    """A model that an endpoint has."""
+    """A model of an endpoint."""
 
     id: str
     context_tokens: int | None = None
-    """How much it takes, where the endpoint says so."""
+    """Its context window, if the endpoint states it."""
     kind: str = ""
-    """What the endpoint says that it is: `model`, where it keeps to OpenAI's form."""
+    """The `object` field, which is `model` in OpenAI's format."""
 
 
 async def list_models(
@@ -40,7 +40,7 @@ async def list_models(
 ) -> list[ListedModel]:
     """The models at `base_url`, which usually ends in `/v1`, in the endpoint's order.
 
-    Follows no redirect, so that a key goes nowhere else. Raises `ListingError`.
+    Follows no redirects, so that the key is not sent elsewhere. Raises `ListingError`.
     """
     try:
         async with _client(base_url, key) as client, asyncio.timeout(timeout_s):
@@ -49,7 +49,7 @@ async def list_models(
         raise ListingError(f"no answer within {timeout_s:g} s") from error
     except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
         said = " ".join(str(error).split()) or type(error).__name__
-        # What a header may not hold is quoted, and this header holds the key.
+        # An error about an invalid header quotes it, and this header contains the key.
         raise ListingError("the key can't be sent" if "Bearer" in said else said) from None
 
 
@@ -57,11 +57,11 @@ def _client(base_url: str, key: str | None) -> httpx2.AsyncClient:
     parts = urlsplit(base_url)
     return httpx2.AsyncClient(
         headers={"Authorization": f"Bearer {key.strip()}"} if key else {},
-        # No timeout of its own: the deadline around the whole covers slow drips as well.
+        # The caller's deadline for the whole request also covers slow responses.
         timeout=None,
-        # Reading the certificates takes longer than a server on this machine does.
+        # Reading the certificates takes longer than a request on this machine.
         verify=parts.scheme != "http",
-        # What proxies there are have no part in what stays on this machine.
+        # Requests on this machine must not go through a proxy.
         trust_env=parts.hostname not in ("127.0.0.1", "::1", "localhost"),
     )
 
@@ -99,7 +99,7 @@ def _models(body: bytes) -> list[ListedModel]:
 
 
 def _context_tokens(row: Mapping[str, object]) -> int | None:
-    # llama.cpp tells it as `meta.n_ctx`, what it was started with.
+    # llama.cpp reports the context it was started with as `meta.n_ctx`.
     told = [row.get(field) for field in _CONTEXT_FIELDS] + [_fields(row.get("meta")).get("n_ctx")]
     return next((n for n in told if isinstance(n, int) and n > 0), None)
 

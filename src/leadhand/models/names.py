@@ -1,6 +1,6 @@
-"""Checks the models that a team names before anything is spent on any of them.
+"""Checks the names of a team's models before anything is spent.
 
-Loads pydantic-ai, which knows the names. Connects to nothing: a client is made and closed again.
+Imports pydantic-ai, which knows the names. Makes clients and closes them, but no connections.
 """
 
 import difflib
@@ -17,15 +17,14 @@ from leadhand.errors import InputError
 from leadhand.models.connections import Connections
 
 _NOT_FILES = ("openai-chat", "openai-responses", "azure-responses")
-"""Providers that share another one's module."""
+"""Providers without a module of their own."""
 _SOME = "openai:NAME, anthropic:NAME, google:NAME, ollama:NAME, ..."
 
 
 async def check_names(specs: Iterable[ModelSpec]) -> None:
-    """Return where each of `specs` could be asked.
+    """Check that each of `specs` can be called.
 
-    Raises `InputError` for the first that can't: its provider is unknown, or not installed, or
-    lacks its key.
+    Raises `InputError` for the first whose provider is unknown, not installed, or has no key.
     """
     async with Connections() as connections:
         for spec in specs:
@@ -38,7 +37,7 @@ def _check_provider(spec: str) -> None:
     provider, colon, name = spec.partition(":")
     if not colon:
         if spec == "test":
-            return  # pydantic-ai's own stand-in
+            return  # pydantic-ai's own fake
         raise InputError(f"model {spec!r} names no provider: write {_with_provider(spec)}")
     if not name:
         raise InputError(f"model {spec!r} names no model: write provider:model")
@@ -57,15 +56,15 @@ def _check_provider(spec: str) -> None:
 
 
 def _hint(spec: str) -> str:
-    """Names such as `qwen3:8b` have a colon in them, and no provider."""
+    """A hint for names such as `qwen3:8b`, which contain a colon but no provider."""
     if not os.environ.get("OPENAI_BASE_URL"):
         return ""
     return f"; for a model that OPENAI_BASE_URL calls so write openai-chat:{spec}"
 
 
 def _with_provider(name: str) -> str:
-    """The known model that `name` most likely stands for."""
-    # Of the providers that have a model of this name, the one with the shortest name is its maker.
+    """The known model that `name` most likely means."""
+    # If several providers have a model of this name, the one with the shortest name made it.
     by_length = sorted(known_model_names(), key=len, reverse=True)
     known = {id.partition(":")[2]: id for id in by_length}
     near = difflib.get_close_matches(name, known, n=1, cutoff=0.8)

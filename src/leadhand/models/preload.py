@@ -1,7 +1,7 @@
-"""The libraries that ask models, imported in the background while a command reads its input.
+"""Imports the libraries that call models in the background, while a command reads its input.
 
-They take longer to import than all the rest. No model is asked here, and a library that can't be
-imported is reported by the code that needs it.
+They take longer to import than everything else. No model is called here, and the code that needs a
+library reports it if it can't be imported.
 """
 
 import contextlib
@@ -14,17 +14,17 @@ from leadhand.models.defaults import keyed
 
 
 def preload(model: str | None, *, no_model: bool, environ: Mapping[str, str]) -> None:
-    """Start the import if it is already known that a model will be asked. Returns at once."""
+    """Start the import if it is already known that a model will be called. Returns at once."""
     provider = None if no_model else expected_provider(model, environ)
     if provider is not None:
-        # Code that needs one of these meanwhile waits for it: Python locks imports.
+        # Code that needs one of them meanwhile waits for it, because Python locks imports.
         threading.Thread(target=_load, args=(provider,), name="imports", daemon=True).start()
 
 
 def expected_provider(model: str | None, environ: Mapping[str, str]) -> str | None:
-    """The provider whose model will be asked; None: none, or it is not known yet.
+    """The provider whose model will be called; None if there is none, or it is not known yet.
 
-    `model` is what `--model` says.
+    `model` is the value of `--model`.
     """
     named = (model or environ.get(VARIABLE) or "").strip()
     if named:

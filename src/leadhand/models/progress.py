@@ -1,4 +1,4 @@
-"""What a role is writing while it writes it: for those who watch a run, and kept nowhere."""
+"""The text that a role is writing, for live views of a run. It is not recorded."""
 
 import contextlib
 from collections.abc import Callable, Generator
@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far the answer of a planner or synthesizer has come."""
+    """The answer of a planner or synthesizer so far."""
 
     role: str
     path: str
-    """The nested team it works in, as `legal/`; empty in the run itself."""
+    """The nested team that it works in, such as `legal/`; empty in the run itself."""
     text: str
-    """All that came so far: text, or the JSON of a form."""
+    """Plain text, or incomplete JSON."""
 
 
 ProgressListener = Callable[[Progress], None]
@@ -23,7 +23,7 @@ _listener: ContextVar[ProgressListener | None] = ContextVar("listener", default=
 
 @contextlib.contextmanager
 def watching(listener: ProgressListener) -> Generator[None]:
-    """Runs that start in the block show `listener` what their roles write."""
+    """Have runs that start in the block report to `listener` what their roles write."""
     token = _listener.set(listener)
     try:
         yield
@@ -32,5 +32,5 @@ def watching(listener: ProgressListener) -> Generator[None]:
 
 
 def progress_listener() -> ProgressListener | None:
-    """Who watches the current run, if anyone does."""
+    """The listener of the current run, if there is one."""
     return _listener.get()

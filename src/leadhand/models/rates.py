@@ -1,10 +1,10 @@
-"""Rates: how fast each model may be asked, counted over all the runs of this process.
+"""Rates: how fast each model may be called, counted over all runs of this process.
 
-One limiter stands before each model in an event loop, whichever run asks; with it comes the gate,
-so that what an overloaded model asks of one run holds for every other. Counting is by a log of the
-last minute: no minute, wherever it begins, has more than was allowed. Token buckets let through up
-to twice that in their first minute. Times are the event loop's, and a call's tokens are corrected
-once they are known, which is why this is none of the libraries that keep a clock of their own.
+All runs in an event loop share one limiter for each model, and its gate, so that an overloaded
+model holds back every run. Calls are counted in a sliding window: no minute, wherever it begins,
+has more than the limit. Token buckets allow up to twice that in their first minute. Times are the
+event loop's, and a call's tokens are corrected once they are known; libraries for rate limits,
+which have their own clock, can do neither.
 """
 
 import asyncio
@@ -31,16 +31,16 @@ NO_RATE = Rate()
 
 @dataclass(slots=True, eq=False)
 class RateUse:
-    """What one call takes of a minute. To be corrected with `Limiter.correct` once it is known."""
+    """The tokens of one call; `Limiter.correct` corrects them once they are known."""
 
     tokens: int
     at_s: float
     counted: bool = False
-    """Whether it is in a minute that still counts."""
+    """Whether it is in the current window."""
 
 
 class Limiter:
-    """Stands before one model. For the tasks of one event loop; first come, first served."""
+    """Limits calls to one model, first come, first served. For the tasks of one event loop."""
 
     def __init__(self, gate: Gate, rate: Rate = NO_RATE) -> None:
         self.gate = gate
@@ -57,10 +57,9 @@ class Limiter:
         return self.rate.rpm is not None or self.rate.tpm is not None
 
     async def enter(self, tokens: int) -> RateUse:
-        """Wait until a call of about so many tokens may be made; to be followed by `leave`.
+        """Wait until a call of about `tokens` may be made; must be followed by `leave`.
 
-        Nothing is held between the calls of a task, so a worker that has others work for it does
-        not stand in their way.
+        A task holds nothing between its calls, so that a worker never blocks workers nested in it.
         """
         loop = asyncio.get_running_loop()
         async with self._turn:
@@ -78,12 +77,12 @@ class Limiter:
             return share
 
     def leave(self) -> None:
-        """Give a place back."""
+        """Note that a call is over."""
         self._inside -= 1
         self._freed.set()
 
     def health(self, model: str) -> ModelHealth:
-        """What it lets through now, to the model of that name."""
+        """The current load of the model of that name."""
         self._forget(asyncio.get_running_loop().time())
         counted = self.counts
         return ModelHealth(
@@ -95,14 +94,14 @@ class Limiter:
         )
 
     def correct(self, share: RateUse, tokens: int) -> None:
-        """Count `tokens` for a call in place of what was expected of it."""
+        """Count `tokens` for a call instead of the expected number."""
         if share.counted:
             self._tokens += tokens - share.tokens
             self._freed.set()
         share.tokens = tokens
 
     def _wait_s(self, tokens: int, now_s: float) -> float:
-        """Seconds until there may be room for a call; infinite while only another's end helps."""
+        """Seconds until a call may be made; infinite if another call has to end first."""
         rate, log = self.rate, self._log
         self._forget(now_s)
         if rate.concurrency is not None and self._inside >= rate.concurrency:
@@ -111,7 +110,7 @@ class Limiter:
         if rate.rpm is not None and len(log) >= rate.rpm:
             wait_s = log[-rate.rpm].at_s + MINUTE_S - now_s
         if rate.tpm is not None:
-            # A call that no minute has room for is let through when the minute is empty.
+            # A call with more tokens than the limit is allowed when the window is empty.
             over = self._tokens + min(tokens, rate.tpm) - rate.tpm
             for share in log:
                 if over <= 0:
@@ -121,7 +120,7 @@ class Limiter:
         return wait_s
 
     def _forget(self, now_s: float) -> None:
-        """Count no more what is older than a minute."""
+        """Remove calls older than a minute from the window."""
         log = self._log
         while log and log[0].at_s + MINUTE_S <= now_s:
             log[0].counted = False
@@ -131,14 +130,14 @@ class Limiter:
 _limiters: WeakKeyDictionary[asyncio.AbstractEventLoop, dict[object, tuple[Limiter, Model]]] = (
     WeakKeyDictionary()
 )
-"""By event loop and model. A model without an address is itself alone, and kept so that its id is
-not given away."""
+"""By event loop and model. A model without an address is identified by its id, and kept so that no
+other object gets the same id."""
 
 
 def limiter_of(model: Model, rate: Rate, jitter: Callable[[], float]) -> Limiter:
-    """The limiter that all runs in this event loop share before a model.
+    """The limiter of a model, shared by all runs in this event loop.
 
-    Where they ask for different rates, the stricter one holds.
+    If runs set different rates, the stricter one applies.
     """
     limiters = _limiters.setdefault(asyncio.get_running_loop(), {})
     address = model.base_url
@@ -151,15 +150,15 @@ def limiter_of(model: Model, rate: Rate, jitter: Callable[[], float]) -> Limiter
 
 
 def health() -> tuple[ModelHealth, ...]:
-    """The models that were asked in this event loop."""
+    """The load of the models that were called in this event loop."""
     known = _limiters.get(asyncio.get_running_loop(), {})
     return tuple(limiter.health(model.model_name) for limiter, model in known.values())
 
 
 def rates_of(own: Mapping[str, Rate], environ: Mapping[str, str]) -> dict[str, Rate]:
-    """A team's `own` rates and those of the environment, by model name; the stricter of both.
+    """The stricter of a team's `own` rates and those of the environment, by model name.
 
-    Raises `InputError` where the environment's can't be read.
+    Raises `InputError` if those of the environment are invalid.
     """
     asked = _rates_in(environ.get(VARIABLE, "").strip())
     return {
@@ -178,4 +177,6 @@ def _rates_in(given: str) -> dict[str, Rate]:
         where = ".".join(str(part) for part in fault["loc"])
         example = '{"openai:gpt-5": {"rpm": 500, "tpm": 200000, "concurrency": 32}}'
         said = f"{where}: {fault['msg']}" if where else fault["msg"]
-        raise InputError(f"{VARIABLE} can't be used: {said}; write {example}, say") from error
+        raise InputError(
+            f"{VARIABLE} can't be used: {said}; write for example {example}"
+        ) from error

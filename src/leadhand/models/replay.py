@@ -1,7 +1,7 @@
-"""What models answered before a run was resumed: that is neither asked nor paid for again.
+"""Replays the responses that models gave before a run was resumed, so that they are not paid twice.
 
-An answer belongs to a request, not to a place in an order: where tasks run at once, calls come in
-another order the second time. A request is known by whose it is and a hash of all that is asked.
+Responses belong to requests, not to positions: concurrent tasks make their calls in another order
+the second time. A request is identified by its requester and a hash of its content.
 """
 
 import functools
@@ -22,10 +22,10 @@ _Key = tuple[str, str | None, int | None, str]
 
 
 class Replay:
-    """The answers of one run's past, each given once."""
+    """The recorded responses of one run, each used once."""
 
     def __init__(self, past: Sequence[events.Event]) -> None:
-        """`past` is in the words of the run itself, where it is a nested one."""
+        """`past` are the run's own events; for a nested run after `unnested`."""
         self._kept: defaultdict[_Key, deque[events.ModelCalled]] = defaultdict(deque)
         for event in past:
             if (
@@ -36,13 +36,13 @@ class Replay:
                 key = (event.role, event.task_id, event.attempt, event.request)
                 self._kept[key].append(event)
             elif isinstance(event, events.RunResumed) and event.again and not event.within:
-                # Whoever has a task done again wants other answers.
+                # A task that is done again needs new answers.
                 self._forget({*event.again})
 
     def take(
         self, role: str, task_id: str | None, attempt: int | None, request: str
     ) -> tuple[ModelResponse, Usage] | None:
-        """The answer to that very request, and what it used then; none where there is none."""
+        """The recorded response to the same request and its usage; None if there is none."""
         if not self._kept:
             return None
         kept = self._kept.get((role, task_id, attempt, request))
@@ -64,26 +64,26 @@ class Replay:
 
 
 def dump_response(response: ModelResponse) -> JsonValue:
-    """A response as JSON data that `load_response` makes one of again, without loss."""
+    """A response as JSON data, without loss; `load_response` is the inverse."""
     data = _adapter().dump_python((response,), mode="json", exclude_none=True)[0]
     data["usage"] = {name: value for name, value in data["usage"].items() if value}
     return cast("JsonValue", data)
 
 
 def load_response(data: JsonValue) -> ModelResponse:
-    """The response that `dump_response` was given."""
+    """The response that `dump_response` serialized."""
     return _adapter().validate_python((data,))[0]
 
 
 @functools.cache
 def _adapter() -> TypeAdapter[tuple[ModelResponse]]:
-    """For responses alone: pydantic-ai's own, which is for any message, takes twice as long."""
+    """An adapter for responses only: pydantic-ai's own, for all messages, takes twice as long."""
     config = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
     return TypeAdapter(tuple[ModelResponse], config=config)
 
 
 def request_hash(messages: Sequence[ModelMessage], parameters: ModelRequestParameters) -> str:
-    """A hash of all that a model is asked; not of when, nor of which model."""
+    """A hash of all that a request says; the model and the time are not part of it."""
     digest = hashlib.blake2b(digest_size=12)
     for text in _said(messages, parameters):
         digest.update(text.encode("utf-8", "surrogatepass"))

@@ -1,7 +1,7 @@
-"""Streams that were asked for and replies that are none: such a reply is read as it is.
+"""Converts a whole reply into a stream, for servers that ignore `stream`.
 
-Servers that don't know `stream` answer with the whole reply. It is written as the stream that the
-SDK expects, so that nothing is asked a second time. Pure: bytes in, bytes out.
+They answer with the whole reply. It is rewritten as the stream that the SDK expects, so that the
+call need not be repeated. Pure: bytes in, bytes out.
 """
 
 import json
@@ -19,7 +19,7 @@ def wants_stream(request: bytes) -> bool:
 
 
 def as_stream(path: str, body: bytes) -> bytes:
-    """A whole reply as server-sent events; `body` itself if it is not the reply to expect."""
+    """A whole reply as server-sent events; `body` itself if it is not a reply of a known API."""
     reply = _object(_parsed(body))
     events = next((made for end, made in _EVENTS.items() if path.endswith(end)), None)
     if events is None or not reply:

@@ -1,7 +1,7 @@
-"""Answers with a form: taken out of what a model sent, checked, and asked for again when wrong.
+"""Structured answers: extracted from a model's response, checked, and repaired by the model.
 
-However a model was asked (by a tool, by native JSON, in words), its answer is read the same way.
-What is wrong with it is told to the model, at most `MAX_REPAIRS` times.
+They are read the same way whether the schema was sent as a tool, as native JSON or in the prompt.
+The model is told what is wrong with its answer, at most `MAX_REPAIRS` times.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -29,13 +29,13 @@ from leadhand.models.calls import MAX_OUTPUT_BYTES, Caller, CallRequest, Request
 
 _CUT_OFF = "its answer was cut off: it is longer than the model may write"
 MAX_REPAIRS = 2
-"""How often a model is told what is wrong with its answer before it is given up."""
+"""How often a model may repair its answer."""
 
 MAX_SENT_BACK_BYTES = 200_000
-"""A longer answer does not go back to its model with what is wrong with it: that would cost more
-than the answer did, or not fit the model's context."""
+"""A longer answer is not sent back to its model for repair: that would cost more than the answer
+did, or exceed the model's context."""
 _KEPT_CHARS = 1_000
-"""Of a text that was refused as too long, when it goes back to the model."""
+"""How much of a text that was refused as too long is sent back."""
 
 T = TypeVar("T")
 
@@ -44,25 +44,25 @@ class BadAnswer(Exception):
     """An answer that can't be used; the message tells the model why and what to do."""
 
     def __init__(self, problem: str, *, why: str | None = None) -> None:
-        """`why` tells people the same; None: as the model is told it."""
+        """`why` is the problem as the user sees it; None: as the model sees it."""
         super().__init__(problem)
         self.why = why or problem
 
 
 @dataclass(frozen=True, slots=True)
 class StructuredAnswer:
-    """What a response gives as its answer."""
+    """The answer in a response."""
 
     data: dict[str, JsonValue] | None = None
-    """Its fields, where it has the form of an object; not checked against a schema."""
+    """Its fields, if it is a JSON object; not checked against a schema."""
     text: str = ""
-    """What it says in plain text."""
+    """Its plain text."""
     call: ToolCallPart | None = None
-    """The call of the output tool, where it made one."""
+    """The call of the output tool, if there is one."""
     problem: str | None = None
-    """Why it can't be read, as the model is told it."""
+    """Why it can't be read, for the model."""
     cut_off: bool = False
-    """Whether that is because it is longer than the model may write."""
+    """Whether it can't be read because it exceeded the model's output limit."""
 
     def readable(self) -> "StructuredAnswer":
         """The answer itself. Raises `BadAnswer` if it can't be read."""
@@ -153,7 +153,7 @@ def _cut_off(response: ModelResponse) -> str | None:
 def arguments_of(
     call: ToolCallPart, *, max_bytes: int = MAX_OUTPUT_BYTES
 ) -> dict[str, JsonValue] | str:
-    """The arguments of a call, or what is wrong with them. Half a call is never completed here."""
+    """The arguments of a call, or what is wrong with them. Incomplete ones are never completed."""
     if _is_longer(_spelt(call), max_bytes):
         return _too_long(f"The arguments of {call.tool_name}", max_bytes)
     if isinstance(call.args, Mapping):
@@ -191,7 +191,7 @@ def with_first_calls(response: ModelResponse, max_calls: int) -> ModelResponse:
 
 
 def bounded(response: ModelResponse, *, max_bytes: int) -> ModelResponse:
-    """`response` as it goes back to the model: itself, without what was refused as too long."""
+    """`response` as it is sent back to the model, without parts that were refused as too long."""
     parts = [_bounded_part(part, max_bytes) for part in response.parts]
     if all(new is old for new, old in zip(parts, response.parts, strict=True)):
         return response
@@ -211,26 +211,26 @@ def _spelt(call: ToolCallPart) -> str:
 
 
 def reply(call: ToolCallPart, problem: str) -> ModelRequestPart:
-    """What a call is answered with that could not be carried out."""
+    """The reply to a call that could not be carried out."""
     return ToolReturnPart(call.tool_name, problem, call.tool_call_id, outcome="failed")
 
 
 def partial_in(
     response: ModelResponse, output: ToolDefinition | None
 ) -> str | dict[str, JsonValue]:
-    """What can be read of an answer that is cut off, or no call: its fields, else its text."""
+    """What can be read of an answer that is cut off or not a call: its fields, else its text."""
     name = output.name if output is not None else None
     call = next((call for call in response.tool_calls if call.tool_name == name), None)
     text = (response.text or "").strip()
     if call is None:
         return text if name is None else _object_in(text, cut_off=True) or text
-    # What a whole call says was understood, and is not what was asked for.
+    # A complete call was read before and refused: it is not a partial answer.
     is_cut_off = isinstance(call.args, str) and _object_in(call.args) is None
     return (_object_in(str(call.args), cut_off=True) if is_cut_off else None) or text
 
 
 def _object_in(text: str, *, cut_off: bool = False) -> dict[str, JsonValue] | None:
-    """The JSON object that `text` is, in a code block or out of one; if `cut_off` its beginning."""
+    """The JSON object in `text` or its code block; `cut_off` allows an incomplete one."""
     if text.startswith("```"):
         block = text.partition("\n")[2]
         text = block.rpartition("```")[0] or (block if cut_off else "")

@@ -1,6 +1,6 @@
-"""Tries a model as leadhand would use it: words, a tool, a form, and how much it takes.
+"""Tries out a model for `leadhand doctor`: plain text, a tool call, a schema, the context length.
 
-Each trial is a request or two. What went wrong is a value, with what to do about it.
+Each trial is a request or two. A failure is a value that says how to fix it.
 """
 
 import asyncio
@@ -21,9 +21,9 @@ TIMEOUT_S = 60.0
 """How long one trial may take."""
 LISTING_TIMEOUT_S = 5.0
 CONTEXT_TOKENS = (4_000, 16_000, 64_000, 128_000)
-"""The prompts of the context trial, shortest first: at most so many requests."""
+"""The prompts of the context trial, the shortest first."""
 ENOUGH_TOKENS = 16_000
-"""A context below this is too short for most tasks with tools."""
+"""A shorter context is too short for most tasks with tools."""
 
 _REQUESTER = Requester("doctor")
 _INSTRUCTIONS = "You are being tested by a program. Answer briefly and exactly as asked."
@@ -55,22 +55,22 @@ _FORM = ToolDefinition(
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """What came of one trial."""
+    """The outcome of one trial."""
 
     name: str
     passed: bool
     said: str
-    """What was seen, in a line."""
+    """What was observed, in one line."""
     mend: str = ""
-    """What to do where it failed."""
+    """How to fix a failure."""
 
 
 async def trials(
     caller: Caller, spec: ModelSpec, connection: Connection, *, key: str | None = None
 ) -> list[Trial]:
-    """Four trials of one model; where it does not answer at all, the first alone.
+    """Four trials of one model; only the first if the model does not answer at all.
 
-    `key` is for asking the model's endpoint what models it has.
+    `key` is for listing the models of its endpoint.
     """
     subject = _Subject(caller, spec, connection, key)
     first = await _held("plain answer", subject.plain)
@@ -123,7 +123,7 @@ class _Subject:
         return Trial("plain answer", True, f"{len(answer.text):,} characters")
 
     async def tool(self) -> Trial:
-        """A question that a tool is there for."""
+        """A question that needs a tool."""
         asked = "What is 20417 plus 3586? Use the tool `add`; do not reckon yourself."
         response = await self._ask(asked, CallRequest(_INSTRUCTIONS, tools=[_ADD]))
         wrong = _wrong_call(response)
@@ -133,7 +133,7 @@ class _Subject:
         return Trial("tool call", False, wrong, mend)
 
     async def form(self) -> Trial:
-        """An answer that has to have certain fields."""
+        """An answer with given fields."""
         request = CallRequest(_INSTRUCTIONS, output=_FORM)
         answer = answer_in(await self._ask("Which city is the Eiffel Tower in?", request), request)
         data = answer.data
@@ -149,7 +149,7 @@ class _Subject:
         return Trial("answer in a form", False, wrong, mend)
 
     async def context(self) -> Trial:
-        """How long a request may be: as it is known, else as it is found out."""
+        """The context length, as pydantic-ai or the server states it, else measured."""
         known = self._model.context_window
         if known is not None:
             return _context(known, f"{known:,} tokens, as its maker says")
@@ -178,7 +178,7 @@ class _Subject:
                 why = f"; {tokens:,} failed: {error}"
                 break
             seen = response.usage.input_tokens
-            # Some servers cut a long request without a word; what they counted tells.
+            # Some servers cut a long request silently; their token count shows it.
             if 0 < seen < tokens // 2:
                 why = f"; of {tokens:,} it read {seen:,} and said nothing"
                 fits = max(fits, seen)
@@ -195,12 +195,12 @@ class _Subject:
 
 
 def _filler(tokens: int) -> str:
-    # Short common words are a token each for every tokenizer in use.
+    # Every common tokenizer makes one token of a short common word.
     return "Read this and answer only with the word ready.\n" + "one two " * (tokens // 2)
 
 
 def _wrong_call(response: ModelResponse) -> str | None:
-    """What is wrong with the call of `add` in a response; none where it is right."""
+    """What is wrong with the call of `add` in a response; None if nothing is."""
     call = next(iter(response.tool_calls), None)
     if call is None:
         return "it answered in words and called no tool"

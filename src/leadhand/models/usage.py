@@ -1,7 +1,7 @@
 """What a call used and what it cost. An unknown price is unknown, never zero.
 
-Looking a price up costs more than all the rest of our work on a call. So a model's rates are looked
-up once, and calls that used nothing but plain tokens are multiplied out from them.
+Looking up a price takes more time than all our other work on a call. So a model's rates are looked
+up once, and the price of calls with nothing but plain tokens is computed from them.
 """
 
 import math
@@ -15,11 +15,11 @@ from pydantic_ai.usage import RequestUsage
 from leadhand.contracts.outcome import Usage
 
 MAX_TOKENS = 1_000_000_000
-"""Tokens of one answer above which a count is not believed."""
+"""A higher token count of one response counts as wrong."""
 _RATES_FOR_S = 900
-"""Seconds for which rates hold: providers change prices with the time of day, on the quarter."""
+"""Seconds for which rates are cached: some providers change prices every quarter of an hour."""
 _LINEAR_BELOW = 32_000
-"""Input tokens below which rates were found to hold; long contexts may cost more a token."""
+"""Input tokens below which rates are linear; long contexts may cost more per token."""
 _MAX_RATES = 1_000
 _NOT_PRICED = {"input_tokens", "output_tokens", "details", "cost"}
 
@@ -28,23 +28,23 @@ _Key = tuple[str, str | None, str | None, int, frozenset[tuple[str, str]]]
 
 @dataclass(frozen=True, slots=True)
 class _Rate:
-    """US dollars for a token."""
+    """US dollars per token."""
 
     input: Decimal
     output: Decimal
 
 
-# Counts that are none are ours to report, once; libraries print pages about every one of them.
+# We report invalid counts ourselves, once; libraries print pages of warnings about each.
 warnings.filterwarnings("ignore", "Failed to extract usage")
 warnings.filterwarnings("ignore", r"(?s)Pydantic serializer warnings:.*'\w+_tokens'")
 
 _rates: dict[_Key, _Rate | None] = {}
-"""By model, time and terms; none where only a look at the single call tells the price."""
+"""By model, time and terms; None if each call's price has to be looked up."""
 _without_price: set[tuple[str, str | None, str | None]] = set()
 
 
 def usage_of(model: str, response: ModelResponse, duration_s: float) -> Usage:
-    """The usage of one answered call to `model`. Unknown counts are 0, and so are both of them."""
+    """The usage of one answered call to `model`. If one count is unknown, both are 0."""
     used = response.usage
     known = is_known(used)
     return Usage(
@@ -58,7 +58,7 @@ def usage_of(model: str, response: ModelResponse, duration_s: float) -> Usage:
 
 
 def is_known(used: RequestUsage) -> bool:
-    """Whether an endpoint says what its answer used: possible counts that are not both 0."""
+    """Whether an endpoint reported its usage: plausible counts that are not both 0."""
     counts: tuple[object, object] = (used.input_tokens, used.output_tokens)
     return any(counts) and all(type(n) is int and 0 <= n <= MAX_TOKENS for n in counts)
 
@@ -67,8 +67,8 @@ def cost_usd(response: ModelResponse) -> float | None:
     """The price in US dollars, from pydantic-ai's price data; `None` if it is unknown."""
     used = response.usage
     if used.cost is not None:
-        told = float(used.cost)  # by a gateway
-        return told if 0 <= told < math.inf else None
+        reported = float(used.cost)  # by a gateway
+        return reported if 0 <= reported < math.inf else None
     if not response.model_name or not is_known(used):
         return None
     model = (response.model_name, response.provider_name, response.provider_url)
@@ -82,12 +82,12 @@ def cost_usd(response: ModelResponse) -> float | None:
     except LookupError:
         _without_price.add(model)
     except ValueError:
-        pass  # the answer doesn't say what it used
+        pass  # the response doesn't state its usage
     return None
 
 
 def _is_plain(used: RequestUsage) -> bool:
-    """Whether nothing but so many tokens in and out was used: no cache, sound or search."""
+    """Whether only plain tokens were used: no cache, audio or search."""
     extra = any(value for name, value in vars(used).items() if name not in _NOT_PRICED)
     return not extra and 0 <= used.input_tokens < _LINEAR_BELOW and used.output_tokens >= 0
 
@@ -99,7 +99,7 @@ def _rate_of(response: ModelResponse) -> _Rate | None:
         response.provider_name,
         response.provider_url,
         int(response.timestamp.timestamp() // _RATES_FOR_S),
-        # Such as the service tier, which has a price of its own.
+        # For example the service tier, which has its own price.
         frozenset((name, value) for name, value in details.items() if isinstance(value, str)),
     )
     if key not in _rates:
@@ -110,7 +110,7 @@ def _rate_of(response: ModelResponse) -> _Rate | None:
 
 
 def _looked_up(response: ModelResponse) -> _Rate | None:
-    """The rates, where few tokens and many cost the same each and nothing else is charged."""
+    """The rates, if the price is linear in tokens and nothing else is charged; else None."""
     few, many = (
         replace(response, usage=RequestUsage(input_tokens=count, output_tokens=count)).cost()
         for count in (1, _LINEAR_BELOW - 1)

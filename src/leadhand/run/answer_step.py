@@ -40,8 +40,8 @@ async def final_answer(context: StepContext) -> Answer:
         if (conflict.task_ids, conflict.about) not in known:
             recorder.record(events.ConflictFound(**recorder.stamp(), conflict=conflict))
     gaps = (*gaps_of(state, context.team), *synthesis.gaps, *missing)
-    if account is not None and account.ledger.passed is not None and not gaps:
-        _log.warning("everything was done, but %s", account.ledger.passed)
+    if account is not None and account.ledger.overrun is not None and not gaps:
+        _log.warning("everything was done, but %s", account.ledger.overrun)
     contact = context.team.contact if _is_unanswered(context) else None
     answer = _answer(context, synthesis, gaps, contact)
     recorder.record(events.RunFinished(**recorder.stamp(), answer=answer))
