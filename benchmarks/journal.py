@@ -9,7 +9,6 @@ round. Synchronisations are the kernel's own calls, counted by strace where ther
 """
 
 import argparse
-import asyncio
 import json
 import os
 import shutil
@@ -21,17 +20,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from benchmarks.startup import seconds
 from leadhand import Handoff, Plan, Supervisor, Task, Team, Worker
 from leadhand.journal import MemoryJournal, open_journal
 
 DRIVERS = Path(__file__).parent / "journal_peers"
 CHAIN = 100
-RUNS = 10_000
 MOST_ADDED_MS = 0.1
 MOST_SYNCS = 2.0
 MOST_BYTES = 2_048
-MOST_LIST_S = 0.3
 OWN_TEXT_BYTES = len("count to 100") + len("x 12")
 """What a task is told and gives, which nobody can do without."""
 
@@ -172,23 +168,6 @@ async def store(home: Path, runs: int) -> None:
     journal.close()
 
 
-def listing(runs: int, rounds: int) -> dict[str, float]:
-    """Seconds of whole processes that read a journal of so many runs, and of one that need not."""
-    command = [sys.executable, "-m", "leadhand"]
-    with tempfile.TemporaryDirectory() as home:
-        asyncio.run(store(Path(home), runs))
-        asked = {
-            "runs": [*command, "runs", "--home", home],
-            "show": [*command, "show", f"run-{runs // 2}", "--home", home],
-            "--help": [*command, "--help"],
-        }
-        took: dict[str, list[float]] = {what: [] for what in asked}
-        for _ in range(rounds + 1):
-            for what, words in asked.items():
-                took[what].append(seconds(words))
-    return {what: statistics.median(found[1:]) for what, found in took.items()}
-
-
 def shown(rows: Sequence[Row]) -> str:
     """The rows as a table."""
     head = f"{'':10} {'shape':12} {'tasks':>6} {'ms/task':>8} {'added':>8} {'of CPU':>8}"
@@ -207,7 +186,7 @@ def _number(value: float | None, form: str) -> str:
     return f"{'-':>{form.partition('.')[0]}}" if value is None else f"{value:{form}}"
 
 
-def missed(rows: Sequence[Row], took: Mapping[str, float]) -> list[str]:
+def missed(rows: Sequence[Row]) -> list[str]:
     """The targets that leadhand's own figures miss, each in a line."""
     found: list[tuple[str, float | None, float]] = []
     for row in rows:
@@ -218,7 +197,6 @@ def missed(rows: Sequence[Row], took: Mapping[str, float]) -> list[str]:
         else:
             found.append(("syncs a task", row.syncs, MOST_SYNCS))
         found.append((f"bytes a task, {row.shape}", row.closed_bytes - OWN_TEXT_BYTES, MOST_BYTES))
-    found += [(f"s for {what}", took[what], MOST_LIST_S) for what in ("runs", "show")]
     return [
         f"MISSED: {what}: {got:.3f}, at most {most:g} asked"
         for what, got, most in found
@@ -244,11 +222,9 @@ def main() -> None:
     rows = measure(pythons, "independent", options.tasks, options.rounds)
     rows += measure(pythons, "chain", CHAIN, options.rounds)
     print(shown(rows), flush=True)
-    took = listing(RUNS, options.rounds)
-    print(f"{RUNS:,} runs stored: " + ", ".join(f"{what} {s:.2f} s" for what, s in took.items()))
-    print("\n".join(missed(rows, took)) or "all targets met")
+    print("\n".join(missed(rows)) or "all targets met")
     if options.json:
-        figures = {"rows": [asdict(row) for row in rows], "seconds": took}
+        figures = {"rows": [asdict(row) for row in rows]}
         options.json.write_text(json.dumps(figures, indent=2) + "\n", encoding="utf-8")
 
 
