@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from rich.console import Console
 
+from leadhand.cli.options import ReviewFormat
 from leadhand.cli.review.baseline import MAX_BYTES, load_baseline
 from leadhand.cli.review.github import annotate, annotation, inert
 from leadhand.cli.review.markdown import COMMENT_BYTES, MARKER, markdown
-from leadhand.cli.review.output import Format, show
+from leadhand.cli.review.output import show
 from leadhand.cli.review.report import ReviewReport
 from leadhand.cli.review.sarif import sarif, uri
 from leadhand.cli.review.text import show_review
@@ -78,7 +79,9 @@ def hostile(text: str) -> ReviewReport:
     )
 
 
-def printed(capfdbinary: pytest.CaptureFixture[bytes], made: ReviewReport, how: Format) -> str:
+def printed(
+    capfdbinary: pytest.CaptureFixture[bytes], made: ReviewReport, how: ReviewFormat
+) -> str:
     show(made, how)
     return capfdbinary.readouterr().out.decode("utf-8")
 
@@ -304,7 +307,7 @@ def test_a_summary_that_cant_be_written_is_printed(tmp_path: Path) -> None:
 def test_no_format_breaks_on_hostile_text(
     capfdbinary: pytest.CaptureFixture[bytes],
     monkeypatch: pytest.MonkeyPatch,
-    how: Format,
+    how: ReviewFormat,
     text: str,
 ) -> None:
     """F07, F34: lone surrogates, NULs and escape sequences."""

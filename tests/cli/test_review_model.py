@@ -7,7 +7,8 @@ from typing import NamedTuple
 
 import pytest
 
-from leadhand.cli.review.output import Format, show
+from leadhand.cli.options import ReviewFormat
+from leadhand.cli.review.output import show
 from leadhand.cli.review.report import ReviewReport, Subject
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.events import parse
@@ -193,7 +194,7 @@ def test_the_plan_says_which_tasks_cost_calls_and_sends_nothing(
 
 @pytest.mark.parametrize("format", ["text", "markdown", "sarif", "github"])
 def test_every_format_says_what_a_model_found_and_why_it_is_believed(
-    careless: Reviewed, format: Format, capsys: pytest.CaptureFixture[str]
+    careless: Reviewed, format: ReviewFormat, capsys: pytest.CaptureFixture[str]
 ) -> None:
     answer = Answer.model_validate_json(careless.ended.out)
     review = Review.model_validate(answer.output)

@@ -24,7 +24,6 @@ from leadhand.cli.options import (
     Debug,
     Events,
     FailOn,
-    Format,
     Home,
     Inputs,
     Json,
@@ -32,6 +31,7 @@ from leadhand.cli.options import (
     NoInput,
     NoModel,
     Quiet,
+    ReviewFormat,
     TeamName,
     Trust,
     is_debugging,
@@ -40,6 +40,7 @@ from leadhand.cli.resume import commands as resume_commands
 from leadhand.cli.run.first_line import announce_change, announce_team
 from leadhand.cli.runs import commands as stored_commands
 from leadhand.cli.teams import commands as teams_commands
+from leadhand.teams.review import DEFAULT_THRESHOLD
 
 app = typer.Typer(
     name="leadhand",
@@ -69,13 +70,13 @@ def review(
     worktree: Annotated[
         bool, typer.Option("--worktree", help="Review what is not committed yet.")
     ] = False,
-    format: Annotated[Format, typer.Option(help="How to print the review.")] = Format.text,
+    format: Annotated[ReviewFormat, typer.Option(help="How to print the review.")] = "text",
     threshold: Annotated[
         int, typer.Option(help="Findings below this confidence are suppressed.", min=0, max=100)
-    ] = 80,
+    ] = DEFAULT_THRESHOLD,
     fail_on: Annotated[
         FailOn, typer.Option(help="Exit with 1 for findings of this severity or above.")
-    ] = FailOn.critical,
+    ] = "critical",
     baseline: Annotated[
         Path | None,
         typer.Option(help="Hide what this earlier JSON report had.", metavar="FILE"),
@@ -114,28 +115,31 @@ def review(
     what = "what is staged" if staged else "what is not committed" if worktree else what
     if diff is None:
         announce_change(what, repo, baseline, past_reviews, quiet=quiet)
-    from leadhand.cli.review.command import ReviewOptions, review_command
+    from leadhand.cli.review.command import review_command
+    from leadhand.cli.review.options import ReviewOptions, ReviewSetup
+    from leadhand.cli.run.options import Showing
 
     options = ReviewOptions(
+        setup=ReviewSetup(
+            model=model,
+            no_model=no_model,
+            deadline=deadline,
+            budget_usd=budget_usd,
+            budget_tokens=budget_tokens,
+            concurrency=concurrency,
+            threshold=threshold,
+            fail_on=fail_on,
+        ),
+        showing=Showing(events=events, quiet=quiet, no_input=True),
+        format="json" if json else format,
         range=range,
         repo=repo,
         diff=diff,
         staged=staged,
         worktree=worktree,
-        format="json" if json else format.value,
-        threshold=threshold,
-        fail_on=fail_on.value,
         baseline=baseline,
         past_reviews=past_reviews,
-        model=model,
-        no_model=no_model,
         plan_only=plan_only,
-        deadline=deadline,
-        budget_usd=budget_usd,
-        budget_tokens=budget_tokens,
-        concurrency=concurrency,
-        events=events,
-        quiet=quiet,
         home=home,
     )
     raise typer.Exit(review_command(options))
@@ -166,9 +170,7 @@ def run(
     budget_usd: BudgetUsd = None,
     budget_tokens: BudgetTokens = None,
     concurrency: Concurrency = 64,
-    format: Annotated[
-        AnswerFormat, typer.Option(help="How to print the answer.")
-    ] = AnswerFormat.text,
+    format: Annotated[AnswerFormat, typer.Option(help="How to print the answer.")] = "text",
     json: Json = False,
     events: Events = None,
     quiet: Quiet = False,
@@ -206,7 +208,7 @@ def run(
         amend=amend,
         home=home,
         showing=Showing(
-            format="json" if json else format.value, events=events, quiet=quiet, no_input=no_input
+            format="json" if json else format, events=events, quiet=quiet, no_input=no_input
         ),
     )
     raise typer.Exit(run_command(options))

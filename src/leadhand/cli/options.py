@@ -1,38 +1,16 @@
 """Options that several commands share. Imports typer alone, so that `--help` is quick."""
 
-import enum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-
-class Format(enum.StrEnum):
-    """How a review is printed."""
-
-    text = "text"
-    json = "json"
-    markdown = "markdown"
-    sarif = "sarif"
-    github = "github"
-
-
-class AnswerFormat(enum.StrEnum):
-    """How an answer is printed."""
-
-    text = "text"
-    json = "json"
-    markdown = "markdown"
-
-
-class FailOn(enum.StrEnum):
-    """The severity from which findings make the exit status 1."""
-
-    critical = "critical"
-    warning = "warning"
-    info = "info"
-    never = "never"
-
+AnswerFormat = Literal["text", "json", "markdown"]
+"""How an answer is printed."""
+ReviewFormat = Literal["text", "json", "markdown", "sarif", "github"]
+"""How a review is printed."""
+FailOn = Literal["critical", "warning", "info", "never"]
+"""The severity from which findings make the exit status 1."""
 
 _debugging = False
 

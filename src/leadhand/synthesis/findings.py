@@ -113,7 +113,7 @@ def gather(
     *,
     quotes: Quotes,
     confidence: Callable[[str], int],
-    threshold: int = 80,
+    threshold: int,
     baseline: AbstractSet[str] = frozenset(),
     equivalent: Iterable[AbstractSet[str]] = (),
 ) -> Gathered:
@@ -135,7 +135,7 @@ def conclude(
     gathered: Gathered,
     *,
     quotes: Quotes,
-    threshold: int = 80,
+    threshold: int,
     weights: Mapping[str, int] | None = None,
 ) -> Review:
     """The review of what was gathered: ranked, and divided at `threshold`."""

@@ -46,7 +46,8 @@ def one(reported: Reported, change: Change) -> Finding:
 
 def gathered(change: Change, *reported: Reported) -> Gathered:
     report = lens_report(reported, change, lens="bugs")
-    return gather([("bugs-model", report)], quotes=ChangeQuotes(change), confidence=lambda rule: 99)
+    quotes = ChangeQuotes(change)
+    return gather([("bugs-model", report)], quotes=quotes, confidence=lambda rule: 99, threshold=80)
 
 
 def test_a_quote_is_found_wherever_the_model_says_it_is(change: Change) -> None:

@@ -50,9 +50,7 @@ def resume(
     deadline: Deadline = None,
     budget_usd: BudgetUsd = None,
     budget_tokens: BudgetTokens = None,
-    format: Annotated[
-        AnswerFormat, typer.Option(help="How to print the answer.")
-    ] = AnswerFormat.text,
+    format: Annotated[AnswerFormat, typer.Option(help="How to print the answer.")] = "text",
     json: Json = False,
     events: Events = None,
     quiet: Quiet = False,
@@ -107,9 +105,7 @@ def answer(
     plan: Annotated[
         Path | None, typer.Option(help="Carry out this plan instead.", metavar="FILE")
     ] = None,
-    format: Annotated[
-        AnswerFormat, typer.Option(help="How to print the answer.")
-    ] = AnswerFormat.text,
+    format: Annotated[AnswerFormat, typer.Option(help="How to print the answer.")] = "text",
     json: Json = False,
     events: Events = None,
     quiet: Quiet = False,
@@ -149,6 +145,4 @@ def _showing(
 ) -> "Showing":
     from leadhand.cli.run.options import Showing
 
-    return Showing(
-        format="json" if json else format.value, events=events, quiet=quiet, no_input=no_input
-    )
+    return Showing(format="json" if json else format, events=events, quiet=quiet, no_input=no_input)

@@ -6,25 +6,22 @@ import shutil
 import sys
 import time
 from collections.abc import Generator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import IO
 
 from leadhand.cli.review.baseline import load_baseline
 from leadhand.cli.review.models import Reviewers
-from leadhand.cli.review.output import Format
-from leadhand.cli.review.report import FailOn
+from leadhand.cli.review.options import ReviewOptions, ReviewSetup
 from leadhand.cli.review.under_way import (
     BASELINE,
     CHANGE,
     PAST_REVIEWS,
     Reviewing,
-    ReviewSetup,
     report_unread,
 )
 from leadhand.cli.run.command import watch_of
 from leadhand.cli.run.execution import LiveRun
-from leadhand.cli.run.options import Showing
 from leadhand.cli.run.storage import RunStorage
 from leadhand.cli.standard_streams import written
 from leadhand.cli.views.consoles import DataConsole
@@ -45,32 +42,6 @@ READING_SHARE = 0.6
 """The share of the time that reading the change may take: the rest is for looking at it."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReviewOptions:
-    """What was asked for on the command line; see `leadhand review --help`."""
-
-    range: str | None
-    repo: Path
-    diff: str | None
-    staged: bool
-    worktree: bool
-    format: Format
-    threshold: int
-    fail_on: FailOn
-    baseline: Path | None
-    past_reviews: Path | None
-    model: str | None
-    no_model: bool
-    plan_only: bool
-    deadline: str | None
-    budget_usd: float | None
-    budget_tokens: int | None
-    concurrency: int
-    events: str | None
-    quiet: bool
-    home: str | None
-
-
 def review_command(options: ReviewOptions) -> int:
     """Review what `options` say, print the report, and give the exit status."""
     _one_subject(options)
@@ -81,17 +52,7 @@ def review_command(options: ReviewOptions) -> int:
         load_baseline(options.baseline)
     if options.past_reviews is not None:
         load_export(options.past_reviews)
-    setup = ReviewSetup(
-        folder="",
-        threshold=options.threshold,
-        fail_on=options.fail_on,
-        model=options.model,
-        no_model=options.no_model,
-        deadline=options.deadline,
-        budget_usd=options.budget_usd,
-        budget_tokens=options.budget_tokens,
-        concurrency=options.concurrency,
-    )
+    setup = options.setup
     # Everything that can be wrong with them is found before anything is done.
     _ = setup.deadline_s, setup.budget
     storage, run_id = RunStorage(options.home), new_run_id(SystemClock().now())
@@ -114,9 +75,8 @@ def _reviewed(options: ReviewOptions, setup: ReviewSetup, storage: RunStorage, r
     request = f"Review {reviewing.change.title}"
     if options.plan_only:
         return _show_plan(reviewing.supervisor(), request, reviewing.crew, options)
-    showing = Showing(events=options.events, quiet=options.quiet, no_input=True)
     title = f"review of {reviewing.change.title}"
-    session = LiveRun(watch_of(storage, run_id, title, showing))
+    session = LiveRun(watch_of(storage, run_id, title, options.showing))
     return reviewing.to_status(
         session,
         lambda supervisor, listener: supervisor.run(
@@ -127,7 +87,7 @@ def _reviewed(options: ReviewOptions, setup: ReviewSetup, storage: RunStorage, r
             listener=listener,
         ),
         format=options.format,
-        quiet=options.quiet,
+        quiet=options.showing.quiet,
     )
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from rich.console import Console
 
+from leadhand.cli.review.options import ReviewSetup
 from leadhand.cli.run.models import chosen
 from leadhand.cli.views.terminal import encodable, safe
 from leadhand.contracts.task import Plan
@@ -65,17 +66,16 @@ class Reviewers:
         )
 
 
-def reviewers(
-    team: Team, change: Change, *, model: str | None, no_model: bool, threshold: int
-) -> Reviewers:
+def reviewers(team: Team, change: Change, setup: ReviewSetup) -> Reviewers:
     """`team`, with the model that `--model` or LEADHAND_MODEL names; raises `InputError`."""
-    if model is None and (no_model or not os.environ.get(VARIABLE)):
+    if setup.model is None and (setup.no_model or not os.environ.get(VARIABLE)):
         return Reviewers(team, change, Chunks())
-    choice = chosen(team, model=model, no_model=no_model)
+    choice = chosen(team, model=setup.model, no_model=setup.no_model)
     if not choice.team.tiers:
         return Reviewers(team, change, Chunks())
     parts = chunks(change)
-    return Reviewers(with_model(choice.team, change, parts, threshold=threshold), change, parts)
+    with_models = with_model(choice.team, change, parts, threshold=setup.threshold)
+    return Reviewers(with_models, change, parts)
 
 
 def _say(text: str, console: Console) -> None:

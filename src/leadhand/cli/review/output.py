@@ -4,8 +4,8 @@ import json
 import os
 import sys
 from pathlib import Path
-from typing import Literal
 
+from leadhand.cli.options import ReviewFormat
 from leadhand.cli.review.github import annotate
 from leadhand.cli.review.markdown import markdown
 from leadhand.cli.review.report import ReviewReport
@@ -13,10 +13,8 @@ from leadhand.cli.review.sarif import sarif
 from leadhand.cli.review.text import show_review
 from leadhand.cli.views.consoles import DataConsole
 
-Format = Literal["text", "json", "markdown", "sarif", "github"]
 
-
-def show(report: ReviewReport, format: Format) -> None:
+def show(report: ReviewReport, format: ReviewFormat) -> None:
     """Print `report` on stdout; `github` also appends to the file that the runner names."""
     match format:
         case "text":

@@ -6,8 +6,8 @@ Data and wording only: no colours, no markup, no file is read.
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Literal
 
+from leadhand.cli.options import FailOn
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.finding import Finding, NotAssessed
 from leadhand.synthesis import SEVERITIES, Review
@@ -15,8 +15,6 @@ from leadhand.teams.review.change import Change
 from leadhand.teams.review.lens import LensRule
 from leadhand.tools.text import counted, listed
 from leadhand.trace.formatting import format_speedup
-
-FailOn = Literal["critical", "warning", "info", "never"]
 
 _ID_DIGITS = 10
 

@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from leadhand.cli.review.under_way import CHANGE, Reviewing, ReviewSetup, format_of
+from leadhand.cli.review.options import ReviewSetup
+from leadhand.cli.review.under_way import CHANGE, Reviewing
 from leadhand.cli.run.command import watch_of
 from leadhand.cli.run.execution import LiveRun
 from leadhand.cli.run.options import ResumeOptions
@@ -33,6 +34,6 @@ def resume_review(options: ResumeOptions, storage: RunStorage, stored: StoredRun
             stored=stored,
         ),
         state=stored.state,
-        format=format_of(showing.format),
+        format=showing.format,
         quiet=showing.quiet,
     )

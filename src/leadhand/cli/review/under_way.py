@@ -6,17 +6,16 @@ gone on with after its process is gone, and nothing of the repository has to be 
 
 import shutil
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
+from leadhand.cli.options import FailOn, ReviewFormat
 from leadhand.cli.review.baseline import load_baseline
-from leadhand.cli.review.models import Reviewers, reviewers
-from leadhand.cli.review.output import Format, show
-from leadhand.cli.review.report import FailOn, ReviewReport, Subject, exit_status
+from leadhand.cli.review.models import reviewers
+from leadhand.cli.review.options import ReviewSetup
+from leadhand.cli.review.output import show
+from leadhand.cli.review.report import ReviewReport, Subject, exit_status
 from leadhand.cli.run.command import follow_up
 from leadhand.cli.run.execution import INTERRUPTED, LiveRun
-from leadhand.cli.run.options import RunSetup
 from leadhand.cli.run.storage import RunStorage
 from leadhand.cli.standard_streams import written
 from leadhand.cli.views.consoles import error_console
@@ -39,16 +38,6 @@ BASELINE = "baseline.json"
 PAST_REVIEWS = "past_reviews.json"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReviewSetup(RunSetup):
-    """What has to be known of a review."""
-
-    folder: str
-    """Where its snapshot is."""
-    threshold: int = 80
-    fail_on: FailOn = "critical"
-
-
 class Reviewing:
     """One review of the change in a folder."""
 
@@ -62,13 +51,7 @@ class Reviewing:
         team = review_team(
             self.change, past_reviews=past_reviews if past_reviews.exists() else None
         )
-        self.crew: Reviewers = reviewers(
-            team,
-            self.change,
-            model=setup.model,
-            no_model=setup.no_model,
-            threshold=setup.threshold,
-        )
+        self.crew = reviewers(team, self.change, setup)
 
     def supervisor(self) -> Supervisor:
         """Whoever has it done. Raises `InputError`."""
@@ -98,7 +81,7 @@ class Reviewing:
         session: LiveRun,
         work: Callable[[Supervisor, Listener], Coroutine[object, object, Answer]],
         *,
-        format: Format,
+        format: ReviewFormat,
         quiet: bool,
         state: RunState | None = None,
     ) -> int:
@@ -132,7 +115,7 @@ class Reviewing:
 
 
 def report_unread(
-    setup: ReviewSetup, run_id: str, asked: str | None, error: ToolError, *, format: Format
+    setup: ReviewSetup, run_id: str, asked: str | None, error: ToolError, *, format: ReviewFormat
 ) -> int:
     """Print the report of a review whose change could not be read, and give the exit status."""
     title = asked or "the change"
@@ -165,8 +148,3 @@ def _status(answer: Answer, review: Review, fail_on: FailOn) -> int:
     if answer.status != "complete":
         return 4 if answer.ended_by in ("budget", "deadline") else 3
     return exit_status(review, fail_on)
-
-
-def format_of(given: str) -> Format:
-    """The format of a report that `given` names: an answer's formats are among them."""
-    return cast("Format", given)

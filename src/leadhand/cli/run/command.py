@@ -11,10 +11,11 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from leadhand.cli.live.person import TerminalPerson, is_here
+from leadhand.cli.options import AnswerFormat
 from leadhand.cli.run.arguments import load_team, read_plan, read_request
 from leadhand.cli.run.execution import INTERRUPTED, LiveRun, Watch
 from leadhand.cli.run.models import chosen, tell_models
-from leadhand.cli.run.options import Format, RunSetup, Showing
+from leadhand.cli.run.options import RunSetup, Showing
 from leadhand.cli.run.storage import RunStorage
 from leadhand.cli.standard_streams import written
 from leadhand.cli.views.answer import markdown, show_answer
@@ -214,7 +215,7 @@ def exit_status(answer: Answer) -> int:
     return 4 if answer.ended_by in ("budget", "deadline") else 3
 
 
-def _show(answer: Answer, format: Format) -> None:
+def _show(answer: Answer, format: AnswerFormat) -> None:
     match format:
         case "text":
             show_answer(answer, DataConsole())

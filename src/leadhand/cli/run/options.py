@@ -6,12 +6,13 @@ import os
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, Self, cast
+from typing import Self, cast
 
 from pydantic import JsonValue
 from rich.console import Console
 
 from leadhand.cli.duration import parse_duration
+from leadhand.cli.options import AnswerFormat
 from leadhand.cli.run.budget import budget_of
 from leadhand.cli.start_time import left_of
 from leadhand.contracts.budget import Budget
@@ -20,7 +21,6 @@ from leadhand.contracts.team import Team
 from leadhand.errors import InputError
 from leadhand.models.choice import models_of
 
-Format = Literal["text", "json", "markdown"]
 DEADLINE_S = 600.0
 _OF_MODELS = (
     "leadhand.models",
@@ -99,7 +99,7 @@ class RunSetup:
 class Showing:
     """How a run is shown and its answer printed."""
 
-    format: Format = "text"
+    format: AnswerFormat = "text"
     events: str | None = None
     quiet: bool = False
     no_input: bool = False

@@ -12,11 +12,12 @@ from importlib import resources
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from leadhand.teams.review import DEFAULT_THRESHOLD
 from leadhand.teams.review.lens import LensRule
 
 ENOUGH = 20
 """Labelled hits from which a figure stands by itself."""
-UNMEASURED_AT_MOST = 79
+UNMEASURED_AT_MOST = DEFAULT_THRESHOLD - 1
 """Just under the default threshold: what has no figure of its own is not shown unasked."""
 _Z = 1.959963984540054
 """The standard normal's 97.5 % quantile: 95 % between the two bounds."""

@@ -15,6 +15,7 @@ from leadhand.contracts.task import Plan
 from leadhand.contracts.team import ModelSpec, Tier
 from leadhand.ports import TaskResult
 from leadhand.synthesis import UNSCORED, Gathered, Review, conclude, gather
+from leadhand.teams.review import DEFAULT_THRESHOLD
 from leadhand.teams.review.change import Change
 from leadhand.teams.review.chunks import Chunks
 from leadhand.teams.review.diff_rows import around, header
@@ -49,7 +50,7 @@ class FindingsSynthesizer:
         self,
         change: Change,
         *,
-        threshold: int = 80,
+        threshold: int = DEFAULT_THRESHOLD,
         baseline: AbstractSet[str] = frozenset(),
         chunks: Chunks | None = None,
         caller: "Caller | None" = None,

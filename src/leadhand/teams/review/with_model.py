@@ -37,7 +37,7 @@ _INTENT = (
 _DONE = "Every changed line was looked at, and each finding quotes the line that is at fault."
 
 
-def with_model(team: Team, change: Change, chunks: Chunks, *, threshold: int = 80) -> Team:
+def with_model(team: Team, change: Change, chunks: Chunks, *, threshold: int) -> Team:
     """`team`, which has a model, with a worker that asks it beside each lens that gains by it.
 
     Models are told not to report what analysers report at or above `threshold`.
