@@ -78,7 +78,11 @@ class RunSetup:
 
     def origin(self, command: str) -> dict[str, JsonValue]:
         """What is kept with the run, for `of`."""
-        fields = {name: value for name, value in dataclasses.asdict(self).items() if value}
+        fields = {
+            name: value
+            for name, value in dataclasses.asdict(self).items()
+            if value is not None and value is not False
+        }
         return {"command": command, **fields, "approve": [*self.approve]}
 
     @classmethod

@@ -1,0 +1,10 @@
+"""The options of a review as they are stored with it."""
+
+from leadhand.cli.review.options import ReviewSetup
+
+
+def test_a_review_is_resumed_with_the_options_that_it_was_started_with() -> None:
+    setup = ReviewSetup(
+        folder="snapshot", threshold=0, fail_on="info", deadline="2m", concurrency=3
+    )
+    assert ReviewSetup.of(setup.origin("review")) == setup
