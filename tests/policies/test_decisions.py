@@ -187,6 +187,9 @@ def test_the_rungs_above_one_are_those_before_it() -> None:
     assert rungs_for(Failed(kind="budget", message="m"), Ladder(failed=("retry",))) == ()
 
 
+EQUAL = "both workers are equally sure, 40 of 100:"
+
+
 @pytest.mark.parametrize(
     ("first", "second", "doubted", "takes", "why"),
     [
@@ -194,8 +197,8 @@ def test_the_rungs_above_one_are_those_before_it() -> None:
         (90, None, False, True, "its worker has no doubts"),
         (40, 41, True, True, "its worker is surer: 41 of 100, the other 40"),
         (41, 40, False, False, "its worker is surer: 41 of 100, the other 40"),
-        (40, 40, False, True, "its worker is surer: 40 of 100, the other 40"),
-        (40, 40, True, False, "its worker is surer: 40 of 100, the other 40"),
+        (40, 40, False, True, f"{EQUAL} the second worker has no doubts"),
+        (40, 40, True, False, f"{EQUAL} the first result counts"),
     ],
 )
 def test_of_two_results_the_surer_ones_counts(

@@ -183,6 +183,9 @@ def more_confident(first: Result, second: Result, *, doubted: bool) -> tuple[boo
     takes = second.confidence > first.confidence or (
         second.confidence == first.confidence and not doubted
     )
+    if first.confidence == second.confidence:
+        why = "the second worker has no doubts" if takes else "the first result counts"
+        return takes, f"both workers are equally sure, {first.confidence} of 100: {why}"
     one, other = (second, first) if takes else (first, second)
     return takes, f"its worker is surer: {one.confidence} of 100, the other {other.confidence}"
 
