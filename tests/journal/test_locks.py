@@ -1,6 +1,8 @@
 """Locks of runs: they end with the process, hurt nobody who looks, and leave nothing behind."""
 
 import datetime as dt
+import fcntl
+import json
 import subprocess
 import sys
 import threading
@@ -71,6 +73,19 @@ def test_of_many_that_want_a_run_at_once_one_has_it_at_a_time(tmp_path: Path) ->
     assert most == 1
     assert held > 0
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_holder_is_named_though_it_has_not_written_yet_who_it_is(tmp_path: Path) -> None:
+    """F30: between locking a file and writing to it there is a moment."""
+    path = tmp_path / "r.lock"
+    with path.open("wb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        holder = {"pid": 7, "host": "there", "since": "2026-01-01T00:00:00+00:00"}
+        writing = threading.Timer(0.02, lambda: path.write_text(json.dumps(holder)))
+        writing.start()
+        with pytest.raises(RunTaken, match="process 7 on there"), Locks(tmp_path).hold("r"):
+            pass
+        writing.join()
 
 
 def test_those_who_only_look_keep_nobody_out(tmp_path: Path) -> None:

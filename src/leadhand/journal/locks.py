@@ -39,7 +39,7 @@ class Locks:
         except OSError as error:
             raise JournalError(f"run {run_id!r} can't be locked: {error}") from None
         if descriptor is None:
-            raise RunTaken(run_id, _words(path))
+            raise RunTaken(run_id, _named(path))
         try:
             yield
         finally:
@@ -121,6 +121,15 @@ def _is(descriptor: int, path: Path) -> bool:
 def _this_process() -> bytes:
     since = dt.datetime.now(dt.UTC).isoformat(timespec="seconds")
     return json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "since": since}).encode()
+
+
+def _named(path: Path) -> str:
+    """Who a lock's file names, as soon as the holder, who has only just locked it, is written."""
+    give_up_s = time.monotonic() + _PATIENCE_S
+    with contextlib.suppress(FileNotFoundError):  # the holder has ended
+        while not path.stat().st_size and time.monotonic() < give_up_s:
+            time.sleep(0.001)
+    return _words(path)
 
 
 def _words(path: Path) -> str:
