@@ -52,6 +52,8 @@ if TYPE_CHECKING:
     from leadhand.run.stored import StoredRun
     from leadhand.tools.files.inputs import Inputs
 
+MIN_OPENING_S = 1.0
+"""How long the journal has to open a run at least; a shorter deadline counts from then."""
 STOP_PATIENCE_S = 2.0
 """How long a run that is to stop waits for its journal."""
 
@@ -192,9 +194,9 @@ class Supervisor:
         settings = running.RunSettings(
             self._budget, given_paths, origin or {}, plan is None or amend
         )
-        async with running.hold_run(self.journal, run_id, limit_s=self._deadline_s):
+        async with running.hold_run(self.journal, run_id, limit_s=self._opening_s):
             if await running.call_journal(
-                self.journal, self.journal.has, run_id, limit_s=self._deadline_s
+                self.journal, self.journal.has, run_id, limit_s=self._opening_s
             ):
                 raise InputError(f"run {run_id!r} exists already: give another run_id")
             recorder = running.Recorder(
@@ -225,10 +227,10 @@ class Supervisor:
         """
         check_known_id(run_id)
         self.team = await with_models(self.team)
-        async with running.hold_run(self.journal, run_id, limit_s=self._deadline_s):
+        async with running.hold_run(self.journal, run_id, limit_s=self._opening_s):
             stored = stored or running.StoredRun(run_id)
             await running.call_journal(
-                self.journal, stored.read, self.journal, limit_s=self._deadline_s
+                self.journal, stored.read, self.journal, limit_s=self._opening_s
             )
             recorder = running.Recorder(
                 run_id,
@@ -367,6 +369,10 @@ class Supervisor:
         with suppress(JournalError):
             for id in list(self._active):
                 self.journal.post(RunMessage(run_id=id, interrupted=True))
+
+    @property
+    def _opening_s(self) -> float | None:
+        return None if self._deadline_s is None else max(self._deadline_s, MIN_OPENING_S)
 
     def _listeners(self, listener: "Listener | None") -> "tuple[Listener, ...]":
         return (self._logs,) if listener is None else (self._logs, listener)

@@ -8,7 +8,8 @@ import asyncio
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from leadhand.contracts.answer import Answer, Synthesis
 from leadhand.contracts.events import Event, TaskCompleted
 from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.team import WorkFunction
+from leadhand.journal import MemoryJournal
 from leadhand.ports import PlanRequest, TaskResult
 from leadhand.synthesis.merge import Merge
 from leadhand.testing import ScriptedServer
@@ -292,3 +294,30 @@ def test_the_process_ends_with_its_run(tmp_path: Path) -> None:
     )
     assert ended.returncode == 0, ended.stderr
     assert ended.stdout.split() == ["failed", "deadline"]
+
+
+class SlowJournal(MemoryJournal):
+    """A journal that takes longer to open a run than the run has."""
+
+    blocks = True
+
+    @contextmanager
+    def hold(self, run_id: str) -> Generator[None]:
+        """The lock, after a while."""
+        threading.Event().wait(0.05)
+        with super().hold(run_id):
+            yield
+
+
+def test_a_deadline_that_is_shorter_than_opening_the_run_gives_an_answer_all_the_same() -> None:
+    async def hang(handoff: Handoff) -> None:
+        await asyncio.Event().wait()
+
+    async def run_and_resume() -> list[Answer]:
+        supervisor = Supervisor(function_team(hang), journal=SlowJournal(), deadline_s=0.01)
+        plan = Plan(goal=REQUEST, tasks=PLAN.tasks[:1])
+        return [await supervisor.run(plan=plan, run_id="r"), await supervisor.resume("r")]
+
+    for answer in asyncio.run(run_and_resume()):
+        assert (answer.status, answer.ended_by) == ("failed", "deadline")
+        assert "deadline of 0.01 s" in answer.gaps[0].why

@@ -128,7 +128,7 @@ class Scheduler:
             # A deadline counts from the start of the run, or from when it was resumed.
             past = self._recorder.past
             given_s = due_s - (past[-1].elapsed_s if past else 0.0)
-            why = f"the run's deadline of {round(given_s, 1):g} s"
+            why = f"the run's deadline of {round(given_s, 1 if given_s >= 1 else 3):g} s"
             early_s = due_s - deadline_s
             if early_s > 0.01:
                 why = f"stopped {early_s:.2g} s before {why} to leave time for the answer"
