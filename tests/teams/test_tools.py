@@ -6,7 +6,7 @@ from typing import cast
 import pytest
 
 from leadhand.teams.loader import load
-from leadhand.tools.ready_made import NAMES
+from leadhand.tools.ready_made import READY_MADE_TOOLS
 from tests.team_folders import WORK, problems, warnings, worker, write_team
 
 HERE = "tests.teams.test_tools"
@@ -102,8 +102,8 @@ def test_a_tool_that_a_model_could_not_call_is_a_problem(
     tmp_path: Path, tool: str, hint: str
 ) -> None:
     assert problems(write_team(tmp_path, solo=model_worker(f"tools:\n- calculate\n- {tool}"))) == [
-        f"workers/solo.md:5: there is no tool {tool!r}: {hint}ready-made are {', '.join(NAMES)}; "
-        "for one of your own write `module:function`"
+        f"workers/solo.md:5: there is no tool {tool!r}: {hint}"
+        f"ready-made are {', '.join(READY_MADE_TOOLS)}; for one of your own write `module:function`"
     ]
 
 

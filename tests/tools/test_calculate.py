@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leadhand.tools.calculate import MAX_CHARS, calculate
-from leadhand.tools.errors import ToolMistake
+from leadhand.tools.errors import ToolCallError
 
 
 @pytest.mark.parametrize(
@@ -137,7 +137,7 @@ def test_sums_products_and_order_are_those_of_exact_fractions(a: Fraction, b: Fr
 def test_f21_what_would_take_long_or_fill_the_memory_is_refused_at_once(expression: str) -> None:
     """F21: sizes are bounded before anything is worked out."""
     begun = time.process_time()
-    with pytest.raises(ToolMistake) as caught:
+    with pytest.raises(ToolCallError) as caught:
         calculate(expression)
     # A thousand times what it takes; to work it out would take the machine down.
     assert time.process_time() - begun < 30
@@ -197,7 +197,7 @@ def test_f21_what_would_take_long_or_fill_the_memory_is_refused_at_once(expressi
 )
 def test_f21_only_numbers_operators_and_named_functions_are_taken(expression: str) -> None:
     """F21: an allow-list of syntax; all else is a line that says what there is."""
-    with pytest.raises(ToolMistake) as caught:
+    with pytest.raises(ToolCallError) as caught:
         calculate(expression)
     assert "\n" not in str(caught.value)
 
@@ -218,7 +218,7 @@ def test_f21_only_numbers_operators_and_named_functions_are_taken(expression: st
     ],
 )
 def test_a_mistake_says_what_to_do(expression: str, words: str) -> None:
-    with pytest.raises(ToolMistake, match=words):
+    with pytest.raises(ToolCallError, match=words):
         calculate(expression)
 
 

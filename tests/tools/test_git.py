@@ -8,14 +8,14 @@ import pytest
 
 from leadhand.errors import InputError, ToolError
 from leadhand.tools.git import (
-    Ends,
     Repository,
+    RevisionRange,
     compare,
     open_repository,
-    range_ends,
     read_blob,
-    staged_ends,
-    worktree_ends,
+    resolve_range,
+    staged_range,
+    worktree_range,
 )
 from leadhand.tools.git.comparison import DiffLimits
 from tests.repositories import Repo, hermetic
@@ -25,7 +25,7 @@ def opened(folder: Path, scratch: Path) -> Repository:
     return open_repository(folder, scratch / "own.git")
 
 
-def changed_paths(repository: Repository, ends: Ends) -> list[str]:
+def changed_paths(repository: Repository, ends: RevisionRange) -> list[str]:
     differences, _ = compare(repository.git_dir, ends.base, ends.head, bounds=DiffLimits())
     return [difference.path for difference in differences]
 
@@ -44,14 +44,14 @@ def repo(tmp_path: Path) -> Repo:
 class TestRanges:
     def test_one_commit_is_compared_with_its_first_parent(self, repo: Repo, tmp_path: Path) -> None:
         first, second = repo.git("rev-parse", "HEAD~1"), repo.git("rev-parse", "HEAD")
-        ends = range_ends(opened(repo.folder, tmp_path))
-        assert ends == Ends("Add b", first, second, first)
+        ends = resolve_range(opened(repo.folder, tmp_path))
+        assert ends == RevisionRange("Add b", first, second, first)
 
     def test_a_first_commit_is_compared_with_the_empty_tree(
         self, repo: Repo, tmp_path: Path
     ) -> None:
         repository = opened(repo.folder, tmp_path)
-        ends = range_ends(repository, "HEAD~1")
+        ends = resolve_range(repository, "HEAD~1")
         assert (ends.base, ends.history) == (repository.empty_tree, None)
         assert changed_paths(repository, ends) == ["a.py"]
 
@@ -60,7 +60,9 @@ class TestRanges:
     ) -> None:
         first, second = repo.git("rev-parse", "HEAD~1"), repo.git("rev-parse", "HEAD")
         repository = opened(repo.folder, tmp_path)
-        assert range_ends(repository, "HEAD~1..") == Ends("HEAD~1..", first, second, first)
+        assert resolve_range(repository, "HEAD~1..") == RevisionRange(
+            "HEAD~1..", first, second, first
+        )
 
     def test_three_dots_start_at_the_merge_base(self, repo: Repo, tmp_path: Path) -> None:
         fork = repo.git("rev-parse", "HEAD")
@@ -71,7 +73,7 @@ class TestRanges:
         repo.write("c.py", "c = 1\n")
         repo.commit("Meanwhile")
         repository = opened(repo.folder, tmp_path)
-        ends = range_ends(repository, "main...side")
+        ends = resolve_range(repository, "main...side")
         assert ends.base == fork
         assert changed_paths(repository, ends) == ["side.py"]
 
@@ -82,7 +84,7 @@ class TestRanges:
         repo.git("checkout", "-q", "main")
         repo.git("merge", "-q", "--no-ff", "-m", "Merge side", "side")
         repository = opened(repo.folder, tmp_path)
-        assert changed_paths(repository, range_ends(repository)) == ["side.py"]
+        assert changed_paths(repository, resolve_range(repository)) == ["side.py"]
 
     @pytest.mark.parametrize("name", ["v1", "v1-signed", "origin", "origin/main", "@", "main^{}"])
     def test_tags_remote_branches_and_short_names_are_known(
@@ -93,7 +95,7 @@ class TestRanges:
         repo.git("update-ref", "refs/remotes/origin/main", "HEAD")
         repo.git("symbolic-ref", "refs/remotes/origin/HEAD", "refs/remotes/origin/main")
         repo.git("pack-refs", "--all")
-        ends = range_ends(opened(repo.folder, tmp_path), name)
+        ends = resolve_range(opened(repo.folder, tmp_path), name)
         assert ends.head == repo.git("rev-parse", "HEAD")
 
     @pytest.mark.parametrize(
@@ -105,35 +107,35 @@ class TestRanges:
         self, repo: Repo, tmp_path: Path, name: str
     ) -> None:
         with pytest.raises(InputError, match="not a revision that leadhand takes") as caught:
-            range_ends(opened(repo.folder, tmp_path), name)
+            resolve_range(opened(repo.folder, tmp_path), name)
         assert "\n" not in str(caught.value)
         assert not (tmp_path / "own.git" / "x").exists()
         assert not Path("x").exists()
 
     def test_an_unknown_revision_is_named_with_near_ones(self, repo: Repo, tmp_path: Path) -> None:
         with pytest.raises(InputError, match=r"no commit 'mian' .* did you mean main"):
-            range_ends(opened(repo.folder, tmp_path), "mian")
+            resolve_range(opened(repo.folder, tmp_path), "mian")
 
     def test_f28_an_empty_range_is_said_to_be_empty(self, repo: Repo, tmp_path: Path) -> None:
         with pytest.raises(InputError, match=r"main\.\.HEAD is empty"):
-            range_ends(opened(repo.folder, tmp_path), "main..HEAD")
+            resolve_range(opened(repo.folder, tmp_path), "main..HEAD")
 
     def test_unrelated_histories_have_no_merge_base(self, repo: Repo, tmp_path: Path) -> None:
         repo.git("checkout", "-q", "--orphan", "other")
         repo.commit("Elsewhere")
         with pytest.raises(InputError, match="no common ancestor"):
-            range_ends(opened(repo.folder, tmp_path), "main...other")
+            resolve_range(opened(repo.folder, tmp_path), "main...other")
 
     def test_replaced_objects_are_not_honoured(self, repo: Repo, tmp_path: Path) -> None:
         repo.git("replace", "HEAD", "HEAD~1")
-        assert range_ends(opened(repo.folder, tmp_path)).title == "Add b"
+        assert resolve_range(opened(repo.folder, tmp_path)).title == "Add b"
 
 
 class TestOpening:
     def test_f28_a_repository_without_commits_says_so(self, tmp_path: Path) -> None:
         repo = Repo(tmp_path / "theirs")
         with pytest.raises(InputError, match="has no commits yet"):
-            range_ends(opened(repo.folder, tmp_path))
+            resolve_range(opened(repo.folder, tmp_path))
 
     def test_a_folder_outside_any_repository_says_so(self, tmp_path: Path) -> None:
         with pytest.raises(InputError, match="is not in a git repository"):
@@ -163,7 +165,7 @@ class TestOpening:
         bare = tmp_path / "bare.git"
         repo.git("clone", "-q", "--bare", str(repo.folder), str(bare))
         for number, folder in enumerate((repo.folder / "deep/er", bare, repo.folder / ".git")):
-            assert range_ends(opened(folder, tmp_path / str(number))).head == head
+            assert resolve_range(opened(folder, tmp_path / str(number))).head == head
 
     def test_linked_work_trees_have_their_own_head_and_index(
         self, repo: Repo, tmp_path: Path
@@ -172,14 +174,14 @@ class TestOpening:
         repo.git("worktree", "add", "-q", "--detach", str(linked), "HEAD~1")
         (linked / "new.py").write_text("n = 1\n")
         repository = opened(linked, tmp_path)
-        assert range_ends(repository).title == "Add a"
-        assert changed_paths(repository, worktree_ends(repository)) == ["new.py"]
+        assert resolve_range(repository).title == "Add a"
+        assert changed_paths(repository, worktree_range(repository)) == ["new.py"]
 
     def test_a_submodule_opens_as_a_repository_of_its_own(self, repo: Repo, tmp_path: Path) -> None:
         outer = Repo(tmp_path / "outer")
         outer.git("-c", "protocol.file.allow=always", "submodule", "add", str(repo.folder), "sub")
         repository = opened(outer.folder / "sub", tmp_path)
-        assert range_ends(repository).title == "Add b"
+        assert resolve_range(repository).title == "Add b"
 
     def test_a_repository_that_borrows_objects_itself_opens(
         self, repo: Repo, tmp_path: Path
@@ -187,7 +189,7 @@ class TestOpening:
         borrower = tmp_path / 'quoted " \\ name\nin two lines'
         repo.git("clone", "-q", "--shared", str(repo.folder), str(borrower))
         repository = opened(borrower, tmp_path)
-        assert read_blob(repository.git_dir, range_ends(repository).head, "b.py") == "b = 1\n"
+        assert read_blob(repository.git_dir, resolve_range(repository).head, "b.py") == "b = 1\n"
 
     def test_sha256_repositories_open(self, tmp_path: Path) -> None:
         repo = Repo(tmp_path / "theirs", "--object-format=sha256")
@@ -195,10 +197,10 @@ class TestOpening:
         head = repo.commit("Add a")
         repo.write("b.py", "b = 1\n")
         repository = opened(repo.folder, tmp_path)
-        ends = range_ends(repository)
+        ends = resolve_range(repository)
         assert (len(head), ends.head, ends.base) == (64, head, repository.empty_tree)
         assert changed_paths(repository, ends) == ["a.py"]
-        assert changed_paths(repository, worktree_ends(repository)) == ["b.py"]
+        assert changed_paths(repository, worktree_range(repository)) == ["b.py"]
 
     def test_branches_kept_as_a_reftable_are_refused_plainly(
         self, repo: Repo, tmp_path: Path
@@ -218,7 +220,7 @@ class TestOpening:
     ) -> None:
         monkeypatch.setenv("PATH", str(tmp_path))
         with pytest.raises(ToolError, match="git is not installed"):
-            range_ends(opened(repo.folder, tmp_path))
+            resolve_range(opened(repo.folder, tmp_path))
 
     def test_refs_with_names_git_would_refuse_are_passed_over(
         self, repo: Repo, tmp_path: Path
@@ -243,7 +245,7 @@ class TestIncompleteClones:
         repository = opened(clone, tmp_path)
         for asked in (None, "HEAD~1..HEAD"):
             with pytest.raises(InputError, match=r"shallow clone.*git fetch --unshallow"):
-                range_ends(repository, asked)
+                resolve_range(repository, asked)
 
     def test_f28_missing_objects_are_named_and_never_fetched(
         self, repo: Repo, tmp_path: Path
@@ -261,7 +263,7 @@ class TestIncompleteClones:
         before = sorted((clone / ".git" / "objects").rglob("*"))
         repository = opened(clone, tmp_path)
         with pytest.raises(InputError, match=r"missing.*leadhand fetches nothing"):
-            changed_paths(repository, range_ends(repository))
+            changed_paths(repository, resolve_range(repository))
         assert sorted((clone / ".git" / "objects").rglob("*")) == before
 
 
@@ -272,7 +274,7 @@ class TestStagedAndWorkTree:
         repo.write("a.py", "a = 3\n")
         repo.write("new.py", "n = 1\n")
         repository = opened(repo.folder, tmp_path)
-        ends = staged_ends(repository)
+        ends = staged_range(repository)
         assert changed_paths(repository, ends) == ["a.py"]
         assert read_blob(repository.git_dir, ends.head, "a.py") == "a = 2\n"
 
@@ -281,7 +283,7 @@ class TestStagedAndWorkTree:
         repo.write("a.py", "a = 1\n")
         repo.git("add", "a.py")
         repository = opened(repo.folder, tmp_path)
-        assert changed_paths(repository, staged_ends(repository)) == ["a.py"]
+        assert changed_paths(repository, staged_range(repository)) == ["a.py"]
 
     def test_unmerged_files_can_not_be_reviewed_as_staged(self, repo: Repo, tmp_path: Path) -> None:
         repo.git("checkout", "-q", "-b", "side")
@@ -295,8 +297,8 @@ class TestStagedAndWorkTree:
         )
         repository = opened(repo.folder, tmp_path)
         with pytest.raises(InputError, match="unmerged files"):
-            staged_ends(repository)
-        assert changed_paths(repository, worktree_ends(repository)) == ["a.py"]
+            staged_range(repository)
+        assert changed_paths(repository, worktree_range(repository)) == ["a.py"]
 
     def test_the_work_tree_is_what_is_tracked_or_not_ignored(
         self, repo: Repo, tmp_path: Path
@@ -312,7 +314,7 @@ class TestStagedAndWorkTree:
         repo.write("private.txt", "p\n")
         repo.write(".git/info/exclude", "private.txt\n")
         repository = opened(repo.folder, tmp_path)
-        ends = worktree_ends(repository)
+        ends = worktree_range(repository)
         assert changed_paths(repository, ends) == ["a.py", "gone.py", "new/n.py"]
         assert read_blob(repository.git_dir, ends.head, "a.py") == "a = 2\n"
 
@@ -321,7 +323,7 @@ class TestStagedAndWorkTree:
         git_dir = repo.folder / ".git"
         before = {file: file.stat().st_mtime_ns for file in git_dir.rglob("*")}
         repository = opened(repo.folder, tmp_path)
-        worktree_ends(repository)
+        worktree_range(repository)
         assert {file: file.stat().st_mtime_ns for file in git_dir.rglob("*")} == before
 
     def test_line_ends_that_git_converts_are_no_change(self, repo: Repo, tmp_path: Path) -> None:
@@ -329,7 +331,7 @@ class TestStagedAndWorkTree:
         repo.commit("Convert")
         repo.write("a.py", "a = 1\r\n")
         repository = opened(repo.folder, tmp_path)
-        assert changed_paths(repository, worktree_ends(repository)) == []
+        assert changed_paths(repository, worktree_range(repository)) == []
 
     def test_a_large_file_whose_pointer_is_tracked_is_no_change(
         self, repo: Repo, tmp_path: Path
@@ -342,7 +344,7 @@ class TestStagedAndWorkTree:
         repo.commit("Track a pointer")
         repo.write("model.bin", "hello")
         repository = opened(repo.folder, tmp_path)
-        assert changed_paths(repository, worktree_ends(repository)) == []
+        assert changed_paths(repository, worktree_range(repository)) == []
 
     def test_what_a_sparse_checkout_leaves_out_is_not_deleted(
         self, repo: Repo, tmp_path: Path
@@ -350,21 +352,21 @@ class TestStagedAndWorkTree:
         repo.git("update-index", "--skip-worktree", "a.py")
         (repo.folder / "a.py").unlink()
         repository = opened(repo.folder, tmp_path)
-        assert changed_paths(repository, worktree_ends(repository)) == []
+        assert changed_paths(repository, worktree_range(repository)) == []
 
     def test_a_file_larger_than_the_cap_is_listed_not_read(
         self, repo: Repo, tmp_path: Path
     ) -> None:
         repo.write("huge.txt", b"x\n" * (1 << 20))
         repository = opened(repo.folder, tmp_path)
-        ends = worktree_ends(repository)
+        ends = worktree_range(repository)
         assert ends.skipped == (("huge.txt", "larger than 1 MiB"),)
         assert changed_paths(repository, ends) == []
 
     def test_a_bare_repository_has_no_work_tree(self, tmp_path: Path) -> None:
         repo = Repo(tmp_path / "bare.git", "--bare")
         with pytest.raises(InputError, match="no work tree"):
-            worktree_ends(opened(repo.folder, tmp_path))
+            worktree_range(opened(repo.folder, tmp_path))
 
     def test_within_a_commit_hook_the_index_of_that_commit_is_read(
         self, repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -376,4 +378,4 @@ class TestStagedAndWorkTree:
         repo.git("reset", "-q")
         monkeypatch.setenv("GIT_INDEX_FILE", ".git/next-index")
         repository = opened(repo.folder, tmp_path)
-        assert changed_paths(repository, staged_ends(repository)) == ["a.py"]
+        assert changed_paths(repository, staged_range(repository)) == ["a.py"]

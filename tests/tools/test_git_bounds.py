@@ -13,13 +13,13 @@ from leadhand.teams.review.snapshot import write_snapshot
 from leadhand.tools.git import (
     GitFailed,
     GitTimeout,
-    bounded,
+    limited_tree,
     open_repository,
-    range_ends,
     reading_until,
+    resolve_range,
 )
 from leadhand.tools.git.process import conversation
-from leadhand.tools.git.tree_bounds import KEPT_PATHS, MAX_DEPTH
+from leadhand.tools.git.tree_limits import KEPT_PATHS, MAX_DEPTH
 from tests.repositories import Repo
 
 
@@ -111,7 +111,7 @@ def test_a_large_tree_that_does_not_repeat_itself_is_left_as_it_is(repo: Repo) -
     tree = repo.git("rev-parse", "HEAD^{tree}")
     scratch = repo.folder.parent / "scratch"
     opened = open_repository(repo.folder, scratch)
-    assert bounded(opened.git_dir, tree) == (tree, ())
+    assert limited_tree(opened.git_dir, tree) == (tree, ())
 
 
 @pytest.mark.parametrize(
@@ -165,8 +165,8 @@ def test_no_git_process_starts_once_time_for_reading_is_up(repo: Repo, tmp_path:
         reading_until(time.monotonic() - 1),
         pytest.raises(GitTimeout, match="time that the deadline leaves"),
     ):
-        range_ends(opened)
-    assert range_ends(opened).head == repo.git("rev-parse", "HEAD")
+        resolve_range(opened)
+    assert resolve_range(opened).head == repo.git("rev-parse", "HEAD")
 
 
 def test_a_crash_of_git_is_named_by_its_signal() -> None:

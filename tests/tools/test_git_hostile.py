@@ -17,13 +17,13 @@ from leadhand.tools.git import (
     log,
     log_patches,
     open_repository,
-    range_ends,
     read_blob,
-    staged_ends,
-    worktree_ends,
+    resolve_range,
+    staged_range,
+    worktree_range,
 )
 from leadhand.tools.git.comparison import DiffLimits
-from leadhand.tools.git.process import output
+from leadhand.tools.git.process import run_git
 from tests.patience import HANG_S
 from tests.repositories import Repo, hermetic
 
@@ -112,9 +112,9 @@ def hostile(tmp_path: Path, canaries: Path) -> Repo:
 def read_everything(repo: Repo, scratch: Path) -> None:
     repository = open_repository(repo.folder, scratch)
     git_dir = repository.git_dir
-    for ends in (range_ends(repository), staged_ends(repository), worktree_ends(repository)):
+    for ends in (resolve_range(repository), staged_range(repository), worktree_range(repository)):
         compare(git_dir, ends.base, ends.head, bounds=DiffLimits())
-    head = range_ends(repository).head
+    head = resolve_range(repository).head
     assert read_blob(git_dir, head, "a.py") == "a = 2\n"
     assert grep(git_dir, head, ["a"]) == [("a.py", 1, "a = 2")]
     assert list_tree(git_dir, head) == [".gitattributes", "a.py", "b.bin"]
@@ -128,7 +128,7 @@ def test_f25_nothing_that_their_configuration_names_is_run(
     hostile.write("a.py", "a = 3\n")
     hostile.write("new.py", "n = 1\n")
     changed = open_repository(hostile.folder, tmp_path / "changed.git")
-    worktree_ends(changed)
+    worktree_range(changed)
     hostile.write("a.py", "a = 2\n")
     read_everything(hostile, tmp_path / "own.git")
     assert list(canaries.iterdir()) == []
@@ -169,7 +169,7 @@ def test_f25_a_git_in_the_current_folder_is_not_the_one_that_runs(
     program.chmod(0o755)
     monkeypatch.chdir(hostile.folder)
     monkeypatch.setenv("PATH", f".{os.pathsep}{os.pathsep}{os.environ['PATH']}")
-    range_ends(open_repository(Path(), tmp_path / "own.git"))
+    resolve_range(open_repository(Path(), tmp_path / "own.git"))
     assert list(canaries.iterdir()) == []
 
 
@@ -180,7 +180,7 @@ def test_f26_attributes_can_not_make_text_binary(tmp_path: Path) -> None:
     repo.write(".git/info/attributes", "*.py binary -diff\n")
     repo.commit("First")
     repository = open_repository(repo.folder, tmp_path / "own.git")
-    ends = range_ends(repository)
+    ends = resolve_range(repository)
     differences, _ = compare(repository.git_dir, ends.base, ends.head, bounds=DiffLimits())
     found = {difference.path: difference for difference in differences}
     assert not found["a.py"].binary
@@ -199,7 +199,7 @@ class TestWorkTree:
 
     def blobs(self, repo: Repo, scratch: Path) -> tuple[Repository, str, dict[str, str]]:
         repository = open_repository(repo.folder, scratch)
-        ends = worktree_ends(repository)
+        ends = worktree_range(repository)
         return repository, ends.head, dict(ends.skipped)
 
     def test_f17_a_link_to_a_file_outside_is_kept_as_a_link(
@@ -209,7 +209,7 @@ class TestWorkTree:
         (repo.folder / "src" / "a.py").symlink_to(tmp_path / "secret")
         (repo.folder / "more.py").symlink_to(tmp_path / "secret")
         repository, tree, _ = self.blobs(repo, tmp_path / "own.git")
-        listing = output(repository.git_dir, "ls-tree", "-r", tree).decode()
+        listing = run_git(repository.git_dir, "ls-tree", "-r", tree).decode()
         assert [line.split()[0] for line in listing.splitlines()] == ["120000", "120000"]
         assert "secret = 1" not in str(grep(repository.git_dir, tree, ["secret"]))
 
@@ -275,7 +275,7 @@ def test_f35_line_ends_in_names_stay_in_the_name(tmp_path: Path) -> None:
     head = repo.commit("Odd names")
     repository = open_repository(repo.folder, tmp_path / "own.git")
     git_dir = repository.git_dir
-    ends = range_ends(repository)
+    ends = resolve_range(repository)
     differences, _ = compare(git_dir, ends.base, ends.head, bounds=DiffLimits())
     assert sorted(item.path for item in differences) == sorted(names)
     assert all(item.hunks == [(0, 0, 1, 1)] for item in differences)
@@ -299,7 +299,7 @@ def test_f28_huge_files_are_left_uncompared_where_memory_is_short(tmp_path: Path
     repo.write("moved.py", "x = 1\n" * 20 + "x = 2\n")
     repo.commit("Second")
     repository = open_repository(repo.folder, tmp_path / "own.git")
-    ends = range_ends(repository)
+    ends = resolve_range(repository)
 
     def found(huge_bytes: int) -> list[tuple[str, str | None, bool, int]]:
         differences, _ = compare(
@@ -328,7 +328,7 @@ def test_a_command_that_takes_too_long_is_stopped(tmp_path: Path) -> None:
     os.mkfifo(repository.git_dir / "objects" / "info" / "commit-graph")
     os.mkfifo(repository.git_dir / "never")
     with pytest.raises(GitTimeout, match=r"git cat-file was stopped after 0\.2 s"):
-        output(
+        run_git(
             repository.git_dir, "cat-file", "--batch-check", "--buffer",
             extra={"GIT_INDEX_FILE": "never", "GIT_TRACE": str(repository.git_dir / "never")},
             timeout_s=0.2,
@@ -340,4 +340,4 @@ def test_what_git_says_is_kept_when_it_fails(tmp_path: Path) -> None:
     repo.commit("First")
     repository = open_repository(repo.folder, tmp_path / "own.git")
     with pytest.raises(ToolError, match="git no-such-command failed"):
-        output(repository.git_dir, "no-such-command")
+        run_git(repository.git_dir, "no-such-command")

@@ -17,7 +17,7 @@ from leadhand.errors import InputError
 from leadhand.teams.review.snapshot import write_snapshot
 from leadhand.teams.review.synthesizer import FindingsSynthesizer
 from leadhand.tools.git import OutOfTime, reading_until
-from leadhand.tools.patch import Unread, open_patch, read_patch
+from leadhand.tools.patch import UnreadFile, open_patch, read_patch
 from leadhand.tools.text import ChangedText
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ index 7898192..c1827f0 100644
 """
 
 
-def read(patch: bytes, max_piece_bytes: int = 1 << 20) -> list[ChangedText | Unread]:
+def read(patch: bytes, max_piece_bytes: int = 1 << 20) -> list[ChangedText | UnreadFile]:
     return list(read_patch(io.BytesIO(patch), max_piece_bytes=max_piece_bytes))
 
 
@@ -97,7 +97,7 @@ class TestTexts:
 
     def test_f28_lines_that_differ_in_their_line_ends_alone_are_no_change(self) -> None:
         patch = b"--- a/x\n+++ b/x\n@@ -1,3 +1,3 @@\n-a\r\n-b\r\n+a\n+b\n c\n"
-        assert read(patch) == [Unread("x", "no lines changed")]
+        assert read(patch) == [UnreadFile("x", "no lines changed")]
 
     def test_f28_bytes_that_are_not_utf8_and_odd_line_separators_keep_their_lines(self) -> None:
         odd = "a\x0cb\x85c\u2028d\r e\0f".encode() + b"\xff"
@@ -148,14 +148,14 @@ class TestNames:
             b"diff --cc m.py\nindex 1,2..3\n--- a/m.py\n+++ b/m.py\n@@@ -1,1 -1,1 +1,1 @@@\n++x\n"
         )
         assert read(patch) == [
-            Unread("x y.png", "binary"),
-            Unread("e.py", "an empty file"),
-            Unread('q"', "only its mode changed"),
-            Unread("s", "renamed without a change"),
-            Unread("g.bin", "binary"),
-            Unread("sub", "submodule"),
-            Unread("l", "symbolic link"),
-            Unread("m.py", "the combined diff of a merge"),
+            UnreadFile("x y.png", "binary"),
+            UnreadFile("e.py", "an empty file"),
+            UnreadFile('q"', "only its mode changed"),
+            UnreadFile("s", "renamed without a change"),
+            UnreadFile("g.bin", "binary"),
+            UnreadFile("sub", "submodule"),
+            UnreadFile("l", "symbolic link"),
+            UnreadFile("m.py", "the combined diff of a merge"),
         ]
 
 
@@ -175,7 +175,7 @@ class TestPieces:
     def test_a_piece_over_the_cap_is_listed_and_the_next_one_read(self) -> None:
         big = b"--- /dev/null\n+++ b/big\n@@ -0,0 +1,2 @@\n+" + b"x" * 5000 + b"\n+y\n"
         items = read(big + _MODIFIED, max_piece_bytes=2048)
-        assert items[0] == Unread("big", "its part of the patch is larger than 2 KiB")
+        assert items[0] == UnreadFile("big", "its part of the patch is larger than 2 KiB")
         assert items[1:] == read(_MODIFIED)
 
     @pytest.mark.parametrize(

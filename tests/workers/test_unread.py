@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from leadhand.tools.errors import ToolMistake
+from leadhand.tools.errors import ToolCallError
 from leadhand.tools.factory import ToolFactory
 from leadhand.tools.files import Inputs
 
@@ -38,7 +38,7 @@ def test_what_a_search_cannot_see_is_named_once_and_a_hidden_file_is_not(shed: T
 
 
 def test_so_is_a_file_that_was_read_in_vain_and_a_table_that_is_none(shed: ToolFactory) -> None:
-    with pytest.raises(ToolMistake):
+    with pytest.raises(ToolCallError):
         use(shed, "read_file", "broken.pdf")
     use(shed, "list_tables")
     assert [line.split(":")[0] for line in shed.unread()] == [

@@ -17,7 +17,7 @@ from leadhand.teams.draft import WorkerDraft
 from leadhand.teams.functions import Unusable, is_of_pydantic_ai, resolve
 from leadhand.teams.notes import Notes, closest, intended_name
 from leadhand.teams.values import is_reference
-from leadhand.tools.ready_made import NAMES
+from leadhand.tools.ready_made import READY_MADE_TOOLS
 
 _ALIASES = {
     "glob": "list_files",
@@ -43,7 +43,7 @@ def tools(worker: WorkerDraft, folder: Path, notes: Notes) -> tuple[object, ...]
         tool = _tool(name, folder) if is_reference(name) else name
         if isinstance(tool, Unusable):
             notes.problem(place, tool.why)
-        elif tool == name and name not in NAMES:
+        elif tool == name and name not in READY_MADE_TOOLS:
             _note_unknown(name, worker, index, notes)
             found.append(name)
         else:
@@ -89,16 +89,18 @@ def _note_unknown(name: str, worker: WorkerDraft, index: int, notes: Notes) -> N
     """Note a name that is no tool: a mere label if the worker has a function, else a problem."""
     place = worker.document.place("tools", index)
     if worker.has_function:
-        guess = intended_name(name, NAMES)
+        guess = intended_name(name, READY_MADE_TOOLS)
         if guess:
             notes.warn(place, f"{name!r} is no tool that a model can use: did you mean {guess!r}?")
         return
-    guess = _ALIASES.get(name.partition("(")[0].casefold()) or closest(name.casefold(), NAMES)
+    guess = _ALIASES.get(name.partition("(")[0].casefold()) or closest(
+        name.casefold(), READY_MADE_TOOLS
+    )
     hint = f"did you mean {guess!r}? " if guess else ""
     notes.problem(
         place,
-        f"there is no tool {name!r}: {hint}ready-made are {', '.join(NAMES)}; for one of your own "
-        "write `module:function`",
+        f"there is no tool {name!r}: {hint}ready-made are {', '.join(READY_MADE_TOOLS)}; "
+        "for one of your own write `module:function`",
     )
 
 

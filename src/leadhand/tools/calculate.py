@@ -21,7 +21,7 @@ from decimal import (
 from fractions import Fraction
 from typing import Final
 
-from leadhand.tools.errors import ToolMistake
+from leadhand.tools.errors import ToolCallError
 
 MAX_CHARS: Final = 1_000
 """How long an expression may be."""
@@ -55,26 +55,26 @@ def calculate(expression: str) -> str:
     Constants: pi, e.
     """
     if len(expression) > MAX_CHARS:
-        raise ToolMistake(
+        raise ToolCallError(
             f"the expression has {len(expression)} characters; split it: at most {MAX_CHARS}"
         )
     text = " ".join(expression.split()).replace("^", "**")
     if not text.isascii() or set(text) & set("'\"\\`"):
-        raise ToolMistake("only numbers, operators and functions: no texts, quotes or symbols")
+        raise ToolCallError("only numbers, operators and functions: no texts, quotes or symbols")
     try:
         tree = ast.parse(text, mode="eval")
     except (SyntaxError, ValueError, MemoryError, RecursionError):
-        raise ToolMistake(
+        raise ToolCallError(
             f"{_cut(text)!r} is not an expression: write it like `(3 + 4) * 2`"
         ) from None
     try:
         return _shown(_Evaluation(text).value(tree.body, 1))
     except (ZeroDivisionError, DivisionByZero):
-        raise ToolMistake("division by zero: check the divisor first") from None
+        raise ToolCallError("division by zero: check the divisor first") from None
     except (Overflow, Underflow):
-        raise ToolMistake(_TOO_LARGE) from None
+        raise ToolCallError(_TOO_LARGE) from None
     except InvalidOperation:
-        raise ToolMistake(f"{_cut(text)!r} has no real value") from None
+        raise ToolCallError(f"{_cut(text)!r} has no real value") from None
 
 
 _TOO_LARGE: Final = f"a result is out of range: numbers stay within 10 to the power {MAX_DIGITS}"
@@ -88,7 +88,7 @@ class _Evaluation:
 
     def value(self, node: ast.expr, depth: int) -> _Value:
         if depth > MAX_DEPTH:
-            raise ToolMistake(
+            raise ToolCallError(
                 f"nested more than {MAX_DEPTH} deep: split it, or add with `sum([1, 2, 3])`"
             )
         deeper = depth + 1
@@ -104,7 +104,7 @@ class _Evaluation:
                 return _settled(work(*pair))
             case ast.Compare(left=left, ops=ops, comparators=others):
                 if not all(type(op) in _COMPARISONS for op in ops):
-                    raise ToolMistake("compare numbers with < <= > >= == !=")
+                    raise ToolCallError("compare numbers with < <= > >= == !=")
                 sides = [_number(self.value(side, deeper)) for side in (left, *others)]
                 return all(
                     _COMPARISONS[type(op)](a, b)
@@ -119,10 +119,10 @@ class _Evaluation:
                 return _CONSTANTS[name]
             case ast.Name(id=name) | ast.Call(func=ast.Name(id=name)):
                 known = ", ".join(sorted([*_FUNCTIONS, *_CONSTANTS]))
-                raise ToolMistake(f"{_cut(name)!r} can't be used here; what there is: {known}")
+                raise ToolCallError(f"{_cut(name)!r} can't be used here; what there is: {known}")
             case _:
                 piece = self._text[node.col_offset : node.end_col_offset]
-                raise ToolMistake(
+                raise ToolCallError(
                     f"{_cut(piece)!r} can't be calculated: use numbers, + - * / // % **, "
                     "comparisons, brackets and the functions named in the description"
                 )
@@ -133,14 +133,14 @@ class _Evaluation:
             return _rational(_REAL.create_decimal(written.replace("_", "")))
         if isinstance(node.value, int) and not isinstance(node.value, bool):
             return _settled(Fraction(node.value))
-        raise ToolMistake(f"{_cut(written)!r} is not a number")
+        raise ToolCallError(f"{_cut(written)!r} is not a number")
 
 
 def _number(value: _Value) -> Fraction:
     if isinstance(value, Fraction):
         return value
     what = "a comparison" if isinstance(value, bool) else "a list"
-    raise ToolMistake(f"{what} stands where a number is needed")
+    raise ToolCallError(f"{what} stands where a number is needed")
 
 
 def _settled(number: Fraction) -> Fraction:
@@ -149,7 +149,7 @@ def _settled(number: Fraction) -> Fraction:
     if bits <= _MAX_BITS:
         return number
     if number.denominator == 1:
-        raise ToolMistake(_TOO_LARGE)
+        raise ToolCallError(_TOO_LARGE)
     return _rational(_real(number))
 
 
@@ -168,20 +168,20 @@ def _power(base: Fraction, exponent: Fraction) -> Fraction:
     if whole and bits * abs(exponent.numerator) <= 4 * _MAX_BITS:
         return base**exponent.numerator
     if whole and base.denominator == 1 and abs(base) > 1 and exponent > 0:
-        raise ToolMistake(_TOO_LARGE)
+        raise ToolCallError(_TOO_LARGE)
     return _rational(_REAL.power(_real(base), _real(exponent)))
 
 
 def _sqrt(number: Fraction) -> Fraction:
     if number < 0:
-        raise ToolMistake("sqrt needs a number that is not negative")
+        raise ToolCallError("sqrt needs a number that is not negative")
     exact = Fraction(math.isqrt(number.numerator), math.isqrt(number.denominator))
     return exact if exact**2 == number else _rational(_REAL.sqrt(_real(number)))
 
 
 def _log(number: Fraction, base: Fraction | None = None) -> Fraction:
     if number <= 0 or (base is not None and (base <= 0 or base == 1)):
-        raise ToolMistake("a logarithm needs a number above 0, and a base above 0 that is not 1")
+        raise ToolCallError("a logarithm needs a number above 0, and a base above 0 that is not 1")
     if base == 10:
         return _rational(_REAL.log10(_real(number)))
     natural = _REAL.ln(_real(number))
@@ -191,7 +191,7 @@ def _log(number: Fraction, base: Fraction | None = None) -> Fraction:
 def _round(number: Fraction, places: Fraction = Fraction(0)) -> Fraction:
     """To the nearest; halves go away from zero, as people round."""
     if places.denominator != 1 or abs(places) > _MAX_PLACES:
-        raise ToolMistake(f"round takes a whole number of places, at most {_MAX_PLACES}")
+        raise ToolCallError(f"round takes a whole number of places, at most {_MAX_PLACES}")
     scale = Fraction(10) ** places.numerator
     size = math.floor(abs(number) * scale + Fraction(1, 2)) / scale
     return -size if number < 0 else size
@@ -212,7 +212,7 @@ def _median(numbers: _Numbers) -> Fraction:
 
 def _stdev(numbers: _Numbers) -> Fraction:
     if len(numbers) < 2:
-        raise ToolMistake("stdev needs at least two numbers")
+        raise ToolCallError("stdev needs at least two numbers")
     middle = _mean(numbers)
     squares = sum(((number - middle) ** 2 for number in numbers), Fraction(0))
     return _sqrt(_settled(squares / (len(numbers) - 1)))
@@ -268,7 +268,7 @@ def _called(name: str, values: Sequence[_Value]) -> Fraction:
         listed = values[0] if len(values) == 1 and isinstance(values[0], tuple) else values
         numbers = tuple(_number(value) for value in listed)
         if not numbers:
-            raise ToolMistake(f"{name} needs numbers: `{name}([1, 2, 3])`")
+            raise ToolCallError(f"{name} needs numbers: `{name}([1, 2, 3])`")
         return _MANY[name](numbers)
     numbers = tuple(_number(value) for value in values)
     match numbers:
@@ -281,7 +281,7 @@ def _called(name: str, values: Sequence[_Value]) -> Fraction:
         case (one, two) if name in _TWO:
             return _TWO[name](one, two)
         case _:
-            raise ToolMistake(f"{name} does not take {len(numbers)} numbers")
+            raise ToolCallError(f"{name} does not take {len(numbers)} numbers")
 
 
 def _shown(value: _Value) -> str:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import NoReturn
 
 
-def how_it_ended(status: int) -> str:
+def exit_description(status: int) -> str:
     """The end of a process that gave no answer, for the name of the process to stand before it."""
     if status >= 0:
         return f"ended with status {status} before it answered"
@@ -25,7 +25,7 @@ def how_it_ended(status: int) -> str:
     return f"was killed by {name}{hint}"
 
 
-def end() -> NoReturn:
+def end_process_group() -> NoReturn:
     """End this process and all it started."""
     if os.getpgrp() == os.getpid():
         os.killpg(0, signal.SIGKILL)
@@ -35,7 +35,7 @@ def end() -> NoReturn:
 def end_with_parent(descriptor: int) -> None:
     """Wait until the other end of a socket is closed, then end, whatever the main thread does."""
     _closed(descriptor, None)
-    end()
+    end_process_group()
 
 
 def _closed(descriptor: int, timeout_ms: int | None) -> bool:
@@ -62,7 +62,7 @@ def ending_with_parent(descriptor: int) -> Generator[None]:
     flags = fcntl.fcntl(descriptor, fcntl.F_GETFL)
     fcntl.fcntl(descriptor, fcntl.F_SETFL, flags | os.O_ASYNC)
     if _closed(descriptor, 0):  # before there was a signal for it
-        end()
+        end_process_group()
     try:
         yield
     finally:

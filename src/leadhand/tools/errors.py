@@ -6,5 +6,5 @@ Whoever called, most often a model, reads the text and calls again; nothing here
 from leadhand.errors import LeadhandError
 
 
-class ToolMistake(LeadhandError):
+class ToolCallError(LeadhandError):
     """What a caller of a tool got wrong, in words that tell it how to call it right."""

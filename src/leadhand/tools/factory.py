@@ -8,8 +8,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 from leadhand.errors import InputError
-from leadhand.tools.ready_made import NAMES
-from leadhand.tools.text import by_reason
+from leadhand.tools.ready_made import READY_MADE_TOOLS
+from leadhand.tools.text import grouped_by_reason
 
 if TYPE_CHECKING:
     from leadhand.tools.files import FileTools, Inputs
@@ -66,7 +66,7 @@ class ToolFactory:
         ]
         new = [one for one in dict.fromkeys(found) if one not in self._told]
         self._told.update(new)
-        return tuple(f"{names}: {why}" for names, why in by_reason(new))
+        return tuple(f"{names}: {why}" for names, why in grouped_by_reason(new))
 
     def close(self) -> None:
         """Let go of databases and temporary files."""
@@ -104,4 +104,4 @@ class ToolFactory:
 
 
 def _known() -> str:
-    return ", ".join(NAMES)
+    return ", ".join(READY_MADE_TOOLS)

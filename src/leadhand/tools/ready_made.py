@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-NAMES: Mapping[str, str] = {
+READY_MADE_TOOLS: Mapping[str, str] = {
     "list_files": "Lists the files that were handed in, with their kind and size.",
     "search_files": "Searches the text of the files that were handed in.",
     "read_file": "Reads a file that was handed in: text, Markdown, HTML, PDF or DOCX.",

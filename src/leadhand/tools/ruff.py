@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import IO, Final, TypedDict, cast
 
 from leadhand.errors import ToolError
-from leadhand.tools.scratch import scratch
+from leadhand.tools.scratch import scratch_folder
 
 UNREADABLE: Final = "unreadable"
 """The code of the one diagnostic that stands for a file which makes ruff crash."""
@@ -97,7 +97,7 @@ def check(
         command += ["--config", f"{key} = {value}"]
     deadline = time.monotonic() + timeout_s
     found: list[Diagnostic] = []
-    with scratch("leadhand-ruff-") as neutral:
+    with scratch_folder("leadhand-ruff-") as neutral:
         for chunk in _chunks(list(given)):
             found += _run([*command, "--"], chunk, given, neutral, deadline)
     order = {file: n for n, file in enumerate(given.values())}

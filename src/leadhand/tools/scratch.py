@@ -13,29 +13,29 @@ _folders: set[Path] = set()
 
 
 @contextmanager
-def scratch(prefix: str = "leadhand-") -> Generator[Path]:
+def scratch_folder(prefix: str = "leadhand-") -> Generator[Path]:
     """A new folder, for as long as the block lasts."""
-    folder = new_scratch(prefix)
+    folder = new_scratch_folder(prefix)
     try:
         yield folder
     finally:
-        remove_scratch(folder)
+        remove_scratch_folder(folder)
 
 
-def new_scratch(prefix: str = "leadhand-") -> Path:
-    """A new folder, until `remove_scratch`."""
+def new_scratch_folder(prefix: str = "leadhand-") -> Path:
+    """A new folder, until `remove_scratch_folder`."""
     folder = Path(tempfile.mkdtemp(prefix=prefix))
     _folders.add(folder)
     return folder
 
 
-def remove_scratch(folder: Path) -> None:
+def remove_scratch_folder(folder: Path) -> None:
     """Delete it with all that is in there."""
     shutil.rmtree(folder, ignore_errors=True)
     _folders.discard(folder)
 
 
-def remove_all() -> None:
+def remove_scratch_folders() -> None:
     """Delete what there is: the process ends now."""
     for folder in tuple(_folders):
-        remove_scratch(folder)
+        remove_scratch_folder(folder)

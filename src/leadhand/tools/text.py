@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-Numbers = tuple[int, int, int, int]
+HunkNumbers = tuple[int, int, int, int]
 """A hunk: old start, old count, new start, new count, as in a `-U0` diff."""
 
 _BINARY_PROBE_BYTES = 8000
@@ -25,7 +25,7 @@ class ChangedText:
     """The old text, as far as it is known; none for an added file."""
     head: str | None
     """The new text, as far as it is known; none for a deleted file."""
-    hunks: tuple[Numbers, ...]
+    hunks: tuple[HunkNumbers, ...]
     complete: bool
     """Whether the texts are whole; if not, the lines that a patch does not show are blank."""
 
@@ -71,16 +71,16 @@ def counted(count: int, noun: str, plural: str | None = None) -> str:
     return f"{count:,} {noun if count == 1 else plural}"
 
 
-def listed(items: tuple[str, ...] | list[str], most: int = 5) -> str:
+def joined_names(items: tuple[str, ...] | list[str], most: int = 5) -> str:
     """`a, b and c`; of more than `most` how many there are besides."""
     if len(items) > most:
         return f"{', '.join(items[:most])} and {len(items) - most:,} more"
     return " and ".join(filter(None, (", ".join(items[:-1]), *items[-1:])))
 
 
-def by_reason(reasons: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+def grouped_by_reason(reasons: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     """Of names, each with its reason: each reason once, with its names before it in one text."""
     names: dict[str, list[str]] = {}
     for name, why in dict.fromkeys(reasons):
         names.setdefault(why, []).append(name)
-    return [(listed(files), why) for why, files in names.items()]
+    return [(joined_names(files), why) for why, files in names.items()]

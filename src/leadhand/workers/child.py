@@ -22,7 +22,7 @@ from pydantic_core import to_json
 from leadhand.contracts.outcome import Failed, Handoff, Outcome
 from leadhand.contracts.record import Record
 from leadhand.engine.failures import failure_of
-from leadhand.tools.child_process import end, end_with_parent, ending_with_parent
+from leadhand.tools.child_process import end_process_group, end_with_parent, ending_with_parent
 from leadhand.workers.output import outcome_of
 from leadhand.workers.reference import FunctionReference
 
@@ -70,7 +70,7 @@ def _exactly(channel: socket.socket, size: int) -> bytearray:
     while rest:
         count = channel.recv_into(rest)
         if count == 0:
-            end()
+            end_process_group()
         rest = rest[count:]
     return message
 

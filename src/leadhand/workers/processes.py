@@ -22,7 +22,7 @@ from leadhand.engine.failures import failure_of
 from leadhand.engine.stopwatch import ExcludedTime
 from leadhand.engine.time_left import time_limit_paused
 from leadhand.errors import InputError
-from leadhand.tools.child_process import how_it_ended
+from leadhand.tools.child_process import exit_description
 from leadhand.workers import reference
 from leadhand.workers.child import HEADER, Call
 from leadhand.workers.output import outcome_of
@@ -229,7 +229,7 @@ class ProcessPool:
             return Failed(kind="crashed", message="the worker's process was stopped with the run")
         if status is None:
             return _lost("hung up")
-        return _lost(how_it_ended(status))
+        return _lost(exit_description(status))
 
     async def _gone(self, process: "_Process", within_s: float) -> int | None:
         """The exit status of a process that is about to end; None if it does not in time."""

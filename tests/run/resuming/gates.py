@@ -8,7 +8,7 @@ from pathlib import Path
 
 from leadhand import Plan, Task, Team, Worker
 from leadhand.contracts.outcome import Handoff
-from leadhand.tools.scratch import scratch
+from leadhand.tools.scratch import scratch_folder
 from tests.team_folders import worker, write_team
 
 HERE = "tests.run.resuming.gates"
@@ -26,7 +26,7 @@ async def gated(handoff: Handoff) -> str:
 
 async def endless(handoff: Handoff) -> str:
     """Done as soon as there is a file `end`. It has a temporary folder until then."""
-    with scratch() as folder:
+    with scratch_folder() as folder:
         _name(folder)
         return await _through(handoff, Path("end"))
 

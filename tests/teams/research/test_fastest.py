@@ -7,7 +7,7 @@ import pytest
 from leadhand.contracts.outcome import Result
 from leadhand.teams.research import passages, report
 from leadhand.teams.research.fastest import grouping_word
-from leadhand.tools.sql.periods import dated, read_all, when
+from leadhand.tools.sql.periods import parse_period, parse_periods, period_in_name
 from tests.teams.research.findings import handoff, work_out
 from tests.tools.sql.tables import write_parquet
 
@@ -235,16 +235,18 @@ def test_a_region_that_no_note_mentions_is_a_gap(tmp_path: Path) -> None:
     ],
 )
 def test_periods_are_read_as_people_write_them(text: str, read: str | None) -> None:
-    found = when(text)
+    found = parse_period(text)
     assert (found.text if found else None) == read
 
 
 def test_a_name_may_hold_a_period_and_split_years_are_no_months() -> None:
-    found = [dated(name) for name in ("revenue_2023", "sales (Jan 2024)", "sales2023", "Mayor")]
-    assert [(one.rest, one.when.text) for one in found if one] == [
+    found = [
+        period_in_name(name) for name in ("revenue_2023", "sales (Jan 2024)", "sales2023", "Mayor")
+    ]
+    assert [(one.rest, one.period.text) for one in found if one] == [
         *(("revenue", "2023"), ("sales", "2024-01"), ("sales", "2023")),
     ]
-    years = read_all(["2011-12", "2012-13"])
+    years = parse_periods(["2011-12", "2012-13"])
     assert years is not None
     assert [one.text for one in years.values()] == ["2011/12", "2012/13"]
-    assert read_all(["Jan 2024", "Q1 2024"]) is None
+    assert parse_periods(["Jan 2024", "Q1 2024"]) is None

@@ -15,7 +15,7 @@ from leadhand.teams.research.word_forms import (
     subject,
     weights,
 )
-from leadhand.tools.text import counted, listed
+from leadhand.tools.text import counted, joined_names
 
 
 @pytest.mark.parametrize(
@@ -52,8 +52,8 @@ def test_values_of_the_database_are_read_by_their_type() -> None:
 
 def test_counts_and_lists_read_like_sentences() -> None:
     assert (counted(1, "row"), counted(1200, "row")) == ("1 row", "1,200 rows")
-    assert [listed(list("abcdefg")[:n]) for n in (1, 2, 3)] == ["a", "a and b", "a, b and c"]
-    assert listed(list("abcdefg")) == "a, b, c, d, e and 2 more"
+    assert [joined_names(list("abcdefg")[:n]) for n in (1, 2, 3)] == ["a", "a and b", "a, b and c"]
+    assert joined_names(list("abcdefg")) == "a, b, c, d, e and 2 more"
 
 
 def test_forms_of_a_word_have_the_same_stem() -> None:

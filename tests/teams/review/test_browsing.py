@@ -8,7 +8,7 @@ import pytest
 from leadhand.teams.review.browsing import MAX_BLAMED, MAX_LINES, Browsing
 from leadhand.teams.review.change import Change
 from leadhand.teams.review.snapshot import write_snapshot
-from leadhand.tools.errors import ToolMistake
+from leadhand.tools.errors import ToolCallError
 from tests.repositories import Repo
 
 LONG = "".join(f"line {n}\n" for n in range(1, 1001))
@@ -49,9 +49,9 @@ def test_a_file_is_read_as_it_is_after_the_change_page_by_page(change: Change) -
 )
 def test_f17_no_other_file_can_be_read(change: Change, path: str) -> None:
     tools = Browsing(change)
-    with pytest.raises(ToolMistake):
+    with pytest.raises(ToolCallError):
         tools.read_file(path)
-    with pytest.raises(ToolMistake):
+    with pytest.raises(ToolCallError):
         tools.show_diff(path)
     assert tools.file_log(path).startswith("No commit")
 
@@ -75,7 +75,7 @@ def test_callers_commits_and_lines_are_found(change: Change) -> None:
 
 @pytest.mark.parametrize("commit", ["HEAD", "--all", "", "0" * 40, "main", "abcdef"])
 def test_f24_only_a_commit_of_the_files_own_history_is_shown(change: Change, commit: str) -> None:
-    with pytest.raises(ToolMistake, match="no commit of the history"):
+    with pytest.raises(ToolCallError, match="no commit of the history"):
         Browsing(change).show_commit(commit, "app.py")
 
 
@@ -87,7 +87,7 @@ def test_what_can_not_be_is_an_answer_and_no_failure(change: Change) -> None:
         lambda: tools.blame("app.py", 900, 901),
     ]
     for call in wrong:
-        with pytest.raises(ToolMistake):
+        with pytest.raises(ToolCallError):
             call()
 
 
@@ -103,5 +103,5 @@ def test_of_a_patch_there_is_only_what_it_shows(tmp_path: Path) -> None:
     assert [tool.__name__ for tool in tools.tools(history=True)] == ["read_file", "show_diff"]
     assert "(a patch: lines not in it are blank)" in tools.read_file("app.py")
     assert tools.show_diff("app.py").splitlines()[-1] == "+    6 |     return 2"
-    with pytest.raises(ToolMistake, match="only a patch"):
+    with pytest.raises(ToolCallError, match="only a patch"):
         tools.search("run")

@@ -21,7 +21,14 @@ import pytest
 
 from leadhand.engine.time_left import attempt_time
 from leadhand.errors import ToolError
-from leadhand.tools.files import Document, Documents, Index, Inputs, ParserLimits, UnreadableInput
+from leadhand.tools.files import (
+    Document,
+    Documents,
+    Inputs,
+    ParserLimits,
+    SearchIndex,
+    UnreadableInput,
+)
 from tests.tools.files import samples
 
 PATIENT = ParserLimits(cpu_s=3_600, file_s=3_600)
@@ -169,7 +176,7 @@ def test_reading_ends_with_the_attempt_that_it_is_for_and_is_begun_anew_by_the_n
 ) -> None:
     """F43: a cancelled task leaves no process behind, and no gaps for those that read after it."""
     (tmp_path / "a.html").write_text(BUSY)
-    index = Index(Documents(Inputs.of([tmp_path]), limits=PATIENT))
+    index = SearchIndex(Documents(Inputs.of([tmp_path]), limits=PATIENT))
     with ThreadPoolExecutor(1) as pool:
         with attempt_time(3_600):
             search = pool.submit(contextvars.copy_context().run, index.search, "core", 1)

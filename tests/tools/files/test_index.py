@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leadhand.tools.files import Document, Documents, Index, Inputs
-from leadhand.tools.files.passage import MAX_CHARS, cut
-from leadhand.tools.files.queries import expression
+from leadhand.tools.files import Document, Documents, Inputs, SearchIndex
+from leadhand.tools.files.passage import MAX_CHARS, split_into_passages
+from leadhand.tools.files.queries import fts_expression
 from tests.tools.files import samples
 
 SOLAR = """# Energy report
@@ -30,13 +30,13 @@ Turbines grew, and the price of a kilowatt hour of wind halved.
 """
 
 
-def index_of(folder: Path, **files: str) -> Index:
+def index_of(folder: Path, **files: str) -> SearchIndex:
     for name, text in files.items():
         (folder / f"{name}.md").write_text(text)
-    return Index(Documents(Inputs.of([folder])))
+    return SearchIndex(Documents(Inputs.of([folder])))
 
 
-def places(index: Index, query: str) -> list[str]:
+def places(index: SearchIndex, query: str) -> list[str]:
     return [passage.place for passage in index.search(query, 10)]
 
 
@@ -51,7 +51,7 @@ class TestCutting:
         pages = (0, *sorted(at for at in starts if text[at - 1 : at] == "\n" and at < len(text)))
         document = Document("a", text, page_starts=pages)
         end = 0
-        for passage in cut(document):
+        for passage in split_into_passages(document):
             assert text[end : passage.offset].isspace() or end == passage.offset
             end = passage.offset + len(passage.text)
             assert passage.text == text[passage.offset : end]
@@ -61,17 +61,17 @@ class TestCutting:
         assert not text[end:].strip()
 
     def test_a_passage_begins_at_a_heading_and_knows_it(self) -> None:
-        found = [(one.heading, one.line) for one in cut(Document("a.md", SOLAR))]
+        found = [(one.heading, one.line) for one in split_into_passages(Document("a.md", SOLAR))]
         assert found == [("Energy report", 1), ("Solar cost", 5), ("Wind cost", 9)]
 
     def test_a_passage_ends_with_a_paragraph_once_it_is_long_enough(self) -> None:
         text = "\n\n".join(["word " * 60] * 10)
-        lengths = [len(passage.text) for passage in cut(Document("a.txt", text))]
+        lengths = [len(passage.text) for passage in split_into_passages(Document("a.txt", text))]
         assert all(800 <= length <= MAX_CHARS for length in lengths[:-1])
 
     def test_a_line_that_is_too_long_is_cut_after_a_sentence(self) -> None:
         text = "A sentence of some words. " * 100
-        first, *_ = cut(Document("a.txt", text))
+        first, *_ = split_into_passages(Document("a.txt", text))
         assert first.text.endswith("words.")
 
 
@@ -113,7 +113,7 @@ class TestSearch:
 
     @given(st.text(alphabet=st.characters(), max_size=200))
     def test_every_expression_is_one_that_sqlite_takes(self, query: str) -> None:
-        match = expression(query)
+        match = fts_expression(query)
         if match is not None:
             assert EMPTY.execute("SELECT 1 FROM t WHERE t MATCH ?", (match,)).fetchall() == []
 
@@ -164,7 +164,7 @@ class TestSearch:
             assert list(pool.map(search, range(8))) == [["[a.md:5]"]] * 8
 
 
-def cpu_s_of_search(index: Index) -> float:
+def cpu_s_of_search(index: SearchIndex) -> float:
     began = time.process_time()
     assert len(index.search("found", 2)) == 1
     return time.process_time() - began
@@ -184,7 +184,7 @@ def test_small_documents_are_read_before_large_ones(tmp_path: Path) -> None:
     for name, count in (("a-large", 2_000), ("b-small", 1), ("c-middle", 50)):
         (tmp_path / f"{name}.html").write_text(f"<p>{'tower ' * count}</p>")
     (tmp_path / "z.txt").write_text("tower")
-    index = Index(Documents(Inputs.of([tmp_path])))
+    index = SearchIndex(Documents(Inputs.of([tmp_path])))
     index.search("tower", 1)
     order = [file.name for file in index._order()]  # pyright: ignore[reportPrivateUsage]
     assert order == ["z.txt", "b-small.html", "c-middle.html", "a-large.html"]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from leadhand.errors import InputError
-from leadhand.tools.errors import ToolMistake
+from leadhand.tools.errors import ToolCallError
 from leadhand.tools.files import Inputs, ListingLimits, UnreadableInput
 
 
@@ -205,13 +205,15 @@ class TestOpening:
         "name", ["../secret.txt", "deep/../a.md", "/etc/passwd", "~/x", "a.md\0.txt", ".."]
     )
     def test_a_path_is_not_a_name(self, folder: Path, name: str) -> None:
-        with pytest.raises(ToolMistake, match="as list_files shows it"):
+        with pytest.raises(ToolCallError, match="as list_files shows it"):
             Inputs.of([folder]).open(name)
 
     def test_an_unknown_name_is_answered_with_the_nearest_ones(self, folder: Path) -> None:
-        with pytest.raises(ToolMistake, match=r"no file 'deep/b\.cvs'; did you mean deep/b\.csv\?"):
+        with pytest.raises(
+            ToolCallError, match=r"no file 'deep/b\.cvs'; did you mean deep/b\.csv\?"
+        ):
             Inputs.of([folder]).open("deep/b.cvs")
-        with pytest.raises(ToolMistake, match="list_files shows the names"):
+        with pytest.raises(ToolCallError, match="list_files shows the names"):
             Inputs.of([folder]).open("\x1bqqqqq")
 
     def test_a_link_handed_in_by_a_person_is_followed_to_what_it_was_then(

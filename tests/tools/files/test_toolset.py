@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from leadhand.tools.errors import ToolMistake
+from leadhand.tools.errors import ToolCallError
 from leadhand.tools.files import FileTools, Inputs
 from tests.tools.files import samples
 
@@ -133,7 +133,7 @@ MISTAKES: list[tuple[Callable[[FileTools], str], str]] = [
 def test_a_mistake_is_told_in_one_line_that_helps(
     sample: FileTools, call: Callable[[FileTools], str], words: str
 ) -> None:
-    with pytest.raises(ToolMistake, match=re.escape(words)) as caught:
+    with pytest.raises(ToolCallError, match=re.escape(words)) as caught:
         call(sample)
     assert "\n" not in str(caught.value)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from leadhand.tools.files import Inputs
 from leadhand.tools.sql import SqlTools
-from leadhand.tools.sql.database import Answer
+from leadhand.tools.sql.database import RunRequest
 from tests.tools.sql.forks import in_fork
 
 SALES = """region,year,quarter,revenue,unit_price,order_id
@@ -23,7 +23,7 @@ def tools_over(
     folder: Path,
     *,
     query_timeout_s: float = 600.0,
-    answer: Answer = in_fork,
+    answer: RunRequest = in_fork,
     **files: str | bytes,
 ) -> SqlTools:
     """The tools over files of these contents; `sales_csv="..."` is in `sales.csv`."""

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from leadhand.tools.errors import ToolMistake
+from leadhand.tools.errors import ToolCallError
 from leadhand.tools.sql import SqlTools
 from leadhand.tools.sql.database import in_new_process
 from tests.tools.sql.tables import SALES, tools_over
@@ -30,7 +30,7 @@ def tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SqlTools]:
 
 
 def refusal(tools: SqlTools, statement: str) -> str:
-    with pytest.raises(ToolMistake) as caught:
+    with pytest.raises(ToolCallError) as caught:
         tools.query(statement)
     said = str(caught.value)
     assert "\n" not in said
@@ -227,6 +227,6 @@ def test_f19_after_all_attacks_everything_is_as_it_was(tools: SqlTools, outside:
 def test_a_lone_surrogate_in_a_statement_is_named_with_its_place(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("a\n1\n")
     with tools_over(tmp_path) as tools:
-        with pytest.raises(ToolMistake, match=r"character 9 .* lone surrogate U\+D800"):
+        with pytest.raises(ToolCallError, match=r"character 9 .* lone surrogate U\+D800"):
             tools.query("SELECT '\ud800'")
         assert "1 row" in tools.query("SELECT a FROM a")

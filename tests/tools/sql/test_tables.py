@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from leadhand.tools.errors import ToolMistake
+from leadhand.tools.errors import ToolCallError
 from leadhand.tools.sql import SqlTools
 from leadhand.tools.sql.database import in_new_process
 from leadhand.tools.sql.names import RESERVED, table_names
@@ -114,7 +114,7 @@ def test_f34_values_that_would_act_on_a_terminal_are_shown_instead(tmp_path: Pat
     ],
 )
 def test_a_mistake_comes_back_as_one_line(sales: SqlTools, statement: str, words: str) -> None:
-    with pytest.raises(ToolMistake) as caught:
+    with pytest.raises(ToolCallError) as caught:
         sales.query(statement)
     assert words in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -174,7 +174,7 @@ def test_without_tables_a_query_says_so(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("hello")
     with tools_over(tmp_path) as tools:
         assert tools.list_tables() == "no CSV, JSON or Parquet file was handed in"
-        with pytest.raises(ToolMistake, match="no table to query"):
+        with pytest.raises(ToolCallError, match="no table to query"):
             tools.query("SELECT 1")
 
 
@@ -234,7 +234,7 @@ def test_nothing_stays_behind_when_the_tables_are_closed(
     tools.close()
     tools.close()
     assert list(private.iterdir()) == []
-    with pytest.raises(ToolMistake, match="closed"):
+    with pytest.raises(ToolCallError, match="closed"):
         tools.query("SELECT 1")
 
 
@@ -260,5 +260,7 @@ def test_a_process_that_dies_is_reported_with_what_is_known_and_no_guess(
         program.write_text("#!/bin/sh\nkill -SEGV $$\n")
         program.chmod(0o755)
         monkeypatch.setattr(sys, "executable", str(program))
-        with pytest.raises(ToolMistake, match="its process was killed by SIGSEGV; its limits are"):
+        with pytest.raises(
+            ToolCallError, match="its process was killed by SIGSEGV; its limits are"
+        ):
             tools.query("SELECT a FROM a")

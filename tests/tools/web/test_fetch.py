@@ -10,8 +10,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from leadhand.tools.errors import ToolMistake
-from leadhand.tools.web.fetch import Fetched, Fetcher, Resolve, look_up
+from leadhand.tools.errors import ToolCallError
+from leadhand.tools.web.fetch import FetchedPage, Fetcher, Resolve, look_up
 from leadhand.tools.web.settings import WebSettings
 from tests.patience import HANG_S
 from tests.tools.web.server import Site, serving
@@ -47,7 +47,7 @@ def fetch(
     tls: ssl.SSLContext = DEFAULT_TLS,
     max_bytes: int = 1 << 20,
     total_timeout_s: float = HANG_S,
-) -> Fetched:
+) -> FetchedPage:
     settings = WebSettings(
         read_pages=True,
         allowed_hosts=frozenset(allowed),
@@ -58,7 +58,7 @@ def fetch(
 
 
 def refusal(url: str, *allowed: str, resolve: Resolve = look_up, **bounds: float) -> str:
-    with pytest.raises(ToolMistake) as caught:
+    with pytest.raises(ToolCallError) as caught:
         fetch(
             url,
             *allowed,
@@ -257,9 +257,9 @@ def test_f22_tls_is_verified_against_the_name_and_not_the_address(tmp_path: Path
         hosts = [f"pages.test:{port}", f"other.test:{port}"]
         page = fetch(f"https://{hosts[0]}/page", *hosts, resolve=names, tls=trusting)
         assert b"Prices" in page.data
-        with pytest.raises(ToolMistake, match="could not be read"):
+        with pytest.raises(ToolCallError, match="could not be read"):
             fetch(f"https://{hosts[1]}/page", *hosts, resolve=names, tls=trusting)
-        with pytest.raises(ToolMistake, match="could not be read"):
+        with pytest.raises(ToolCallError, match="could not be read"):
             fetch(f"https://{hosts[0]}/page", *hosts, resolve=names)
 
 

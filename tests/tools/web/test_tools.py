@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from leadhand.errors import InputError
-from leadhand.tools.errors import ToolMistake
+from leadhand.tools.errors import ToolCallError
 from leadhand.tools.web import WebSettings, WebTools
 from tests.patience import HANG_S
 from tests.tools.web.server import Site, serving
@@ -70,9 +70,9 @@ def test_a_setting_that_makes_no_sense_is_named(environ: dict[str, str]) -> None
 
 
 def test_a_tool_that_is_off_refuses(site: Site) -> None:
-    with pytest.raises(ToolMistake, match="switched off"):
+    with pytest.raises(ToolCallError, match="switched off"):
         read(WebTools(WebSettings(search_url=site.url)), f"{site.url}/page")
-    with pytest.raises(ToolMistake, match="switched off"):
+    with pytest.raises(ToolCallError, match="switched off"):
         asyncio.run(WebTools(WebSettings(read_pages=True)).search_web("x"))
 
 
@@ -99,7 +99,7 @@ def test_a_long_page_is_read_on_from_an_offset_without_being_fetched_again(site:
     assert "(characters 16000 to 20000 of 20000)" in second
     assert len(site.seen) == begun + 1
     for offset in (-1, 20_001):
-        with pytest.raises(ToolMistake, match="20,000 characters"):
+        with pytest.raises(ToolCallError, match="20,000 characters"):
             read(tools, f"{site.url}/text", offset)
 
 
@@ -110,7 +110,7 @@ def test_f34_a_page_holds_nothing_that_acts_on_a_terminal(site: Site) -> None:
 
 
 def test_what_is_no_text_is_refused(site: Site) -> None:
-    with pytest.raises(ToolMistake, match="is not text"):
+    with pytest.raises(ToolCallError, match="is not text"):
         read(tools_for(site), f"{site.url}/binary")
 
 
@@ -141,13 +141,13 @@ def test_the_path_and_parameters_of_the_endpoint_are_kept(site: Site) -> None:
 
 @pytest.mark.parametrize("answer", [[], {"results": 5}, "text", b"<html>", b"[" * 100_000, b"\xff"])
 def test_an_endpoint_that_does_not_answer_in_json_is_named(site: Site, answer: object) -> None:
-    with pytest.raises(ToolMistake, match="did not answer in JSON"):
+    with pytest.raises(ToolCallError, match="did not answer in JSON"):
         search(site, answer)
 
 
 @pytest.mark.parametrize("query", ["", "  ", "x" * 500])
 def test_a_query_is_a_few_words(site: Site, query: str) -> None:
-    with pytest.raises(ToolMistake, match="1 to 400 characters"):
+    with pytest.raises(ToolCallError, match="1 to 400 characters"):
         search(site, {"results": []}, query)
 
 
@@ -155,7 +155,7 @@ def test_f22_the_endpoint_may_be_on_loopback_and_where_it_redirects_to_may_not(s
     """F22: the search endpoint is the user's own; what it answers is not."""
     with serving() as other:
         tools = WebTools(WebSettings(search_url=f"{site.url}/to?url={other.url}/search"))
-        with pytest.raises(ToolMistake, match="not read"):
+        with pytest.raises(ToolCallError, match="not read"):
             asyncio.run(tools.search_web("x"))
         assert other.seen == []
 

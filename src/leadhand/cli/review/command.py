@@ -36,7 +36,7 @@ from leadhand.teams.review.lenses.past_reviews.export import load_export
 from leadhand.teams.review.snapshot import write_snapshot
 from leadhand.tools.git import reading_until
 from leadhand.tools.patch import open_patch
-from leadhand.tools.scratch import scratch
+from leadhand.tools.scratch import scratch_folder
 
 READING_SHARE = 0.6
 """The share of the time that reading the change may take: the rest is for looking at it."""
@@ -95,7 +95,7 @@ def _reviewed(options: ReviewOptions, setup: ReviewSetup, storage: RunStorage, r
 def _folder(options: ReviewOptions, storage: RunStorage, run_id: str) -> Generator[Path]:
     """A new folder for what the review needs; it outlives the process where the run does."""
     if options.plan_only or storage.lost is not None:
-        with scratch() as folder:
+        with scratch_folder() as folder:
             yield folder
         return
     folder = storage.folder(run_id)

@@ -13,7 +13,7 @@ from leadhand.contracts.finding import Finding, NotAssessed
 from leadhand.synthesis import SEVERITIES, Review
 from leadhand.teams.review.change import Change
 from leadhand.teams.review.lens import LensRule
-from leadhand.tools.text import counted, listed
+from leadhand.tools.text import counted, joined_names
 from leadhand.trace.formatting import format_speedup
 
 _ID_DIGITS = 10
@@ -106,7 +106,7 @@ def headline(report: ReviewReport) -> str:
             for kind in SEVERITIES
             if counts[kind]
         ]
-        return f"{counted(len(findings), 'finding')}: {listed(kinds)}"
+        return f"{counted(len(findings), 'finding')}: {joined_names(kinds)}"
     if not report.answer.tasks and report.answer.status == "failed":
         return "Nothing was reviewed: see the gaps below."
     if report.answer.status != "complete":

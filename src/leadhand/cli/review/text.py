@@ -26,7 +26,7 @@ from leadhand.cli.review.report import (
 from leadhand.cli.views.terminal import encodable, safe, safe_block, sentence
 from leadhand.contracts.finding import Finding, Severity
 from leadhand.synthesis import Quote, Review
-from leadhand.tools.text import counted, listed
+from leadhand.tools.text import counted, joined_names
 
 MAX_WIDTH = 100
 """Wider terminals don't get longer lines: prose is hard to read beyond this."""
@@ -120,7 +120,7 @@ class _Page:
             no_wrap=True,
             overflow="ignore",
         )
-        lenses = listed([safe(lens) for lens in finding.lenses], most=20)
+        lenses = joined_names([safe(lens) for lens in finding.lenses], most=20)
         known = [safe(finding.rule), *facts(finding)]
         if len(finding.lenses) > 1:
             known.append(f"seen by {lenses}")
@@ -200,7 +200,7 @@ class _Page:
     def _unseen(self, review: Review) -> Iterator[Text]:
         groups = unseen(review.not_assessed)
         for group in groups[:_GROUPS]:
-            lenses = listed([safe(lens) for lens in group.lenses], most=20)
+            lenses = joined_names([safe(lens) for lens in group.lenses], most=20)
             line = self.text(f"{lenses}: {sentence(group.why)}")
             if group.paths:
                 paths = self._some([safe(path) for path in group.paths], _NAMES)

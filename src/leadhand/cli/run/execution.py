@@ -23,7 +23,7 @@ from leadhand.engine.recorder import Listener
 from leadhand.errors import InputError
 from leadhand.models.progress import watching
 from leadhand.supervisor import Supervisor
-from leadhand.tools.scratch import remove_all
+from leadhand.tools.scratch import remove_scratch_folders
 from leadhand.trace.otel import spans_from_environment
 from leadhand.untrusted.redaction import Redactor
 
@@ -161,7 +161,7 @@ def _event_lines(events: str) -> Generator[Callable[[Event], None]]:
 def _leave(supervisor: Supervisor) -> None:
     """What is left to do of a process that ends at once."""
     supervisor.leave_word()
-    remove_all()
+    remove_scratch_folders()
 
 
 @contextlib.contextmanager

@@ -20,7 +20,7 @@ from leadhand.teams.research.quoting import cited, inline
 from leadhand.teams.research.word_forms import lemma, stem, stems
 from leadhand.tools.sql.growth import Growth
 from leadhand.tools.sql.periods import shown
-from leadhand.tools.text import listed
+from leadhand.tools.text import joined_names
 
 GROWING: Final = "grow growth rise increase gain expand improve climb"
 FALLING: Final = "fall decline decrease shrink drop lose slump sink"
@@ -109,7 +109,7 @@ def fastest(
         return None
     first, *rest = found
     differing = [
-        f"by {inline(one.measure)} it is {inline(listed(one.best))} ({change(one.rate)})"
+        f"by {inline(one.measure)} it is {inline(joined_names(one.best))} ({change(one.rate)})"
         for one in rest
         if set(one.best) != set(first.best)
     ]
@@ -159,17 +159,17 @@ def _by(
         told = [
             f"{inline(one.group)} ({number(one.before)} to {number(one.now)})" for one in unrated
         ]
-        lines.append(f"Not ranked, because it began at zero or below: {listed(told)}.")
+        lines.append(f"Not ranked, because it began at zero or below: {joined_names(told)}.")
     there = {one.group for one in rates}
     absent = [one.group[1] for one in followed if one.group and one.group[1] not in there]
     if absent:
-        lines.append(f"Not ranked, because figures are missing: {inline(listed(absent))}.")
+        lines.append(f"Not ranked, because figures are missing: {inline(joined_names(absent))}.")
     others = tuple(one.group for _, one in rest) + tuple(one.group for one in unrated)
     return _Ranking(measure, _sentence(lines), names, rate, (*others, *absent))
 
 
 def _claim(names: tuple[str, ...], rate: float, request: GrowthRequest) -> str:
-    who, verb = inline(listed(names)), "" if len(names) > 1 else "s"
+    who, verb = inline(joined_names(names)), "" if len(names) > 1 else "s"
     does = f"{who} {'fall' if rate < 0 else 'grow'}{verb}"
     alike = f", {'both' if len(names) == 2 else 'all'} alike" if len(names) > 1 else ""
     # The group that grew fastest may still have fallen.

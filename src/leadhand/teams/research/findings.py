@@ -8,7 +8,7 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from leadhand.tools.text import by_reason
+from leadhand.tools.text import grouped_by_reason
 
 
 class ReportSection(BaseModel):
@@ -68,4 +68,4 @@ class Findings(BaseModel):
     def missing(self) -> tuple[str, ...]:
         """The gaps that make an answer partial, one line per reason."""
         gaps = [(gap.name, gap.why) for gap in self.gaps if not gap.by_choice]
-        return tuple(f"{names}: {why}" for names, why in by_reason(gaps))
+        return tuple(f"{names}: {why}" for names, why in grouped_by_reason(gaps))

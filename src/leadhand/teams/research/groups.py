@@ -12,7 +12,7 @@ from leadhand.teams.research.quoting import cited, inline, table
 from leadhand.tools.sql import SqlTools, Table
 from leadhand.tools.sql.messages import Row
 from leadhand.tools.sql.names import quoted
-from leadhand.tools.text import listed
+from leadhand.tools.text import joined_names
 
 _NOT_GIVEN: Final = "(empty)"
 
@@ -83,4 +83,4 @@ def _lead(groups: Sequence[_Group], whole: float, measure: str, focus: Focus) ->
     named = [one for one in groups if one.name in focus.values] or [groups[0]]
     shares = [f"{percent(one.total / whole * 100)} from {inline(one.name)}" for one in named]
     most = "" if named[0].name in focus.values else ", more than from any other"
-    return f"{measure}: {number(whole)} in all, {listed(shares)}{most}"
+    return f"{measure}: {number(whole)} in all, {joined_names(shares)}{most}"

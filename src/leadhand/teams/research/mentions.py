@@ -15,9 +15,9 @@ from leadhand.teams.research.fastest import FALLING, GROWING
 from leadhand.teams.research.findings import Findings
 from leadhand.teams.research.quoting import block, cited, inline
 from leadhand.teams.research.word_forms import matched, stems
-from leadhand.tools.files import Index, Passage
-from leadhand.tools.files.documents import reference
-from leadhand.tools.text import listed
+from leadhand.tools.files import Passage, SearchIndex
+from leadhand.tools.files.documents import citation
+from leadhand.tools.text import joined_names
 
 MAX_MENTIONS: Final = 3
 _CANDIDATES: Final = 200
@@ -52,7 +52,7 @@ def naming_groups(inputs: Iterable[JsonValue]) -> Findings | None:
 
 
 def mentions_of(
-    findings: Findings, index: Index, *, files: set[str], words: Sequence[str]
+    findings: Findings, index: SearchIndex, *, files: set[str], words: Sequence[str]
 ) -> list[Mention]:
     """The paragraphs of `files` about the groups of `findings`, the most relevant first."""
     found: dict[str, Mention] = {}
@@ -68,7 +68,7 @@ def mentions_of(
 
 def mentions_shown(findings: Findings, notes: Sequence[Mention]) -> tuple[str, ...]:
     """The mentions as Markdown, under a line that names the groups."""
-    who = inline(listed(findings.groups))
+    who = inline(joined_names(findings.groups))
     if not notes:
         return (f"No document mentions {who}.",)
     shown = [
@@ -87,7 +87,7 @@ def _within(hit: Passage, pattern: re.Pattern[str], words: Sequence[str]) -> lis
         if not in_text and not in_heading:
             continue
         line = hit.line + hit.text.count("\n", 0, piece.offset)
-        place = reference(hit.name, line=line, page=hit.page)[1:-1]
+        place = citation(hit.name, line=line, page=hit.page)[1:-1]
         relevance = 1.0 * in_text + 0.8 * in_heading
         relevance += 0.5 * len(stems(piece.text) & reasons) + 0.5 * len(matched(words, piece.text))
         mentions.append(Mention(place, heading, piece.text, relevance))

@@ -18,12 +18,20 @@ from leadhand.teams.research.word_forms import (
     subject,
     weights,
 )
-from leadhand.tools.files import Documents, Index, InputFile, Inputs, Kind, Passage, best
-from leadhand.tools.files.documents import Document, reference
+from leadhand.tools.files import (
+    Documents,
+    FileKind,
+    InputFile,
+    Inputs,
+    Passage,
+    SearchIndex,
+    best_passages,
+)
+from leadhand.tools.files.documents import Document, citation
 from leadhand.tools.files.kinds import NOT_READ
 from leadhand.tools.files.listing import HIDDEN
-from leadhand.tools.files.passage import cut
-from leadhand.tools.text import counted, listed
+from leadhand.tools.files.passage import split_into_passages
+from leadhand.tools.text import counted, joined_names
 
 MAX_QUOTED: Final = 8
 """The most passages that are quoted."""
@@ -31,7 +39,7 @@ _CANDIDATES: Final = 60
 _MIN_RELEVANCE: Final = 0.28
 """The least relevance of a quoted passage, as a part of the best one's."""
 _ABOVE: Final = ("What the documents say on this is quoted above.",)
-_DOCUMENTS: Final[tuple[Kind, ...]] = ("text", "markdown", "html", "pdf", "docx")
+_DOCUMENTS: Final[tuple[FileKind, ...]] = ("text", "markdown", "html", "pdf", "docx")
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +66,11 @@ def find(handoff: Handoff) -> Result:
     about = naming_groups(handoff.inputs.values())
     if not words and about is None:
         return _beginnings(inputs, files, gaps)
-    index = Index(Documents(inputs))
+    index = SearchIndex(Documents(inputs))
     names = {file.name for file in files}
     hits = [
         hit
-        for hit in best(index, " ".join((*words, *irregular_forms(words))), _CANDIDATES)
+        for hit in best_passages(index, " ".join((*words, *irregular_forms(words))), _CANDIDATES)
         if hit.name in names
     ]
     weight = weights(words, [f"{hit.name} {hit.heading} {hit.text}" for hit in hits])
@@ -98,11 +106,11 @@ def _relevant(hits: Sequence[Passage], weight: Mapping[str, float]) -> Sequence[
 def _quotation(hit: Passage, weight: Mapping[str, float]) -> _Quotation:
     part = excerpt(hit.text, weight)
     line = hit.line + hit.text.count("\n", 0, part.offset)
-    place = reference(hit.name, line=line, page=hit.page)
+    place = citation(hit.name, line=line, page=hit.page)
     return _Quotation(hit, part.text, part.heading or hit.heading, place)
 
 
-def _occurs(index: Index, word: str, names: set[str]) -> bool:
+def _occurs(index: SearchIndex, word: str, names: set[str]) -> bool:
     forms = " ".join((word, *irregular_forms([word])))
     return any(hit.name in names for hit in index.search(forms, _CANDIDATES))
 
@@ -110,7 +118,7 @@ def _occurs(index: Index, word: str, names: set[str]) -> bool:
 def _lead(quoted: Sequence[_Quotation], documents: int, words: Sequence[str]) -> tuple[str, ...]:
     count = counted(documents, "document")
     if not quoted:
-        about = listed([f'"{inline(word)}"' for word in words])
+        about = joined_names([f'"{inline(word)}"' for word in words])
         return (f"Nothing in {count} mentions {about}.",)
     sources = len({one.passage.name for one in quoted})
     of = count if documents == sources else f"{sources:,} of {count}"
@@ -142,7 +150,7 @@ def _beginnings(inputs: Inputs, files: Sequence[InputFile], gaps: list[MissingIn
             continue
         if document.cut is not None:
             gaps.append(MissingInput(name=document.name, why=document.cut))
-        first = next(cut(document), None)
+        first = next(split_into_passages(document), None)
         if first is not None:
             quoted.append(_quotation(first, {}))
     why = "not quoted, because the request names no subject"

@@ -12,7 +12,7 @@ from leadhand.contracts.outcome import Digest, Handoff, Result
 from leadhand.teams.research.findings import Findings
 from leadhand.teams.research.quoting import block, inline
 from leadhand.teams.research.word_forms import asks_for_texts, request_in
-from leadhand.tools.text import by_reason, counted, listed
+from leadhand.tools.text import counted, grouped_by_reason, joined_names
 
 _NOTE = (
     "*No model was used: passages were picked and figures computed by code. Nothing was "
@@ -52,7 +52,7 @@ def _not_found(intent: str, findings: Sequence[Findings]) -> tuple[str, ...]:
     if sources and not any(one.found for one in sources) and asks_for_texts(request_in(intent)):
         groups = [group for one in findings for group in one.groups]
         if groups:
-            return (f"no document that was handed in mentions {listed(groups)}",)
+            return (f"no document that was handed in mentions {joined_names(groups)}",)
         return ("no document that was handed in says anything on this",)
     return ()
 
@@ -88,7 +88,7 @@ def _missing(findings: Sequence[Findings], context: Sequence[Digest]) -> list[st
         if all(word in one.unknown for one in findings)
     ]
     if unknown:
-        words = listed([f'"{inline(word)}"' for word in unknown], most=12)
+        words = joined_names([f'"{inline(word)}"' for word in unknown], most=12)
         lines.append(f"- Found nowhere, in documents or tables: {words}.")
     lines += [
         f"- {inline(one.task_id)} has no result: {inline(one.why_missing)}"
@@ -98,5 +98,6 @@ def _missing(findings: Sequence[Findings], context: Sequence[Digest]) -> list[st
     # The answer itself lists the other gaps.
     gaps = [(gap.name, gap.why) for one in findings for gap in one.gaps if gap.by_choice]
     return lines + [
-        f"- {inline(names, max_chars=1_000)}: {inline(why)}" for names, why in by_reason(gaps)
+        f"- {inline(names, max_chars=1_000)}: {inline(why)}"
+        for names, why in grouped_by_reason(gaps)
     ]

@@ -24,7 +24,7 @@ from leadhand.tools.files import Inputs
 from leadhand.tools.sql import SqlTools, Table
 from leadhand.tools.sql.database import RequestFailed
 from leadhand.tools.sql.profile import TableProfile, profile_table
-from leadhand.tools.sql.readings import by_column, read, united
+from leadhand.tools.sql.readings import combined, read_table, unpivoted_by
 from leadhand.tools.text import counted
 
 _NOTHING_NAMED: Final = (
@@ -33,7 +33,7 @@ _NOTHING_NAMED: Final = (
 MAX_LINES: Final = 6
 """The most lines before the sections."""
 MAX_TABLES: Final = 4
-"""The most tables that are analysed; the others are listed."""
+"""The most tables that are analysed; the others are joined_names."""
 
 
 def work_out(handoff: Handoff) -> Result:
@@ -51,11 +51,11 @@ def analysed(tools: SqlTools, request: str) -> Result:
     words = subject(request)
     gaps = [MissingInput(name=one.file, why=f"not a table: {one.why}") for one in tools.broken]
     likely = _likely(tools.tables, words)
-    readings = [read(tools, one) for one in likely]
-    together = united(readings) if len(readings) > 1 else None
+    readings = [read_table(tools, one) for one in likely]
+    together = combined(readings) if len(readings) > 1 else None
     readings = [together] if together is not None else readings
     if group := grouping_word(request):
-        readings = [by_column(one, group) or one for one in readings]
+        readings = [unpivoted_by(one, group) or one for one in readings]
     notes = {one.table.file: one for one in readings}
 
     def wanted(column: str) -> bool:

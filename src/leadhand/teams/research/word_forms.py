@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, cast
 
-from leadhand.tools.files.queries import telling_words
+from leadhand.tools.files.queries import content_words
 
 _INSTRUCTIONS: Final = """
     analyse analysis analyze answer best biggest calculate chart compare comparison compute
@@ -31,7 +31,7 @@ _CAMEL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 def subject(request: str) -> tuple[str, ...]:
     """The words of `request` that name its subject, in order, each once."""
     asking = _stems_of(_INSTRUCTIONS)
-    return tuple(word for word in telling_words(request) if stem(word) not in asking)
+    return tuple(word for word in content_words(request) if stem(word) not in asking)
 
 
 def asks_for_texts(request: str) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from leadhand.teams.review.change import Change
 from leadhand.teams.review.diff_rows import header, numbered, rows
-from leadhand.tools.errors import ToolMistake
+from leadhand.tools.errors import ToolCallError
 from leadhand.tools.git import GitFailed, blame, grep, log, log_patches, read_blob
 
 MAX_LINES = 400
@@ -47,12 +47,12 @@ class Browsing:
         file = self._change.by_path.get(path)
         text = file.head if file is not None else self._blob(path)
         if text is None:
-            raise ToolMistake(f"there is no text file {path!r} after the change")
+            raise ToolCallError(f"there is no text file {path!r} after the change")
         lines = text.split("\n")
         first = max(first_line, 1)
         shown = lines[first - 1 : min(last_line, first + MAX_LINES - 1)]
         if not shown:
-            raise ToolMistake(f"{path!r} has {len(lines):,} lines")
+            raise ToolCallError(f"{path!r} has {len(lines):,} lines")
         note = "" if file is None or file.complete else " (a patch: lines not in it are blank)"
         end = first + len(shown) - 1
         return f"{path}, lines {first} to {end} of {len(lines):,}{note}\n{numbered(shown, first)}"
@@ -61,7 +61,7 @@ class Browsing:
         """What the change does to one of its files, as a diff with line numbers."""
         file = self._change.by_path.get(path)
         if file is None:
-            raise ToolMistake(f"the change does not touch {path!r}, or only what can't be shown")
+            raise ToolCallError(f"the change does not touch {path!r}, or only what can't be shown")
         return "\n".join([header(file), *(row.text for row in rows(file))])
 
     def search(self, word: str) -> str:
@@ -87,7 +87,7 @@ class Browsing:
         known = log(git_dir, history, max_count=10 * MAX_COMMITS, paths=[name])
         meant = [one for one in known if len(commit) >= 7 and one.id.startswith(commit)]
         if len(meant) != 1:
-            raise ToolMistake(f"{commit!r} is no commit of the history of {path!r}: see file_log")
+            raise ToolCallError(f"{commit!r} is no commit of the history of {path!r}: see file_log")
         lines = [meant[0].subject]
         for patch in log_patches(git_dir, meant[0].id, max_count=1, paths=[name]):
             for hunk in patch.hunks:
@@ -104,7 +104,7 @@ class Browsing:
         try:
             found = blame(git_dir, commit, self._before(path), first_line=first, last_line=last)
         except GitFailed as error:
-            raise ToolMistake(f"{path!r} has no line {first} before the change") from error
+            raise ToolCallError(f"{path!r} has no line {first} before the change") from error
         rows = (
             f"{one.number:>5} {one.commit.id[:12]} {one.commit.date} "
             f"({one.commit.subject[:60]}) | {one.text}"
@@ -123,7 +123,7 @@ class Browsing:
 
     def _repository(self, id: str | None) -> tuple[Path, str]:
         if self._change.git_dir is None or id is None:
-            raise ToolMistake("there is no repository to look in, only a patch")
+            raise ToolCallError("there is no repository to look in, only a patch")
         return self._change.git_dir, id
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from leadhand.errors import InputError
 from leadhand.teams.review.change import Change, suffix
 from leadhand.teams.review.languages import language, machine_made, says_generated
-from leadhand.tools.git import Ends
+from leadhand.tools.git import RevisionRange
 from leadhand.tools.text import ChangedText, is_safe_path, size_text
 
 
@@ -97,7 +97,9 @@ class SnapshotFolder:
             }
         )
 
-    def finish(self, title: str, ends: Ends | None = None, git_dir: Path | None = None) -> Change:
+    def finish(
+        self, title: str, ends: RevisionRange | None = None, git_dir: Path | None = None
+    ) -> Change:
         """Write `change.json` and read the change back; `InputError` where it is empty."""
         if not self._rows and not self._skipped:
             raise InputError(f"there is nothing to review: nothing changed in {title}")

@@ -14,24 +14,24 @@ from leadhand.errors import ToolError
 from leadhand.teams.review.change import Change, Status
 from leadhand.teams.review.folder import Caps, SnapshotFolder
 from leadhand.tools.git import (
-    NOTHING,
+    NO_FILE,
     SUBMODULE,
     SYMLINK,
     Difference,
     DiffLimits,
-    Ends,
     OutOfTime,
     Repository,
-    bounded,
+    RevisionRange,
     compare,
+    limited_tree,
     objects,
     open_repository,
-    range_ends,
+    resolve_range,
     sizes,
-    staged_ends,
-    worktree_ends,
+    staged_range,
+    worktree_range,
 )
-from leadhand.tools.patch import Unread, read_patch
+from leadhand.tools.patch import UnreadFile, read_patch
 from leadhand.tools.text import ChangedText, is_binary, plain_text
 
 DEFAULT_CAPS = Caps()
@@ -63,11 +63,11 @@ def write_snapshot(
             return target.finish(patch_name)
         repository = open_repository(repo or Path(), folder / "git")
         if staged:
-            ends = staged_ends(repository)
+            ends = staged_range(repository)
         elif worktree:
-            ends = worktree_ends(repository)
+            ends = worktree_range(repository)
         else:
-            ends = range_ends(repository, revision)
+            ends = resolve_range(repository, revision)
         ends = _bounded(repository, ends)
         _write_ends(target, repository, ends)
         return target.finish(ends.title, ends, repository.git_dir)
@@ -78,15 +78,15 @@ def write_snapshot(
         ) from error
 
 
-def _bounded(repository: Repository, ends: Ends) -> Ends:
+def _bounded(repository: Repository, ends: RevisionRange) -> RevisionRange:
     """`ends` whose trees git can walk; what they lack is among the skipped."""
-    base, not_before = bounded(repository.git_dir, ends.base)
-    head, not_after = bounded(repository.git_dir, ends.head)
+    base, not_before = limited_tree(repository.git_dir, ends.base)
+    head, not_after = limited_tree(repository.git_dir, ends.head)
     skipped = dict((*ends.skipped, *not_before, *not_after))
     return replace(ends, base=base, head=head, skipped=tuple(skipped.items()))
 
 
-def _write_ends(target: SnapshotFolder, repository: Repository, ends: Ends) -> None:
+def _write_ends(target: SnapshotFolder, repository: Repository, ends: RevisionRange) -> None:
     for path, why in ends.skipped:
         target.skip(path, why)
     for text in _texts(repository, ends, target):
@@ -95,7 +95,7 @@ def _write_ends(target: SnapshotFolder, repository: Repository, ends: Ends) -> N
 
 def _write_patch(target: SnapshotFolder, patch: IO[bytes]) -> None:
     for item in _in_time(target, read_patch(patch, max_piece_bytes=target.caps.file_bytes)):
-        if isinstance(item, Unread):
+        if isinstance(item, UnreadFile):
             target.skip(item.path, item.why)
             continue
         sides = [side for side in (item.base, item.head) if side is not None]
@@ -108,8 +108,8 @@ def _write_patch(target: SnapshotFolder, patch: IO[bytes]) -> None:
 
 
 def _in_time(
-    target: SnapshotFolder, items: Iterator[ChangedText | Unread]
-) -> Iterator[ChangedText | Unread]:
+    target: SnapshotFolder, items: Iterator[ChangedText | UnreadFile]
+) -> Iterator[ChangedText | UnreadFile]:
     """`items`; if reading takes too long, those that were read, and what is missing."""
     is_first = True
     try:
@@ -122,7 +122,9 @@ def _in_time(
         target.cut = str(error)
 
 
-def _texts(repository: Repository, ends: Ends, target: SnapshotFolder) -> Iterator[ChangedText]:
+def _texts(
+    repository: Repository, ends: RevisionRange, target: SnapshotFolder
+) -> Iterator[ChangedText]:
     """The texts that differ between the ends, from three git processes for any number of files."""
     bounds = DiffLimits(files=target.caps.files, hunks=target.caps.hunks)
     differences, more = compare(repository.git_dir, ends.base, ends.head, bounds=bounds)
@@ -138,8 +140,8 @@ def _texts(repository: Repository, ends: Ends, target: SnapshotFolder) -> Iterat
             target.skip(item.path, why)
     contents = objects(repository.git_dir, [oid for item in wanted for oid in item.ids])
     for item in wanted:
-        old = next(contents)[1] if item.old_mode != NOTHING else None
-        new = next(contents)[1] if item.new_mode != NOTHING else None
+        old = next(contents)[1] if item.old_mode != NO_FILE else None
+        new = next(contents)[1] if item.new_mode != NO_FILE else None
         if is_binary(old or b"") or is_binary(new or b""):
             target.skip(item.path, "binary")
         else:
@@ -159,9 +161,9 @@ def _is_link(item: Difference) -> bool:
 
 
 def _status(item: Difference) -> Status:
-    if item.old_mode == NOTHING:
+    if item.old_mode == NO_FILE:
         return "added"
-    if item.new_mode == NOTHING:
+    if item.new_mode == NO_FILE:
         return "deleted"
     return "renamed" if item.old_path else "modified"
 

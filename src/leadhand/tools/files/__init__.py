@@ -10,49 +10,49 @@ from typing import TYPE_CHECKING
 from leadhand.lazy import lazy_attributes
 
 if TYPE_CHECKING:
-    from leadhand.tools.files.answers import MAX_PER_FILE, best, passages
     from leadhand.tools.files.documents import Document, Documents
-    from leadhand.tools.files.index import Index, SearchGap
+    from leadhand.tools.files.index import SearchGap, SearchIndex
     from leadhand.tools.files.inputs import InputFile, Inputs, UnreadableInput
-    from leadhand.tools.files.kinds import Kind
-    from leadhand.tools.files.listing import ListingLimits, Skipped
+    from leadhand.tools.files.kinds import FileKind
+    from leadhand.tools.files.listing import ListingLimits, SkippedFile
     from leadhand.tools.files.parsing import ParserLimits
     from leadhand.tools.files.passage import Passage
+    from leadhand.tools.files.ranking import MAX_PER_FILE, best_passages, find_passages
     from leadhand.tools.files.toolset import FileTools
 
 __all__ = [
     "MAX_PER_FILE",
     "Document",
     "Documents",
+    "FileKind",
     "FileTools",
-    "Index",
     "InputFile",
     "Inputs",
-    "Kind",
     "ListingLimits",
     "ParserLimits",
     "Passage",
     "SearchGap",
-    "Skipped",
+    "SearchIndex",
+    "SkippedFile",
     "UnreadableInput",
-    "best",
-    "passages",
+    "best_passages",
+    "find_passages",
 ]
 
 _MODULES = {
-    "MAX_PER_FILE": "answers",
-    "best": "answers",
-    "passages": "answers",
+    "MAX_PER_FILE": "ranking",
+    "best_passages": "ranking",
+    "find_passages": "ranking",
     "Document": "documents",
     "Documents": "documents",
     "SearchGap": "index",
-    "Index": "index",
+    "SearchIndex": "index",
     "InputFile": "inputs",
     "Inputs": "inputs",
     "UnreadableInput": "inputs",
-    "Kind": "kinds",
+    "FileKind": "kinds",
     "ListingLimits": "listing",
-    "Skipped": "listing",
+    "SkippedFile": "listing",
     "ParserLimits": "parsing",
     "Passage": "passage",
     "FileTools": "toolset",

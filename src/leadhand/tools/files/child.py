@@ -17,8 +17,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import BinaryIO, Final, TextIO
 
-from leadhand.tools.child_process import end, end_with_parent, ending_with_parent
-from leadhand.tools.files.extract import Broken, Cut
+from leadhand.tools.child_process import end_process_group, end_with_parent, ending_with_parent
+from leadhand.tools.files.document_errors import TruncatedDocument, UnreadableDocument
 
 MAX_CHARS: Final = 8 << 20
 """Text kept of one file."""
@@ -45,7 +45,7 @@ def main(arguments: list[str]) -> None:
     while True:
         kind, numbers, _, _ = socket.recv_fds(channel, 16, 2)
         if not kind:
-            end()
+            end_process_group()
         # Its signal ends a process that does not handle it, even inside a regular expression.
         signal.setitimer(signal.ITIMER_PROF, cpu_s)
         with (
@@ -75,9 +75,9 @@ def _print_file(kind: str, stream: BinaryIO, output: TextIO) -> None:
             if left < 0:
                 ended["cut"] = f"it has more than {MAX_CHARS:,} characters"
                 break
-    except Cut as cut:
+    except TruncatedDocument as cut:
         ended["cut"] = str(cut)
-    except Broken as broken:
+    except UnreadableDocument as broken:
         ended["error"] = str(broken)
     except MemoryError:
         raise
@@ -102,7 +102,7 @@ def _pages(kind: str, stream: BinaryIO) -> Iterator[str]:
         case "html":
             from leadhand.tools.files.web_page import pages
         case _:
-            raise Broken(f"there is no reader for {kind}")
+            raise UnreadableDocument(f"there is no reader for {kind}")
     return pages(stream)
 
 

@@ -18,9 +18,15 @@ from typing import Final
 
 from leadhand.engine.time_left import time_left_s
 from leadhand.tools.files.inputs import InputFile, Inputs, UnreadableInput
-from leadhand.tools.files.kinds import Kind
+from leadhand.tools.files.kinds import FileKind
 from leadhand.tools.files.legible import cleaned, decoded
-from leadhand.tools.files.parsing import RICH, Job, Parsed, ParserLimits, Parsers
+from leadhand.tools.files.parsing import (
+    PARSED_KINDS,
+    ParsedFile,
+    ParseJob,
+    ParserLimits,
+    ParserPool,
+)
 from leadhand.tools.text import size_text
 
 MAX_TEXT_BYTES: Final = 8 << 20
@@ -34,7 +40,7 @@ _READING_SHARE: Final = 0.5
 _TIMEOUT_S: Final = 60.0
 _LIMITS: Final = ParserLimits()
 
-_NO_TEXT: Final[dict[Kind, str]] = {
+_NO_TEXT: Final[dict[FileKind, str]] = {
     "parquet": "a Parquet table has no text to read; query it as a table",
     "other": "it is not text, nor a format that is read here",
 }
@@ -61,7 +67,7 @@ class Document:
         return self.text.count("\n", 0, offset) + 1
 
 
-def reference(name: str, *, line: int, page: int | None) -> str:
+def citation(name: str, *, line: int, page: int | None) -> str:
     """A place as it is cited: `[report.md:12]`, or `[paper.pdf p.3]` where there are pages."""
     return f"[{name} p.{page}]" if page else f"[{name}:{line}]"
 
@@ -84,7 +90,7 @@ class Documents:
         self._lock = threading.Lock()
 
     def read(self, name: str) -> Document:
-        """The text of the file listed as `name`; raises `ToolMistake` or `UnreadableInput`."""
+        """The text of the file listed as `name`; raises `ToolCallError` or `UnreadableInput`."""
         file = self.inputs.find(name)
         with self._lock:
             kept = self._kept.get(file.name)
@@ -106,7 +112,7 @@ class Documents:
         """
         # The attempt has more to do than to read.
         timeout_s = min(timeout_s, _READING_SHARE * time_left_s())
-        parsers = Parsers(self._limits, timeout_s=timeout_s, clock=self._clock)
+        parsers = ParserPool(self._limits, timeout_s=timeout_s, clock=self._clock)
         with parsers, ExitStack() as streams:
             ahead: deque[_Reading] = deque()
             for file in files:
@@ -116,8 +122,8 @@ class Documents:
             while ahead:
                 yield self._outcome(ahead.popleft(), parsers)
 
-    def _begun(self, file: InputFile, parsers: Parsers, streams: ExitStack) -> "_Reading":
-        if file.kind not in RICH:
+    def _begun(self, file: InputFile, parsers: ParserPool, streams: ExitStack) -> "_Reading":
+        if file.kind not in PARSED_KINDS:
             return _Reading(file)
         try:
             stream = streams.enter_context(self.inputs.open(file.name))
@@ -125,7 +131,7 @@ class Documents:
             return _Reading(file, failed=unreadable)
         return _Reading(file, parsers.add(file.kind, stream), stream)
 
-    def _outcome(self, reading: "_Reading", parsers: Parsers) -> Document | UnreadableInput:
+    def _outcome(self, reading: "_Reading", parsers: ParserPool) -> Document | UnreadableInput:
         if reading.failed is not None:
             return reading.failed
         if reading.job is None or reading.stream is None:
@@ -159,13 +165,13 @@ class _Reading:
     """A file whose text is asked for next."""
 
     file: InputFile
-    job: Job | None = None
+    job: ParseJob | None = None
     stream: BufferedReader | None = None
     failed: UnreadableInput | None = None
 
 
 def _document(
-    file: InputFile, outcome: Parsed, stream: BufferedReader
+    file: InputFile, outcome: ParsedFile, stream: BufferedReader
 ) -> Document | UnreadableInput:
     if outcome.error is not None:
         return UnreadableInput(file.name, outcome.error)

@@ -14,7 +14,7 @@ from xml.sax.xmlreader import AttributesImpl
 from defusedxml.common import DefusedXmlException
 from defusedxml.expatreader import DefusedExpatParser
 
-from leadhand.tools.files.extract import Broken, Cut
+from leadhand.tools.files.document_errors import TruncatedDocument, UnreadableDocument
 
 BODY: Final = "word/document.xml"
 MAX_MEMBERS: Final = 5_000
@@ -37,8 +37,10 @@ def pages(stream: BinaryIO) -> Iterator[str]:
             parser.feed(chunk)
         parser.close()
     except DefusedXmlException as error:
-        raise Broken("its XML declares entities or a document type, which is refused") from error
-    except Cut:
+        raise UnreadableDocument(
+            "its XML declares entities or a document type, which is refused"
+        ) from error
+    except TruncatedDocument:
         yield handler.text()
         raise
     yield handler.text()
@@ -48,24 +50,34 @@ def _unpacked(stream: BinaryIO) -> Iterator[bytes]:
     try:
         archive = zipfile.ZipFile(stream)
     except zipfile.BadZipFile as error:
-        raise Broken("it is damaged, or no Word document (not a zip archive)") from error
+        raise UnreadableDocument(
+            "it is damaged, or no Word document (not a zip archive)"
+        ) from error
     with archive:
         if len(archive.namelist()) > MAX_MEMBERS:
-            raise Broken(f"its archive has more than {MAX_MEMBERS:,} members, which is refused")
+            raise UnreadableDocument(
+                f"its archive has more than {MAX_MEMBERS:,} members, which is refused"
+            )
         try:
             body = archive.getinfo(BODY)
         except KeyError as error:
-            raise Broken(f"it is no Word document (its archive has no {BODY})") from error
+            raise UnreadableDocument(
+                f"it is no Word document (its archive has no {BODY})"
+            ) from error
         if body.flag_bits & 1:
-            raise Broken("it is encrypted; hand in a copy that opens without a password")
+            raise UnreadableDocument(
+                "it is encrypted; hand in a copy that opens without a password"
+            )
         if body.file_size > max(_SMALL_BYTES, MAX_RATIO * body.compress_size):
-            raise Broken(f"it unpacks to more than {MAX_RATIO} times its size, which is refused")
+            raise UnreadableDocument(
+                f"it unpacks to more than {MAX_RATIO} times its size, which is refused"
+            )
         with archive.open(body) as member:
             done = 0
             while chunk := member.read(_CHUNK_BYTES):
                 done += len(chunk)
                 if done > MAX_XML_BYTES:
-                    raise Cut(f"it unpacks to more than {MAX_XML_BYTES >> 20} MiB")
+                    raise TruncatedDocument(f"it unpacks to more than {MAX_XML_BYTES >> 20} MiB")
                 yield chunk
 
 

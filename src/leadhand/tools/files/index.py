@@ -13,19 +13,19 @@ from typing import Final
 
 from leadhand.tools.files.documents import Document, Documents
 from leadhand.tools.files.inputs import InputFile, UnreadableInput
-from leadhand.tools.files.kinds import Kind
-from leadhand.tools.files.parsing import RICH
-from leadhand.tools.files.passage import Passage, cut
-from leadhand.tools.files.queries import expression, fragments, telling_words
+from leadhand.tools.files.kinds import FileKind
+from leadhand.tools.files.parsing import PARSED_KINDS
+from leadhand.tools.files.passage import Passage, split_into_passages
+from leadhand.tools.files.queries import content_words, fragments, fts_expression
 
 MAX_PASSAGES: Final = 60_000
 """Indexed in all: some 60 million characters."""
 MAX_PARSING_S: Final = 90.0
 """Spent on formats other than plain text, which is all read."""
 
-_TABLES: Final[tuple[Kind, ...]] = ("csv", "json")
+_TABLES: Final[tuple[FileKind, ...]] = ("csv", "json")
 """Indexed last, so that rows of numbers never crowd out prose."""
-_NOT_TEXT: Final[tuple[Kind, ...]] = ("parquet", "other")
+_NOT_TEXT: Final[tuple[FileKind, ...]] = ("parquet", "other")
 
 _SCHEMA: Final = """
 CREATE VIRTUAL TABLE passage USING fts5 (
@@ -66,7 +66,7 @@ class SearchGap:
     why: str
 
 
-class Index:
+class SearchIndex:
     """The passages of `documents`, searchable; thread-safe."""
 
     def __init__(self, documents: Documents) -> None:
@@ -81,7 +81,7 @@ class Index:
         Any of its words will do, and passages with more and rarer ones come first; a phrase in
         quotes must be there as it stands.
         """
-        match = expression(query)
+        match = fts_expression(query)
         if match is None:
             return []
         with self._lock:
@@ -100,7 +100,7 @@ class Index:
             database = self._ready()
             stems = [str(row[0]) for row in database.execute(_STEMS)]
             found: dict[str, None] = {}
-            for word in telling_words(query)[:MAX_NEAR]:
+            for word in content_words(query)[:MAX_NEAR]:
                 for stem, _, _ in process.extract(
                     word.lower(), stems, limit=2, score_cutoff=_NEAR_SCORE
                 ):
@@ -146,7 +146,7 @@ class Index:
                 continue
             if document.cut is not None:
                 self._gaps.append(SearchGap(document.name, document.cut))
-            for passage in cut(document):
+            for passage in split_into_passages(document):
                 if left == 0:
                     why = f"not searched beyond the first {MAX_PASSAGES:,} passages of all files"
                     self._gaps += [SearchGap(file.name, why) for file in files[number:]]
@@ -160,7 +160,7 @@ class Index:
     def _order(self) -> list[InputFile]:
         files = [file for file in self._documents.inputs.files if file.kind not in _NOT_TEXT]
         # A large document that takes all the time leaves the small ones read.
-        parsed = [file.size_bytes if file.kind in RICH else 0 for file in files]
+        parsed = [file.size_bytes if file.kind in PARSED_KINDS else 0 for file in files]
         order = sorted(range(len(files)), key=lambda n: (files[n].kind in _TABLES, parsed[n]))
         return [files[n] for n in order]
 

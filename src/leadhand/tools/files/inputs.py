@@ -11,16 +11,22 @@ from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
 
-from leadhand.tools.errors import ToolMistake
-from leadhand.tools.files.kinds import PROBE_BYTES, WORDS, Kind, kind_of_bytes, kind_of_name
-from leadhand.tools.files.listing import FoundFile, ListingLimits, Skipped, list_files
+from leadhand.tools.errors import ToolCallError
+from leadhand.tools.files.kinds import (
+    KIND_NAMES,
+    PROBE_BYTES,
+    FileKind,
+    kind_of_bytes,
+    kind_of_name,
+)
+from leadhand.tools.files.listing import FoundFile, ListingLimits, SkippedFile, list_files
 from leadhand.tools.files.names import display_name, distinct
-from leadhand.tools.files.opening import FilePlace, Swapped, open_place
+from leadhand.tools.files.opening import FileLocation, FileReplaced, open_listed
 
 _BOUNDS = ListingLimits()
 
 
-class UnreadableInput(ToolMistake):
+class UnreadableInput(ToolCallError):
     """A file that was handed in and can't be read; `why` is half a line."""
 
     def __init__(self, name: str, why: str) -> None:
@@ -35,7 +41,7 @@ class InputFile:
 
     name: str
     """Unique and short, `/` between its parts: what tools take and citations give."""
-    kind: Kind
+    kind: FileKind
     size_bytes: int
     """When it was listed."""
 
@@ -47,15 +53,15 @@ class Inputs:
 
     files: tuple[InputFile, ...]
     """In the order handed in; those of a folder by name."""
-    skipped: tuple[Skipped, ...]
+    skipped: tuple[SkippedFile, ...]
     """What was among them and is not read: hidden files, links, devices, what is too much."""
 
     def __init__(
         self,
         files: Sequence[InputFile],
-        places: Mapping[str, FilePlace],
+        places: Mapping[str, FileLocation],
         *,
-        skipped: Sequence[Skipped] = (),
+        skipped: Sequence[SkippedFile] = (),
     ) -> None:
         self.files = tuple(files)
         self.skipped = tuple(skipped)
@@ -70,41 +76,41 @@ class Inputs:
         listing = list_files(paths, bounds)
         skipped = list(listing.skipped)
         files: list[InputFile] = []
-        places: dict[str, FilePlace] = {}
+        places: dict[str, FileLocation] = {}
         for found in listing.found:
             name = distinct(display_name(found.shown), places)
             try:
                 files.append(InputFile(name, _kind(found), found.size_bytes))
                 places[name] = found.place
             except OSError:
-                skipped.append(Skipped(name, "can't be read"))
+                skipped.append(SkippedFile(name, "can't be read"))
         return cls(files, places, skipped=skipped)
 
     def find(self, name: str) -> InputFile:
-        """The file listed as `name`; raises `ToolMistake` that says how names look."""
+        """The file listed as `name`; raises `ToolCallError` that says how names look."""
         wanted = name.removeprefix("./")
         for file in self.files:
             if file.name == wanted:
                 return file
-        raise ToolMistake(_unknown(wanted, [file.name for file in self.files]))
+        raise ToolCallError(_unknown(wanted, [file.name for file in self.files]))
 
     def open(self, name: str) -> BufferedReader:
         """The bytes of the file listed as `name`, to be closed by the caller.
 
-        Raises `ToolMistake` for a name that is not listed, and `UnreadableInput` where the file is
-        gone, or what is in its place is not what was listed.
+        Raises `ToolCallError` for a name that is not listed, and `UnreadableInput` if the file is
+        gone or was replaced.
         """
         file = self.find(name)
         try:
-            return open_place(self._places[file.name])
-        except Swapped as error:
+            return open_listed(self._places[file.name])
+        except FileReplaced as error:
             raise UnreadableInput(file.name, f"not read, because {error}") from error
         except OSError as error:
             raise UnreadableInput(
                 file.name, "not read: it was moved, replaced or locked since it was handed in"
             ) from error
 
-    def of_kind(self, *kinds: Kind) -> tuple[InputFile, ...]:
+    def of_kind(self, *kinds: FileKind) -> tuple[InputFile, ...]:
         """The files of these kinds, in order."""
         return tuple(file for file in self.files if file.kind in kinds)
 
@@ -116,17 +122,17 @@ class Inputs:
         counts = Counter(file.kind for file in self.files)
         words = [
             f"{counts[kind]:,} {word} file{'s' if counts[kind] > 1 else ''}"
-            for kind, word in WORDS.items()
+            for kind, word in KIND_NAMES.items()
             if counts[kind]
         ]
         return ", ".join(words) or "no files"
 
 
-def _kind(found: FoundFile) -> Kind:
+def _kind(found: FoundFile) -> FileKind:
     known = kind_of_name(found.place.parts[-1])
     if known is not None:
         return known
-    with open_place(found.place) as stream:
+    with open_listed(found.place) as stream:
         return kind_of_bytes(stream.read(PROBE_BYTES))
 
 

@@ -3,9 +3,9 @@
 from pathlib import PurePath
 from typing import Final, Literal
 
-Kind = Literal["text", "markdown", "html", "pdf", "docx", "csv", "json", "parquet", "other"]
+FileKind = Literal["text", "markdown", "html", "pdf", "docx", "csv", "json", "parquet", "other"]
 
-WORDS: Final[dict[Kind, str]] = {
+KIND_NAMES: Final[dict[FileKind, str]] = {
     "text": "text",
     "markdown": "Markdown",
     "html": "HTML",
@@ -23,7 +23,7 @@ NOT_READ: Final = "neither a text nor a table that is read here"
 PROBE_BYTES: Final = 8000
 """How much of a file's beginning tells text from binary."""
 
-_SUFFIXES: Final[dict[str, Kind]] = {
+_SUFFIXES: Final[dict[str, FileKind]] = {
     ".txt": "text",
     ".text": "text",
     ".rst": "text",
@@ -44,12 +44,12 @@ _SUFFIXES: Final[dict[str, Kind]] = {
 }
 
 
-def kind_of_name(name: str) -> Kind | None:
+def kind_of_name(name: str) -> FileKind | None:
     """The kind that the suffix of `name` stands for, or none where it takes a look inside."""
     return _SUFFIXES.get(PurePath(name).suffix.lower())
 
 
-def kind_of_bytes(head: bytes) -> Kind:
+def kind_of_bytes(head: bytes) -> FileKind:
     """`text`, unless the first bytes of the file have a NUL and no UTF-16 or UTF-32 mark."""
     marked = head.startswith((b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff"))
     return "text" if marked or b"\0" not in head else "other"

@@ -14,7 +14,7 @@ from typing import Final
 
 from leadhand.errors import InputError
 from leadhand.tools.files.names import display_name
-from leadhand.tools.files.opening import FilePlace, identity, opened_folder
+from leadhand.tools.files.opening import FileLocation, file_identity, opened_folder
 from leadhand.tools.text import size_text
 
 HIDDEN: Final = "hidden"
@@ -40,14 +40,14 @@ class ListingLimits:
 class FoundFile:
     """A regular file that was handed in."""
 
-    place: FilePlace
+    place: FileLocation
     shown: tuple[str, ...]
     """The parts of its name: with the folder's own in front where several were handed in."""
     size_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
-class Skipped:
+class SkippedFile:
     """Something among the files that is not read."""
 
     name: str
@@ -61,7 +61,7 @@ class Listing:
 
     bounds: ListingLimits
     found: list[FoundFile] = field(default_factory=list[FoundFile])
-    skipped: list[Skipped] = field(default_factory=list[Skipped])
+    skipped: list[SkippedFile] = field(default_factory=list[SkippedFile])
     _seen: set[tuple[int, int]] = field(default_factory=set[tuple[int, int]])
     _bytes: int = 0
     _entries: int = 0
@@ -80,7 +80,7 @@ class Listing:
             self.found.append(found)
 
     def skip(self, shown: tuple[str, ...], why: str) -> None:
-        self.skipped.append(Skipped(display_name(shown), why))
+        self.skipped.append(SkippedFile(display_name(shown), why))
 
     def entries(self, folder: int, shown: tuple[str, ...]) -> list[os.DirEntry[str]]:
         """What the open `folder` holds, by name, as far as the bound on entries allows."""
@@ -103,7 +103,7 @@ def list_files(paths: Sequence[Path], bounds: ListingLimits) -> Listing:
             listing.add(_handed_in(path, real, status))
         else:
             prefix = (real.name,) if len(paths) > 1 and real.name else ()
-            for found in _walk(_Root(real, identity(status), prefix), listing):
+            for found in _walk(_Root(real, file_identity(status), prefix), listing):
                 listing.add(found)
     return listing
 
@@ -130,11 +130,11 @@ def _resolved(path: Path) -> tuple[Path, os.stat_result]:
 
 
 def _handed_in(path: Path, real: Path, status: os.stat_result) -> FoundFile:
-    place = FilePlace(
+    place = FileLocation(
         root=real.parent,
-        root_id=identity(real.parent.stat()),
+        root_id=file_identity(real.parent.stat()),
         parts=(real.name,),
-        file_id=identity(status),
+        file_id=file_identity(status),
         sole_link=False,
     )
     return FoundFile(place, (path.name or real.name,), status.st_size)
@@ -172,7 +172,9 @@ def _walk_folder(
             elif why := _unfit(entry, status, folder):
                 listing.skip(shown, why)
             else:
-                place = FilePlace(root.path, root.id, here, identity(status), sole_link=True)
+                place = FileLocation(
+                    root.path, root.id, here, file_identity(status), sole_link=True
+                )
                 yield FoundFile(place, shown, status.st_size)
         except OSError:
             listing.skip(shown, "can't be read")

@@ -18,12 +18,12 @@ _FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_
 """Not blocking, so that a pipe put in a file's place can't hold the reader."""
 
 
-class Swapped(OSError):
+class FileReplaced(OSError):
     """What is at a listed place now is not what was listed."""
 
 
 @dataclass(frozen=True, slots=True)
-class FilePlace:
+class FileLocation:
     """Where a listed file is, and by what it is known again."""
 
     root: Path
@@ -37,7 +37,7 @@ class FilePlace:
     """Whether the file may have no second name: one found in a folder may not."""
 
 
-def identity(status: os.stat_result) -> tuple[int, int]:
+def file_identity(status: os.stat_result) -> tuple[int, int]:
     """Device and inode: the same pair is the same file."""
     return status.st_dev, status.st_ino
 
@@ -52,12 +52,12 @@ def opened_folder(name: str | Path, *, parent: int | None = None) -> Generator[i
         os.close(folder)
 
 
-def open_place(place: FilePlace) -> BufferedReader:
-    """The file at `place` for reading; raises `Swapped` or another `OSError`."""
+def open_listed(place: FileLocation) -> BufferedReader:
+    """The file at `place` for reading; raises `FileReplaced` or another `OSError`."""
     folder = os.open(place.root, _FOLDER)
     try:
-        if identity(os.fstat(folder)) != place.root_id:
-            raise Swapped("its folder is another one than when it was handed in")
+        if file_identity(os.fstat(folder)) != place.root_id:
+            raise FileReplaced("its folder is another one than when it was handed in")
         for part in place.parts[:-1]:
             inner = os.open(part, _FOLDER, dir_fd=folder)
             os.close(folder)
@@ -74,8 +74,8 @@ def open_place(place: FilePlace) -> BufferedReader:
         raise
 
 
-def _check(status: os.stat_result, place: FilePlace) -> None:
-    if not stat.S_ISREG(status.st_mode) or identity(status) != place.file_id:
-        raise Swapped("it was replaced since it was handed in")
+def _check(status: os.stat_result, place: FileLocation) -> None:
+    if not stat.S_ISREG(status.st_mode) or file_identity(status) != place.file_id:
+        raise FileReplaced("it was replaced since it was handed in")
     if place.sole_link and status.st_nlink != 1:
-        raise Swapped("it was given a second name (a hard link) since it was handed in")
+        raise FileReplaced("it was given a second name (a hard link) since it was handed in")

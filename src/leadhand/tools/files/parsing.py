@@ -24,12 +24,12 @@ from typing import IO, BinaryIO, Final, Self, TypedDict, cast
 
 from leadhand.engine.time_left import time_left_s
 from leadhand.errors import ToolError
-from leadhand.tools.child_process import how_it_ended
+from leadhand.tools.child_process import exit_description
 from leadhand.tools.files.child import DONE, NO_MEMORY, READY
-from leadhand.tools.files.kinds import Kind
+from leadhand.tools.files.kinds import FileKind
 from leadhand.tools.text import size_text
 
-RICH: Final[tuple[Kind, ...]] = ("pdf", "docx", "html")
+PARSED_KINDS: Final[tuple[FileKind, ...]] = ("pdf", "docx", "html")
 """The kinds that are parsed here."""
 
 _KEPT: Final = ("LD_LIBRARY_PATH", "PYTHONHOME", "TMPDIR")
@@ -67,7 +67,7 @@ class _Line(TypedDict, total=False):
 
 
 @dataclass(slots=True)
-class Parsed:
+class ParsedFile:
     """What came of one file."""
 
     pages: list[str] = field(default_factory=list[str])
@@ -79,15 +79,15 @@ class Parsed:
 
 
 @dataclass(slots=True, eq=False)
-class Job:
+class ParseJob:
     """One file to be parsed."""
 
-    kind: Kind
+    kind: FileKind
     stream: BinaryIO
-    parsed: Parsed | None = None
+    parsed: ParsedFile | None = None
 
 
-class Parsers:
+class ParserPool:
     """Parses files in up to `limits.processes` processes; none is left after the block.
 
     Belongs to one thread. The work goes on between calls, but only a call hands out the next file.
@@ -100,7 +100,7 @@ class Parsers:
         self._limits = limits
         self._clock = clock
         self._until_s = clock() + timeout_s
-        self._queue: deque[Job] = deque()
+        self._queue: deque[ParseJob] = deque()
         self._idle: list[_Process] = []
         self._busy: list[_Process] = []
 
@@ -116,14 +116,14 @@ class Parsers:
         for process in (*self._busy, *self._idle):
             process.kill()
 
-    def add(self, kind: Kind, stream: BinaryIO) -> Job:
+    def add(self, kind: FileKind, stream: BinaryIO) -> ParseJob:
         """Parse `stream` as soon as a process is free; it must stay open until the result."""
-        job = Job(kind, stream)
+        job = ParseJob(kind, stream)
         self._queue.append(job)
         self._hand_out()
         return job
 
-    def result(self, job: Job) -> Parsed:
+    def result(self, job: ParseJob) -> ParsedFile:
         """What came of `job`; a file that kills its process costs only itself.
 
         Raises `ToolError` where the attempt that reads has ended.
@@ -137,7 +137,7 @@ class Parsers:
         while self._queue and (self._idle or len(self._busy) < self._limits.processes):
             job = self._queue.popleft()
             if self._until_s <= self._clock():
-                job.parsed = Parsed(error="not read: the files before it took too long")
+                job.parsed = ParsedFile(error="not read: the files before it took too long")
                 continue
             process = self._idle.pop() if self._idle else self._started()
             self._busy.append(process)
@@ -170,7 +170,7 @@ class _Process:
     """One child, the channel to it, and the file that it is at."""
 
     def __init__(self, limits: ParserLimits, until_s: float, clock: Callable[[], float]) -> None:
-        self.job: Job | None = None
+        self.job: ParseJob | None = None
         self.due_s = until_s
         self.is_usable = True
         self._limits = limits
@@ -199,7 +199,7 @@ class _Process:
                 self.channel.close()
                 raise ToolError(f"the reader of documents could not be started: {error}") from error
 
-    def give(self, job: Job, until_s: float) -> None:
+    def give(self, job: ParseJob, until_s: float) -> None:
         """Have it parse `job`."""
         self.job, self.due_s = job, until_s
         self._files += 1
@@ -255,7 +255,7 @@ class _Process:
             return f"it takes more than {self._limits.cpu_s:g} s of work"
         if status == NO_MEMORY:
             return f"it takes more than {size_text(self._limits.memory_bytes)} of memory"
-        return f"its reader {how_it_ended(status)}"
+        return f"its reader {exit_description(status)}"
 
     def _fail(self, why: str) -> None:
         self.is_usable = False
@@ -276,9 +276,11 @@ class _Process:
         self.job = self._output = self._budget_s = None
 
 
-def parsed(kind: Kind, stream: BinaryIO, *, limits: ParserLimits, timeout_s: float) -> Parsed:
+def parse_file(
+    kind: FileKind, stream: BinaryIO, *, limits: ParserLimits, timeout_s: float
+) -> ParsedFile:
     """What comes of one file, which has all of `timeout_s` for itself."""
-    with Parsers(limits, timeout_s=timeout_s / _SHARE) as parsers:
+    with ParserPool(limits, timeout_s=timeout_s / _SHARE) as parsers:
         return parsers.result(parsers.add(kind, stream))
 
 
@@ -288,9 +290,9 @@ def _environment() -> dict[str, str]:
     return {**kept, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 
 
-def _read(output: IO[bytes]) -> Parsed:
+def _read(output: IO[bytes]) -> ParsedFile:
     """What was printed."""
-    result = Parsed()
+    result = ParsedFile()
     for line in _lines(output):
         if "page" in line:
             result.pages.append(line["page"])

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from leadhand.tools.files.documents import Document, reference
+from leadhand.tools.files.documents import Document, citation
 
 MIN_CHARS: Final = 800
 """A passage as long as this ends with its paragraph."""
@@ -35,10 +35,10 @@ class Passage:
     @property
     def place(self) -> str:
         """Where it is, to be cited: `[report.md:12]` or `[paper.pdf p.3]`."""
-        return reference(self.name, line=self.line, page=self.page)
+        return citation(self.name, line=self.line, page=self.page)
 
 
-def cut(document: Document) -> Iterator[Passage]:
+def split_into_passages(document: Document) -> Iterator[Passage]:
     """The passages of `document`, in order; together they are all of its text but blank lines."""
     heading = ""
     for span in _spans(document):

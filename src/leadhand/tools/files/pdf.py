@@ -6,7 +6,7 @@ from typing import BinaryIO, Final
 from pypdf import PdfReader
 from pypdf.errors import DependencyError, FileNotDecryptedError, LimitReachedError, PyPdfError
 
-from leadhand.tools.files.extract import Broken, Cut
+from leadhand.tools.files.document_errors import TruncatedDocument, UnreadableDocument
 
 MAX_PAGES: Final = 2_000
 
@@ -17,11 +17,13 @@ def pages(stream: BinaryIO) -> Iterator[str]:
         reader = PdfReader(stream)
         count = len(reader.pages)
     except (FileNotDecryptedError, DependencyError) as error:
-        raise Broken("it is encrypted; hand in a copy that opens without a password") from error
+        raise UnreadableDocument(
+            "it is encrypted; hand in a copy that opens without a password"
+        ) from error
     except LimitReachedError as error:
-        raise Broken("it is built to take too much work to read") from error
+        raise UnreadableDocument("it is built to take too much work to read") from error
     except PyPdfError as error:
-        raise Broken(f"it is damaged, or no PDF ({type(error).__name__})") from error
+        raise UnreadableDocument(f"it is damaged, or no PDF ({type(error).__name__})") from error
     damaged: list[int] = []
     for number in range(min(count, MAX_PAGES)):
         try:
@@ -32,8 +34,10 @@ def pages(stream: BinaryIO) -> Iterator[str]:
             damaged.append(number + 1)
             yield ""
     if damaged and len(damaged) == min(count, MAX_PAGES):
-        raise Broken("none of its pages can be read")
+        raise UnreadableDocument("none of its pages can be read")
     if damaged:
-        raise Cut(f"{len(damaged):,} of its pages can't be read, the first is p.{damaged[0]}")
+        raise TruncatedDocument(
+            f"{len(damaged):,} of its pages can't be read, the first is p.{damaged[0]}"
+        )
     if count > MAX_PAGES:
-        raise Cut(f"{MAX_PAGES:,} of its {count:,} pages were read")
+        raise TruncatedDocument(f"{MAX_PAGES:,} of its {count:,} pages were read")

@@ -29,7 +29,7 @@ def words(text: str) -> list[str]:
     return [match[0] for match in islice(_WORD.finditer(text), MAX_TERMS)]
 
 
-def telling_words(text: str) -> list[str]:
+def content_words(text: str) -> list[str]:
     """The words of `text` that say what it is about, each once; all of them where none does."""
     every = list(dict.fromkeys(word.lower() for word in words(text)))
     return [word for word in every if word not in _STOP_WORDS] or every
@@ -40,7 +40,7 @@ def vocabulary(text: str) -> frozenset[str]:
     return frozenset(_WORD.findall(text.lower()))
 
 
-def expression(query: str) -> str | None:
+def fts_expression(query: str) -> str | None:
     """The FTS5 expression for `query`: any of its words, and each phrase in quotes as it stands.
 
     Words are quoted, so none of them is an operator. None where there is no word to search for.
@@ -48,7 +48,7 @@ def expression(query: str) -> str | None:
     parts = [match.groups("") for match in _PART.finditer(query)]
     phrases = [" ".join(words(quoted)) for quoted, _ in parts]
     required = _quoted([phrase for phrase in phrases if phrase][:MAX_TERMS])
-    single = _quoted(telling_words(" ".join(bare for _, bare in parts)))
+    single = _quoted(content_words(" ".join(bare for _, bare in parts)))
     if not required:
         return " OR ".join(single) or None
     # A word beside a phrase need not be there, but raises the rank where it is.
@@ -63,7 +63,7 @@ def fragments(query: str) -> list[str]:
     Nothing where a phrase in quotes is asked for, since that must occur as it stands.
     """
     found: list[str] = []
-    for word in [] if '"' in query else telling_words(query):
+    for word in [] if '"' in query else content_words(query):
         if _UNSPACED.search(word):
             found += [word[n : n + 2] for n in range(len(word) - 1)] or [word]
         elif len(word) >= MIN_FRAGMENT:

@@ -8,14 +8,14 @@ import re
 from collections.abc import Sequence
 from typing import Final
 
-from leadhand.tools.errors import ToolMistake
-from leadhand.tools.files.documents import Document, Documents, reference
-from leadhand.tools.files.index import Index
+from leadhand.tools.errors import ToolCallError
+from leadhand.tools.files.documents import Document, Documents, citation
+from leadhand.tools.files.index import SearchIndex
 from leadhand.tools.files.inputs import Inputs, UnreadableInput
 from leadhand.tools.files.kinds import NOT_READ
 from leadhand.tools.files.listing import HIDDEN
 from leadhand.tools.files.passage import Passage
-from leadhand.tools.files.queries import telling_words
+from leadhand.tools.files.queries import content_words
 
 PAGE_CHARS: Final = 12_000
 """The most that one page of a file or of the list takes, references and all."""
@@ -33,7 +33,7 @@ class FileTools:
     def __init__(self, inputs: Inputs) -> None:
         self._inputs = inputs
         self._documents = Documents(inputs)
-        self.index = Index(self._documents)
+        self.index = SearchIndex(self._documents)
         """Built when first searched; for other readers of the same files."""
         self._used = False
         self._failed: dict[str, str] = {}
@@ -64,7 +64,7 @@ class FileTools:
             limit: How many passages to return, at most 15.
         """
         if not query.strip():
-            raise ToolMistake("the query is empty; give the words to look for")
+            raise ToolCallError("the query is empty; give the words to look for")
         self._used = True
         hits = self.index.search(query, max(1, min(limit, MAX_HITS)))
         parts = [_hit(hit, query) for hit in hits] or [self._nothing(query)]
@@ -93,7 +93,7 @@ class FileTools:
             self._failed[document.name] = document.cut
         length = len(document.text)
         if offset < 0 or offset >= max(length, 1):
-            raise ToolMistake(
+            raise ToolCallError(
                 f"offset {offset} is not in {document.name}; it takes 0 to {max(length - 1, 0)}"
             )
         body, end = _marked(document, offset, PAGE_CHARS - _HEADER_CHARS)
@@ -123,16 +123,16 @@ class FileTools:
 
 
 def _hit(hit: Passage, query: str) -> str:
-    start, end = window(hit.text, telling_words(query), SNIPPET_CHARS)
+    start, end = snippet_window(hit.text, content_words(query), SNIPPET_CHARS)
     line = hit.line + hit.text.count("\n", 0, start)
     text = _BREAKS.sub("\n", hit.text[start:end].strip())
     before, after = "…" if start else "", "…" if end < len(hit.text) else ""
     heading = f" {hit.heading[:100]}" if hit.heading and hit.heading not in text else ""
-    place = reference(hit.name, line=line, page=hit.page)
+    place = citation(hit.name, line=line, page=hit.page)
     return f"{place}{heading} (offset={hit.offset})\n{before}{text}{after}"
 
 
-def window(text: str, words: Sequence[str], max_chars: int) -> tuple[int, int]:
+def snippet_window(text: str, words: Sequence[str], max_chars: int) -> tuple[int, int]:
     """Where to cut `max_chars` out of `text` so that as many as can be of `words` are in.
 
     A word is found by its beginning too, since a search matches other forms of it.
@@ -170,7 +170,7 @@ def _marked(document: Document, offset: int, max_chars: int) -> tuple[str, int]:
         if document.page_starts:
             if at in starts or at == offset:
                 page = document.page(at)
-                mark = reference(document.name, line=number, page=page) + "\n"
+                mark = citation(document.name, line=number, page=page) + "\n"
         elif unmarked >= _LINES_BETWEEN_MARKS and not line.isspace():
             mark, unmarked = f"{number}| ", 0
         if len(mark) + len(line) > room:

@@ -11,7 +11,7 @@ from typing import BinaryIO, Final
 from bs4 import BeautifulSoup, Tag
 from bs4.element import NavigableString, PageElement, PreformattedString
 
-from leadhand.tools.files.extract import Cut
+from leadhand.tools.files.document_errors import TruncatedDocument
 from leadhand.tools.files.legible import decoded
 from leadhand.tools.text import size_text
 
@@ -44,7 +44,7 @@ def pages(stream: BinaryIO) -> Iterator[str]:
     first = body.lstrip("# \n").partition("\n")[0]
     yield f"# {title}\n\n{body}" if title and title != first else body
     if len(data) > MAX_BYTES:
-        raise Cut(f"its first {size_text(MAX_BYTES)} were read")
+        raise TruncatedDocument(f"its first {size_text(MAX_BYTES)} were read")
 
 
 def _text(data: bytes) -> str:

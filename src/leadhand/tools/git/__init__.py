@@ -7,7 +7,7 @@ sees. What reads takes `git_dir`, leadhand's own bare repository, and full objec
 
 from leadhand.tools.git.blame import BlamedLine, blame
 from leadhand.tools.git.comparison import (
-    NOTHING,
+    NO_FILE,
     SUBMODULE,
     SYMLINK,
     Difference,
@@ -21,40 +21,40 @@ from leadhand.tools.git.process import (
     OutOfTime,
     reading_until,
 )
-from leadhand.tools.git.repository import Ends, Repository, open_repository, range_ends
-from leadhand.tools.git.tree_bounds import bounded
+from leadhand.tools.git.repository import Repository, RevisionRange, open_repository, resolve_range
+from leadhand.tools.git.tree_limits import limited_tree
 from leadhand.tools.git.trees import grep, list_tree, objects, read_blob, read_blobs, sizes
-from leadhand.tools.git.worktree import staged_ends, worktree_ends
+from leadhand.tools.git.worktree import staged_range, worktree_range
 
 __all__ = [
-    "NOTHING",
+    "NO_FILE",
     "SUBMODULE",
     "SYMLINK",
     "BlamedLine",
     "Commit",
     "DiffLimits",
     "Difference",
-    "Ends",
     "FilePatch",
     "GitFailed",
     "GitTimeout",
     "OutOfTime",
     "PatchHunk",
     "Repository",
+    "RevisionRange",
     "blame",
-    "bounded",
     "compare",
     "grep",
+    "limited_tree",
     "list_tree",
     "log",
     "log_patches",
     "objects",
     "open_repository",
-    "range_ends",
     "read_blob",
     "read_blobs",
     "reading_until",
+    "resolve_range",
     "sizes",
-    "staged_ends",
-    "worktree_ends",
+    "staged_range",
+    "worktree_range",
 ]

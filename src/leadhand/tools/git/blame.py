@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import IO
 
 from leadhand.tools.git.history import Commit
-from leadhand.tools.git.process import checked_id, stream
+from leadhand.tools.git.process import checked_id, stream_git
 from leadhand.tools.text import is_safe_path, plain_text
 
 _HEADER = re.compile(rb"([0-9a-f]{40}(?:[0-9a-f]{24})?) \d+ (\d+)")
@@ -40,7 +40,7 @@ def blame(
     """
     if not is_safe_path(path) or not 1 <= first_line <= last_line:
         return []
-    with stream(
+    with stream_git(
         git_dir, "blame", "--porcelain", "-L", f"{first_line},{last_line}",
         checked_id(commit), "--", path,
         timeout_s=timeout_s,

@@ -13,11 +13,11 @@ from typing import IO
 
 from leadhand.errors import InputError
 from leadhand.tools.git.history import hunk_numbers
-from leadhand.tools.git.process import STREAM_BYTES, GitFailed, checked_id, output, stream
+from leadhand.tools.git.process import STREAM_BYTES, GitFailed, checked_id, run_git, stream_git
 from leadhand.tools.git.trees import sizes
-from leadhand.tools.text import Numbers, path_text, size_text
+from leadhand.tools.text import HunkNumbers, path_text, size_text
 
-SYMLINK, SUBMODULE, NOTHING = "120000", "160000", "000000"
+SYMLINK, SUBMODULE, NO_FILE = "120000", "160000", "000000"
 _HUNK = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _INDEX = re.compile(rb"index ([0-9a-f]+)\.\.([0-9a-f]+)")
 _MAX_HUGE = 1000
@@ -39,7 +39,7 @@ class Difference:
     new_mode: str
     old_id: str
     new_id: str
-    hunks: list[Numbers] = field(default_factory=list[Numbers])
+    hunks: list[HunkNumbers] = field(default_factory=list[HunkNumbers])
     binary: bool = False
     """git would not compare it: it is binary, or larger than `BIG_FILE_BYTES`."""
     too_many_hunks: bool = False
@@ -48,7 +48,7 @@ class Difference:
     def ids(self) -> list[str]:
         """The ids of the sides that there are, the old one first."""
         sides = ((self.old_mode, self.old_id), (self.new_mode, self.new_id))
-        return [oid for mode, oid in sides if mode != NOTHING]
+        return [oid for mode, oid in sides if mode != NO_FILE]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ def compare(
     def read(renames: str) -> tuple[list[Difference], int]:
         rest = [f":(exclude,literal,top){os.fsdecode(name)}" for name, _ in huge]
         args = ("diff-tree", renames, *_OPTIONS, *ends, "--", *(rest and [":(top)", *rest]))
-        with stream(git_dir, *args, timeout_s=timeout_s, extra=extra) as found:
+        with stream_git(git_dir, *args, timeout_s=timeout_s, extra=extra) as found:
             differences, more, unread = _raw(found, bounds.files)
             _place_hunks(differences, _lines(unread, found), bounds)
         return differences, more
@@ -115,7 +115,7 @@ def _or_too_large(
 
 def _huge(git_dir: Path, ends: tuple[str, str], limit: int) -> list[tuple[bytes, Difference]]:
     """(name as git has it, difference) of the files that differ and are larger than `limit`."""
-    listing = output(git_dir, "diff-tree", "-r", "-z", "--raw", "--no-renames", *ends)
+    listing = run_git(git_dir, "diff-tree", "-r", "-z", "--raw", "--no-renames", *ends)
     fields = listing.split(b"\0")
     found: list[tuple[bytes, Difference]] = []
     for facts, name in zip(fields[::2], fields[1::2], strict=False):
@@ -149,8 +149,8 @@ def _raw(found: IO[bytes], limit: int) -> tuple[list[Difference], int, bytes]:
         elif status[0] == "T":
             # A file that became a link, or the like, comes as two patches: gone, then new.
             none = "0" * len(old_id)
-            differences.append(Difference(path, None, old_mode, NOTHING, old_id, none))
-            differences.append(Difference(path, None, NOTHING, new_mode, none, new_id))
+            differences.append(Difference(path, None, old_mode, NO_FILE, old_id, none))
+            differences.append(Difference(path, None, NO_FILE, new_mode, none, new_id))
         else:
             moved = old_path if old_path != path else None
             differences.append(Difference(path, moved, old_mode, new_mode, old_id, new_id))

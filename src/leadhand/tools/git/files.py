@@ -13,7 +13,7 @@ from pathlib import Path
 from types import TracebackType
 
 from leadhand.errors import InputError
-from leadhand.tools.git.borrowed import BIG_FILE_BYTES
+from leadhand.tools.git.bare_repository import BIG_FILE_BYTES
 from leadhand.tools.git.comparison import SYMLINK
 
 REGULAR = "100644"
@@ -30,7 +30,7 @@ class UnreadableFile(Exception):
         super().__init__(why)
 
 
-class OddFile(Exception):
+class SpecialFile(Exception):
     """There is something that is neither a file, nor a link, nor a folder."""
 
 
@@ -48,7 +48,7 @@ class FileContent:
     """The content; none where it is larger than `BIG_FILE_BYTES`."""
 
 
-NOTHING_THERE = FileContent(None)
+NO_CONTENT = FileContent(None)
 
 
 class FolderReader:
@@ -74,7 +74,7 @@ class FolderReader:
         os.close(self._root)
 
     def read(self, name: bytes, *, sha256: bool) -> FileContent:
-        """What stands at `name`. Raises `UnreadableFile` or `OddFile`."""
+        """What stands at `name`. Raises `UnreadableFile` or `SpecialFile`."""
         *folders, leaf = name.split(b"/")
         try:
             parent = self._parent(folders)
@@ -84,18 +84,18 @@ class FolderReader:
                 oid = blob_id(target, sha256=sha256)
                 return FileContent(SYMLINK, oid, oid, target)
             if stat.S_ISDIR(mode):
-                return NOTHING_THERE
+                return NO_CONTENT
             if not stat.S_ISREG(mode):
-                raise OddFile
+                raise SpecialFile
             handle = os.open(leaf, _FILE, dir_fd=parent)
         except (FileNotFoundError, NotADirectoryError):
-            return NOTHING_THERE
+            return NO_CONTENT
         except OSError as error:
             raise UnreadableFile((error.strerror or str(error)).lower()) from error
         with os.fdopen(handle, "rb", buffering=0) as file:
             facts = os.fstat(handle)
             if not stat.S_ISREG(facts.st_mode):
-                raise OddFile
+                raise SpecialFile
             if facts.st_size > BIG_FILE_BYTES:
                 digest = hashlib.sha256() if sha256 else hashlib.sha1(usedforsecurity=False)
                 digest.update(b"blob %d\0" % facts.st_size)

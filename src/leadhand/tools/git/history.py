@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from leadhand.tools.git.process import STREAM_BYTES, checked_id, stream
+from leadhand.tools.git.process import STREAM_BYTES, checked_id, stream_git
 from leadhand.tools.text import is_safe_path, path_text, plain_text
 
 MAX_NAMES = 10_000
@@ -116,7 +116,7 @@ def _log(
     if paths and not named:
         max_count = 0
     lines = [checked_id(commit), *(("--", *named) if named else ())]
-    return stream(
+    return stream_git(
         git_dir, "log", *_PLAIN, _FORMAT, f"--max-count={max_count}", *options, "--stdin",
         given="\n".join(lines).encode("utf-8", errors="replace") + b"\n",
         timeout_s=timeout_s,

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import IO, cast
 
 from leadhand.errors import InputError, ToolError
-from leadhand.tools.child_process import how_it_ended
+from leadhand.tools.child_process import exit_description
 
 STREAM_BYTES = 1 << 16
 ALLOC_LIMIT = "512m"
@@ -49,7 +49,7 @@ class GitFailed(ToolError):
         self.status = status
         self.said = said
         first = said.strip().split("\n", 1)[0] or f"exit status {status}"
-        how = how_it_ended(status) if status < 0 else f"failed: {first}"
+        how = exit_description(status) if status < 0 else f"failed: {first}"
         super().__init__(f"git {command} {how}")
 
 
@@ -123,7 +123,7 @@ def environment(git_dir: Path) -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def stream(
+def stream_git(
     git_dir: Path,
     *args: str,
     given: bytes = b"",
@@ -142,9 +142,9 @@ def stream(
         source.write(given)
         source.seek(0)
         with _running(git_dir, args, source, errors, extra or {}, timeout_s) as process:
-            output = cast("IO[bytes]", process.stdout)
-            yield output
-            early = bool(output.read(1))
+            run_git = cast("IO[bytes]", process.stdout)
+            yield run_git
+            early = bool(run_git.read(1))
             if early:
                 process.kill()
         if not early and process.returncode not in ok:
@@ -227,7 +227,7 @@ def _limit(pid: int, timeout_s: float) -> None:
             resource.prlimit(pid, resource.RLIMIT_CPU, (seconds, seconds))
 
 
-def output(
+def run_git(
     git_dir: Path,
     *args: str,
     given: bytes = b"",
@@ -237,9 +237,9 @@ def output(
     warnings: list[str] | None = None,
     max_bytes: int = 1 << 28,
 ) -> bytes:
-    """All that `git *args` prints; `ToolError` where it is more than `max_bytes`. See `stream`."""
+    """The output of `git *args`, see `stream_git`; `ToolError` if it exceeds `max_bytes`."""
     chunks: list[bytes] = []
-    with stream(
+    with stream_git(
         git_dir, *args, given=given, timeout_s=timeout_s, ok=ok, extra=extra, warnings=warnings
     ) as printed:
         while chunk := printed.read(STREAM_BYTES):
@@ -283,7 +283,7 @@ def _tail(errors: IO[bytes]) -> str:
     return errors.read().decode("utf-8", errors="replace")
 
 
-def missing_objects(what: str) -> InputError:
+def missing_objects_error(what: str) -> InputError:
     """The error for objects that the clone under review does not have; `what` ends in is or are."""
     return InputError(
         f"{what} missing in this repository (a partial, shallow or damaged clone), and leadhand "
@@ -294,5 +294,5 @@ def missing_objects(what: str) -> InputError:
 
 def _failure(command: str, status: int, said: str) -> Exception:
     if _MISSING.search(said):
-        return missing_objects("objects that this needs are")
+        return missing_objects_error("objects that this needs are")
     return GitFailed(command, status, said)

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import IO
 
 from leadhand.errors import InputError
-from leadhand.tools.git.borrowed import borrow
-from leadhand.tools.git.found import FoundRepository, find
-from leadhand.tools.git.odd_files import check_object_stores
-from leadhand.tools.git.process import missing_objects, output, stream
+from leadhand.tools.git.bare_repository import make_bare_repository
+from leadhand.tools.git.discovery import FoundRepository, find_repository
+from leadhand.tools.git.process import missing_objects_error, run_git, stream_git
+from leadhand.tools.git.special_files import check_object_stores
 from leadhand.tools.git.trees import sizes
 from leadhand.tools.text import path_text, plain_text
 
@@ -30,7 +30,7 @@ _MAX_TITLE_CHARS = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Ends:
+class RevisionRange:
     """What is compared: two trees or commits, by id."""
 
     title: str
@@ -66,12 +66,12 @@ def open_repository(folder: Path, scratch: Path) -> Repository:
 
     Raises `InputError` if there is none, `ToolError` if git could not read it.
     """
-    found = find(folder)
+    found = find_repository(folder)
     check_object_stores(found)
-    return Repository(found, borrow(found, scratch))
+    return Repository(found, make_bare_repository(found, scratch))
 
 
-def range_ends(repository: Repository, text: str | None = None) -> Ends:
+def resolve_range(repository: Repository, text: str | None = None) -> RevisionRange:
     """The ends of `A..B`, of `A...B` (from their merge base), or of one commit against its first
     parent; of HEAD where nothing is given."""
     asked = text or "HEAD"
@@ -89,23 +89,23 @@ class _Commit:
     subject: str
 
 
-def _between(repository: Repository, asked: str, dots: str, left: str, right: str) -> Ends:
+def _between(repository: Repository, asked: str, dots: str, left: str, right: str) -> RevisionRange:
     start, end = _resolve(repository, left, right)
     base = start.id
     if dots == "...":
-        found = output(repository.git_dir, "merge-base", start.id, end.id, ok=(0, 1))
+        found = run_git(repository.git_dir, "merge-base", start.id, end.id, ok=(0, 1))
         base = found.decode("ascii").strip()
         if not base:
             raise InputError(f"{left} and {right} have no common ancestor{_shallow(repository)}")
     if base == end.id:
         raise InputError(f"{asked} is empty: {right} has nothing that {left} lacks")
-    return Ends(asked, base, end.id, base)
+    return RevisionRange(asked, base, end.id, base)
 
 
-def _commit_ends(repository: Repository, commit: _Commit) -> Ends:
+def _commit_ends(repository: Repository, commit: _Commit) -> RevisionRange:
     title = commit.subject[:_MAX_TITLE_CHARS] or commit.id[:12]
     if not commit.parents:
-        return Ends(title, repository.empty_tree, commit.id, None)
+        return RevisionRange(title, repository.empty_tree, commit.id, None)
     parent = commit.parents[0]
     try:
         sizes(repository.git_dir, (parent,))
@@ -113,7 +113,7 @@ def _commit_ends(repository: Repository, commit: _Commit) -> Ends:
         raise InputError(
             f"the parent of {commit.id[:12]} is not in this repository{_shallow(repository)}"
         ) from error
-    return Ends(title, parent, commit.id, parent)
+    return RevisionRange(title, parent, commit.id, parent)
 
 
 def _resolve(repository: Repository, *names: str) -> list[_Commit]:
@@ -125,7 +125,7 @@ def _resolve(repository: Repository, *names: str) -> list[_Commit]:
                 "or a tag, with ~N or ^N after it where need be, or A..B or A...B"
             )
     given = "".join(f"{name}^{{commit}}\n" for name in names).encode("utf-8", "surrogateescape")
-    with stream(repository.git_dir, "cat-file", "--batch", given=given) as answers:
+    with stream_git(repository.git_dir, "cat-file", "--batch", given=given) as answers:
         return [_read_commit(repository, answers, name) for name in names]
 
 
@@ -156,7 +156,7 @@ def _no_such(repository: Repository, name: str) -> InputError:
             "something, or review with --staged or --worktree"
         )
     if repository.head is not None and name in ("HEAD", "@", repository.head):
-        return missing_objects(f"the commit that {name} stands for is")
+        return missing_objects_error(f"the commit that {name} stands for is")
     short = [path_text(ref).split("/", 2)[-1] for ref in list(refs)[:_MAX_NAMES]]
     near = difflib.get_close_matches(name, short, n=3)
     hint = f"; did you mean {' or '.join(near)}?" if near else _shallow(repository)

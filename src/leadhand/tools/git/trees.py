@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO
 
 from leadhand.errors import ToolError
-from leadhand.tools.git.process import checked_id, missing_objects, output, stream
+from leadhand.tools.git.process import checked_id, missing_objects_error, run_git, stream_git
 from leadhand.tools.text import is_binary, is_safe_path, path_text, plain_text
 
 _LINE_CHARS = 1000
@@ -42,7 +42,7 @@ def grep(
     args = ("grep", "-z", "-n", "-I", kind, "-w", "--no-textconv", "--no-color", "--full-name")
     given = "\n".join(patterns).encode("utf-8", "replace") + b"\n"
     hits: list[tuple[str, int, str]] = []
-    with stream(
+    with stream_git(
         git_dir, *args, "-f", "-", checked_id(tree), "--", *pathspecs,
         given=given, timeout_s=timeout_s, ok=(0, 1),
     ) as found:  # fmt: skip
@@ -103,7 +103,7 @@ def objects(
     if not wanted:
         return
     given = "\n".join(wanted).encode() + b"\n"
-    with stream(
+    with stream_git(
         git_dir, "cat-file", "--batch", "--buffer", given=given, timeout_s=timeout_s
     ) as answers:
         for oid in wanted:
@@ -122,14 +122,14 @@ def sizes(git_dir: Path, ids: Iterable[str], *, timeout_s: float = 60.0) -> dict
     if not wanted:
         return {}
     given = "\n".join(wanted).encode() + b"\n"
-    answers = output(
+    answers = run_git(
         git_dir, "cat-file", "--batch-check", "--buffer", given=given, timeout_s=timeout_s
     )
     found: dict[str, int] = {}
     for answer in answers.decode("ascii", errors="replace").splitlines():
         oid, _, rest = answer.partition(" ")
         if rest == "missing":
-            raise missing_objects(f"object {oid} is")
+            raise missing_objects_error(f"object {oid} is")
         found[oid] = int(rest.rpartition(" ")[2])
     return found
 
@@ -144,7 +144,7 @@ def read_answer(answers: IO[bytes], max_bytes: int = 1 << 30) -> tuple[str, str,
         return None
     name, _, rest = header.decode("utf-8", errors="replace").rstrip("\n").rpartition(" ")
     if rest in ("missing", "ambiguous"):
-        raise missing_objects(f"object {name[:80]} is")
+        raise missing_objects_error(f"object {name[:80]} is")
     oid, _, kind = name.partition(" ")
     if int(rest) > max_bytes:
         raise ToolError(f"the {kind} {oid} has {int(rest):,} bytes; is the repository damaged?")
@@ -155,7 +155,7 @@ def read_answer(answers: IO[bytes], max_bytes: int = 1 << 30) -> tuple[str, str,
 
 def _entries(git_dir: Path, tree: str, paths: Sequence[str]) -> Iterator[tuple[str, str, int]]:
     args = ("ls-tree", "-r", "-z", "-l", "--full-tree", checked_id(tree), "--", *paths)
-    listing = output(git_dir, *args, extra={"GIT_LITERAL_PATHSPECS": "1"})
+    listing = run_git(git_dir, *args, extra={"GIT_LITERAL_PATHSPECS": "1"})
     for entry in listing.split(b"\0"):
         facts, _, path = entry.partition(b"\t")
         parts = facts.split()

@@ -10,13 +10,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from leadhand.errors import InputError
-from leadhand.tools.git.borrowed import BIG_FILE_BYTES
+from leadhand.tools.git.bare_repository import BIG_FILE_BYTES
 from leadhand.tools.git.comparison import SUBMODULE, SYMLINK
-from leadhand.tools.git.files import FileContent, FolderReader, OddFile, UnreadableFile, write_blob
-from leadhand.tools.git.found import read_small
-from leadhand.tools.git.odd_files import odd_ignore_file
-from leadhand.tools.git.process import GitFailed, output
-from leadhand.tools.git.repository import Ends, Repository
+from leadhand.tools.git.discovery import read_small
+from leadhand.tools.git.files import (
+    FileContent,
+    FolderReader,
+    SpecialFile,
+    UnreadableFile,
+    write_blob,
+)
+from leadhand.tools.git.process import GitFailed, run_git
+from leadhand.tools.git.repository import Repository, RevisionRange
+from leadhand.tools.git.special_files import special_ignore_file
 from leadhand.tools.git.trees import objects, sizes
 from leadhand.tools.text import is_safe_path, path_text, size_text
 
@@ -28,13 +34,13 @@ _LFS_POINTER_BYTES = 1024
 _LFS = re.compile(rb"version https://git-lfs\.github\.com/spec/.*\noid sha256:([0-9a-f]{64})\n")
 
 
-def staged_ends(repository: Repository) -> Ends:
+def staged_range(repository: Repository) -> RevisionRange:
     """From HEAD to what a commit would now hold."""
     index = _copied_index(repository)
     if index is None:
         raise InputError("nothing is staged: the repository has no index")
     try:
-        tree = output(
+        tree = run_git(
             repository.git_dir, "write-tree", "--missing-ok", extra={"GIT_INDEX_FILE": str(index)}
         )
     except GitFailed as error:
@@ -44,7 +50,7 @@ def staged_ends(repository: Repository) -> Ends:
     return _ends(repository, "the staged changes", tree.decode("ascii").strip(), ())
 
 
-def worktree_ends(repository: Repository) -> Ends:
+def worktree_range(repository: Repository) -> RevisionRange:
     """From HEAD to the files in the work tree that are tracked, or neither tracked nor ignored."""
     folder = repository.found.work_tree
     if folder is None:
@@ -64,9 +70,9 @@ def worktree_ends(repository: Repository) -> Ends:
 
 def _ends(
     repository: Repository, title: str, tree: str, skipped: tuple[tuple[str, str], ...]
-) -> Ends:
+) -> RevisionRange:
     head = repository.head
-    return Ends(title, head or repository.empty_tree, tree, head, skipped)
+    return RevisionRange(title, head or repository.empty_tree, tree, head, skipped)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +151,7 @@ class _Scan:
             return reader.read(name, sha256=self.repository.found.sha256)
         except UnreadableFile as error:
             self._skip(name, f"unreadable: {error.why}")
-        except OddFile:
+        except SpecialFile:
             self._skip(name, "not a regular file")
         return None
 
@@ -192,7 +198,7 @@ def _entries(repository: Repository, index: Path | None) -> dict[bytes, _Entry]:
     if index is None:
         return {}
     try:
-        listing = output(
+        listing = run_git(
             repository.git_dir, "ls-files", "-z", "-s", "-t", extra={"GIT_INDEX_FILE": str(index)}
         )
     except GitFailed as error:
@@ -215,14 +221,14 @@ def _untracked(
     nothing else: it reads no attributes, so there is no filter, and our configuration names no
     monitor. Their `.git/info/exclude` is copied, as it is data, too.
     """
-    odd = odd_ignore_file(folder)
+    odd = special_ignore_file(folder)
     if odd is not None:
         return [], [(odd, "not a regular file, so files that are not tracked were not looked for")]
     git_dir = repository.git_dir
     exclude = git_dir / "info" / "exclude"
     exclude.write_bytes(read_small(repository.found.common_dir / "info" / "exclude") or b"")
     warnings: list[str] = []
-    listing = output(
+    listing = run_git(
         git_dir, "ls-files", "-z", "--others", "--exclude-per-directory=.gitignore",
         f"--exclude-from={exclude}",
         extra={
@@ -247,6 +253,6 @@ def _write_tree(repository: Repository, entries: dict[bytes, _Entry]) -> str:
         f"{entry.mode} {entry.oid} 0\t".encode("ascii") + name + b"\0"
         for name, entry in entries.items()
     )
-    output(repository.git_dir, "update-index", "-z", "--index-info", given=lines, extra=extra)
-    tree = output(repository.git_dir, "write-tree", "--missing-ok", extra=extra)
+    run_git(repository.git_dir, "update-index", "-z", "--index-info", given=lines, extra=extra)
+    tree = run_git(repository.git_dir, "write-tree", "--missing-ok", extra=extra)
     return tree.decode("ascii").strip()

@@ -28,7 +28,7 @@ class PatchPiece:
     """The old and the new line at which the last hunk ended."""
 
 
-class Splitter:
+class PatchSplitter:
     """Cuts a patch into pieces. A hunk's own counts say where it ends, so that a removed line
     `-- x`, which a patch shows as `--- x`, is never taken for a header."""
 

@@ -15,16 +15,16 @@ from unidiff.patch import Hunk, Line, PatchSet
 
 from leadhand.errors import InputError
 from leadhand.tools.patch.names import names
-from leadhand.tools.patch.pieces import COMBINED, PatchPiece, Splitter
+from leadhand.tools.patch.pieces import COMBINED, PatchPiece, PatchSplitter
 from leadhand.tools.patch.timed import within_time
-from leadhand.tools.text import ChangedText, Numbers, plain_text, size_text
+from leadhand.tools.text import ChangedText, HunkNumbers, plain_text, size_text
 
 _MODE_LINES = (b"index ", b"new file mode ", b"deleted file mode ", b"old mode ", b"new mode ")
 _MODES = {b"120000": "symbolic link", b"160000": "submodule"}
 
 
 @dataclass(frozen=True, slots=True)
-class Unread:
+class UnreadFile:
     """A file of a patch that has no text to show, and why."""
 
     path: str
@@ -33,26 +33,26 @@ class Unread:
 
 def read_patch(
     source: IO[bytes], *, max_piece_bytes: int = 1 << 20
-) -> Iterator[ChangedText | Unread]:
+) -> Iterator[ChangedText | UnreadFile]:
     """The files of the patch in `source`, in order; text around them (mails, logs) is passed over.
 
     Raises `InputError`, which names the line, where the patch is damaged, and where there is none;
     `OutOfTime` once the time of `reading_until` is up.
     """
     count = 0
-    for piece in Splitter(within_time(source), max_piece_bytes).pieces():
+    for piece in PatchSplitter(within_time(source), max_piece_bytes).pieces():
         count += 1
         yield _read(piece, max_piece_bytes)
     if not count:
         raise InputError("there is no change in the patch: it is empty, or not a unified diff")
 
 
-def _read(piece: PatchPiece, max_piece_bytes: int) -> ChangedText | Unread:
+def _read(piece: PatchPiece, max_piece_bytes: int) -> ChangedText | UnreadFile:
     old, new = names(piece.header)
     path = new or old or f"(a file at line {piece.line:,} of the patch)"
     why = _unreadable(piece, max_piece_bytes)
     if why is not None:
-        return Unread(path, why)
+        return UnreadFile(path, why)
     text = plain_text(b"--- a\n+++ b\n" + b"".join(piece.body))
     try:
         # Only "\n" ends a line here, as in git.
@@ -63,7 +63,7 @@ def _read(piece: PatchPiece, max_piece_bytes: int) -> ChangedText | Unread:
         ) from error
     blocks = tuple(block for hunk in hunks for block in _blocks(hunk))
     if not blocks:
-        return Unread(path, "no lines changed")
+        return UnreadFile(path, "no lines changed")
     before = _Sparse([line for hunk in hunks for line in hunk.source_lines()], source=True)
     after = _Sparse([line for hunk in hunks for line in hunk.target_lines()], source=False)
     if old is None:
@@ -104,7 +104,7 @@ def _unreadable(piece: PatchPiece, max_piece_bytes: int) -> str | None:
     )
 
 
-def _blocks(hunk: Hunk) -> Iterator[Numbers]:
+def _blocks(hunk: Hunk) -> Iterator[HunkNumbers]:
     """The blocks of removed and added lines of a hunk, without its context."""
     old = hunk.source_start + (hunk.source_length == 0)
     new = hunk.target_start + (hunk.target_length == 0)

@@ -3,6 +3,6 @@
 Importing this loads no database library; that is loaded by the processes that need it.
 """
 
-from leadhand.tools.sql.tables import BrokenFile, Column, SqlTools, Table
+from leadhand.tools.sql.tables import Column, SqlTools, Table, UnloadedFile
 
-__all__ = ["BrokenFile", "Column", "SqlTools", "Table"]
+__all__ = ["Column", "SqlTools", "Table", "UnloadedFile"]

@@ -22,11 +22,11 @@ from leadhand.tools.sql.messages import (
     MAX_COUNTED,
     MAX_ROWS,
     MEMORY_LIMIT_BYTES,
-    TOO_MUCH,
+    OUT_OF_MEMORY,
     SqlReply,
     SqlRequest,
 )
-from leadhand.tools.sql.periods import read_all
+from leadhand.tools.sql.periods import parse_periods
 from leadhand.tools.sql.roles import is_number
 
 _MEMORY: Final = "1GB"
@@ -52,7 +52,7 @@ def main() -> None:
     try:
         reply = jobs[request["job"]](request)
     except (duckdb.OutOfMemoryException, MemoryError):
-        reply = SqlReply(error=TOO_MUCH)
+        reply = SqlReply(error=OUT_OF_MEMORY)
     except duckdb.Error as error:
         reply = SqlReply(error=_line(str(error), request.get("file")))
     json.dump(reply, output)
@@ -161,7 +161,7 @@ def _has_periods_for_names(
         str(cell) for cell, (_, kind) in zip(first, described, strict=True) if is_number(kind)
     ]
     texts = [cell for cell, (_, kind) in zip(first, described, strict=True) if not is_number(kind)]
-    return bool(texts) and all(texts) and read_all(numbers) is not None
+    return bool(texts) and all(texts) and parse_periods(numbers) is not None
 
 
 def _query(request: SqlRequest) -> SqlReply:

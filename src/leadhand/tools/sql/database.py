@@ -15,8 +15,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import BinaryIO, Final, Literal, cast
 
-from leadhand.tools.child_process import how_it_ended
-from leadhand.tools.scratch import new_scratch, remove_scratch
+from leadhand.tools.child_process import exit_description
+from leadhand.tools.scratch import new_scratch_folder, remove_scratch_folder
 from leadhand.tools.sql.messages import MEMORY_LIMIT_BYTES, Row, SqlReply, SqlRequest
 from leadhand.tools.text import is_binary, size_text
 
@@ -31,7 +31,7 @@ _MAIN: Final = (
 )
 
 
-Answer = Callable[[SqlRequest, Path, float], tuple[int, bytes]]
+RunRequest = Callable[[SqlRequest, Path, float], tuple[int, bytes]]
 """Has a process in a folder answer a request within so many seconds: its exit status and output.
 
 Raises `subprocess.TimeoutExpired` and `OSError`.
@@ -62,13 +62,13 @@ def in_new_process(request: SqlRequest, folder: Path, timeout_s: float) -> tuple
 class Database:
     """Tables in a folder of their own, which `close` deletes."""
 
-    def __init__(self, answer: Answer = in_new_process) -> None:
+    def __init__(self, answer: RunRequest = in_new_process) -> None:
         self._answer = answer
-        self._folder = new_scratch("leadhand-sql-")
+        self._folder = new_scratch_folder("leadhand-sql-")
         self._file = self._folder / "tables.duckdb"
         self._closed = threading.Event()
         # At the latest when the program ends, should nobody close it.
-        self._remove = weakref.finalize(self, remove_scratch, self._folder)
+        self._remove = weakref.finalize(self, remove_scratch_folder, self._folder)
 
     def load(
         self, table: str, kind: str, source: BinaryIO, *, max_bytes: int, timeout_s: float
@@ -127,7 +127,7 @@ def _lost(status: int, cpu_s: int) -> str:
     if status == -signal.SIGXCPU:
         return f"it takes more than {cpu_s} s of processor time"
     limits = f"{size_text(MEMORY_LIMIT_BYTES)} of memory and {cpu_s} s of processor time"
-    return f"its process {how_it_ended(status)}; its limits are {limits}"
+    return f"its process {exit_description(status)}; its limits are {limits}"
 
 
 def _copy(source: BinaryIO, copy: Path, *, kind: str, max_bytes: int) -> None:

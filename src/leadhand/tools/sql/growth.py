@@ -8,8 +8,8 @@ from typing import Final, Literal
 
 from leadhand.tools.sql.messages import Row
 from leadhand.tools.sql.names import quoted
-from leadhand.tools.sql.periods import Grain, ordinal
-from leadhand.tools.sql.roles import Period, words
+from leadhand.tools.sql.periods import Grain, period_number
+from leadhand.tools.sql.roles import TimeColumns, name_words
 
 MAX_PERIODS: Final = 20_000
 """Periods that are followed, of all groups together; of a longer table no growth is given."""
@@ -53,7 +53,7 @@ class GrowthQuestion:
     """Where growth is looked for."""
 
     table: str
-    period: Period
+    period: TimeColumns
     group_by: str | None
     """A column with few values, each of which is followed too."""
 
@@ -100,7 +100,7 @@ def _statement(question: GrowthQuestion, measure: str, group: str | None) -> str
 
 
 def _function(measure: str) -> str:
-    return "avg" if words(measure) & _RATES else "sum"
+    return "avg" if name_words(measure) & _RATES else "sum"
 
 
 def _growth(
@@ -109,7 +109,7 @@ def _growth(
     grain: Grain,
     totals: Sequence[tuple[str, float]],
 ) -> Growth:
-    places = [ordinal(period, grain) for period, _ in totals]
+    places = [period_number(period, grain) for period, _ in totals]
     periods = [PeriodTotal(*totals[0], None)]
     for n in range(1, len(totals)):
         before, now = totals[n - 1][1], totals[n][1]

@@ -13,7 +13,7 @@ MAX_CELL_CHARS: Final = 200
 
 MEMORY_LIMIT_BYTES: Final = 3 << 30
 """Of a whole process: what functions take beside DuckDB's own accounts counts too."""
-TOO_MUCH: Final = "it needs more memory than there is for it"
+OUT_OF_MEMORY: Final = "it needs more memory than there is for it"
 
 Cell = str | int | float | bool | None
 Row = list[Cell]

@@ -62,7 +62,7 @@ _EDGES: Final = " _-./:()[]"
 
 
 @dataclass(frozen=True, slots=True)
-class When:
+class PeriodName:
     """One period."""
 
     grain: Grain
@@ -71,16 +71,16 @@ class When:
 
 
 @dataclass(frozen=True, slots=True)
-class Dated:
+class NameWithPeriod:
     """A name that holds a period, such as that of a column: `Revenue FY23`."""
 
     name: str
-    when: When
+    period: PeriodName
     rest: str
     """The name without its period: `Revenue`; may be empty."""
 
 
-def when(text: str) -> When | None:
+def parse_period(text: str) -> PeriodName | None:
     """The period that all of `text` names; none where it names none."""
     for grain, form in _WHOLE:
         if (found := form.fullmatch(text.strip())) and (read := _read(grain, found)):
@@ -88,10 +88,10 @@ def when(text: str) -> When | None:
     return None
 
 
-def dated(name: str) -> Dated | None:
+def period_in_name(name: str) -> NameWithPeriod | None:
     """`name` with the period within it; none where it holds none."""
-    if (whole := when(name)) is not None:
-        return Dated(name, whole, "")
+    if (whole := parse_period(name)) is not None:
+        return NameWithPeriod(name, whole, "")
     matches: list[tuple[re.Match[str], Grain]] = [
         (found, grain) for grain, form in _WITHIN if (found := form.search(name))
     ]
@@ -100,11 +100,11 @@ def dated(name: str) -> Dated | None:
     for found, grain in matches:
         if read := _read(grain, found):
             before, after = name[: found.start()].strip(_EDGES), name[found.end() :].strip(_EDGES)
-            return Dated(name, read, " ".join(filter(None, (before, after))))
+            return NameWithPeriod(name, read, " ".join(filter(None, (before, after))))
     return None
 
 
-def read_all(texts: Sequence[str]) -> dict[str, When] | None:
+def parse_periods(texts: Sequence[str]) -> dict[str, PeriodName] | None:
     """The period that each of `texts` names, all of one grain and two of them different, or none.
 
     `2011-12` and `2012-13` side by side are years that begin in one and end in the next.
@@ -112,9 +112,9 @@ def read_all(texts: Sequence[str]) -> dict[str, When] | None:
     if texts and all(_SPLIT.fullmatch(text.strip()) for text in texts):
         ends = [_SPLIT.fullmatch(text.strip()) for text in texts]
         if all(one and (int(one[1]) + 1) % 100 == int(one[2]) for one in ends):
-            years = {text: When("year", text.strip().replace("-", "/")) for text in texts}
+            years = {text: PeriodName("year", text.strip().replace("-", "/")) for text in texts}
             return years if len({one.text for one in years.values()}) > 1 else None
-    read = {text: when(text) for text in texts}
+    read = {text: parse_period(text) for text in texts}
     found = {text: one for text, one in read.items() if one is not None}
     return found if len(found) == len(read) and is_one_series(found.values()) else None
 
@@ -122,14 +122,14 @@ def read_all(texts: Sequence[str]) -> dict[str, When] | None:
 _SPLIT: Final = re.compile(r"(\d{4})[/-](\d\d)")
 
 
-def is_one_series(periods: Iterable[When]) -> bool:
+def is_one_series(periods: Iterable[PeriodName]) -> bool:
     """Whether `periods` are of one grain, all with a year or all without, and not all the same."""
     every = list(periods)
     forms = {(one.grain, one.text[:1].isdigit() and len(one.text) > 2) for one in every}
     return len(forms) == 1 and len({one.text for one in every}) > 1
 
 
-def ordinal(text: str, grain: Grain) -> int:
+def period_number(text: str, grain: Grain) -> int:
     """The number of a period, as it is spelt here, among all of its grain, so that gaps show."""
     match grain:
         case "year":
@@ -147,7 +147,7 @@ def shown(text: str) -> str:
     return MONTHS[int(text) - 1][:3] if re.fullmatch(r"\d\d", text) else text
 
 
-def _read(grain: Grain, found: re.Match[str]) -> When | None:
+def _read(grain: Grain, found: re.Match[str]) -> PeriodName | None:
     parts = {name: value for name, value in found.groupdict().items() if value is not None}
     if "to" in parts and (int(parts["year"]) + 1) % 100 != int(parts["to"]) % 100:
         return None
@@ -156,15 +156,17 @@ def _read(grain: Grain, found: re.Match[str]) -> When | None:
     number = next((parts[n] for n in (grain, f"{grain}2") if n in parts), "")
     match grain:
         case "year":
-            return When(grain, f"{year}/{parts['to'][-2:]}" if "to" in parts else year)
+            return PeriodName(grain, f"{year}/{parts['to'][-2:]}" if "to" in parts else year)
         case "half":
-            return When(grain, f"{before}H{number}")
+            return PeriodName(grain, f"{before}H{number}")
         case "quarter":
-            return When(grain, f"{before}Q{number}")
+            return PeriodName(grain, f"{before}Q{number}")
         case "week":
-            return When(grain, f"{before}W{int(number):02}") if 1 <= int(number) <= 53 else None
+            return (
+                PeriodName(grain, f"{before}W{int(number):02}") if 1 <= int(number) <= 53 else None
+            )
         case "day":
-            return When(grain, f"{before}{int(parts['month']):02}-{int(number):02}")
+            return PeriodName(grain, f"{before}{int(parts['month']):02}-{int(number):02}")
         case "month":
             named = _MONTH_NUMBERS.get(parts.get("name", "").lower())
-            return When(grain, f"{before}{named or int(number):02}")
+            return PeriodName(grain, f"{before}{named or int(number):02}")

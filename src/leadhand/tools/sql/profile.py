@@ -13,7 +13,15 @@ from leadhand.tools.sql.database import RequestFailed
 from leadhand.tools.sql.growth import Growth, GrowthQuestion, growths
 from leadhand.tools.sql.messages import Cell, Row
 from leadhand.tools.sql.names import quoted
-from leadhand.tools.sql.roles import Figures, Period, groups, is_number, label, measures, period
+from leadhand.tools.sql.roles import (
+    ColumnFigures,
+    TimeColumns,
+    group_column,
+    is_number,
+    label_column,
+    measure_columns,
+    time_columns,
+)
 from leadhand.tools.sql.tables import Column, SqlTools, Table
 
 MAX_COLUMNS: Final = 40
@@ -94,8 +102,8 @@ def profile_table(
         figures = _figures(tools, table)
     except RequestFailed as error:
         return TableProfile(table, (), (), (), (*left_out, f"all figures: {error}"))
-    numbers = measures(figures, table.rows)[:MAX_MEASURES]
-    name, when = label(figures, table.rows), period(figures)
+    numbers = measure_columns(figures, table.rows)[:MAX_MEASURES]
+    name, when = label_column(figures, table.rows), time_columns(figures)
     tops: dict[str, tuple[tuple[str, int], ...]] = {}
     rankings: tuple[Ranking, ...] = ()
     growth: tuple[Growth, ...] = ()
@@ -109,7 +117,7 @@ def profile_table(
         left_out.append(f"rankings: {error}")
     try:
         if when is not None:
-            by = groups(figures, wanted)
+            by = group_column(figures, wanted)
             question = GrowthQuestion(table.name, when, by.name if by else None)
             names = [number.name for number in numbers]
             growth = growths(tools.select, question, names, left_out)
@@ -134,7 +142,7 @@ def profile_table(
 _PER_COLUMN: Final = 6
 
 
-def _figures(tools: SqlTools, table: Table) -> tuple[Figures, ...]:
+def _figures(tools: SqlTools, table: Table) -> tuple[ColumnFigures, ...]:
     columns = table.columns[:MAX_COLUMNS]
     distinct = "count(DISTINCT" if table.rows <= _MAX_EXACT_ROWS else "approx_count_distinct("
     parts = ", ".join(part for column in columns for part in _summary(column, distinct))
@@ -157,9 +165,9 @@ def _summary(column: Column, distinct: str) -> tuple[str, ...]:
     )
 
 
-def _figures_of(column: Column, cells: Sequence[Cell]) -> Figures:
+def _figures_of(column: Column, cells: Sequence[Cell]) -> ColumnFigures:
     nulls, distinct, low, high, mean, chars = cells
-    return Figures(
+    return ColumnFigures(
         name=column.name,
         type=column.type,
         nulls=int(nulls or 0),
@@ -177,7 +185,7 @@ def _finite(value: Cell) -> float | None:
 
 
 def _top_values(
-    tools: SqlTools, table: Table, columns: Sequence[Figures]
+    tools: SqlTools, table: Table, columns: Sequence[ColumnFigures]
 ) -> dict[str, tuple[tuple[str, int], ...]]:
     repeating = [column for column in columns if 0 < column.distinct < table.rows - column.nulls]
     statements = [
@@ -196,9 +204,9 @@ def _top_values(
 def _rankings(
     tools: SqlTools,
     table: Table,
-    numbers: Sequence[Figures],
-    name: Figures | None,
-    when: Period | None,
+    numbers: Sequence[ColumnFigures],
+    name: ColumnFigures | None,
+    when: TimeColumns | None,
 ) -> tuple[Ranking, ...]:
     labels = ([quoted(name.name)] if name else []) + ([when.shown] if when else [])
     if not labels or not numbers:

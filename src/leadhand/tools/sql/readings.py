@@ -9,13 +9,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from leadhand.tools.sql.amounts import Amounts, amounts, is_no_value
 from leadhand.tools.sql.database import RequestFailed
 from leadhand.tools.sql.names import quoted
-from leadhand.tools.sql.periods import Dated, dated, is_one_series, read_all, shown
-from leadhand.tools.sql.roles import is_number, words
+from leadhand.tools.sql.number_formats import NumberFormat, is_empty_cell, number_format
+from leadhand.tools.sql.periods import (
+    NameWithPeriod,
+    is_one_series,
+    parse_periods,
+    period_in_name,
+    shown,
+)
+from leadhand.tools.sql.roles import is_number, name_words
 from leadhand.tools.sql.tables import Column, SqlTools, Table
-from leadhand.tools.text import listed
+from leadhand.tools.text import joined_names
 
 MAX_COLUMNS: Final = 400
 """Columns that are looked at."""
@@ -40,7 +46,7 @@ _MEASURES: Final = """
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class TableReading:
     """A table as it is read."""
 
     table: Table
@@ -72,12 +78,13 @@ class _Draft:
     def sentences(self) -> tuple[str, ...]:
         """All that is said."""
         of_columns = [
-            f"{before} {listed(names)} {after}." for (before, after), names in self.meanings.items()
+            f"{before} {joined_names(names)} {after}."
+            for (before, after), names in self.meanings.items()
         ]
         return (*of_columns, *self.notes)
 
 
-def read(tools: SqlTools, table: Table) -> Reading:
+def read_table(tools: SqlTools, table: Table) -> TableReading:
     """`table` as figures are made of it; as it is where it can't be looked at."""
     columns = table.columns[:MAX_COLUMNS]
     more = len(table.columns) - len(columns)
@@ -87,23 +94,25 @@ def read(tools: SqlTools, table: Table) -> Reading:
         _read_texts(tools, table, columns, draft)
         _read_floats(tools, table, columns, draft)
     except RequestFailed as error:
-        return Reading(table, table, left_out=(*left_out, f"its texts as numbers: {error}"))
+        return TableReading(table, table, left_out=(*left_out, f"its texts as numbers: {error}"))
     made = _view(table, draft)
     long = _unpivoted(made, draft)
-    return Reading(long or made, table, draft.sentences, tuple(left_out))
+    return TableReading(long or made, table, draft.sentences, tuple(left_out))
 
 
-def united(readings: Sequence[Reading]) -> Reading | None:
+def combined(readings: Sequence[TableReading]) -> TableReading | None:
     """Tables of the same columns whose files are named by period, as one; none where they aren't.
 
     `sales_2022.csv` and `sales_2023.csv` become one table with the column `period`.
     """
-    names = [dated(one.table.file.rpartition(".")[0].rpartition("/")[2]) for one in readings]
+    names = [
+        period_in_name(one.table.file.rpartition(".")[0].rpartition("/")[2]) for one in readings
+    ]
     found = [one for one in names if one is not None]
     columns = {tuple((one.name, is_number(one.type)) for one in r.table.columns) for r in readings}
     if len(found) != len(readings) or len(columns) != 1 or len({one.rest for one in found}) != 1:
         return None
-    if not is_one_series(one.when for one in found) or len({one.when for one in found}) < len(
+    if not is_one_series(one.period for one in found) or len({one.period for one in found}) < len(
         found
     ):
         return None
@@ -112,7 +121,7 @@ def united(readings: Sequence[Reading]) -> Reading | None:
         return None
     names = ", ".join(quoted(one.name) for one in first.columns)
     parts = [
-        f"SELECT {names}, '{one.when.text}' AS period FROM {reading.table.name}"
+        f"SELECT {names}, '{one.period.text}' AS period FROM {reading.table.name}"
         for one, reading in zip(found, readings, strict=True)
     ]
     files = [one.table.file for one in readings]
@@ -126,23 +135,25 @@ def united(readings: Sequence[Reading]) -> Reading | None:
         f"{len(files)} tables of the same columns are read as one, by the periods in their names."
     )
     notes = [*dict.fromkeys(note for one in readings for note in one.notes), note]
-    return Reading(table, replace(table, columns=first.columns), tuple(notes))
+    return TableReading(table, replace(table, columns=first.columns), tuple(notes))
 
 
-def by_column(reading: Reading, group: str) -> Reading | None:
+def unpivoted_by(reading: TableReading, group: str) -> TableReading | None:
     """A table of periods with a column for each `group`, as one with a row for each; else none.
 
     `group` is what a request calls them, such as region. A column of times, other columns that are
     all numbers, and none of these called like a measure: that is how it is recognised.
     """
     table = reading.table
-    times = [one for one in table.columns if not is_number(one.type) or words(one.name) & _TIMES]
+    times = [
+        one for one in table.columns if not is_number(one.type) or name_words(one.name) & _TIMES
+    ]
     held = [one for one in table.columns if one not in times]
     held = [one for one in held if one.name.strip().lower() not in _TOTALS]
     named = {group.lower(), "value"} | {one.name.lower() for one in times}
     if len(times) != 1 or len(held) < 2 or len(named) < 3:
         return None
-    if any(words(one.name) & set(_MEASURES.split()) for one in held):
+    if any(name_words(one.name) & set(_MEASURES.split()) for one in held):
         return None
     parts = [
         quoted(times[0].name),
@@ -164,7 +175,8 @@ def _read_texts(tools: SqlTools, table: Table, columns: Sequence[Column], draft:
     looked = [
         one
         for one in columns
-        if one.type == "VARCHAR" or (is_number(one.type) and words(one.name) & {"period", "month"})
+        if one.type == "VARCHAR"
+        or (is_number(one.type) and name_words(one.name) & {"period", "month"})
     ]
     statements = [
         f"SELECT DISTINCT left({quoted(one.name)}::VARCHAR, {_MAX_CHARS}) AS v FROM {table.name} "
@@ -174,16 +186,16 @@ def _read_texts(tools: SqlTools, table: Table, columns: Sequence[Column], draft:
     results = tools.select(statements) if statements else []
     for column, rows in zip(looked, results, strict=True):
         values = [str(value) for (value,) in rows]
-        told = [value for value in values if not is_no_value(value)]
+        told = [value for value in values if not is_empty_cell(value)]
         name = column.name
-        if len(told) < MAX_DISTINCT and (periods := read_all(told)):
+        if len(told) < MAX_DISTINCT and (periods := parse_periods(told)):
             cases = " ".join(
                 f"WHEN {_text(value)} THEN '{period.text}'" for value, period in periods.items()
             )
             draft.columns[name] = (f"CASE {quoted(name)}::VARCHAR {cases} END", "VARCHAR")
         elif column.type != "VARCHAR":
             continue
-        elif found := amounts(values):
+        elif found := number_format(values):
             draft.columns[name] = (found.sql(name), "DOUBLE")
             draft.note("The texts in", name, f"are read as numbers{_meaning(found)}")
             if len(told) < len(values):
@@ -196,7 +208,7 @@ def _read_texts(tools: SqlTools, table: Table, columns: Sequence[Column], draft:
                 draft.notes.append(f"Rows with {totals[0]} as {name} are left out as totals.")
 
 
-def _meaning(found: Amounts) -> str:
+def _meaning(found: NumberFormat) -> str:
     if found.is_percent:
         return ", in percent"
     return f", each times {found.scale:,}" if found.scale > 1 else ""
@@ -235,21 +247,23 @@ def _view(table: Table, draft: _Draft) -> Table:
 
 def _unpivoted(table: Table, draft: _Draft) -> Table | None:
     """A table with a column for each period as one with a row for each; none where it has none."""
-    found: dict[str, list[Dated]] = {}
+    found: dict[str, list[NameWithPeriod]] = {}
     for column in table.columns:
-        held = dated(column.name) if is_number(column.type) else None
-        if held is not None and not words(held.rest) & _CHANGES and "%" not in held.rest:
+        held = period_in_name(column.name) if is_number(column.type) else None
+        if held is not None and not name_words(held.rest) & _CHANGES and "%" not in held.rest:
             found.setdefault(held.rest.lower(), []).append(held)
     series = {rest: _series(held) for rest, held in found.items()}
     series = {rest: held for rest, held in series.items() if held}
     if not series:
         return None
     longest = max(series.values(), key=len)
-    grain = longest[0].when.grain
-    series = {rest: held for rest, held in series.items() if held[0].when.grain == grain}
-    periods = sorted({one.when.text for held in series.values() for one in held})
+    grain = longest[0].period.grain
+    series = {rest: held for rest, held in series.items() if held[0].period.grain == grain}
+    periods = sorted({one.period.text for held in series.values() for one in held})
     used = {one.name for held in series.values() for one in held}
-    kept = [one for one in table.columns if one.name not in used and dated(one.name) is None]
+    kept = [
+        one for one in table.columns if one.name not in used and period_in_name(one.name) is None
+    ]
     taken = {one.name.lower() for one in kept}
     when = next(name for name in ("period", "when", "period of column") if name not in taken)
     parts = [quoted(one.name) for one in kept]
@@ -257,7 +271,7 @@ def _unpivoted(table: Table, draft: _Draft) -> Table | None:
     measures: list[Column] = []
     for rest, held in series.items():
         name = held[0].rest or ("value" if "value" not in taken else "amount")
-        by_period = {one.when.text: quoted(one.name) for one in held}
+        by_period = {one.period.text: quoted(one.name) for one in held}
         cells = ", ".join(f"{by_period.get(one, 'NULL')}::DOUBLE" for one in periods)
         parts.append(f"unnest([{cells}]) AS {quoted(name)}")
         measures.append(Column(name, "DOUBLE"))
@@ -274,14 +288,14 @@ def _unpivoted(table: Table, draft: _Draft) -> Table | None:
     )
 
 
-def _series(held: Sequence[Dated]) -> list[Dated]:
+def _series(held: Sequence[NameWithPeriod]) -> list[NameWithPeriod]:
     """Those of `held` that are one series of periods, in order: the most, where several are."""
-    grains = {one.when.grain for one in held}
-    every = [[one for one in held if one.when.grain == grain] for grain in sorted(grains)]
-    fitting = [one for one in every if is_one_series(each.when for each in one)]
+    grains = {one.period.grain for one in held}
+    every = [[one for one in held if one.period.grain == grain] for grain in sorted(grains)]
+    fitting = [one for one in every if is_one_series(each.period for each in one)]
     best = max(fitting, key=len) if fitting else []
-    by_text = {one.when.text: one for one in reversed(best)}
-    return sorted(by_text.values(), key=lambda one: one.when.text)
+    by_text = {one.period.text: one for one in reversed(best)}
+    return sorted(by_text.values(), key=lambda one: one.period.text)
 
 
 def _text(value: str) -> str:

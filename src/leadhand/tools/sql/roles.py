@@ -40,7 +40,7 @@ _FEW_ROWS: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class ColumnFigures:
     """What is known of one column of a table with `rows` rows."""
 
     name: str
@@ -56,7 +56,7 @@ class Figures:
 
 
 @dataclass(frozen=True, slots=True)
-class Period:
+class TimeColumns:
     """How a table tells the time of a row."""
 
     columns: tuple[str, ...]
@@ -77,29 +77,31 @@ def is_number(kind: str) -> bool:
     return _NUMBERS.match(kind) is not None
 
 
-def measures(columns: Sequence[Figures], rows: int) -> tuple[Figures, ...]:
+def measure_columns(columns: Sequence[ColumnFigures], rows: int) -> tuple[ColumnFigures, ...]:
     """The columns whose numbers can be ranked: no keys, no row numbers, no years."""
     return tuple(
         column
         for column in columns
         if is_number(column.type)
         and column.distinct > 1
-        and not words(column.name) & (_KEY_WORDS | _TIME_WORDS)
+        and not name_words(column.name) & (_KEY_WORDS | _TIME_WORDS)
         and not _is_row_number(column, rows)
     )
 
 
-def label(columns: Sequence[Figures], rows: int) -> Figures | None:
+def label_column(columns: Sequence[ColumnFigures], rows: int) -> ColumnFigures | None:
     """The column that best names a row: short texts, many different ones, a telling name."""
 
-    def fitness(column: Figures) -> float:
+    def fitness(column: ColumnFigures) -> float:
         named = any(word in column.name.lower() for word in _LABEL_WORDS)
         return (column.distinct - column.nulls) / max(rows, 1) + (0.5 if named else 0.0)
 
     return max(_names(columns), key=fitness, default=None)
 
 
-def groups(columns: Sequence[Figures], wanted: Callable[[str], bool]) -> Figures | None:
+def group_column(
+    columns: Sequence[ColumnFigures], wanted: Callable[[str], bool]
+) -> ColumnFigures | None:
     """The column of names whose rows are followed one by one.
 
     The one that is `wanted` by name, else the first that has few.
@@ -110,18 +112,18 @@ def groups(columns: Sequence[Figures], wanted: Callable[[str], bool]) -> Figures
     return next(asked, None) or next(few, None)
 
 
-def _names(columns: Sequence[Figures]) -> list[Figures]:
+def _names(columns: Sequence[ColumnFigures]) -> list[ColumnFigures]:
     return [
         column
         for column in columns
         if column.type == "VARCHAR"
         and column.distinct > 1
         and (column.mean_chars or 0) <= _MAX_LABEL_CHARS
-        and not words(column.name) & _TIME_WORDS
+        and not name_words(column.name) & _TIME_WORDS
     ]
 
 
-def period(columns: Sequence[Figures]) -> Period | None:
+def time_columns(columns: Sequence[ColumnFigures]) -> TimeColumns | None:
     """How the rows' time is told, if it is: a date, a year (with a quarter or month), or text."""
     moment = next((column for column in columns if _MOMENTS.match(column.type)), None)
     if moment is not None:
@@ -132,19 +134,19 @@ def period(columns: Sequence[Figures]) -> Period | None:
     return _of_text(columns)
 
 
-def _of_text(columns: Sequence[Figures]) -> Period | None:
+def _of_text(columns: Sequence[ColumnFigures]) -> TimeColumns | None:
     for column in columns:
         grain = _written_grain(column.minimum or "") if column.type == "VARCHAR" else None
         if grain is None or grain != _written_grain(column.maximum or "") or column.distinct < 2:
             continue
-        if grain == "year" and not words(column.name) & _TIME_WORDS:
+        if grain == "year" and not name_words(column.name) & _TIME_WORDS:
             continue
         text = name = quoted(column.name)
         if grain == "quarter" and len(column.minimum or "") > len("Q1"):
             text = f"left({name}, 4) || '-Q' || right({name}, 1)"
         form = _WRITTEN[grain]
         known = f"CASE WHEN regexp_full_match({name}, '{form}') THEN {text} END"
-        return Period((column.name,), grain, known)
+        return TimeColumns((column.name,), grain, known)
     return None
 
 
@@ -152,7 +154,7 @@ _QUARTERS: Final = re.compile(r"^[Qq]?[1-4]$")
 _MONTHS: Final = re.compile(r"^(0?[1-9]|1[0-2])$")
 
 
-def _of_moment(moment: Figures) -> Period | None:
+def _of_moment(moment: ColumnFigures) -> TimeColumns | None:
     if moment.minimum is None or moment.maximum is None:
         return None
     # A moment as text begins with its date.
@@ -165,22 +167,22 @@ def _of_moment(moment: Figures) -> Period | None:
         grain, form = "day", "%Y-%m-%d"
     else:
         return None
-    return Period((moment.name,), grain, f"strftime({quoted(moment.name)}, '{form}')")
+    return TimeColumns((moment.name,), grain, f"strftime({quoted(moment.name)}, '{form}')")
 
 
-def _of_year(year: Figures, columns: Sequence[Figures]) -> Period | None:
+def _of_year(year: ColumnFigures, columns: Sequence[ColumnFigures]) -> TimeColumns | None:
     name = quoted(year.name)
     for column in columns:
         part = quoted(column.name)
         low, high = column.minimum or "", column.maximum or ""
-        named = words(column.name)
+        named = name_words(column.name)
         if named & {"quarter", "qtr"} and _QUARTERS.match(low) and _QUARTERS.match(high):
             text = f"{name}::VARCHAR || '-Q' || right({part}::VARCHAR, 1)"
-            return Period((year.name, column.name), "quarter", text)
+            return TimeColumns((year.name, column.name), "quarter", text)
         if "month" in named and _MONTHS.match(low) and _MONTHS.match(high):
             text = f"{name}::VARCHAR || '-' || lpad({part}::VARCHAR, 2, '0')"
-            return Period((year.name, column.name), "month", text)
-    return Period((year.name,), "year", f"{name}::VARCHAR") if year.distinct > 1 else None
+            return TimeColumns((year.name, column.name), "month", text)
+    return TimeColumns((year.name,), "year", f"{name}::VARCHAR") if year.distinct > 1 else None
 
 
 _WRITTEN: Final[dict[Grain, str]] = {
@@ -197,14 +199,14 @@ def _written_grain(text: str) -> Grain | None:
     return next((grain for grain, form in _WRITTEN.items() if re.fullmatch(form, text)), None)
 
 
-def _is_year(column: Figures) -> bool:
-    named = "year" in column.name.lower() or words(column.name) & {"yr", "fy"}
+def _is_year(column: ColumnFigures) -> bool:
+    named = "year" in column.name.lower() or name_words(column.name) & {"yr", "fy"}
     if not named or not _WHOLE.match(column.type):
         return False
     return 1000 <= int(column.minimum or 0) <= int(column.maximum or 0) <= 2999
 
 
-def _is_row_number(column: Figures, rows: int) -> bool:
+def _is_row_number(column: ColumnFigures, rows: int) -> bool:
     """Whether a column only counts the rows: whole, gapless, each once."""
     if not _WHOLE.match(column.type) or column.minimum is None or column.maximum is None:
         return False
@@ -212,7 +214,7 @@ def _is_row_number(column: Figures, rows: int) -> bool:
     return rows > _FEW_ROWS and column.nulls == 0 and span == rows == column.distinct
 
 
-def words(name: str) -> set[str]:
+def name_words(name: str) -> set[str]:
     """The words of a column's name: `orderId` and `order_id` are `order` and `id`."""
     apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
     return set(re.findall(r"[a-z]+", apart.lower()))

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Self
 
-from leadhand.tools.errors import ToolMistake
+from leadhand.tools.errors import ToolCallError
 from leadhand.tools.files.inputs import Inputs, UnreadableInput
 from leadhand.tools.files.legible import cleaned
-from leadhand.tools.sql.database import Answer, Database, RequestFailed, in_new_process
+from leadhand.tools.sql.database import Database, RequestFailed, RunRequest, in_new_process
 from leadhand.tools.sql.messages import MAX_CELL_CHARS, MAX_COLUMNS, MAX_ROWS, Row, SqlReply
 from leadhand.tools.sql.names import quoted, table_names
 
@@ -46,7 +46,7 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class BrokenFile:
+class UnloadedFile:
     """A file that is no table; `why` is half a line."""
 
     file: str
@@ -65,7 +65,7 @@ class SqlTools:
         *,
         query_timeout_s: float = 20.0,
         load_timeout_s: float = 60.0,
-        answer: Answer = in_new_process,
+        answer: RunRequest = in_new_process,
     ) -> None:
         self._inputs = inputs
         self._query_timeout_s = query_timeout_s
@@ -102,21 +102,21 @@ class SqlTools:
         aggregate, filter and order in SQL. Call `list_tables` first for the names.
         """
         if len(sql) > MAX_STATEMENT_CHARS:
-            raise ToolMistake(
+            raise ToolCallError(
                 f"the statement has {len(sql):,} of {MAX_STATEMENT_CHARS:,} characters"
             )
         if lone := re.search("[\ud800-\udfff]", sql):
-            raise ToolMistake(
+            raise ToolCallError(
                 f"character {lone.start() + 1:,} of the statement is no character but half of one "
                 f"(the lone surrogate U+{ord(lone[0]):04X}): write the statement without it"
             )
         loaded = self._tables()
         if not loaded.tables:
-            raise ToolMistake("there is no table to query: " + self.list_tables())
+            raise ToolCallError("there is no table to query: " + self.list_tables())
         try:
             return _shown(loaded.database.query(sql, timeout_s=self._query_timeout_s))
         except RequestFailed as error:
-            raise ToolMistake(f"the query has no result: {cleaned(str(error))}") from error
+            raise ToolCallError(f"the query has no result: {cleaned(str(error))}") from error
 
     @property
     def tables(self) -> tuple[Table, ...]:
@@ -124,7 +124,7 @@ class SqlTools:
         return self._tables().tables
 
     @property
-    def broken(self) -> tuple[BrokenFile, ...]:
+    def broken(self) -> tuple[UnloadedFile, ...]:
         """The files of these kinds that are no tables."""
         return self._tables().broken
 
@@ -154,7 +154,7 @@ class SqlTools:
     def _tables(self) -> "_Loaded":
         with self._loading:
             if self._closed:
-                raise ToolMistake("the tables are closed")
+                raise ToolCallError("the tables are closed")
             if self._loaded is None:
                 self._loaded = _load(self._inputs, Database(self._answer), self._load_timeout_s)
             return self._loaded
@@ -164,7 +164,7 @@ class SqlTools:
 class _Loaded:
     database: Database
     tables: tuple[Table, ...]
-    broken: tuple[BrokenFile, ...]
+    broken: tuple[UnloadedFile, ...]
 
 
 def _load(inputs: Inputs, database: Database, timeout_s: float) -> _Loaded:
@@ -172,7 +172,7 @@ def _load(inputs: Inputs, database: Database, timeout_s: float) -> _Loaded:
     names = table_names(file.name for file in files[:MAX_FILES])
     tables: list[Table] = []
     broken = [
-        BrokenFile(file.name, f"only the first {MAX_FILES} files are loaded")
+        UnloadedFile(file.name, f"only the first {MAX_FILES} files are loaded")
         for file in files[MAX_FILES:]
     ]
     for file in files[:MAX_FILES]:
@@ -183,9 +183,9 @@ def _load(inputs: Inputs, database: Database, timeout_s: float) -> _Loaded:
                     name, file.kind, source, max_bytes=MAX_FILE_BYTES, timeout_s=timeout_s
                 )
         except UnreadableInput as error:
-            broken.append(BrokenFile(file.name, error.why))
+            broken.append(UnloadedFile(file.name, error.why))
         except RequestFailed as error:
-            broken.append(BrokenFile(file.name, str(error)))
+            broken.append(UnloadedFile(file.name, str(error)))
         else:
             words = reply.get("columns", [])
             columns = map(Column, words[::2], words[1::2])

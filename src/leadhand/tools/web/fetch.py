@@ -14,7 +14,7 @@ from typing import Final
 
 import httpx2
 
-from leadhand.tools.errors import ToolMistake
+from leadhand.tools.errors import ToolCallError
 from leadhand.tools.text import size_text
 from leadhand.tools.web.addresses import is_public
 from leadhand.tools.web.settings import WebSettings
@@ -35,7 +35,7 @@ Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Fetched:
+class FetchedPage:
     """What a server answered, unpacked and not yet read."""
 
     url: str
@@ -69,8 +69,8 @@ class Fetcher:
 
     async def get(
         self, url: str, *, params: Mapping[str, str] | None = None, own_host: str | None = None
-    ) -> Fetched:
-        """What is at `url`, redirects followed; raises `ToolMistake` for all that can't be had.
+    ) -> FetchedPage:
+        """What is at `url`, redirects followed; raises `ToolCallError` for all that can't be had.
 
         `own_host`, a `host:port`, is reached wherever it is.
         """
@@ -82,34 +82,34 @@ class Fetcher:
             async with asyncio.timeout(timeout_s):
                 return await self._follow(_parsed(url, params), allowed)
         except TimeoutError:
-            raise ToolMistake(f"{_shown(url)} took longer than {timeout_s:g} s") from None
+            raise ToolCallError(f"{_shown(url)} took longer than {timeout_s:g} s") from None
         except (httpx2.HTTPError, httpx2.InvalidURL, httpx2.StreamError) as error:
             reason = str(error)[:200] or type(error).__name__
-            raise ToolMistake(f"{_shown(url)} could not be read: {reason}") from error
+            raise ToolCallError(f"{_shown(url)} could not be read: {reason}") from error
 
-    async def _follow(self, url: httpx2.URL, allowed: frozenset[str]) -> Fetched:
+    async def _follow(self, url: httpx2.URL, allowed: frozenset[str]) -> FetchedPage:
         for _ in range(MAX_REDIRECTS + 1):
             answer = await self._hop(url, await self._addresses(url, allowed))
-            if isinstance(answer, Fetched):
+            if isinstance(answer, FetchedPage):
                 return answer
             url = _parsed(str(url.join(answer)))
-        raise ToolMistake(f"{_shown(str(url))}: more than {MAX_REDIRECTS} redirects")
+        raise ToolCallError(f"{_shown(str(url))}: more than {MAX_REDIRECTS} redirects")
 
     async def _addresses(self, url: httpx2.URL, allowed: frozenset[str]) -> list[str]:
-        """Where to connect to; raises `ToolMistake` unless every address may be reached."""
+        """Where to connect to; raises `ToolCallError` unless every address may be reached."""
         host, port = url.host, _port(url)
         is_allowed = f"{host}:{port}" in allowed
         if not is_allowed and port not in _PORTS:
-            raise ToolMistake(f"port {port} is not read from: only 80 and 443 are")
+            raise ToolCallError(f"port {port} is not read from: only 80 and 443 are")
         try:
             found = await self._resolve(host, port)
         except (OSError, UnicodeError):
-            raise ToolMistake(f"there is no host {_shown(host)}: check the address") from None
+            raise ToolCallError(f"there is no host {_shown(host)}: check the address") from None
         if not found or not (is_allowed or all(map(is_public, found))):
-            raise ToolMistake(f"{_shown(host)} is not on the public internet, so it is not read")
+            raise ToolCallError(f"{_shown(host)} is not on the public internet, so it is not read")
         return list(found[:_MAX_ADDRESSES])
 
-    async def _hop(self, url: httpx2.URL, addresses: Sequence[str]) -> Fetched | str:
+    async def _hop(self, url: httpx2.URL, addresses: Sequence[str]) -> FetchedPage | str:
         """The answer of the first address that can be reached, or where it redirects to."""
         # A client for each hop: connections kept by address would be shared between names.
         async with httpx2.AsyncClient(
@@ -128,7 +128,7 @@ class Fetcher:
 
     async def _exchange(
         self, client: httpx2.AsyncClient, url: httpx2.URL, address: str
-    ) -> Fetched | str:
+    ) -> FetchedPage | str:
         pinned = url.copy_with(host=address)
         host = url.netloc.decode("ascii")
         async with client.stream(
@@ -141,13 +141,15 @@ class Fetcher:
             if response.status_code in _REDIRECTS and location is not None:
                 return location
             if response.status_code != 200:
-                raise ToolMistake(f"{_shown(str(url))} answers {response.status_code}, not a page")
+                raise ToolCallError(
+                    f"{_shown(str(url))} answers {response.status_code}, not a page"
+                )
             return await self._read(url, response)
 
-    async def _read(self, url: httpx2.URL, response: httpx2.Response) -> Fetched:
+    async def _read(self, url: httpx2.URL, response: httpx2.Response) -> FetchedPage:
         kind = response.headers.get("content-type", "").partition(";")[0].strip().lower()
         if not _is_readable(kind):
-            raise ToolMistake(
+            raise ToolCallError(
                 f"{_shown(str(url))} is {_shown(kind[:80])}: only pages, text and PDF are read"
             )
         most = self._settings.max_bytes
@@ -155,8 +157,8 @@ class Fetcher:
         async for chunk in response.aiter_bytes():
             data += chunk
             if len(data) > most:
-                raise ToolMistake(f"{_shown(str(url))} is larger than {size_text(most)}")
-        return Fetched(str(url), kind, response.charset_encoding, bytes(data))
+                raise ToolCallError(f"{_shown(str(url))} is larger than {size_text(most)}")
+        return FetchedPage(str(url), kind, response.charset_encoding, bytes(data))
 
 
 def _is_readable(kind: str) -> bool:
@@ -171,16 +173,18 @@ def _is_readable(kind: str) -> bool:
 
 def _parsed(text: str, params: Mapping[str, str] | None = None) -> httpx2.URL:
     if len(text) > MAX_URL_CHARS:
-        raise ToolMistake(f"the address is longer than {MAX_URL_CHARS:,} characters")
+        raise ToolCallError(f"the address is longer than {MAX_URL_CHARS:,} characters")
     try:
         url = httpx2.URL(text.strip())
         url = url.copy_merge_params(params) if params else url
     except (httpx2.InvalidURL, ValueError, UnicodeError):
-        raise ToolMistake(f"{_shown(text)} is not a web address") from None
+        raise ToolCallError(f"{_shown(text)} is not a web address") from None
     if url.scheme not in ("http", "https") or not url.host:
-        raise ToolMistake(f"{_shown(text)} is not read: an address begins with https:// and a host")
+        raise ToolCallError(
+            f"{_shown(text)} is not read: an address begins with https:// and a host"
+        )
     if url.userinfo:
-        raise ToolMistake("an address with a user name or password in it is not read")
+        raise ToolCallError("an address with a user name or password in it is not read")
     return url.copy_with(fragment=None)
 
 

@@ -8,14 +8,14 @@ import tempfile
 from typing import TYPE_CHECKING, Final, Literal, cast
 from urllib.parse import urlsplit, urlunsplit
 
-from leadhand.tools.errors import ToolMistake
+from leadhand.tools.errors import ToolCallError
 from leadhand.tools.files.legible import cleaned, decoded
-from leadhand.tools.files.parsing import ParserLimits, parsed
+from leadhand.tools.files.parsing import ParserLimits, parse_file
 from leadhand.tools.text import is_binary
 from leadhand.tools.web.settings import WebSettings
 
 if TYPE_CHECKING:
-    from leadhand.tools.web.fetch import Fetched, Fetcher
+    from leadhand.tools.web.fetch import FetchedPage, Fetcher
 
 PAGE_CHARS: Final = 8_000
 """How much of a page one call gives."""
@@ -46,13 +46,13 @@ class WebTools:
     async def read_page(self, url: str, offset: int = 0) -> str:
         """Read the text of a public web page or PDF, 8,000 characters from `offset` on."""
         if not self.can_read:
-            raise ToolMistake("reading web pages is switched off (LEADHAND_WEB=1 allows it)")
+            raise ToolCallError("reading web pages is switched off (LEADHAND_WEB=1 allows it)")
         if url not in self._pages:
             fetched = await self._fetcher().get(url)
             self._keep(url, await asyncio.to_thread(_page, fetched))
         address, text = self._pages[url]
         if not 0 <= offset <= len(text):
-            raise ToolMistake(f"offset {offset} is not within the {len(text):,} characters")
+            raise ToolCallError(f"offset {offset} is not within the {len(text):,} characters")
         end = min(len(text), offset + PAGE_CHARS)
         rest = f"; read on with offset={end}" if end < len(text) else ""
         return (
@@ -63,9 +63,9 @@ class WebTools:
         """Search the web: title, address and a few words of each result."""
         endpoint = self._settings.search_url
         if endpoint is None:
-            raise ToolMistake("web search is switched off (LEADHAND_SEARCH_URL allows it)")
+            raise ToolCallError("web search is switched off (LEADHAND_SEARCH_URL allows it)")
         if not query.strip() or len(query) > 400:
-            raise ToolMistake("a query has 1 to 400 characters: a few words that name the thing")
+            raise ToolCallError("a query has 1 to 400 characters: a few words that name the thing")
         parts = urlsplit(endpoint)
         port = parts.port or (443 if parts.scheme == "https" else 80)
         path = "/search" if parts.path in ("", "/") else parts.path
@@ -92,13 +92,13 @@ class WebTools:
             self._pages.pop(oldest, None)
 
 
-def _page(fetched: "Fetched") -> tuple[str, str]:
+def _page(fetched: "FetchedPage") -> tuple[str, str]:
     """Where a page is from and its text; what takes parsing is parsed in a process of its own."""
     data, cut = fetched.data, None
     if fetched.kind == "application/pdf":
         text, cut = _parsed("pdf", data)
     elif is_binary(data):
-        raise ToolMistake(f"{fetched.url} is not text")
+        raise ToolCallError(f"{fetched.url} is not text")
     else:
         text = _decoded(fetched)
         if "html" in fetched.kind or (not fetched.kind and "<html" in text[:2000].lower()):
@@ -108,17 +108,19 @@ def _page(fetched: "Fetched") -> tuple[str, str]:
 
 
 def _parsed(kind: Literal["html", "pdf"], data: bytes) -> tuple[str, str | None]:
-    """The text, and what of it is missing if anything is; raises `ToolMistake`."""
+    """The text, and what of it is missing if anything is; raises `ToolCallError`."""
     with tempfile.TemporaryFile(prefix="leadhand-page-") as copy:
         copy.write(data)
         copy.seek(0)
-        outcome = parsed(kind, copy, limits=ParserLimits(cpu_s=_PARSING_S), timeout_s=_PARSING_S)
+        outcome = parse_file(
+            kind, copy, limits=ParserLimits(cpu_s=_PARSING_S), timeout_s=_PARSING_S
+        )
     if outcome.error is not None:
-        raise ToolMistake(f"the page can't be read: {outcome.error}")
+        raise ToolCallError(f"the page can't be read: {outcome.error}")
     return "\n".join(outcome.pages), outcome.cut
 
 
-def _decoded(fetched: "Fetched") -> str:
+def _decoded(fetched: "FetchedPage") -> str:
     """The text of a page in the encoding that it names, if that is one for texts, else as UTF-8."""
     named = fetched.charset
     if named is None and (said := _CHARSET.search(fetched.data[:2000])) is not None:
@@ -136,14 +138,14 @@ _ENCODING: Final = re.compile("utf-(8|16|32)|iso8859|cp|koi8|gb|big5|shift_jis|e
 """Python's codecs that read text, and none that are slow or mean something else."""
 
 
-def _results(fetched: "Fetched") -> list[str]:
+def _results(fetched: "FetchedPage") -> list[str]:
     try:
         answer = cast("object", json.loads(fetched.data))
     except (ValueError, RecursionError):
         answer = None
     listed = cast("dict[str, object]", answer).get("results") if isinstance(answer, dict) else None
     if not isinstance(listed, list):
-        raise ToolMistake(
+        raise ToolCallError(
             "the search endpoint did not answer in JSON; whoever runs it has to allow `format=json`"
         )
     found: list[str] = []

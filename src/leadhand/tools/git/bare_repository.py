@@ -8,7 +8,7 @@ attributes take precedence over any in the reviewed trees, and what leadhand wri
 import os
 from pathlib import Path
 
-from leadhand.tools.git.found import FoundRepository
+from leadhand.tools.git.discovery import FoundRepository
 
 BIG_FILE_BYTES = 1 << 20
 """git takes anything larger for binary, so that it is neither compared nor held in memory."""
@@ -42,7 +42,7 @@ _SHA256 = "[extensions]\n\tobjectFormat = sha256\n"
 _ATTRIBUTES = "* !diff !text !eol !crlf !ident !filter !working-tree-encoding !export-subst\n"
 
 
-def borrow(found: FoundRepository, git_dir: Path) -> Path:
+def make_bare_repository(found: FoundRepository, git_dir: Path) -> Path:
     """Make `git_dir` a bare repository that reads the objects of `found`, with its refs copied."""
     git_dir = Path(os.path.abspath(git_dir))  # git runs in it, so a relative path would be wrong
     for folder in ("objects/info", "objects/pack", "refs", "info"):

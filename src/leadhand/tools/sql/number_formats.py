@@ -26,7 +26,7 @@ _SCALES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Amounts:
+class NumberFormat:
     """How a column of texts is read as numbers."""
 
     decimal: Literal[".", ","]
@@ -44,14 +44,14 @@ class Amounts:
         return f"(TRY_CAST({kept} AS DOUBLE) * {self.scale})"
 
 
-def is_no_value(text: str) -> bool:
+def is_empty_cell(text: str) -> bool:
     """Whether a cell says that it is empty."""
     return text.strip().lower() in _NO_VALUE
 
 
-def amounts(texts: Sequence[str]) -> Amounts | None:
+def number_format(texts: Sequence[str]) -> NumberFormat | None:
     """How all of `texts` are read as numbers of one unit; none where they aren't such."""
-    values = [text.strip().replace("−", "-") for text in texts if not is_no_value(text)]
+    values = [text.strip().replace("−", "-") for text in texts if not is_empty_cell(text)]
     if not values:
         return None
     for decimal, form in ((".", _ENGLISH), (",", _COMMA)):
@@ -60,5 +60,5 @@ def amounts(texts: Sequence[str]) -> Amounts | None:
         if None in found or len(units) > 1:
             continue
         unit = units.pop()
-        return Amounts("," if decimal == "," else ".", _SCALES.get(unit, 1), unit == "%")
+        return NumberFormat("," if decimal == "," else ".", _SCALES.get(unit, 1), unit == "%")
     return None

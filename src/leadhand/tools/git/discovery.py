@@ -77,7 +77,7 @@ class FoundRepository:
         return refs
 
 
-def find(folder: Path) -> FoundRepository:
+def find_repository(folder: Path) -> FoundRepository:
     """The repository that `folder` is in; `InputError` where there is none or it can't be read."""
     try:
         start = Path(os.path.abspath(folder))

@@ -47,7 +47,7 @@ class _Entry:
 Trees = Mapping[str, tuple[_Entry, ...]]
 
 
-def bounded(git_dir: Path, tree: str) -> tuple[str, tuple[tuple[str, str], ...]]:
+def limited_tree(git_dir: Path, tree: str) -> tuple[str, tuple[tuple[str, str], ...]]:
     """`tree` itself, or the id of a copy of it that git can walk, and (path, why) of what the copy
     lacks. `tree` is the id of a commit or a tree."""
     root, trees = _read(git_dir, tree)

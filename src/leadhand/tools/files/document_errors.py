@@ -4,9 +4,9 @@ Each gives `pages(stream) -> Iterator[str]` and runs in `child` only.
 """
 
 
-class Broken(Exception):
+class UnreadableDocument(Exception):
     """The file can't be read; the text is half a line that says why and what to do."""
 
 
-class Cut(Exception):
+class TruncatedDocument(Exception):
     """There is more than what was given so far; the text is half a line that says how much."""

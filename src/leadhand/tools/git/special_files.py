@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from leadhand.errors import ToolError
-from leadhand.tools.git.found import FoundRepository, read_small
+from leadhand.tools.git.discovery import FoundRepository, read_small
 
 _KINDS = (
     (stat.S_ISFIFO, "a named pipe"),
@@ -29,7 +29,7 @@ def check_object_stores(found: FoundRepository) -> None:
     for store in stores:
         for folder in _folders(store):
             for entry in _entries(folder):
-                if not entry.is_dir() and (kind := odd_kind(entry)) is not None:
+                if not entry.is_dir() and (kind := special_kind(entry)) is not None:
                     raise ToolError(
                         f"{entry.path} is {kind}: git would wait for it; "
                         "remove it, or hand in a patch with --diff"
@@ -40,7 +40,7 @@ def check_object_stores(found: FoundRepository) -> None:
                 stores.append(other)
 
 
-def odd_ignore_file(folder: Path) -> str | None:
+def special_ignore_file(folder: Path) -> str | None:
     """The path of a `.gitignore` in `folder` or below that is no regular file; `None` if all are.
 
     Folders named `.git` and links to folders are not entered, as git does not enter them.
@@ -48,14 +48,14 @@ def odd_ignore_file(folder: Path) -> str | None:
     open_folders = [os.fspath(folder)]
     while open_folders:
         for entry in _entries(open_folders.pop()):
-            if entry.name == ".gitignore" and odd_kind(entry) is not None:
+            if entry.name == ".gitignore" and special_kind(entry) is not None:
                 return os.path.relpath(entry.path, folder)
             if entry.name != ".git" and entry.is_dir(follow_symlinks=False):
                 open_folders.append(entry.path)
     return None
 
 
-def odd_kind(entry: os.DirEntry[str]) -> str | None:
+def special_kind(entry: os.DirEntry[str]) -> str | None:
     """What `entry` is, where it is neither a file nor a folder nor gone."""
     try:
         if entry.is_file():  # asks the system for links alone
