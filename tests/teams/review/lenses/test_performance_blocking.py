@@ -1,4 +1,4 @@
-"""The performance lens: what blocks the event loop, and what a loop does again and again."""
+"""What the performance lens reports about blocking calls and work that a loop repeats."""
 
 import textwrap
 from pathlib import Path

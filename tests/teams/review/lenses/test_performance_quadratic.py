@@ -1,4 +1,4 @@
-"""What the performance lens says of work that grows with the square of the data."""
+"""What the performance lens reports about quadratic work."""
 
 from pathlib import Path
 from textwrap import dedent
@@ -57,7 +57,9 @@ QUEUE = """
 
 
 class TestLists:
-    def test_a_list_that_is_only_asked_should_be_a_set(self, tmp_path: Path) -> None:
+    def test_a_list_that_is_only_used_for_membership_tests_should_be_a_set(
+        self, tmp_path: Path
+    ) -> None:
         found = only(seen(tmp_path, UNIQUE))
         assert found.rule == "performance/list-as-set"
         assert (found.line, found.evidence) == (5, "if row.key in seen:")
@@ -151,7 +153,7 @@ class TestCopies:
         assert found.rule == "performance/copied-each-pass"
         assert (found.line, found.evidence) == (4, statement)
 
-    def test_a_copy_that_the_pass_hands_on_is_left_alone(self, tmp_path: Path) -> None:
+    def test_a_copy_that_the_loop_also_uses_is_left_alone(self, tmp_path: Path) -> None:
         code = """
             def paths(parts):
                 path = []
@@ -173,7 +175,7 @@ class TestCopies:
         """
         found = only(seen(tmp_path, code))
         assert found.rule == "performance/frame-grown-in-loop"
-        assert "`pd.concat` puts another part onto `frame`" in found.message
+        assert "`pd.concat` adds a part to `frame`" in found.message
 
     def test_lists_joined_by_sum_are_found_and_numbers_are_not(self, tmp_path: Path) -> None:
         code = """
@@ -218,7 +220,9 @@ class TestChange:
             ("b.py", "it does not parse as Python"),
         ]
 
-    def test_code_nested_without_end_does_not_lose_the_other_files(self, tmp_path: Path) -> None:
+    def test_deeply_nested_code_does_not_stop_the_review_of_other_files(
+        self, tmp_path: Path
+    ) -> None:
         """Reviewed code is hostile: one file must not take the others down."""
         deep = "def f(x):\n    q = []\n    q.append(x)\n    while q:\n        q.pop(0)\n"
         deep += f"    return {'(' * 5000}x{')' * 5000}\n"

@@ -1,6 +1,6 @@
-"""The performance lens: what blocks, repeats or grows with the square, on lines the change adds.
+"""The performance lens: blocking calls, repeated work and quadratic work on lines the change adds.
 
-It reasons from the code of one file; nothing is measured and nothing is run. Tests are left alone.
+It reasons from the code of one file; it measures nothing and runs nothing. Tests are skipped.
 """
 
 from collections.abc import Iterator, Sequence
@@ -33,13 +33,13 @@ def review(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
             why = "only a patch was given, not the whole file"
             yield NotAssessed(lens="performance", path=file.path, why=why)
             continue
-        yield from _seen(file)
+        yield from _check(file)
 
 
-def _seen(file: ChangedFile) -> Iterator[Seen]:
-    """What the checks see in one file; the tree is made only where one asks for it."""
-    asking = [check for check in _CHECKS if check.relevant(file)]
-    if not asking:
+def _check(file: ChangedFile) -> Iterator[Seen]:
+    """The findings of all checks in one file, which is parsed only if a check is relevant."""
+    checks = [check for check in _CHECKS if check.relevant(file)]
+    if not checks:
         return
     if file.head_tree is None:
         yield NotAssessed(lens="performance", path=file.path, why="it does not parse as Python")
@@ -47,13 +47,10 @@ def _seen(file: ChangedFile) -> Iterator[Seen]:
     found: list[Finding] = []
     try:
         tree = Tree(file.head_tree)
-        for check in asking:
-            for rule, node, message, instead in check.find(file, tree):
+        for check in checks:
+            for rule, node, message in check.find(file, tree):
                 line = line_of(node)
-                one = finding(rule, file, line, line, message)
-                found.append(
-                    one if instead is None else one.model_copy(update={"suggestion": instead})
-                )
+                found.append(finding(rule, file, line, line, message))
     except RecursionError:
         yield NotAssessed(lens="performance", path=file.path, why="its code is nested too deeply")
     yield from sorted(found, key=lambda one: (one.line, one.rule))

@@ -1,17 +1,18 @@
-"""Calls that stop the whole event loop while they wait.
+"""Calls that block the event loop while they wait.
 
-Only functions that are known by their import to wait for the network, a process, a clock or a
-person, called right in an `async def`. Reading a file is left alone: it is seldom what hurts.
+Covers functions that wait for the network, a process, a clock or a person, identified by their
+import and called directly in an `async def`. Reading a file is not reported: it is rarely slow.
 """
 
 import ast
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from leadhand.teams.review.change import ChangedFile
 from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.bugs.trees import Tree, dotted, word_set
-from leadhand.teams.review.lenses.performance.scopes import local_value, origins, resolved
+from leadhand.teams.review.lenses.performance.bindings import full_name, import_origins, local_value
 
 RULE = LensRule(
     id="performance/blocking-call-in-async",
@@ -22,7 +23,7 @@ RULE = LensRule(
 )
 RULES = (RULE,)
 
-_INSTEAD = {
+_FIXES = {
     "time.sleep": "Use `await asyncio.sleep(...)`.",
     "subprocess": "Use `await asyncio.create_subprocess_exec(...)`, or `asyncio.to_thread`.",
     "requests": "Use an asynchronous client, or run it with `asyncio.to_thread`.",
@@ -52,57 +53,56 @@ _RENAMED = re.compile(
 
 
 def relevant(file: ChangedFile) -> bool:
-    """Whether the added lines can hold such a call, judged by their text."""
+    """Whether the added lines may hold such a call, judged by their text."""
     if "async def" not in file.head:
         return False
     return any(map(_TRIGGER.search, file.added.values())) or bool(_RENAMED.search(file.head))
 
 
-def find(file: ChangedFile, tree: Tree) -> Iterator[tuple[LensRule, ast.AST, str, str | None]]:
-    """The blocking calls on added lines: rule, node, what to say, what to do instead."""
-    known = origins(tree)
+def find(file: ChangedFile, tree: Tree) -> Iterator[tuple[LensRule, ast.AST, str]]:
+    """(rule with the fix for this call, node, message) of the blocking calls on added lines."""
+    known = import_origins(tree)
     defined = {node.name for node in tree.nodes(ast.FunctionDef)}
     for node in tree.nodes(ast.Call):
         if not file.touches(node.lineno) or not _in_coroutine(tree, node):
             continue
         name = _blocking(tree, node, known)
-        if name is None and dotted(node.func) == "input" and not {"input"} & (defined | set(known)):
-            function = tree.enclosing_function(node)
-            name = "input" if getattr(function, "name", "") != "main" else None
-        if name is None:
-            continue
-        function = tree.enclosing_function(node)
-        instead = next((fix for start, fix in _INSTEAD.items() if name.startswith(start)), None)
-        where = getattr(function, "name", "")
-        yield RULE, node, f"`{name}` blocks inside the coroutine function `{where}`.", instead
+        where = getattr(tree.enclosing_function(node), "name", "")
+        builtin = dotted(node.func) == "input" and "input" not in defined | set(known)
+        if name is None and builtin and where != "main":
+            name = "input"
+        if name is not None:
+            fix = next((text for start, text in _FIXES.items() if name.startswith(start)), RULE.fix)
+            message = f"`{name}` blocks inside the coroutine function `{where}`."
+            yield replace(RULE, fix=fix), node, message
 
 
 def _in_coroutine(tree: Tree, node: ast.Call) -> bool:
-    """Whether the call runs right in an `async def`, and is not awaited."""
+    """Whether the call is directly in an `async def` and not awaited."""
     return isinstance(tree.enclosing_function(node), ast.AsyncFunctionDef) and not isinstance(
         tree.parent(node), ast.Await
     )
 
 
 def _blocking(tree: Tree, node: ast.Call, known: dict[str, str]) -> str | None:
-    """The full name of the blocking function that is called, or none."""
-    name = resolved(dotted(node.func), known)
+    """The full name of the blocking function that is called, or `None`."""
+    name = full_name(dotted(node.func), known)
     if name in _BLOCKING:
-        brief = node.args[0] if node.args else None
-        short = isinstance(brief, ast.Constant) and brief.value == 0
-        return None if name == "time.sleep" and short else name
+        delay = node.args[0] if node.args else None
+        no_delay = isinstance(delay, ast.Constant) and delay.value == 0
+        return None if name == "time.sleep" and no_delay else name
     if isinstance(node.func, ast.Attribute) and node.func.attr in _VERBS:
         owner = node.func.value
         if isinstance(owner, ast.Name):
-            made = local_value(tree, node, owner.id) or _entered(tree, node, owner.id)
-            kind = resolved(dotted(made.func), known) if isinstance(made, ast.Call) else None
+            value = local_value(tree, node, owner.id) or _with_value(tree, node, owner.id)
+            kind = full_name(dotted(value.func), known) if isinstance(value, ast.Call) else None
             if kind in _SESSIONS:
                 return f"{kind}().{node.func.attr}"
     return None
 
 
-def _entered(tree: Tree, node: ast.AST, name: str) -> ast.expr | None:
-    """What `with ... as name` around `node` enters."""
+def _with_value(tree: Tree, node: ast.AST, name: str) -> ast.expr | None:
+    """The context manager that a `with ... as name` around `node` enters."""
     for up in tree.ancestors(node):
         if isinstance(up, ast.With):
             for item in up.items:

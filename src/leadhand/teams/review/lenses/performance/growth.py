@@ -1,11 +1,11 @@
-"""A hit of the quadratic checks, and what makes a name grow in a loop that may be long."""
+"""What the checks for quadratic work share: a hit, long loops, and what makes a list grow."""
 
 import ast
 from dataclasses import dataclass
 
 from leadhand.teams.review.lens import LensRule
-from leadhand.teams.review.lenses.performance.loops import Loop, around
-from leadhand.teams.review.lenses.performance.source import IndexedTree
+from leadhand.teams.review.lenses.performance.indexed_tree import IndexedTree
+from leadhand.teams.review.lenses.performance.loops import Loop, enclosing_loops
 
 FAMILY = "performance/quadratic"
 
@@ -13,34 +13,31 @@ _GROWS = frozenset(("append", "extend", "insert"))
 
 
 @dataclass(frozen=True, slots=True)
-class GrowthHit:
+class QuadraticHit:
     """Quadratic work in one place."""
 
     rule: LensRule
     node: ast.expr | ast.stmt
     message: str
     growth: ast.expr | ast.stmt | None = None
-    """What makes the list longer, where that is elsewhere."""
+    """What makes the list longer, if that is another node."""
 
     @property
     def key(self) -> tuple[str, str]:
-        """The same for the same work in another version of the file."""
+        """Identifies the same work in another version of the file."""
         return self.rule.id, ast.unparse(self.node)
 
 
 def long_loop(source: IndexedTree, node: ast.AST, name: str) -> Loop | None:
-    """The loop of the function that repeats `node` and neither is short nor binds `name` anew."""
-    for loop in around(source, node):
-        if loop.few or loop.at_most_once:
-            continue
-        if not _rebound(loop, name):
-            return loop
-        return None
+    """The innermost loop around `node` that may be long, unless it rebinds `name`."""
+    for loop in enclosing_loops(source, node):
+        if not loop.is_short and not loop.runs_at_most_once:
+            return None if _rebinds(loop, name) else loop
     return None
 
 
 def growth_of(loop: Loop, name: str) -> ast.expr | ast.stmt | None:
-    """What makes the list `name` longer in a pass of the loop."""
+    """What makes the list `name` longer in an iteration of the loop."""
     for node in loop.inside:
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Name(id=of), attr=how)) if (
@@ -54,8 +51,8 @@ def growth_of(loop: Loop, name: str) -> ast.expr | ast.stmt | None:
     return None
 
 
-def _rebound(loop: Loop, name: str) -> bool:
-    """Whether a pass starts `name` afresh, other than from its own value."""
+def _rebinds(loop: Loop, name: str) -> bool:
+    """Whether an iteration gives `name` a new value that does not depend on the old one."""
     for node in loop.inside:
         if (
             isinstance(node, ast.Name)

@@ -1,8 +1,8 @@
-"""Work in a loop that gives the same in every round, and queries made one by one.
+"""Slow calls that a loop repeats with the same result, and one query per row.
 
-Only calls that are known to be slow: connections, requests, whole files, queries. Compiling a
-constant pattern is left alone, since `re` keeps compiled patterns. Loops that repeat on purpose
-(retries, polls, measurements) are left alone, too.
+Covers calls that are known to be slow: connections, requests, whole files, queries. Compiling a
+constant pattern is not reported, since `re` caches compiled patterns, nor are loops that repeat on
+purpose (retries, polls, measurements).
 """
 
 import ast
@@ -19,20 +19,20 @@ from leadhand.teams.review.lenses.bugs.trees import (
     walk_scope,
     word_set,
 )
-from leadhand.teams.review.lenses.performance.scopes import (
+from leadhand.teams.review.lenses.performance.bindings import (
+    assigned_names,
+    enclosing_loop,
+    full_name,
+    import_origins,
+    is_short,
     local_value,
-    loop_around,
-    origins,
-    resolved,
-    small,
-    stored,
 )
 
 REPEATED = LensRule(
     id="performance/same-call-every-round",
     family="performance/loop-invariant",
     severity="warning",
-    why="Nothing in it depends on the loop, so the same slow work is done again in every round.",
+    why="Nothing in it depends on the loop, so every iteration repeats the same slow work.",
     fix="Do it once before the loop.",
 )
 PER_ROW = LensRule(
@@ -40,7 +40,7 @@ PER_ROW = LensRule(
     family="performance/loop-invariant",
     severity="warning",
     why="The number of queries grows with the number of rows.",
-    fix="Fetch all of them with one query before the loop, or join.",
+    fix="Fetch all rows with one query before the loop, or use a join.",
 )
 RULES = (REPEATED, PER_ROW)
 
@@ -67,13 +67,13 @@ _FINAL = word_set("get first last count exists latest earliest aggregate")
 
 
 def relevant(file: ChangedFile) -> bool:
-    """Whether the added lines can hold such a call, judged by their text."""
+    """Whether the added lines may hold such a call, judged by their text."""
     return "for " in file.head and any(map(_TRIGGER.search, file.added.values()))
 
 
-def find(file: ChangedFile, tree: Tree) -> Iterator[tuple[LensRule, ast.AST, str, str | None]]:
-    """The calls on added lines: rule, node, what to say, and no other advice than the rule's."""
-    known = origins(tree)
+def find(file: ChangedFile, tree: Tree) -> Iterator[tuple[LensRule, ast.AST, str]]:
+    """(rule, node, message) of the slow calls in loops on added lines."""
+    known = import_origins(tree)
     for node in tree.nodes(ast.Call):
         if not file.touches(node.lineno):
             continue
@@ -81,22 +81,23 @@ def find(file: ChangedFile, tree: Tree) -> Iterator[tuple[LensRule, ast.AST, str
         query = _query(node)
         if name is None and query is None:
             continue
-        loop = loop_around(tree, node)
-        if not isinstance(loop, ast.For) or small(loop.iter):
+        loop = enclosing_loop(tree, node)
+        if not isinstance(loop, ast.For) or is_short(loop.iter):
             continue
-        if name is not None and _invariant(tree, node, loop):
-            message = f"`{name}` is called in every round of the loop in line {loop.lineno}."
-            yield REPEATED, node, message, None
-        elif query is not None and _per_row(tree, node, loop):
-            message = f"`{query}` runs a query for each row of the loop in line {loop.lineno}."
-            yield PER_ROW, node, message, None
+        if name is not None and _is_invariant(tree, node, loop):
+            message = f"`{name}` is called in every iteration of the loop on line {loop.lineno}."
+            yield REPEATED, node, message
+        elif query is not None and _is_per_row(tree, node, loop):
+            message = f"`{query}` runs a query for each row of the loop on line {loop.lineno}."
+            yield PER_ROW, node, message
 
 
 def _slow(node: ast.Call, known: dict[str, str]) -> str | None:
+    """The full name of the slow function that is called, or `None`."""
     name = dotted(node.func)
     if name == "open" and "open" not in known:
         return "open" if _reads(node) else None
-    full = resolved(name, known)
+    full = full_name(name, known)
     return full if full in _SLOW else None
 
 
@@ -110,25 +111,28 @@ def _reads(node: ast.Call) -> bool:
     )
 
 
-def _invariant(tree: Tree, node: ast.Call, loop: ast.For) -> bool:
-    """Whether the call gives the same in every round, and the rounds are not repeats on purpose."""
-    changing = stored(loop)
-    first = {name.split(".", 1)[0] for name in changing}
+def _is_invariant(tree: Tree, node: ast.Call, loop: ast.For) -> bool:
+    """Whether every iteration makes the same call, and not on purpose."""
+    changing = {name.split(".", 1)[0] for name in assigned_names(loop)}
     for below in walk_scope([*node.args, *(one.value for one in node.keywords)]):
         if isinstance(below, ast.Call | ast.Await | ast.Yield | ast.NamedExpr | ast.Starred):
             return False
-        if isinstance(below, ast.Name) and below.id in first:
+        if isinstance(below, ast.Name) and below.id in changing:
             return False
-    names = {one.id for one in walk_scope(loop.target) if isinstance(one, ast.Name)}
+    targets = _targets(loop)
     used = any(
-        isinstance(one, ast.Name) and one.id in names and isinstance(one.ctx, ast.Load)
+        isinstance(one, ast.Name) and one.id in targets and isinstance(one.ctx, ast.Load)
         for one in walk_scope(loop.body)
     )
-    return used and not _purposeful(tree, node, loop)
+    return used and not _repeats_on_purpose(tree, node, loop)
 
 
-def _purposeful(tree: Tree, node: ast.AST, loop: ast.For) -> bool:
-    """Whether the loop retries, polls, ends early, or changes what the call looks at."""
+def _targets(loop: ast.For) -> set[str]:
+    return {one.id for one in walk_scope(loop.target) if isinstance(one, ast.Name)}
+
+
+def _repeats_on_purpose(tree: Tree, node: ast.AST, loop: ast.For) -> bool:
+    """Whether the loop retries, polls, ends early, or changes what the call reads."""
     for up in tree.ancestors(node):
         if up is loop:
             break
@@ -145,7 +149,7 @@ def _purposeful(tree: Tree, node: ast.AST, loop: ast.For) -> bool:
 
 
 def _query(node: ast.Call) -> str | None:
-    """The words of a call that runs a Django query at once, as in `Book.objects.get`, or none."""
+    """The name of a call that runs a Django query, such as `Book.objects.get`, or `None`."""
     if not isinstance(node.func, ast.Attribute) or node.func.attr not in _FINAL:
         return None
     inner: ast.AST = node.func.value
@@ -157,10 +161,10 @@ def _query(node: ast.Call) -> str | None:
     return f"{name}.{node.func.attr}"
 
 
-def _per_row(tree: Tree, node: ast.Call, loop: ast.For) -> bool:
-    """Whether the loop goes through the rows of a query and the call depends on the row."""
-    names = {one.id for one in walk_scope(loop.target) if isinstance(one, ast.Name)}
-    depends = any(isinstance(one, ast.Name) and one.id in names for one in ast.walk(node))
+def _is_per_row(tree: Tree, node: ast.Call, loop: ast.For) -> bool:
+    """Whether the loop iterates over the rows of a query and the call depends on the row."""
+    targets = _targets(loop)
+    depends = any(isinstance(one, ast.Name) and one.id in targets for one in ast.walk(node))
     if not depends or any(isinstance(one, ast.Break | ast.Return) for one in walk_scope(loop.body)):
         return False
     rows: ast.expr | None = loop.iter

@@ -1,6 +1,6 @@
-"""Loops: what runs anew in each pass, and which of them have only a handful of passes.
+"""Loops: which parts run in every iteration, and which loops have only a few iterations.
 
-Only reads the tree; whether something in a loop is slow is for others to say.
+Only reads the tree; it does not decide what is slow.
 """
 
 import ast
@@ -8,27 +8,16 @@ import functools
 import re
 from collections.abc import Iterator
 
-from leadhand.teams.review.lenses.bugs.trees import SCOPES, dotted, walk_scope
-from leadhand.teams.review.lenses.performance.source import IndexedTree
+from leadhand.teams.review.lenses.bugs.trees import SCOPES, walk_scope, word_set
+from leadhand.teams.review.lenses.performance.indexed_tree import IndexedTree
 
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_FEW = 64
-"""A loop that is written out with at most so many items is not worth a word."""
+_MAX_SHORT = 64
+"""A loop over a literal of at most this many items is short."""
 _CONSTANT = re.compile(r"_?[A-Z][A-Z0-9_]*\Z")
-_WRAPPERS = frozenset(
-    (
-        "enumerate",
-        "reversed",
-        "sorted",
-        "zip",
-        "list",
-        "tuple",
-        "set",
-        "iter",
-        "frozenset",
-    )
-)
-_OF_MAPPING = frozenset(("items", "keys", "values"))
+_WRAPPERS = word_set("enumerate reversed sorted zip list tuple set iter frozenset")
+_OF_MAPPING = word_set("items keys values")
+_GROWS = word_set("append extend insert update add setdefault")
 
 
 class Loop:
@@ -40,7 +29,7 @@ class Loop:
 
     @functools.cached_property
     def clauses(self) -> list[tuple[ast.expr, ast.expr]]:
-        """The (target, iterable) pairs; none for a `while`."""
+        """The (target, iterable) pairs; empty for a `while`."""
         node = self.node
         if isinstance(node, ast.For | ast.AsyncFor):
             return [(node.target, node.iter)]
@@ -50,7 +39,7 @@ class Loop:
 
     @functools.cached_property
     def repeated(self) -> list[ast.AST]:
-        """The parts that run in each pass."""
+        """The parts that run in every iteration."""
         node = self.node
         if isinstance(node, ast.For | ast.AsyncFor):
             return list[ast.AST](node.body)
@@ -64,7 +53,7 @@ class Loop:
 
     @functools.cached_property
     def inside(self) -> list[ast.AST]:
-        """Every node of the parts that run in each pass, inner functions left out."""
+        """Every node of the parts that run in every iteration, without inner functions."""
         return list(walk_scope(self.repeated))
 
     @functools.cached_property
@@ -78,40 +67,39 @@ class Loop:
         )
 
     @functools.cached_property
-    def few(self) -> bool:
-        """Whether it can be read off the code that there is only a handful of passes."""
-        return bool(self.clauses) and any(self._short(each) for _, each in self.clauses)
+    def is_short(self) -> bool:
+        """Whether the code shows that there are only a few iterations."""
+        return any(self._is_short(iterable) for _, iterable in self.clauses)
 
     @functools.cached_property
-    def at_most_once(self) -> bool:
-        """Whether every pass ends the loop."""
+    def runs_at_most_once(self) -> bool:
+        """Whether every iteration ends the loop."""
         return isinstance(self.node, ast.For | ast.AsyncFor | ast.While) and any(
             isinstance(one, ast.Break | ast.Return | ast.Raise) for one in self.node.body
         )
 
-    def _short(self, each: ast.expr, depth: int = 0) -> bool:
-        """Whether an iterable has only a handful of items, as far as one can see."""
+    def _is_short(self, iterable: ast.expr, depth: int = 0) -> bool:
+        """Whether the code shows that an iterable has only a few items."""
         if depth > 4:
             return False
-        match each:
+        match iterable:
             case ast.List(elts=items) | ast.Tuple(elts=items) | ast.Set(elts=items):
-                return len(items) <= _FEW and not any(isinstance(i, ast.Starred) for i in items)
+                starred = any(isinstance(item, ast.Starred) for item in items)
+                return len(items) <= _MAX_SHORT and not starred
             case ast.Dict(keys=keys):
-                return len(keys) <= _FEW and None not in keys
+                return len(keys) <= _MAX_SHORT and None not in keys
             case ast.Constant():
                 return True
             case ast.Call(func=ast.Name(id="range"), args=args):
-                return all(_number(one) for one in args)
+                return all(_is_small_number(one) for one in args)
             case ast.Call(func=ast.Name(id=name), args=args) if name in _WRAPPERS:
-                return any(self._short(one, depth + 1) for one in args)
+                return any(self._is_short(one, depth + 1) for one in args)
             case ast.Call(func=ast.Attribute(value=of, attr=name)) if name in _OF_MAPPING:
-                return self._short(of, depth + 1)
-            case ast.Name(id=name) if _CONSTANT.match(name):
-                return True
-            case ast.Attribute(attr=name) if _CONSTANT.match(name):
+                return self._is_short(of, depth + 1)
+            case ast.Name(id=name) | ast.Attribute(attr=name) if _CONSTANT.match(name):
                 return True
             case ast.Name(id=name):
-                scope = self.source.tree.enclosing_scope(each)
+                scope = self.source.tree.enclosing_scope(iterable)
                 values = self.source.values(name, scope)
                 if not values and scope is not self.source.tree.module:
                     values = self.source.values(name, self.source.tree.module)
@@ -119,27 +107,24 @@ class Loop:
                 return (
                     bool(known)
                     and len(known) == len(values)
-                    and all(self._literal(value) for value in known)
-                    and not self._grown(name, scope)
+                    and all(self._is_short_literal(value) for value in known)
+                    and not self._grows(name, scope)
                 )
             case _:
                 return False
 
-    def _literal(self, value: ast.expr) -> bool:
-        """Whether a value is written out with a handful of items, but not an empty start."""
+    def _is_short_literal(self, value: ast.expr) -> bool:
+        """Whether a value is a literal with a few items; an empty one may grow."""
         filled = getattr(value, "elts", None) or getattr(value, "keys", None)
-        return bool(filled) and self._short(value, 4)
+        return bool(filled) and self._is_short(value, 4)
 
-    def _grown(self, name: str, scope: ast.AST) -> bool:
-        return any(
-            isinstance(parent := self.source.tree.parent(use), ast.Attribute)
-            and parent.attr in ("append", "extend", "insert", "update", "add", "setdefault")
-            for use in self.source.uses(name, scope)
-        )
+    def _grows(self, name: str, scope: ast.AST) -> bool:
+        parents = (self.source.tree.parent(use) for use in self.source.uses(name, scope))
+        return any(isinstance(one, ast.Attribute) and one.attr in _GROWS for one in parents)
 
 
-def around(source: IndexedTree, node: ast.AST) -> Iterator[Loop]:
-    """The loops of the same function in which `node` runs in each pass, innermost first."""
+def enclosing_loops(source: IndexedTree, node: ast.AST) -> Iterator[Loop]:
+    """The loops of the same function that run `node` in every iteration, innermost first."""
     below = node
     for up in source.tree.ancestors(node):
         if isinstance(up, SCOPES):
@@ -161,24 +146,19 @@ def around(source: IndexedTree, node: ast.AST) -> Iterator[Loop]:
         below = up
 
 
-def _number(node: ast.expr) -> bool:
+def _is_small_number(node: ast.expr) -> bool:
     match node:
         case ast.Constant(value=int() as value):
-            return abs(value) <= _FEW
+            return abs(value) <= _MAX_SHORT
         case ast.UnaryOp(operand=operand):
-            return _number(operand)
+            return _is_small_number(operand)
         case ast.Name(id=name) | ast.Attribute(attr=name):
             return _CONSTANT.match(name) is not None
         case _:
             return False
 
 
-def shown(node: ast.expr) -> str:
-    """An expression as a message quotes it."""
+def shortened(node: ast.expr) -> str:
+    """The code of an expression, cut to 60 characters."""
     text = ast.unparse(node)
     return text if len(text) <= 60 else f"{text[:57]}..."
-
-
-def named(node: ast.expr) -> str:
-    """`name` or `self.name` that an expression is, else empty."""
-    return dotted(node) or ""

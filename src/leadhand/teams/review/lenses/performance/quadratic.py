@@ -1,6 +1,6 @@
-"""Work that grows with the square of the data, where the change brings it in.
+"""Quadratic work that the change introduces.
 
-What was as slow before the change is left out, moved and indented code too.
+Code that was as slow before is not reported, even if the change moves or indents it.
 """
 
 import ast
@@ -12,8 +12,8 @@ from leadhand.teams.review.change import ChangedFile
 from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.bugs.trees import Tree
 from leadhand.teams.review.lenses.performance import copies, lists
-from leadhand.teams.review.lenses.performance.growth import GrowthHit
-from leadhand.teams.review.lenses.performance.source import IndexedTree
+from leadhand.teams.review.lenses.performance.growth import QuadraticHit
+from leadhand.teams.review.lenses.performance.indexed_tree import IndexedTree
 
 RULES: tuple[LensRule, ...] = (*lists.RULES, *copies.RULES)
 
@@ -33,7 +33,7 @@ _SUMMED = re.compile(r",\s{0,80}(?:\[\]|\(\)),?\s{0,80}\)")
 
 
 def relevant(file: ChangedFile) -> bool:
-    """Whether the text of a file may have something for the check, near what the change adds."""
+    """Whether the text of a file may hold quadratic work that involves an added line."""
     text, added = file.head, "\n".join(file.added.values())
     if "sum(" in text and _SUMMED.search(added):
         return True
@@ -51,8 +51,8 @@ def relevant(file: ChangedFile) -> bool:
     return bool(names) and not names.isdisjoint(_WORD.findall(added))
 
 
-def find(file: ChangedFile, tree: Tree) -> Iterator[tuple[LensRule, ast.AST, str, str | None]]:
-    """What the change makes quadratic: rule, node, what to say, and no other advice."""
+def find(file: ChangedFile, tree: Tree) -> Iterator[tuple[LensRule, ast.AST, str]]:
+    """(rule, node, message) of the quadratic work that the change introduces."""
     found = list(_hits(IndexedTree(tree)))
     placed = [(hit, at) for hit in found if (at := _place(file, hit)) is not None]
     if not placed:
@@ -64,17 +64,14 @@ def find(file: ChangedFile, tree: Tree) -> Iterator[tuple[LensRule, ast.AST, str
     for hit, node in placed:
         before[hit.key] -= 1
         if before[hit.key] < 0:
-            yield hit.rule, node, hit.message, None
+            yield hit.rule, node, hit.message
 
 
-def _place(file: ChangedFile, hit: GrowthHit) -> ast.AST | None:
-    """The part of a hit that the change adds, or none."""
-    return next(
-        (one for one in (hit.node, hit.growth) if one and file.touches(one.lineno)),
-        None,
-    )
+def _place(file: ChangedFile, hit: QuadraticHit) -> ast.AST | None:
+    """The part of a hit that the change adds, or `None`."""
+    return next((one for one in (hit.node, hit.growth) if one and file.touches(one.lineno)), None)
 
 
-def _hits(source: IndexedTree) -> Iterator[GrowthHit]:
+def _hits(source: IndexedTree) -> Iterator[QuadraticHit]:
     yield from lists.hits(source)
     yield from copies.hits(source)

@@ -1,6 +1,6 @@
-"""The names of one version of a file: where each is bound, to what, and who mentions it.
+"""A syntax tree with an index of its names: where each is bound, to what, and where it is used.
 
-Only reads the tree, and only as far as somebody asks for a name.
+The index is built only when a check asks for a name.
 """
 
 import ast
@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from leadhand.teams.review.lenses.bugs.trees import FUNCTIONS, Tree, dotted
-from leadhand.teams.review.lenses.performance.scopes import origins, resolved
+from leadhand.teams.review.lenses.performance.bindings import full_name, import_origins
 
 
 class IndexedTree:
@@ -19,13 +19,13 @@ class IndexedTree:
         self.tree = tree
 
     def imported(self, node: ast.expr) -> str | None:
-        """The full dotted name of what a call's function is, where an import binds it."""
-        return resolved(dotted(node), self._origins)
+        """The full dotted name of `node` if an import binds it, else `None`."""
+        return full_name(dotted(node), self._origins)
 
     def values(self, name: str, scope: ast.AST) -> list[ast.expr | None]:
-        """What `name` is bound to in `scope` itself; none for a binding without an expression.
+        """What `name` is bound to in `scope` itself; `None` for a binding without an expression.
 
-        `name += more` is a change of the value, not a binding.
+        `name += more` changes the value and does not count as a binding.
         """
         stores = (use for use in self._mentions[name] if isinstance(use.ctx, ast.Store))
         found = [
@@ -38,14 +38,14 @@ class IndexedTree:
         return [*found, *(None for _ in others)]
 
     def uses(self, name: str, scope: ast.AST) -> Iterator[ast.Name]:
-        """Every mention of `name` in `scope` or in scopes below."""
+        """Every mention of `name` in `scope` and the scopes inside it."""
         for node in self._mentions[name]:
             if scope is self.tree.module or any(up is scope for up in self.tree.ancestors(node)):
                 yield node
 
     @functools.cached_property
     def _origins(self) -> dict[str, str]:
-        return origins(self.tree)
+        return import_origins(self.tree)
 
     @functools.cached_property
     def _mentions(self) -> defaultdict[str, list[ast.Name]]:
@@ -56,7 +56,7 @@ class IndexedTree:
 
     @functools.cached_property
     def _others(self) -> defaultdict[str, list[ast.AST]]:
-        """Parameters, functions and classes by name."""
+        """Parameters, functions, classes and outer names (`global`, `nonlocal`) by name."""
         others: defaultdict[str, list[ast.AST]] = defaultdict(list)
         for argument in self.tree.nodes(ast.arg):
             others[argument.arg].append(argument)
@@ -69,7 +69,7 @@ class IndexedTree:
         return others
 
     def _bound(self, target: ast.expr) -> ast.expr | None:
-        """The expression whose whole value a target gets, or none."""
+        """The expression whose whole value a target gets, or `None`."""
         match self.tree.parent(target):
             case ast.Assign(targets=targets, value=value) if any(one is target for one in targets):
                 return value

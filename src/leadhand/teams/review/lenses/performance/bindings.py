@@ -1,4 +1,4 @@
-"""What names mean in a file and what a loop leaves alone: the ground of the performance checks."""
+"""What names are bound to in a file: imports, local values, and names that a loop assigns."""
 
 import ast
 
@@ -14,10 +14,10 @@ from leadhand.teams.review.lenses.bugs.trees import (
 )
 
 
-def origins(tree: Tree) -> dict[str, str]:
-    """Local name -> dotted name of what an import binds to it, where nothing else binds it."""
+def import_origins(tree: Tree) -> dict[str, str]:
+    """Local name -> dotted name of what an import binds to it, if nothing else binds it."""
     found: dict[str, str] = {}
-    doubtful: set[str] = set()
+    ambiguous: set[str] = set()
     for node in (*tree.nodes(ast.Import), *tree.nodes(ast.ImportFrom)):
         for alias in node.names:
             local = alias.asname or alias.name.split(".", 1)[0]
@@ -26,22 +26,22 @@ def origins(tree: Tree) -> dict[str, str]:
             else:
                 origin = f"{'.' * node.level}{node.module or ''}.{alias.name}"
             if found.setdefault(local, origin) != origin:
-                doubtful.add(local)
-    doubtful |= {node.id for node in tree.nodes(ast.Name) if isinstance(node.ctx, ast.Store)}
-    doubtful |= {node.arg for node in tree.nodes(ast.arg)}
-    return {local: origin for local, origin in found.items() if local not in doubtful}
+                ambiguous.add(local)
+    ambiguous |= {node.id for node in tree.nodes(ast.Name) if isinstance(node.ctx, ast.Store)}
+    ambiguous |= {node.arg for node in tree.nodes(ast.arg)}
+    return {local: origin for local, origin in found.items() if local not in ambiguous}
 
 
-def resolved(name: str | None, known: dict[str, str]) -> str | None:
-    """The dotted name behind a local dotted name: `sp.run` is `subprocess.run`; else none."""
+def full_name(name: str | None, known: dict[str, str]) -> str | None:
+    """The full name behind a local dotted name (`sp.run` is `subprocess.run`), or `None`."""
     if name is None:
         return None
     first, dot, rest = name.partition(".")
     return f"{known[first]}{dot}{rest}" if first in known else None
 
 
-def loop_around(tree: Tree, node: ast.AST) -> ast.For | ast.AsyncFor | ast.While | None:
-    """The innermost loop whose body runs `node` once a round, in the same function."""
+def enclosing_loop(tree: Tree, node: ast.AST) -> ast.For | ast.AsyncFor | ast.While | None:
+    """The innermost loop of the same function whose body holds `node`."""
     below = node
     for up in tree.ancestors(node):
         if isinstance(up, SCOPES):
@@ -52,8 +52,8 @@ def loop_around(tree: Tree, node: ast.AST) -> ast.For | ast.AsyncFor | ast.While
     return None
 
 
-def stored(loop: ast.AST) -> set[str]:
-    """The names (dotted, too) that a round of the loop may give another value."""
+def assigned_names(loop: ast.AST) -> set[str]:
+    """The names, also dotted ones, to which an iteration of the loop may assign."""
     found: set[str] = set()
     for node in walk_scope(child_nodes(loop)):
         if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and not isinstance(
@@ -67,7 +67,7 @@ def stored(loop: ast.AST) -> set[str]:
 
 
 def local_value(tree: Tree, node: ast.AST, name: str) -> ast.expr | None:
-    """The one value that the function around `node` gives `name` before it; none if unclear."""
+    """The only value that the function around `node` assigns to `name`; `None` if unclear."""
     scope = tree.enclosing_scope(node)
     if isinstance(scope, (*FUNCTIONS, ast.Lambda)) and name in {
         argument.arg for argument in parameters(scope)
@@ -86,13 +86,13 @@ def local_value(tree: Tree, node: ast.AST, name: str) -> ast.expr | None:
     return values[0] if len(values) == 1 else None
 
 
-def small(iterated: ast.expr) -> bool:
-    """Whether a loop goes through a handful of things: a literal, or a short range."""
-    if isinstance(iterated, ast.Tuple | ast.List | ast.Set | ast.Dict | ast.Constant):
+def is_short(iterable: ast.expr) -> bool:
+    """Whether an iterable has only a few items: a literal, a constant, or a range of constants."""
+    if isinstance(iterable, ast.Tuple | ast.List | ast.Set | ast.Dict | ast.Constant):
         return True
-    if isinstance(iterated, ast.Call) and dotted(iterated.func) == "range":
-        return all(isinstance(one, ast.Constant) for one in iterated.args)
-    if isinstance(iterated, ast.Call) and dotted(iterated.func) in ("enumerate", "zip", "sorted"):
-        return any(small(one) for one in iterated.args)
-    name = dotted(iterated)
+    if isinstance(iterable, ast.Call) and dotted(iterable.func) == "range":
+        return all(isinstance(one, ast.Constant) for one in iterable.args)
+    if isinstance(iterable, ast.Call) and dotted(iterable.func) in ("enumerate", "zip", "sorted"):
+        return any(is_short(one) for one in iterable.args)
+    name = dotted(iterable)
     return name is not None and name.rsplit(".", 1)[-1].isupper()
