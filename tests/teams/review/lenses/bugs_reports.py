@@ -1,4 +1,4 @@
-"""Runs the bugs lens over a change made of texts; shared by its tests."""
+"""Runs the bugs lens over a change made from texts; shared by its tests."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from tests.teams.review.changes import make_change
 
 
 def report(change: Change) -> LensReport:
-    """What the lens says of all files of a change; every quote is checked against the change."""
+    """The lens's report on all files of a change; every quote is checked against the change."""
     handoff = Handoff(
         run_id="run",
         task_id="bugs",
@@ -32,7 +32,7 @@ def report(change: Change) -> LensReport:
 def findings(
     folder: Path, text: str, before: str | None = None, *, path: str = "pkg/mod.py"
 ) -> list[Finding]:
-    """What the lens finds in one file that is new, or was `before`."""
+    """The findings in one file that is new, or was `before`."""
     old = {path: before} if before is not None else None
     return list(report(make_change(folder, {path: text}, old)).findings)
 
@@ -40,5 +40,5 @@ def findings(
 def rules(
     folder: Path, text: str, before: str | None = None, *, path: str = "pkg/mod.py"
 ) -> list[tuple[str, int]]:
-    """(rule without its lens, line) of what the lens finds in one file."""
+    """(rule without the lens's name, line) of the findings in one file."""
     return [(one.rule.split("/")[1], one.line) for one in findings(folder, text, before, path=path)]

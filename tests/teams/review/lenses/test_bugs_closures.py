@@ -1,4 +1,4 @@
-"""The bugs lens: closures that outlive their round of a loop, and defaults that leak."""
+"""The bugs lens: closures that outlive their iteration of a loop, and defaults that leak."""
 
 import textwrap
 from pathlib import Path
@@ -97,7 +97,9 @@ def test_a_closure_that_is_kept_sees_the_last_value(tmp_path: Path, text: str) -
         """,
     ],
 )
-def test_a_closure_that_is_used_up_in_its_round_is_left_alone(tmp_path: Path, text: str) -> None:
+def test_a_closure_that_is_only_used_in_its_iteration_is_left_alone(
+    tmp_path: Path, text: str
+) -> None:
     assert rules(tmp_path, _text(text)) == []
 
 
@@ -133,5 +135,5 @@ def test_a_default_that_leaks_into_the_next_call_is_found(
         "class A:\n    def __init__(self, xs=[]):\n        self.xs = xs\n",
     ],
 )
-def test_a_default_that_stays_as_it_is_is_left_alone(tmp_path: Path, text: str) -> None:
+def test_a_default_that_never_changes_is_left_alone(tmp_path: Path, text: str) -> None:
     assert rules(tmp_path, text) == []

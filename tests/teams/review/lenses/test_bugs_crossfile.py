@@ -1,4 +1,4 @@
-"""The bugs lens across files: what a change removes or gives other parameters, and who uses it."""
+"""The bugs lens across files: symbols that a change removes or alters, and their uses."""
 
 from pathlib import Path
 
@@ -142,7 +142,7 @@ def test_a_re_export_that_a_package_drops_is_found(tmp_path: Path) -> None:
     assert one.evidence == "from pkg.store import save"
 
 
-def test_an_import_from_outside_is_nobodys_to_take_from_here(tmp_path: Path) -> None:
+def test_a_removed_import_from_outside_the_package_is_left_alone(tmp_path: Path) -> None:
     others = {"app.py": "from store import json\n\nprint(json)\n"}
     assert (
         look(tmp_path, {"store.py": "import json\nX = 1\n"}, {"store.py": "X = 1\n"}, others) == ()
@@ -153,7 +153,7 @@ def test_an_import_from_outside_is_nobodys_to_take_from_here(tmp_path: Path) -> 
     ("old", "new", "call", "reason"),
     [
         ("path, text", "path, text, mode", "save('a', 'b')", "needs `mode`"),
-        ("path, text", "path", "save('a', 'b')", "takes 1 positional arguments and not 2"),
+        ("path, text", "path", "save('a', 'b')", "takes 1 positional arguments, not 2"),
         ("path, text", "path, body", "save('a', text='b')", "has no parameter `text`"),
         ("path, text=None", "path, *, text=None", "save('a', 'b')", "takes 1 positional"),
         ("path, text", "text, path", "save('a', 'b')", "takes `text` where it took `path`"),
@@ -192,7 +192,7 @@ def test_a_call_that_still_fits_is_left_alone(
     assert look(tmp_path, before, after, others) == ()
 
 
-def test_calls_that_the_change_puts_in_the_new_order_are_left_alone(tmp_path: Path) -> None:
+def test_calls_that_the_change_adapts_to_the_new_order_are_left_alone(tmp_path: Path) -> None:
     before = {"a.py": "def save(path, text):\n    return path\n\n\nsave('path', 'text')\n"}
     after = {"a.py": "def save(text, path):\n    return path\n\n\nsave('text', 'path')\n"}
     assert look(tmp_path, before, after) == ()
@@ -228,7 +228,9 @@ def test_a_removed_method_that_its_class_still_calls_is_found(tmp_path: Path) ->
     assert look(tmp_path / "three", before, {"a.py": f"class A:\n{rest}"}, others) == ()
 
 
-def test_without_a_repository_only_the_change_is_searched_and_that_is_said(tmp_path: Path) -> None:
+def test_without_a_repository_only_the_change_is_searched(
+    tmp_path: Path,
+) -> None:
     user = "from store import save\n\nprint(save)\n"
     change = make_change(
         tmp_path, {"store.py": NEW, "app.py": user}, {"store.py": OLD, "app.py": "x = 1\n"}
@@ -238,7 +240,7 @@ def test_without_a_repository_only_the_change_is_searched_and_that_is_said(tmp_p
     assert ["no repository" in note.why for note in seen.not_assessed] == [True]
 
 
-def test_a_repository_that_can_not_be_searched_costs_only_the_search(tmp_path: Path) -> None:
+def test_a_repository_that_can_not_be_searched_does_not_stop_the_lens(tmp_path: Path) -> None:
     repo = Repo(tmp_path / "repo")
     (tmp_path / "snapshot").mkdir()
     change = make_change(
@@ -251,4 +253,4 @@ def test_a_repository_that_can_not_be_searched_costs_only_the_search(tmp_path: P
     )
     seen = report(change)
     assert [one.rule for one in seen.findings] == ["bugs/undefined-name"]
-    assert ["could not be looked for" in note.why for note in seen.not_assessed] == [True]
+    assert ["could not be searched" in note.why for note in seen.not_assessed] == [True]

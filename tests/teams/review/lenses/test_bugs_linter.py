@@ -1,4 +1,4 @@
-"""The bugs lens, the part that stands on the linter: what it takes over and what it leaves out."""
+"""The bugs lens: the hits of the linter that it reports, and those that it leaves out."""
 
 import textwrap
 from pathlib import Path
@@ -95,7 +95,7 @@ def test_a_bug_that_the_linter_knows_is_found(tmp_path: Path, rule: str, text: s
         "class A(dict):\n    def __init__(self):\n        return super().__init__()\n",
     ],
 )  # fmt: skip
-def test_what_is_meant_like_that_is_left_alone(tmp_path: Path, text: str) -> None:
+def test_code_that_is_written_so_on_purpose_is_left_alone(tmp_path: Path, text: str) -> None:
     assert rules(tmp_path, text) == []
 
 
@@ -114,14 +114,14 @@ def test_a_finding_quotes_the_line_and_names_what_is_wrong(tmp_path: Path) -> No
     assert one.confidence == 0
 
 
-def test_f26_a_mark_that_asks_to_look_away_is_reported_and_hides_nothing(tmp_path: Path) -> None:
-    """F26: suppressions in the reviewed code are part of what is said."""
+def test_f26_a_suppression_is_reported_and_hides_nothing(tmp_path: Path) -> None:
+    """F26: the message names suppressions in the reviewed code."""
     (one,) = findings(tmp_path, "# ruff: noqa\nprint(undefined)  # noqa: F821\n")
     assert one.rule == "bugs/undefined-name"
     assert "The line is marked `# noqa: F821`." in one.message
 
 
-def test_a_duplicate_test_never_runs_and_is_said_so(tmp_path: Path) -> None:
+def test_a_test_that_never_runs_because_of_a_duplicate_is_found(tmp_path: Path) -> None:
     text = "def test_a():\n    assert 1\n\ndef test_a():\n    assert 2\n"
     (one,) = findings(tmp_path, text, path="tests/test_mod.py")
     assert (one.rule, one.line) == ("bugs/test-never-runs", 4)

@@ -1,4 +1,4 @@
-"""The bugs lens: undefined names, and names that come from where a file does not show."""
+"""The bugs lens: undefined names, and names that come from outside the file."""
 
 from pathlib import Path
 
@@ -36,18 +36,18 @@ def test_a_name_that_comes_from_elsewhere_is_left_alone(tmp_path: Path, text: st
     assert rules(tmp_path, text) == []
 
 
-def test_code_that_a_test_makes_to_fail_is_left_alone(tmp_path: Path) -> None:
+def test_code_that_fails_on_purpose_in_a_test_is_left_alone(tmp_path: Path) -> None:
     text = "def test_f():\n    def f():\n        return missing\n    check(f)\ndef check(f): ...\n"
     assert rules(tmp_path, text, path="tests/test_f.py") == []
     assert rules(tmp_path / "code", text) == [("undefined-name", 3)]
 
 
-def test_a_name_that_the_file_used_before_is_given_to_it_somehow(tmp_path: Path) -> None:
+def test_a_name_that_was_undefined_before_the_change_is_left_alone(tmp_path: Path) -> None:
     before = "print(given)\n"
     assert rules(tmp_path, before + "print(given + 1)\n", before) == []
 
 
-def test_a_file_full_of_unknown_names_runs_inside_something_else(tmp_path: Path) -> None:
+def test_a_file_full_of_undefined_names_is_left_alone(tmp_path: Path) -> None:
     assert rules(tmp_path, "".join(f"print(name{n})\n" for n in range(20))) == []
 
 

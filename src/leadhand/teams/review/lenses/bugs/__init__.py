@@ -1,7 +1,7 @@
-"""The bugs lens: what fails or does something else than it says, on lines that the change adds.
+"""The bugs lens: code that fails or does not do what it says, on lines that the change adds.
 
-One run of the linter over all files of the task, and checks of its own where the linter has none or
-can't see across files.
+It runs the linter once over all files of the task, and has checks of its own for bugs that the
+linter does not know or that span several files.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,18 +16,18 @@ from leadhand.teams.review.lenses.bugs import (
     handlers,
     linter,
     loops,
-    references,
+    uncalled,
 )
-from leadhand.teams.review.lenses.bugs.hits import expected, finding, is_test_path
+from leadhand.teams.review.lenses.bugs.hits import finding, is_expected, is_test_path
 from leadhand.teams.review.lenses.bugs.trees import Tree
 
 __all__ = ["RULES", "review"]
 
-_OWN = (coroutines, loops, handlers, references)
+_CHECKS = (coroutines, loops, handlers, uncalled)
 RULES: tuple[LensRule, ...] = (
     *linter.RULES,
     *crossfile.RULES,
-    *(one.RULE for one in _OWN),
+    *(one.RULE for one in _CHECKS),
 )
 
 
@@ -44,12 +44,12 @@ def review(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
             )
     yield from linter.find(whole)
     for file in whole:
-        yield from _own(change, file)
-    before = [file for file in files if file.language == "python" and file.complete]
+        yield from _checked(change, file)
+    complete = [file for file in files if file.language == "python" and file.complete]
     try:
-        yield from list(crossfile.find(change, before))
+        yield from list(crossfile.find(change, complete))
     except (ToolError, RecursionError) as error:
-        why = f"uses in other files could not be looked for: {error}"
+        why = f"uses in other files could not be searched: {error}"
         yield NotAssessed(lens="bugs", why=why)
 
 
@@ -62,16 +62,16 @@ def _others(files: Sequence[ChangedFile]) -> Iterator[NotAssessed]:
         yield NotAssessed(lens="bugs", why=f"{len(paths)} {noun} not Python: {shown}")
 
 
-def _own(change: Change, file: ChangedFile) -> Iterator[Seen]:
-    """What the lens's own checks see in one file; the tree is made only where one asks for it."""
-    asking = [one for one in _OWN if one.relevant(change, file)]
-    if not asking or file.head_tree is None:
+def _checked(change: Change, file: ChangedFile) -> Iterator[Seen]:
+    """What the lens's own checks find in one file; it is parsed only if a check is relevant."""
+    checks = [one for one in _CHECKS if one.relevant(change, file)]
+    if not checks or file.head_tree is None:
         return
     try:
         tree = Tree(file.head_tree)
-        for one in asking:
+        for one in checks:
             for node, message in one.find(change, file, tree):
-                if not (is_test_path(file.path) and expected(tree, node)):
+                if not (is_test_path(file.path) and is_expected(tree, node)):
                     first, last = getattr(node, "lineno", 1), getattr(node, "end_lineno", 1)
                     yield finding(one.RULE, file, first, last, message)
     except RecursionError:

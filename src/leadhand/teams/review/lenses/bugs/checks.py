@@ -1,21 +1,20 @@
-"""A check: a rule of the lens, the linter's codes that it is made of, and who decides on a hit."""
+"""The linter's part of the lens: a rule, the linter's codes for it, and a judge of the hits."""
 
 from dataclasses import dataclass
 
-from leadhand.contracts.finding import Severity
 from leadhand.teams.review.lens import LensRule
-from leadhand.teams.review.lenses.bugs.hits import Judge, as_said
+from leadhand.teams.review.lenses.bugs.hits import Judge, ruff_message
 
 
 @dataclass(frozen=True, slots=True)
 class BugCheck:
-    """A rule, the linter's codes that it is made of, and who decides on a hit."""
+    """A rule, the linter's codes for it, and the judge that decides on hits."""
 
     rule: LensRule
     codes: tuple[str, ...]
-    judge: Judge = as_said
+    judge: Judge = ruff_message
     in_tests: bool = True
-    """Whether it is a bug in a test, too; tests compare and fail on purpose."""
+    """Whether it is also a bug in tests, which compare and fail on purpose."""
 
 
 def check(
@@ -25,13 +24,12 @@ def check(
     fix: str,
     *,
     family: str = "linted",
-    severity: Severity = "warning",
-    judge: Judge = as_said,
+    judge: Judge = ruff_message,
     in_tests: bool = True,
 ) -> BugCheck:
-    """A check of the bugs lens; `name` and `family` without the lens, `codes` apart by spaces.
+    """A check of the bugs lens; `name` and `family` without `bugs/`, `codes` separated by spaces.
 
-    What ruff diagnoses with certainty and a judge confirms works alike: it is one family.
+    Rules that ruff diagnoses with certainty or a judge confirms are one family, `linted`.
     """
-    rule = LensRule(f"bugs/{name}", f"bugs/{family}", severity, why, fix)
+    rule = LensRule(f"bugs/{name}", f"bugs/{family}", "warning", why, fix)
     return BugCheck(rule, tuple(codes.split()), judge, in_tests)

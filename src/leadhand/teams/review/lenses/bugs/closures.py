@@ -1,7 +1,7 @@
 """Loop variables that a closure reads after the loop has moved on.
 
-A hit counts only with proof that the closure outlives its round: it is collected in something made
-before the loop, or handed to a call that is known to run it later.
+A hit needs proof that the closure outlives its iteration: it is added to an object from before the
+loop, or passed to a call that is known to run it later.
 """
 
 import ast
@@ -31,8 +31,8 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp)
 Closure = Function | ast.Lambda
 
 
-def late(hit: BugHit) -> str | None:
-    """What to say of a closure that outlives its round of the loop; none without proof."""
+def late_binding(hit: BugHit) -> str | None:
+    """The message for a closure that outlives its iteration of the loop; `None` without proof."""
     name = hit.node(ast.Name)
     if name is None:
         return None
@@ -46,13 +46,13 @@ def late(hit: BugHit) -> str | None:
         return None
     what = f"`{closure.name}`" if isinstance(closure, FUNCTIONS) else "The lambda"
     return (
-        f"{what} reads the loop variable `{name.id}` when it is called, and by then the loop has "
-        f"moved on."
+        f"{what} reads the loop variable `{name.id}` when it is called; by then the loop has "
+        "moved on."
     )
 
 
 def _closure(tree: Tree, name: ast.Name) -> Closure | None:
-    """The outermost function between the name and the loop around it."""
+    """The outermost function between the name and its loop."""
     found: Closure | None = None
     for up in tree.ancestors(name):
         if isinstance(up, (*FUNCTIONS, ast.Lambda)):
@@ -69,7 +69,7 @@ def _loop(tree: Tree, closure: Closure) -> ast.AST | None:
 
 
 def _binds(loop: ast.AST, name: str) -> bool:
-    """Whether `name` is what the loop counts with, and nothing in its body sets it anew."""
+    """Whether `name` is the loop's variable."""
     if isinstance(loop, _COMPREHENSIONS):
         targets: list[ast.AST] = [generator.target for generator in loop.generators]
     elif isinstance(loop, ast.For | ast.AsyncFor):
@@ -84,13 +84,13 @@ def _binds(loop: ast.AST, name: str) -> bool:
 
 
 def _once(loop: ast.AST) -> bool:
-    """Whether the loop goes through a literal of one element."""
+    """Whether the loop iterates over a literal with one element."""
     iterated: object = getattr(loop, "iter", None)
     return isinstance(iterated, ast.Tuple | ast.List | ast.Set) and len(iterated.elts) == 1
 
 
 def _kept(tree: Tree, closure: Closure, loop: ast.AST) -> bool:
-    """Whether the closure is collected beyond the round, or handed on to run later."""
+    """Whether the closure is stored beyond the iteration, or passed on to run later."""
     if isinstance(closure, FUNCTIONS):
         return any(
             _use_keeps(tree, node, loop)
@@ -138,7 +138,7 @@ def _call_keeps(call: ast.Call, argument: ast.AST, loop: ast.AST) -> bool:
 
 
 def _outer(target: ast.AST, loop: ast.AST) -> bool:
-    """Whether `target` (`x[...]`, `x.y`) is part of what the loop does not make itself."""
+    """Whether `target` (`x[...]`, `x.y`) belongs to an object that the loop does not create."""
     if not isinstance(target, ast.Subscript | ast.Attribute):
         return False
     while isinstance(target, ast.Subscript | ast.Attribute):
@@ -152,7 +152,7 @@ def _outer(target: ast.AST, loop: ast.AST) -> bool:
 
 
 def _leaves(tree: Tree, closure: Closure, loop: ast.AST) -> bool:
-    """Whether the loop ends, or waits, right after the closure is made."""
+    """Whether the loop ends or waits after the closure is created."""
     statement = tree.statement(closure) if not isinstance(loop, _COMPREHENSIONS) else None
     while statement is not None and statement is not loop:
         block = tree.block(statement)
@@ -175,8 +175,8 @@ CHECKS = (
     check(
         "late-bound-loop-variable",
         "B023",
-        "All closures of the loop see its last value.",
-        "Bind the value when the closure is made, for example with a default: `lambda x=x: ...`.",
-        judge=late,
+        "All closures of the loop see the variable's last value.",
+        "Bind the value when creating the closure, for example as a default: `lambda x=x: ...`.",
+        judge=late_binding,
     ),
 )

@@ -1,7 +1,7 @@
-"""Coroutines that are made and never awaited.
+"""Coroutines that are created and never awaited.
 
 Only calls of functions that are known to be `async def`: in the same file, in another changed file
-that this one imports from, or in asyncio itself.
+that this one imports from, in asyncio or in anyio.
 """
 
 import ast
@@ -17,10 +17,9 @@ from leadhand.teams.review.lenses.bugs.trees import (
     SCOPES,
     Function,
     Tree,
-    child_nodes,
+    binding_nodes,
     dotted,
     parameters,
-    walk_scope,
     word_set,
 )
 
@@ -28,7 +27,7 @@ RULE = LensRule(
     id="bugs/coroutine-not-awaited",
     family="bugs/async",
     severity="critical",
-    why="Calling a coroutine function only makes a coroutine; without `await` nothing runs.",
+    why="Calling a coroutine function only creates a coroutine; without `await` nothing runs.",
     fix="Put `await` in front of the call.",
 )
 
@@ -49,14 +48,14 @@ _HARMLESS = frozenset({"staticmethod", "classmethod", "override", "abstractmetho
 
 
 def relevant(change: Change, file: ChangedFile) -> bool:
-    """Whether the added lines can hold such a call, judged by their text."""
+    """Whether the text of the added lines may contain such a call."""
     return any(_LIBRARY.match(text) for text in file.added.values()) or bool(
         _candidates(change, file)
     )
 
 
 def _candidates(change: Change, file: ChangedFile) -> set[str]:
-    """Names called as statements of their own that may be coroutine functions."""
+    """Names that may be coroutine functions and whose calls are whole statements."""
     bare = {found.group(1) for text in file.added.values() if (found := _BARE.match(text))}
     if not bare:
         return set()
@@ -82,7 +81,7 @@ def _modules(folder: str) -> Modules:
 
 
 def find(change: Change, file: ChangedFile, tree: Tree) -> Iterator[tuple[ast.AST, str]]:
-    """The calls on added lines whose coroutine is dropped, and what to say of each."""
+    """Statements on added lines that drop a coroutine, with messages."""
     candidates = _candidates(change, file)
     for node in tree.nodes(ast.Expr):
         if not isinstance(node.value, ast.Call) or not file.touches(node.lineno, node.end_lineno):
@@ -90,20 +89,17 @@ def find(change: Change, file: ChangedFile, tree: Tree) -> Iterator[tuple[ast.AS
         name = dotted(node.value.func)
         if name is None or (name not in _KNOWN and name.rsplit(".", 1)[-1] not in candidates):
             continue
-        place = _place(change, file, tree, node, name)
-        if place is not None:
-            yield node, f"`{name}` is a coroutine function ({place}), and its call is not awaited."
+        origin = _origin(change, file, tree, node, name)
+        if origin is not None:
+            yield node, f"`{name}` is a coroutine function ({origin}), and its call is not awaited."
 
 
-def _place(change: Change, file: ChangedFile, tree: Tree, node: ast.Expr, name: str) -> str | None:
-    """Where the called coroutine function is from; none where it is not known to be one."""
+def _origin(change: Change, file: ChangedFile, tree: Tree, node: ast.Expr, name: str) -> str | None:
+    """Where the called coroutine function is defined; `None` if it is not known to be one."""
     if name in _KNOWN:
         top = name.split(".", 1)[0]
-        return (
-            f"of {top}"
-            if any(one.local == top == one.module for one in imports(ast.walk(tree.module)))
-            else None
-        )
+        imported = any(one.local == top == one.module for one in imports(ast.walk(tree.module)))
+        return f"of {top}" if imported else None
     owner, _, method = name.rpartition(".")
     if owner in ("self", "cls"):
         found = _method(tree, node, method)
@@ -121,7 +117,7 @@ def _method(tree: Tree, node: ast.AST, name: str) -> Function | None:
 
 
 def _class_of(tree: Tree, node: ast.AST) -> ast.ClassDef | None:
-    """The class whose method `node` runs in, with `self` not taken by an inner function."""
+    """The class whose method contains `node`, if no inner function has its own `self`."""
     for up in tree.ancestors(node):
         if isinstance(up, ast.ClassDef):
             return up
@@ -135,16 +131,7 @@ def _class_of(tree: Tree, node: ast.AST) -> ast.ClassDef | None:
 
 def _only_coroutine(scope: ast.AST, name: str) -> Function | None:
     """The one definition of `name` in a scope, if it is a plain `async def`."""
-    found: list[ast.AST] = []
-    for node in walk_scope(child_nodes(scope)):
-        if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-            if node.name == name:
-                found.append(node)
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            if node.id == name:
-                return None
-        elif isinstance(node, ast.alias) and (node.asname or node.name) == name:
-            return None
+    found = list(binding_nodes(scope, name))
     if len(found) != 1 or not isinstance(found[0], ast.AsyncFunctionDef):
         return None
     plain = all(
@@ -156,14 +143,14 @@ def _only_coroutine(scope: ast.AST, name: str) -> Function | None:
 def _function(
     change: Change, file: ChangedFile, tree: Tree, node: ast.Expr, name: str
 ) -> str | None:
-    for up in [*tree.ancestors(node)]:
+    for up in tree.ancestors(node):
         if isinstance(up, ast.ClassDef) or not isinstance(up, (*SCOPES, ast.Module)):
             continue
         if isinstance(up, ast.Lambda):
             return None
         if isinstance(up, FUNCTIONS) and name in {argument.arg for argument in parameters(up)}:
             return None
-        if not _bound(up, name):
+        if next(binding_nodes(up, name), None) is None:
             continue
         found = _only_coroutine(up, name)
         if found is not None:
@@ -172,19 +159,8 @@ def _function(
     return None
 
 
-def _bound(scope: ast.AST, name: str) -> bool:
-    for node in walk_scope(child_nodes(scope)):
-        if isinstance(node, (*FUNCTIONS, ast.ClassDef)) and node.name == name:
-            return True
-        if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store):
-            return True
-        if isinstance(node, ast.alias) and (node.asname or node.name) == name:
-            return True
-    return False
-
-
 def _imported(change: Change, file: ChangedFile, scope: ast.AST, name: str) -> str | None:
-    """The other changed file that `name` is imported from, if it is an `async def` there."""
+    """Where another changed file that `name` is imported from defines it as an `async def`."""
     sources = [one for one in imports(ast.walk(scope)) if one.local == name]
     if len(sources) != 1:
         return None
@@ -197,7 +173,7 @@ def _imported(change: Change, file: ChangedFile, scope: ast.AST, name: str) -> s
         stem = other.path.removesuffix(".py").removesuffix("/__init__")
         if other.language != "python" or not f"/{stem}".endswith(ending):
             continue
-        if not modules.refers(file.path, source.module, source.level, other.path):
+        if not modules.resolves_to(file.path, source.module, source.level, other.path):
             continue
         if f"async def {wanted_name}(" in other.head and other.head_tree is not None:
             found = _only_coroutine(other.head_tree, wanted_name)

@@ -1,7 +1,7 @@
-"""Mutable defaults that really leak from one call into the next.
+"""Mutable defaults that leak from one call into the next.
 
-A default that is only read is harmless and left alone. One that the function changes, hands out
-or stores is shared by all calls.
+All calls share a default that the function changes, returns or stores. One that is only read is
+harmless and left alone.
 """
 
 import ast
@@ -26,18 +26,17 @@ _MAKES = frozenset({"list", "dict", "set", "deque", "OrderedDict"})
 _CACHES = ("cache", "memo", "seen", "_", "visited", "counter", "state")
 
 
-def leaking(hit: BugHit) -> str | None:
-    """What to say of a mutable default that is changed, returned or stored; else none."""
-    byte = len(hit.text[: hit.found.column - 1].encode())
-    default = hit.tree.starting_at(hit.found.line, byte, ast.expr)
+def leaking_default(hit: BugHit) -> str | None:
+    """The message for a mutable default that is changed, returned or stored, else `None`."""
+    default = hit.node(ast.expr)
     function = _owner(hit.tree, default) if default is not None else None
     if default is None or function is None or not _empty(default):
         return None
-    # An inner function is made anew, and its default with it, each time the outer one runs.
+    # Each call of an outer function creates its inner functions and their defaults anew.
     if not isinstance(hit.tree.enclosing_scope(function), ast.ClassDef | ast.Module):
         return None
     name = _parameter(function, default)
-    # `def f(x, _cache={})` is the usual way to keep something between calls on purpose.
+    # `def f(x, _cache={})` is the usual way to keep state between calls on purpose.
     if name is None or name.lower().startswith(_CACHES) or name.lower().endswith("cache"):
         return None
     body = list(walk_scope(function.body))
@@ -49,12 +48,6 @@ def leaking(hit: BugHit) -> str | None:
     line, how = min(leaks)
     shown = ast.unparse(default)
     return f"`{function.name}` {how} its default `{name}={shown}` (line {line})."
-    for node in sorted(body, key=lambda one: getattr(one, "lineno", 0)):
-        how = _leak(hit.tree, node, name)
-        if how is not None:
-            shown = ast.unparse(default)
-            return f"`{function.name}` {how} its default `{name}={shown}` (line {node.lineno})."  # pyright: ignore[reportAttributeAccessIssue]
-    return None
 
 
 def _owner(tree: Tree, default: ast.AST) -> Function | None:
@@ -67,7 +60,7 @@ def _owner(tree: Tree, default: ast.AST) -> Function | None:
 
 
 def _empty(default: ast.expr) -> bool:
-    """Whether the default is an empty collection; `n=[0]` keeps a state on purpose."""
+    """Whether the default is an empty collection; `n=[0]` keeps state on purpose."""
     if isinstance(default, ast.Call):
         name = dotted(default.func) or ""
         return name.rsplit(".", 1)[-1] in _MAKES and not default.args and not default.keywords
@@ -87,7 +80,7 @@ def _parameter(function: Function, default: ast.expr) -> str | None:
 
 
 def _rebinds(node: ast.AST, name: str) -> bool:
-    """Whether the function gives `name` another value: then what it changes may be a copy."""
+    """Whether the function assigns `name`, so that it may change a copy."""
     return (
         isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store | ast.Del)
     )
@@ -107,20 +100,19 @@ def _leak(tree: Tree, node: ast.AST, name: str) -> str | None:
 
 
 def _changed_later(tree: Tree, stored: ast.Attribute) -> bool:
-    """Whether some method of the class changes what is kept under `self.name`."""
-    owner = tree.enclosing(stored, ast.ClassDef)
-    if owner is None:
+    """Whether a method of the class changes the object stored as `self.name`."""
+    owner, name = tree.enclosing(stored, ast.ClassDef), dotted(stored)
+    if owner is None or name is None:
         return False
-    wanted = dotted(stored)
-    return wanted is not None and any(_changes(node, wanted) for node in ast.walk(owner))
+    return any(_changes(node, name) for node in ast.walk(owner))
 
 
-def _changes(node: ast.AST, wanted: str) -> bool:
+def _changes(node: ast.AST, name: str) -> bool:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        return node.func.attr in _CHANGES and dotted(node.func.value) == wanted
+        return node.func.attr in _CHANGES and dotted(node.func.value) == name
     if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del):
-        return dotted(node.value) == wanted
-    return isinstance(node, ast.AugAssign) and dotted(node.target) == wanted
+        return dotted(node.value) == name
+    return isinstance(node, ast.AugAssign) and dotted(node.target) == name
 
 
 def _is(node: ast.AST, name: str) -> bool:
@@ -131,9 +123,9 @@ CHECKS = (
     check(
         "shared-mutable-default",
         "B006",
-        "The default is made once, so what one call puts there shows up in the next.",
-        "Take `None` as the default and make the object inside the function.",
+        "Python creates the default once, so a change in one call shows up in the next.",
+        "Use `None` as the default and create the object inside the function.",
         in_tests=False,
-        judge=leaking,
+        judge=leaking_default,
     ),
 )

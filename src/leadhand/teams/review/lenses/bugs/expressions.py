@@ -1,7 +1,6 @@
-"""The linter's checks that are bugs wherever they fire: formats, comparisons, calls and literals.
+"""The linter's rules on formats, comparisons, calls and literals whose hits are bugs.
 
-What is style, taste or a matter of context is not in here. Checks whose hits need a closer look
-have judges in the module beside.
+Rules on style are left out. Rules whose hits are only sometimes bugs have a judge in `judges`.
 """
 
 from leadhand.teams.review.lenses.bugs import judges
@@ -25,14 +24,14 @@ _FORMATS = (
     check(
         "unused-format-argument",
         "F504 F522 F523",
-        "A value that was meant to be shown is not.",
+        "The text does not contain a value that it should contain.",
         "Add the missing placeholder, or drop the argument.",
         in_tests=False,
     ),
     check(
         "logging-arguments",
         "PLE1205 PLE1206",
-        "Logging swallows the error and prints a traceback in place of the message.",
+        "Logging catches the error and prints a traceback instead of the message.",
         "Pass exactly one argument for each placeholder.",
     ),
     check(
@@ -46,29 +45,29 @@ _COMPARISONS = (
     check(
         "is-literal",
         "F632",
-        "`is` compares identity, which for equal values depends on how Python stores them.",
+        "`is` compares identity, which depends on how Python stores equal values.",
         "Compare with `==` or `!=`.",
         in_tests=False,
     ),
     check(
         "nan-comparison",
         "PLW0177",
-        "NaN equals nothing, not even itself, so the outcome never depends on the value.",
+        "NaN equals nothing, not even itself, so the result never depends on the value.",
         "Use `math.isnan` or the library's own check.",
-        judge=judges.nan,
+        judge=judges.nan_comparison,
         in_tests=False,
     ),
     check(
         "unused-comparison",
         "B015",
-        "The result is thrown away: an assignment or an `assert` was probably meant.",
+        "The result is discarded; probably an assignment or an `assert` was intended.",
         "Write `=` to assign, or put `assert` in front.",
         judge=judges.unused_comparison,
     ),
     check(
         "constant-condition",
         "SIM222 SIM223",
-        "The condition does not depend on what stands beside the constant.",
+        "The condition does not depend on the other operands.",
         "Compare with each value, as in `x == a or x == b`, or drop the constant.",
         judge=judges.constant_condition,
         in_tests=False,
@@ -76,7 +75,7 @@ _COMPARISONS = (
     check(
         "always-true",
         "F631 F634",
-        "A tuple with something in it is always true, so this checks nothing.",
+        "A tuple that is not empty is always true, so this checks nothing.",
         "Remove the parentheses around condition and message.",
     ),
     check(
@@ -90,8 +89,7 @@ _CALLS = (
     check(
         "misleading-strip",
         "B005 PLE1310",
-        "The argument is a set of characters and not an affix, so it also removes letters of the "
-        "text itself.",
+        "The argument is a set of characters, not an affix, so other letters are removed, too.",
         "Use `removeprefix` or `removesuffix`.",
         judge=judges.misleading_strip,
     ),
@@ -104,15 +102,15 @@ _CALLS = (
     check(
         "environment-variable",
         "PLE1507 PLW1507 B003",
-        "The environment of the process is not what the code takes it for.",
+        "The environment of the process is not what the code expects.",
         "Pass the variable's name as text; copy with `os.environ.copy()`, empty with `.clear()`.",
         in_tests=False,
     ),
     check(
         "lock-not-kept",
         "PLW2101",
-        "Each call makes a lock of its own, so nothing is kept from running at the same time.",
-        "Make the lock once, where all users see it.",
+        "Each call creates a lock of its own, which excludes nothing.",
+        "Create the lock once, where all users share it.",
     ),
     check(
         "suppresses-nothing",
@@ -143,26 +141,26 @@ _CALLS = (
     check(
         "shared-fromkeys-value",
         "RUF024",
-        "All keys share one object, so a change under one key shows under all.",
+        "All keys share one object, so a change of one value changes all of them.",
         "Use a comprehension, as in `{key: [] for key in keys}`.",
     ),
     check(
         "default-factory-keyword",
         "RUF026",
-        "`defaultdict` takes its factory by position; as a keyword it becomes an ordinary entry.",
+        "`defaultdict` takes its factory by position; the keyword becomes an ordinary entry.",
         "Pass the factory as the first argument.",
     ),
     check(
         "inexact-decimal",
         "RUF032",
-        "The decimal takes over the float's rounding error.",
+        "The decimal inherits the float's rounding error.",
         "Pass the number as text.",
         in_tests=False,
     ),
     check(
         "flags-as-count",
         "B034",
-        "The flags are taken for a number of replacements or splits, and do nothing as flags.",
+        "Python uses the flags as a number of replacements or splits, not as flags.",
         "Pass them as `flags=`.",
         judge=judges.flags_as_count,
     ),
@@ -191,20 +189,20 @@ _DATA = (
     check(
         "duplicate-key",
         "F601 F602",
-        "Only the last value is kept, without a warning.",
+        "Python keeps only the last value, without a warning.",
         "Remove one of the entries, or correct its key.",
         judge=judges.duplicate_key,
     ),
     check(
         "static-key",
         "B035",
-        "Every round writes the same key, so only the last value is left.",
+        "Every iteration writes the same key, so only the last value remains.",
         "Make the key depend on the loop variable.",
     ),
     check(
         "annotated-not-assigned",
         "B032",
-        "This is an annotation, which sets nothing.",
+        "This is an annotation, which assigns nothing.",
         "Write `=` to assign.",
         in_tests=False,
     ),

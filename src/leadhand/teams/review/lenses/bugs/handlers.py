@@ -1,4 +1,4 @@
-"""Exception handlers that an earlier handler of the same `try` leaves nothing to do."""
+"""Exception handlers that never run because of an earlier handler of the same `try`."""
 
 import ast
 import builtins
@@ -13,7 +13,7 @@ RULE = LensRule(
     id="bugs/unreachable-except",
     family="bugs/exceptions",
     severity="warning",
-    why="The earlier handler takes these exceptions first, so the later one never runs.",
+    why="The earlier handler catches these exceptions, so the later one never runs.",
     fix="Put the handler of the narrower exception first.",
 )
 
@@ -27,7 +27,7 @@ _EXCEPTIONS: dict[str, type[BaseException]] = {
 
 
 def relevant(change: Change, file: ChangedFile) -> bool:
-    """Whether the added lines hold one of two handlers of a `try` where the first is broader."""
+    """Whether the change adds handlers, and the text suggests that one follows a broader one."""
     if not any("except" in text for text in file.added.values()):
         return False
     earlier: dict[str, tuple[type[BaseException], ...]] = {}
@@ -44,7 +44,7 @@ def relevant(change: Change, file: ChangedFile) -> bool:
 
 
 def find(change: Change, file: ChangedFile, tree: Tree) -> Iterator[tuple[ast.AST, str]]:
-    """The handlers that can't run, where the change adds them or the one before."""
+    """Handlers that never run, if the change adds them or the broader one, with messages."""
     own = _own_names(tree.module)
     for node in tree.nodes(ast.Try):
         for n, handler in enumerate(node.handlers[1:], start=1):
@@ -62,7 +62,7 @@ def find(change: Change, file: ChangedFile, tree: Tree) -> Iterator[tuple[ast.AS
 
 
 def _classes(node: ast.expr | None, own: set[str]) -> list[type[BaseException]]:
-    """The builtin exceptions that a handler names; nothing where it names any other."""
+    """The builtin exceptions that a handler names; empty if it names any other."""
     names = node.elts if isinstance(node, ast.Tuple) else [node] if node is not None else []
     found: list[type[BaseException]] = []
     for name in names:
@@ -84,7 +84,7 @@ def _covers(handler: ast.ExceptHandler, narrow: list[type[BaseException]], own: 
 
 
 def _own_names(module: ast.Module) -> set[str]:
-    """Names of builtin exceptions that the module gives another meaning."""
+    """Names of builtin exceptions that the module redefines."""
     own: set[str] = set()
     for node in ast.walk(module):
         if isinstance(node, ast.alias):

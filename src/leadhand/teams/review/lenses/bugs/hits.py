@@ -1,8 +1,8 @@
-"""What a check is given: one diagnostic of the linter, with the file and tree it is about."""
+"""The input of judges: one diagnostic of the linter with its file and syntax tree."""
 
 import ast
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from leadhand.contracts.finding import Finding
@@ -12,9 +12,11 @@ from leadhand.teams.review.lenses.bugs.trees import Node, Tree
 from leadhand.tools.ruff import Diagnostic, suppression
 
 MAX_LINES = 20
-"""How many lines past its first a finding covers at most."""
+"""A finding ends at most this many lines after its first."""
 
-_TESTED = re.compile(r"(?:^|/)(?:tests?|testing)/|(?:^|/)(?:test_[^/]*|[^/]*_tests?|conftest)\.py$")
+_TEST_PATH = re.compile(
+    r"(?:^|/)(?:tests?|testing)/|(?:^|/)(?:test_[^/]*|[^/]*_tests?|conftest)\.py$"
+)
 _EXPECTING = re.compile(r"raises|assert_?raises|assert_?warns|suppress|warn|deprecated_call", re.I)
 
 
@@ -24,54 +26,62 @@ class BugHit:
 
     file: ChangedFile
     tree: Tree
-    found: Diagnostic
+    diagnostic: Diagnostic
 
     @property
     def text(self) -> str:
         """The line that the diagnostic points at."""
-        return self.file.head_lines[self.found.line - 1]
+        return self.file.head_lines[self.diagnostic.line - 1]
 
     @property
     def name(self) -> str:
-        """What ruff's message quotes first, in general a name."""
-        quoted = self.found.message.split("`", 2)
-        return quoted[1] if len(quoted) > 2 else ""
+        """The first text that ruff's message quotes, usually a name."""
+        return quoted(self.diagnostic)
 
     def node(self, kind: type[Node]) -> Node | None:
         """The outermost node of a kind that starts where the diagnostic points."""
-        byte = len(self.text[: self.found.column - 1].encode())
-        return self.tree.starting_at(self.found.line, byte, kind)
+        byte = len(self.text[: self.diagnostic.column - 1].encode())
+        return self.tree.starting_at(self.diagnostic.line, byte, kind)
 
-    def any_node(self) -> ast.AST | None:
-        """The outermost node that starts where the diagnostic points."""
-        return self.node(ast.AST)
+    def first_node(self, kind: type[Node]) -> Node | None:
+        """The outermost node of a kind that is first on the diagnostic's line."""
+        byte = len(self.text) - len(self.text.lstrip())
+        return self.tree.starting_at(self.diagnostic.line, byte, kind)
 
-    def expected(self) -> bool:
-        """Whether the code around is written to fail here."""
-        node = self.any_node()
-        return node is not None and expected(self.tree, node)
+    def is_expected(self) -> bool:
+        """Whether the enclosing code expects an error here."""
+        node = self.node(ast.AST)
+        return node is not None and is_expected(self.tree, node)
 
 
 Judge = Callable[[BugHit], str | None]
-"""Gives what to say of a hit, without its rule's reason; none where it is not worth saying."""
+"""Returns the message for a hit, without its rule's reason; `None` if the hit is not a bug."""
 
 
-def as_said(hit: BugHit) -> str:
-    """Ruff's own words as a sentence."""
-    words = hit.found.message.rstrip(".")
+def quoted(diagnostic: Diagnostic) -> str:
+    """The first text that ruff's message quotes, usually a name; empty if it quotes none."""
+    parts = diagnostic.message.split("`", 2)
+    return parts[1] if len(parts) > 2 else ""
+
+
+def ruff_message(hit: BugHit) -> str:
+    """Ruff's own message as a sentence."""
+    words = hit.diagnostic.message.rstrip(".")
     return f"{words[:1].upper()}{words[1:]}."
 
 
 def is_test_path(path: str) -> bool:
-    """Whether the file at `path` holds tests or what tests are made with."""
-    return _TESTED.search(path) is not None
+    """Whether the file at `path` contains tests or helpers of tests."""
+    return _TEST_PATH.search(path) is not None
 
 
-def expected(tree: Tree, node: ast.AST) -> bool:
-    """Whether the code around is made to fail: `with raises(...)`, a `try` that catches it."""
+def is_expected(tree: Tree, node: ast.AST) -> bool:
+    """Whether the enclosing code expects an error: `with raises(...)`, a `try` that catches it."""
     below = node
     for up in tree.ancestors(node):
-        if isinstance(up, ast.With | ast.AsyncWith) and any(map(_expecting, up.items)):
+        if isinstance(up, ast.With | ast.AsyncWith) and any(
+            _expects(node) for item in up.items for node in ast.walk(item.context_expr)
+        ):
             return True
         if isinstance(up, ast.Try) and up.handlers and below in up.body:
             return True
@@ -81,21 +91,13 @@ def expected(tree: Tree, node: ast.AST) -> bool:
     return False
 
 
-def _expecting(item: ast.withitem) -> bool:
-    return any(_expects(node) for node in _names(item.context_expr))
-
-
-def _names(node: ast.AST) -> Iterator[ast.AST]:
-    return (below for below in ast.walk(node) if isinstance(below, ast.Name | ast.Attribute))
-
-
 def _expects(node: ast.AST) -> bool:
     word = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
     return isinstance(word, str) and _EXPECTING.search(word) is not None
 
 
 def finding(rule: LensRule, file: ChangedFile, first: int, last: int, message: str) -> Finding:
-    """A finding at the first added line in `first..last`, which says so if the line is marked."""
+    """A finding at the first added line in `first..last`; its message names suppression marks."""
     lines = [n for n in range(first, last + 1) if file.touches(n)]
     at = next((n for n in lines if file.head_lines[n - 1].strip()), first)
     marks = (suppression(file.head_lines[n - 1]) for n in lines)

@@ -1,12 +1,12 @@
-"""Decides which hits of the linter's checks are bugs, where the check alone fires too often.
+"""Decides which hits of the linter are bugs, for rules that match too often.
 
-Each judge gives what to say, or none. They read the tree around the hit and never the disk.
+Each judge returns a message or `None`. Judges read the tree around the hit and never the disk.
 """
 
 import ast
 import re
 
-from leadhand.teams.review.lenses.bugs.hits import BugHit, as_said, is_test_path
+from leadhand.teams.review.lenses.bugs.hits import BugHit, is_test_path, ruff_message
 from leadhand.teams.review.lenses.bugs.trees import (
     FUNCTIONS,
     SCOPES,
@@ -23,17 +23,17 @@ _HANDLES = re.compile(
 )
 _INTERFACE = re.compile(r"^(?:I[A-Z]\w*|\w*Interface|\w*Protocol|Protocol)$")
 MAX_KEYS = 200
-"""Larger dictionaries are tables that a program wrote."""
+"""Larger dictionaries are generated tables."""
 
+_DEFINITIONS = (*FUNCTIONS, ast.ClassDef)
 _BROAD = frozenset({"Exception", "BaseException"})
 
 
-def nan(hit: BugHit) -> str | None:
-    """Only `==` and `!=`: identity and membership are used on purpose with one NaN object."""
+def nan_comparison(hit: BugHit) -> str | None:
+    """Only `==` and `!=`: code uses identity and membership with one NaN object on purpose."""
     compare = hit.node(ast.Compare)
     if compare is None:
-        byte = len(hit.text[: hit.found.column - 1].encode())
-        node = hit.tree.starting_at(hit.found.line, byte, ast.expr)
+        node = hit.node(ast.expr)
         compare = hit.tree.parent(node) if node is not None else None
     if not isinstance(compare, ast.Compare):
         return None
@@ -43,9 +43,9 @@ def nan(hit: BugHit) -> str | None:
 
 
 def unused_comparison(hit: BugHit) -> str | None:
-    """Comparisons made for an exception or for a language built of operators are left alone."""
+    """Not comparisons that should raise, or that build an expression with overloaded operators."""
     node = hit.node(ast.Expr)
-    if node is None or not isinstance(node.value, ast.Compare) or hit.expected():
+    if node is None or not isinstance(node.value, ast.Compare) or hit.is_expected():
         return None
     compare = node.value
     if is_test_path(hit.file.path) and not _checks(compare):
@@ -56,12 +56,12 @@ def unused_comparison(hit: BugHit) -> str | None:
         return None
     in_function = isinstance(hit.tree.enclosing_scope(node), FUNCTIONS)
     if not in_function and not is_test_path(hit.file.path):
-        return None  # the last line of a script or notebook cell is shown
+        return None  # a notebook shows the value of the last line of a cell
     return f"The result of `{_brief(compare)}` is not used."
 
 
 def _checks(compare: ast.Compare) -> bool:
-    """Whether a comparison reads like what a test asserts; others try out operators."""
+    """Whether a comparison looks like an assertion of a test; others try out operators."""
     return (
         isinstance(compare.ops[0], ast.Eq)
         and isinstance(compare.left, ast.Attribute | ast.Subscript | ast.Call)
@@ -70,7 +70,7 @@ def _checks(compare: ast.Compare) -> bool:
 
 
 def constant_condition(hit: BugHit) -> str | None:
-    """A constant beside `or`/`and` in a condition; `if 0 and ...` is a switch and left alone."""
+    """A constant operand of `or` or `and`; `if 0 and ...` turns code off and is left alone."""
     node = hit.node(ast.BoolOp)
     if node is None:
         return None
@@ -84,7 +84,7 @@ def constant_condition(hit: BugHit) -> str | None:
         if isinstance(culprit, ast.Constant) and isinstance(culprit.value, bool):
             outcome = "is always true"
         elif isinstance(first, ast.Compare) and isinstance(culprit, ast.Constant):
-            outcome = f"is always true: `{ast.unparse(culprit)}` stands alone there"
+            outcome = f"is always true: `{ast.unparse(culprit)}` is a condition of its own"
         else:
             return None
         return f"`{_brief(node)}` {outcome}."
@@ -109,14 +109,14 @@ def _condition(hit: BugHit, node: ast.expr) -> bool:
 
 
 def jump_in_finally(hit: BugHit) -> str | None:
-    """A jump that can swallow what no handler of the same `try` takes on purpose."""
-    node = hit.any_node()
+    """A jump that can drop an exception, unless a handler of the same `try` catches all of them."""
+    node = hit.node(ast.AST)
     if not isinstance(node, ast.Return | ast.Break | ast.Continue):
         return None
     below: ast.AST = node
     for up in hit.tree.ancestors(node):
         if isinstance(up, ast.Try) and below in up.finalbody:
-            if any(_takes_all(handler) for handler in up.handlers):
+            if any(_catches_all(handler) for handler in up.handlers):
                 return None
             word = type(node).__name__.lower()
             return f"`{word}` inside `finally` ends the block early."
@@ -124,14 +124,14 @@ def jump_in_finally(hit: BugHit) -> str | None:
     return None
 
 
-def _takes_all(handler: ast.ExceptHandler) -> bool:
+def _catches_all(handler: ast.ExceptHandler) -> bool:
     name = dotted(handler.type) if handler.type is not None else "BaseException"
     raises = any(isinstance(node, ast.Raise) for node in walk_scope(handler.body))
     return name in _BROAD and not raises
 
 
 def logged_outside_handler(hit: BugHit) -> str | None:
-    """`logger.exception(...)` in a function that nothing suggests is called from a handler."""
+    """`logger.exception(...)` in a function that does not look like an error handler."""
     node = hit.node(ast.Call)
     if node is None or not isinstance(node.func, ast.Attribute):
         return None
@@ -149,7 +149,7 @@ def logged_outside_handler(hit: BugHit) -> str | None:
 
 
 def misleading_strip(hit: BugHit) -> str | None:
-    """Only where the argument reads like an affix: letters, and some character twice."""
+    """Only if the argument looks like an affix: letters, and one character twice."""
     node = hit.node(ast.Call)
     if node is None or not isinstance(node.func, ast.Attribute) or len(node.args) != 1:
         return None
@@ -159,11 +159,11 @@ def misleading_strip(hit: BugHit) -> str | None:
     text = argument.value
     if len(re.findall(r"[A-Za-z]", text)) < 2 or len(set(text)) == len(text):
         return None
-    return f"`.{node.func.attr}({ast.unparse(argument)})` does not take off that text as a whole."
+    return f"`.{node.func.attr}({ast.unparse(argument)})` does not remove that text as a whole."
 
 
 def flags_as_count(hit: BugHit) -> str | None:
-    """Only where a constant of `re` is passed by position."""
+    """Only if a constant of `re` is passed by position."""
     node = hit.node(ast.Call)
     if node is None:
         return None
@@ -179,10 +179,10 @@ def flags_as_count(hit: BugHit) -> str | None:
 
 
 def init_returns(hit: BugHit) -> str | None:
-    """Not `return super().__init__()`, which gives `None`."""
+    """Not `return super().__init__()`, which returns `None`."""
     node = hit.node(ast.Return)
     if node is None:
-        return as_said(hit)
+        return ruff_message(hit)
     if node.value is None or isinstance(node.value, ast.Call | ast.Name | ast.Await):
         return None
     if isinstance(node.value, ast.Constant) and node.value.value is None:
@@ -190,18 +190,19 @@ def init_returns(hit: BugHit) -> str | None:
     return f"`__init__` returns `{_brief(node.value)}`."
 
 
-def slots(hit: BugHit) -> str | None:
-    """Not private names, which Python changes."""
-    return None if hit.name.startswith("__") else as_said(hit)
+def missing_slot(hit: BugHit) -> str | None:
+    """Not private names, which Python mangles."""
+    return None if hit.name.startswith("__") else ruff_message(hit)
 
 
-def special_method(hit: BugHit) -> str | None:
-    """Not in descriptions of an interface, which leave out `self`, nor where arguments vary."""
-    function = hit.node(ast.FunctionDef) or hit.node(ast.AsyncFunctionDef)
-    if function is None:
-        byte = len(hit.text) - len(hit.text.lstrip())
-        function = hit.tree.starting_at(hit.found.line, byte, ast.FunctionDef)
-        function = function or hit.tree.starting_at(hit.found.line, byte, ast.AsyncFunctionDef)
+def special_method_signature(hit: BugHit) -> str | None:
+    """Not in classes that describe an interface, which omit `self`, nor if it is decorated."""
+    function = (
+        hit.node(ast.FunctionDef)
+        or hit.node(ast.AsyncFunctionDef)
+        or hit.first_node(ast.FunctionDef)
+        or hit.first_node(ast.AsyncFunctionDef)
+    )
     if function is None:
         return None
     owner = hit.tree.parent(function)
@@ -210,31 +211,30 @@ def special_method(hit: BugHit) -> str | None:
     bases = [(dotted(base) or "").rsplit(".", 1)[-1] for base in owner.bases]
     if any(_INTERFACE.match(base) for base in [*bases, owner.name]):
         return None
-    return as_said(hit)
+    return ruff_message(hit)
 
 
 def duplicate_key(hit: BugHit) -> str | None:
-    """Only where the values differ, and once a dictionary."""
-    byte = len(hit.text[: hit.found.column - 1].encode())
-    key = hit.tree.starting_at(hit.found.line, byte, ast.expr)
+    """Only if the values differ, and only once per dictionary."""
+    key = hit.node(ast.expr)
     owner = hit.tree.parent(key) if key is not None else None
     if key is None or not isinstance(owner, ast.Dict) or len(owner.keys) > MAX_KEYS:
         return None
     seen: dict[str, tuple[ast.expr, str]] = {}
     for one, value in zip(owner.keys, owner.values, strict=True):
         if one is None:
-            seen.clear()  # what `**` brings may be meant to be replaced
+            seen.clear()  # later keys may override those of `**` on purpose
             continue
         earlier, before = seen.setdefault(ast.dump(one), (one, ast.dump(value)))
         if earlier is not one and before != ast.dump(value):
             if one is not key:
-                return None  # this dictionary's first is said already
+                return None  # the first duplicate is reported already
             return f"The key `{_brief(key)}` is already in this dictionary (line {earlier.lineno})."
     return None
 
 
 def redefined_test(hit: BugHit) -> str | None:
-    """Two tests of one name in one body."""
+    """Two tests with the same name in one body."""
     pair = _pair(hit)
     if pair is None or not is_test_path(hit.file.path):
         return None
@@ -245,7 +245,7 @@ def redefined_test(hit: BugHit) -> str | None:
 
 
 def redefined(hit: BugHit) -> str | None:
-    """Two undecorated functions or classes of one name in one body."""
+    """Two undecorated functions or classes with the same name in one body."""
     pair = _pair(hit)
     if pair is None or is_test_path(hit.file.path):
         return None
@@ -256,44 +256,27 @@ def redefined(hit: BugHit) -> str | None:
 
 
 def _pair(hit: BugHit) -> tuple[Function | ast.ClassDef, Function | ast.ClassDef] | None:
-    """The earlier and the later definition, where both stand in the same list of statements."""
-    place = re.search(r"from line (\d+)", hit.found.message)
-    if place is None:
+    """The earlier and the later definition, if both are in the same list of statements."""
+    place = re.search(r"from line (\d+)", hit.diagnostic.message)
+    node = hit.first_node(ast.stmt)
+    if place is None or not isinstance(node, _DEFINITIONS) or node.name != hit.name:
         return None
-    for node in _definitions(hit):
-        block = hit.tree.block(node)
-        for other in block:
-            if other is node:
-                break
-            if isinstance(other, (*FUNCTIONS, ast.ClassDef)) and other.name == node.name:
-                last = other.end_lineno or other.lineno
-                if other.lineno <= int(place.group(1)) <= last:
-                    return other, node
+    for other in hit.tree.block(node):
+        if other is node:
+            break
+        if isinstance(other, _DEFINITIONS) and other.name == node.name:
+            last = other.end_lineno or other.lineno
+            if other.lineno <= int(place.group(1)) <= last:
+                return other, node
     return None
 
 
-def _definitions(hit: BugHit) -> list[Function | ast.ClassDef]:
-    """The definition whose name the hit points at, if it is one."""
-    byte = len(hit.text) - len(hit.text.lstrip())
-    for kind in (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef):
-        node = hit.tree.starting_at(hit.found.line, byte, kind)
-        if node is not None and node.name == hit.name:
-            return [node]
-    return []
-
-
 def dangling_task(hit: BugHit) -> str | None:
-    """Only inside functions: what a module starts lives as long as the module's loop."""
-    node = hit.node(ast.Call)
-    if node is None:
-        byte = len(hit.text) - len(hit.text.lstrip())
-        node = hit.tree.starting_at(hit.found.line, byte, ast.Call)
-    if node is None:
+    """Only inside functions: tasks of a module live as long as the module's event loop."""
+    node = hit.node(ast.Call) or hit.first_node(ast.Call)
+    if node is None or not isinstance(hit.tree.enclosing_scope(node), SCOPES):
         return None
-    scope = hit.tree.enclosing_scope(node)
-    if not isinstance(scope, SCOPES):
-        return None
-    return f"Nothing keeps the task that `{called_name(node) or 'create_task'}` makes."
+    return f"Nothing keeps the task that `{called_name(node) or 'create_task'}` creates."
 
 
 def _brief(node: ast.AST) -> str:

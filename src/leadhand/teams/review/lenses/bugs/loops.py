@@ -1,4 +1,4 @@
-"""Collections that a loop shrinks while it goes through them."""
+"""Collections that a loop shrinks while it iterates over them."""
 
 import ast
 import re
@@ -13,11 +13,11 @@ RULE = LensRule(
     family="bugs/loops",
     severity="warning",
     why="A list then skips the element after each removed one; a dict or set raises an error.",
-    fix="Go through a copy, as in `for x in list(xs)`, or build a new collection.",
+    fix="Iterate over a copy, as in `for x in list(xs)`, or build a new collection.",
 )
 
 MAX_LINES = 100
-"""Bodies of loops are searched this far."""
+"""A loop's body is searched up to this line."""
 
 _SHRINKS = frozenset({"remove", "pop", "popitem", "clear", "discard"})
 _TRIGGER = re.compile(
@@ -32,12 +32,12 @@ _LEAVES = (ast.Return, ast.Break, ast.Raise)
 
 
 def relevant(change: Change, file: ChangedFile) -> bool:
-    """Whether the added lines can hold such a loop, judged by their text."""
+    """Whether the text of the added lines may contain such a loop."""
     return bool(_candidates(file))
 
 
 def _candidates(file: ChangedFile) -> set[str]:
-    """What added lines shrink, indented below a loop over it."""
+    """The names that added lines shrink below a loop over them."""
     shrunk: dict[str, list[int]] = {}
     for line, text in file.added.items():
         for one, other in _TRIGGER.findall(text):
@@ -61,22 +61,18 @@ def _deeper(file: ChangedFile, line: int, than: int) -> bool:
 
 
 def find(change: Change, file: ChangedFile, tree: Tree) -> Iterator[tuple[ast.AST, str]]:
-    """The statements on added lines that shrink what the loop around them goes through."""
+    """Statements on added lines that shrink the collection of their loop, with messages."""
     candidates = _candidates(file) - {"self", "cls"}
     for node in (*tree.nodes(ast.Call), *tree.nodes(ast.Subscript)):
         name = _shrunk(node)
-        if name not in candidates or (not _removes(node) and not _known(file, name)):
+        if name not in candidates or (not _removes(node) and not _is_builtin(file, name)):
             continue
         statement = tree.statement(node)
-        if (
-            statement is None
-            or isinstance(statement, ast.Return)
-            or not file.touches(statement.lineno, statement.end_lineno)
-        ):
+        if statement is None or isinstance(statement, ast.Return):
             continue
         loop = _loop(tree, statement, name)
-        if loop is not None:
-            where = f"the loop in line {loop.lineno} goes through it"
+        if loop is not None and file.touches(statement.lineno, statement.end_lineno):
+            where = f"the loop in line {loop.lineno} iterates over it"
             yield statement, f"`{name}` shrinks here while {where}."
 
 
@@ -89,7 +85,7 @@ def _shrunk(node: ast.AST) -> str | None:
 
 
 def _removes(node: ast.AST) -> bool:
-    """Whether `node` is `x.remove(...)`: what has that method is a list, a set or alike."""
+    """Whether `node` is `x.remove(...)`: lists and sets have that method."""
     return (
         isinstance(node, ast.Call)
         and isinstance(node.func, ast.Attribute)
@@ -97,16 +93,16 @@ def _removes(node: ast.AST) -> bool:
     )
 
 
-def _known(file: ChangedFile, name: str) -> bool:
-    """Whether the file makes `name` a builtin collection; other classes may allow the change."""
+def _is_builtin(file: ChangedFile, name: str) -> bool:
+    """Whether the file assigns a builtin collection to `name`; others may allow the change."""
     made = r"\s{0,3}(?::[^=\n]{1,80})?=\s{0,3}(?:[\[{]|(?:dict|list|set|defaultdict)\()"
     return re.search(rf"(?<![\w.]){re.escape(name)}{made}", file.head) is not None
 
 
 def _loop(tree: Tree, statement: ast.stmt, name: str) -> ast.For | None:
-    """The loop over `name` that goes on after `statement`, or none."""
+    """The loop over `name` that continues after `statement`, or `None`."""
     below: ast.AST = statement
-    for up in [*tree.ancestors(statement)]:
+    for up in tree.ancestors(statement):
         if isinstance(below, ast.stmt):
             block = tree.block(below)
             after = block[next(n for n, one in enumerate(block) if one is below) + 1 :]
@@ -116,7 +112,7 @@ def _loop(tree: Tree, statement: ast.stmt, name: str) -> ast.For | None:
             return None
         if isinstance(up, ast.For) and below in up.body and _over(up.iter, name):
             return None if _rebound(up, name) else up
-        if isinstance(up, ast.For | ast.AsyncFor | ast.While) and isinstance(up, ast.While):
+        if isinstance(up, ast.While):
             return None
         below = up
     return None
@@ -134,7 +130,7 @@ def _over(iterated: ast.expr, name: str) -> bool:
 
 
 def _rebound(loop: ast.For, name: str) -> bool:
-    """Whether the loop gives the name another value, or counts with it."""
+    """Whether the loop or its target assigns the name."""
     first = name.split(".", 1)[0]
     return any(
         isinstance(node, ast.Name | ast.Attribute)

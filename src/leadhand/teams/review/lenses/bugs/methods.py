@@ -1,7 +1,7 @@
-"""Methods that the change takes from a class which still uses them on itself.
+"""Methods that the change removes from a class which still uses them on `self`.
 
-Only classes that are all there to see: their bases are in the same file, nothing is looked up
-dynamically, and no other class defines a method of that name which could step in.
+Only classes that can be seen completely count: their bases are in the same file, nothing is looked
+up dynamically, and no other class of the file defines a method of that name.
 """
 
 import ast
@@ -18,38 +18,42 @@ _DYNAMIC = re.compile(r"__getattr|setattr\(|__dict__|type\(|\bexec\(")
 
 @dataclass(frozen=True, slots=True)
 class RemovedMethod:
-    """A method that is gone from a class of the file."""
+    """A method that the change removes from a class."""
 
     file: ChangedFile
     owner: str
     name: str
     line: int
-    """Where it was defined, in the old file."""
+    """Where the old file defined it."""
     uses: tuple[ast.AST, ...]
-    """Where the class still reads it from `self`, in the new file."""
+    """Where the new file still reads it from `self`."""
 
 
-def removed(file: ChangedFile) -> Iterator[RemovedMethod]:
-    """The methods that are gone and still used in their own class."""
-    gone = _candidates(file)
-    before, after = (file.base_tree, file.head_tree) if gone else (None, None)
-    if before is None or after is None:
+def removed_methods(file: ChangedFile) -> Iterator[RemovedMethod]:
+    """The methods that the change removes although their own class still uses them."""
+    candidates = _candidates(file)
+    if not candidates or file.base_tree is None or file.head_tree is None:
         return
-    old, new = _classes(before), _classes(after)
+    new_classes = _classes(file.head_tree)
     tree: Tree | None = None
-    for name, was in old.items():
-        now = new.get(name)
-        if was is None or now is None or not _closed(now, new):
+    for name, old in _classes(file.base_tree).items():
+        new = new_classes.get(name)
+        if old is None or new is None or not _is_closed(new, new_classes):
             continue
-        taken = {m: node for m, node in _methods(was).items() if node.lineno in file.removed}
-        left = set[str]()
-        if taken.keys() & gone:
-            left.update(*(_bound(one) for one in new.values() if one is not None))
-        for method in (taken.keys() & gone) - left:
-            tree = tree or Tree(after)
-            uses = tuple(_uses(tree, now, method))
-            if uses:
-                yield RemovedMethod(file, name, method, taken[method].lineno, uses)
+        lines = {
+            node.name: node.lineno
+            for node in old.body
+            if isinstance(node, FUNCTIONS)
+            and node.name in candidates
+            and node.lineno in file.removed
+        }
+        bound = _bound(new_classes) if lines else set[str]()
+        for method, line in lines.items():
+            if method not in bound:
+                tree = tree or Tree(file.head_tree)
+                uses = tuple(_uses(tree, new, method))
+                if uses:
+                    yield RemovedMethod(file, name, method, line, uses)
 
 
 def _candidates(file: ChangedFile) -> set[str]:
@@ -62,7 +66,7 @@ def _candidates(file: ChangedFile) -> set[str]:
 
 
 def _classes(module: ast.Module) -> dict[str, ast.ClassDef | None]:
-    """The module's classes by name; none for a name that is given twice."""
+    """The module's classes by name; `None` for a name that is defined twice."""
     found: dict[str, ast.ClassDef | None] = {}
     for node in walk_scope(child_nodes(module)):
         if isinstance(node, ast.ClassDef):
@@ -70,8 +74,8 @@ def _classes(module: ast.Module) -> dict[str, ast.ClassDef | None]:
     return found
 
 
-def _closed(owner: ast.ClassDef, classes: dict[str, ast.ClassDef | None]) -> bool:
-    """Whether all that a class inherits is in the file too."""
+def _is_closed(owner: ast.ClassDef, classes: dict[str, ast.ClassDef | None]) -> bool:
+    """Whether the file contains all bases of a class."""
     waiting, seen = [owner], {owner.name}
     while waiting:
         one = waiting.pop()
@@ -89,14 +93,10 @@ def _closed(owner: ast.ClassDef, classes: dict[str, ast.ClassDef | None]) -> boo
     return True
 
 
-def _methods(owner: ast.ClassDef) -> dict[str, ast.stmt]:
-    return {node.name: node for node in owner.body if isinstance(node, FUNCTIONS)}
-
-
-def _bound(owner: ast.ClassDef) -> set[str]:
-    """The names that a class has or gives itself."""
+def _bound(classes: dict[str, ast.ClassDef | None]) -> set[str]:
+    """The names that any of the classes defines, imports or assigns."""
     found: set[str] = set()
-    for node in ast.walk(owner):
+    for node in (node for owner in classes.values() if owner for node in ast.walk(owner)):
         if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
             found.add(node.name)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
@@ -109,7 +109,7 @@ def _bound(owner: ast.ClassDef) -> set[str]:
 
 
 def _uses(tree: Tree, owner: ast.ClassDef, name: str) -> Iterator[ast.AST]:
-    """The reads of `self.name` in a class, but for those that a `try` or a check prepares for."""
+    """The reads of `self.name` in a class, except those in a `try` or a boolean expression."""
     for node in tree.nodes(ast.Attribute):
         if node.attr != name or dotted(node.value) != "self" or not isinstance(node.ctx, ast.Load):
             continue

@@ -1,7 +1,6 @@
-"""Which file a Python module is, judged by the paths of a tree alone; nothing is imported.
+"""Finds the file of a Python module by the paths of a tree alone; nothing is imported.
 
-Strict by design: a name that more than one file could be, or that may well be a module of the
-standard library, is nobody's.
+Strict by design: a name that fits several files, or a module of the standard library, fits none.
 """
 
 import ast
@@ -11,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 _ROOTS = frozenset({"src", "lib", "python", "source"})
-"""Folders that are put on the search path by convention."""
+"""Folders that are on the search path by convention."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,13 +18,13 @@ class Import:
     """One name that an import statement binds."""
 
     local: str
-    """The name that the file uses from then on; dotted for `import a.b`."""
+    """The name that it binds; dotted for `import a.b`."""
     module: str
     """The module's dotted name as written, without leading dots."""
     level: int
-    """How many leading dots the statement has."""
+    """The number of leading dots."""
     name: str | None
-    """What is imported from the module; none for `import module`."""
+    """The name imported from the module; `None` for `import module`."""
     node: ast.Import | ast.ImportFrom
 
 
@@ -41,8 +40,8 @@ def imports(nodes: Iterable[ast.AST]) -> Iterator[Import]:
                 yield Import(alias.asname or alias.name, alias.name, 0, None, node)
 
 
-def parts(path: str) -> tuple[str, ...]:
-    """The parts of a module file's name: `a/b/__init__.py` and `a/b.py` are both `a`, `b`."""
+def module_parts(path: str) -> tuple[str, ...]:
+    """The parts of a module's path: `a`, `b` for both `a/b/__init__.py` and `a/b.py`."""
     folder, _, name = path.rpartition("/")
     names = [*folder.split("/"), name.split(".", 1)[0]] if folder else [name.split(".", 1)[0]]
     return tuple(names[:-1] if names[-1] == "__init__" else names)
@@ -55,28 +54,27 @@ class Modules:
         self._paths = frozenset(paths)
         self._by_name: defaultdict[str, list[str]] = defaultdict(list)
         for path in self._paths:
-            names = parts(path)
+            names = module_parts(path)
             if names:
                 self._by_name[names[-1]].append(path)
 
-    def taken(self, names: tuple[str, ...], besides: str = "") -> bool:
-        """Whether some file of the tree, in whatever language, is the module `names`."""
-        return bool(names) and any(
-            parts(path) == names and path != besides for path in self._by_name.get(names[-1], ())
-        )
+    def exists(self, names: tuple[str, ...], besides: str = "") -> bool:
+        """Whether a file of the tree, in any language, is the module `names`."""
+        paths = self._by_name.get(names[-1], ()) if names else ()
+        return any(module_parts(path) == names and path != besides for path in paths)
 
-    def refers(self, path: str, module: str, level: int, target: str) -> bool:
+    def resolves_to(self, path: str, module: str, level: int, target: str) -> bool:
         """Whether `module`, imported with `level` dots by the file at `path`, is `target`."""
         if not self._may_be(path, module, level, target):
             return False
-        last = module.rsplit(".", 1)[-1] if module else parts(target)[-1]
+        last = module.rsplit(".", 1)[-1] if module else module_parts(target)[-1]
         others = [one for one in self._by_name.get(last, ()) if one.endswith(".py")]
         return not any(
             other != target and self._may_be(path, module, level, other) for other in others
         )
 
     def _may_be(self, path: str, module: str, level: int, target: str) -> bool:
-        wanted = parts(target)
+        wanted = module_parts(target)
         if level:
             folder = path.split("/")[:-1]
             start = folder[: len(folder) - (level - 1)]
@@ -87,7 +85,7 @@ class Modules:
         if not module or cut < 0 or wanted[cut:] != named or named[0] in sys.stdlib_module_names:
             return False
         root = wanted[:cut]
-        # What stands before must be a folder on the search path, and not a package.
+        # The folder of the module must be on the search path, and not a package.
         if "/".join((*root, "__init__.py")) in self._paths:
             return False
         return not root or root[-1] in _ROOTS or tuple(path.split("/")[:cut]) == root

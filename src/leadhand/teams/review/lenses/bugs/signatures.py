@@ -1,24 +1,23 @@
-"""Whether a call fits a function, by the parameters alone."""
+"""Compares the arguments of a call with the parameters of a function."""
 
 import ast
 
 from leadhand.teams.review.lenses.bugs.trees import Function
 
 
-def rejection(function: Function, call: ast.Call, *, bound: bool) -> str | None:
-    """Why the call fails, as in "needs `x`"; none where it fits, or can't be told.
+def mismatch(function: Function, call: ast.Call, *, bound: bool) -> str | None:
+    """Why the call fails, as in "needs `x`"; `None` if it fits or that is unknown.
 
-    `bound` says that the first parameter (`self`) is not among the call's arguments.
+    With `bound`, the call omits the first parameter (`self`).
     """
     if _open(call):
         return None
     found = function.args
     positional = _positional(function, bound=bound)
     if len(call.args) > len(positional) and found.vararg is None:
-        return f"takes {len(positional)} positional arguments and not {len(call.args)}"
+        return f"takes {len(positional)} positional arguments, not {len(call.args)}"
     keywords = {keyword.arg for keyword in call.keywords if keyword.arg is not None}
-    only_place = {one.arg for one in found.posonlyargs}
-    known = {name for name in positional if name not in only_place}
+    known = set(positional) - {one.arg for one in found.posonlyargs}
     known |= {one.arg for one in found.kwonlyargs}
     unknown = sorted(keywords - known)
     if unknown and found.kwarg is None:
@@ -31,8 +30,8 @@ def rejection(function: Function, call: ast.Call, *, bound: bool) -> str | None:
     return f"needs `{missing[0]}`" if missing else None
 
 
-def moved(old: Function, new: Function, call: ast.Call, *, bound: bool) -> str | None:
-    """Which parameter stands elsewhere now, for a call that passes it by its old place; or none."""
+def moved_parameter(old: Function, new: Function, call: ast.Call, *, bound: bool) -> str | None:
+    """The first parameter that moved, for a call that passes it by its old position; or `None`."""
     if _open(call):
         return None
     before, after = _positional(old, bound=bound), _positional(new, bound=bound)

@@ -1,7 +1,6 @@
-"""The linter's checks that are bugs wherever they fire: exceptions, classes, definitions and tasks.
+"""The linter's rules on exceptions, classes, definitions and tasks whose hits are bugs.
 
-What is style, taste or a matter of context is not in here. Checks whose hits need a closer look
-have judges in the module beside.
+Rules on style are left out. Rules whose hits are only sometimes bugs have a judge in `judges`.
 """
 
 from leadhand.teams.review.lenses.bugs import judges
@@ -11,13 +10,13 @@ _EXCEPTIONS = (
     check(
         "exception-not-raised",
         "PLW0133",
-        "It is only made, so the code goes on as if nothing had happened.",
+        "The exception is only created, so the code continues as if nothing had happened.",
         "Put `raise` in front.",
     ),
     check(
         "raises-no-exception",
         "B016 F901",
-        "Python raises a TypeError in place of what was meant.",
+        "Python raises a TypeError instead of the intended exception.",
         "Raise an exception class or an instance of one.",
         in_tests=False,
     ),
@@ -31,7 +30,7 @@ _EXCEPTIONS = (
     check(
         "jump-in-finally",
         "B012",
-        "It drops an exception that is on its way, KeyboardInterrupt included, without a trace.",
+        "It silently drops any active exception, even KeyboardInterrupt.",
         "Leave the `finally` block without jumping; return after it.",
         judge=judges.jump_in_finally,
         in_tests=False,
@@ -49,24 +48,24 @@ _CLASSES = (
     check(
         "init-returns",
         "PLE0100 PLE0101",
-        "Making an instance raises a TypeError.",
-        "Set attributes in `__init__`; give a value from a class method.",
+        "Creating an instance raises a TypeError.",
+        "Set attributes in `__init__`; return values from a class method.",
         judge=judges.init_returns,
         in_tests=False,
     ),
     check(
         "special-method-signature",
         "PLE0302",
-        "Python calls it with other arguments and gets a TypeError.",
-        "Take the parameters that the method has in the language.",
-        judge=judges.special_method,
+        "Python calls it with other arguments, which raises a TypeError.",
+        "Use the parameters that the language defines for the method.",
+        judge=judges.special_method_signature,
         in_tests=False,
     ),
     check(
         "special-method-return",
         "PLE0303 PLE0307",
         "Python checks the type and raises a TypeError.",
-        "Return the type that the method promises.",
+        "Return the type that the language requires.",
         in_tests=False,
     ),
     check(
@@ -74,7 +73,7 @@ _CLASSES = (
         "PLE0237",
         "The assignment raises an AttributeError.",
         "Add the attribute to `__slots__`.",
-        judge=judges.slots,
+        judge=judges.missing_slot,
         in_tests=False,
     ),
     check(
@@ -92,7 +91,7 @@ _CLASSES = (
     check(
         "dataclass-enum",
         "RUF049",
-        "The two conflict: members lose their identity or can't be made.",
+        "The two conflict: members lose their identity or can't be created.",
         "Drop `@dataclass`.",
     ),
     check(
@@ -104,8 +103,8 @@ _CLASSES = (
     check(
         "redefined",
         "F811",
-        "The later definition replaces the earlier one, which nothing has used by then.",
-        "Rename one of them, or remove the one that is not wanted.",
+        "The later definition replaces the earlier one before anything uses it.",
+        "Rename one of them, or remove the unwanted one.",
         judge=judges.redefined,
     ),
     check(
@@ -118,7 +117,7 @@ _CLASSES = (
     check(
         "docstring-not-kept",
         "B021",
-        "An f-string is evaluated and dropped; the docstring stays empty.",
+        "Python evaluates and drops the f-string; the docstring stays empty.",
         "Drop the `f`, or set `__doc__`.",
         in_tests=False,
     ),
@@ -127,8 +126,7 @@ _ASYNC = (
     check(
         "dangling-task",
         "RUF006",
-        "The event loop keeps only a weak reference, so the task may vanish before it is done, and "
-        "its exceptions with it.",
+        "The event loop keeps only a weak reference, so the task may vanish before it is done.",
         "Keep the task in a variable or a set until it is done.",
         family="async",
         judge=judges.dangling_task,

@@ -1,4 +1,4 @@
-"""What a module offers to others, and what a change takes away or takes other arguments for."""
+"""The names of a module, those that a change removes, and functions with changed parameters."""
 
 import ast
 import re
@@ -34,52 +34,52 @@ _PLAIN = word_set("staticmethod classmethod contextmanager asynccontextmanager l
 
 
 @dataclass(frozen=True, slots=True)
-class Removed:
-    """A module-level name that is gone."""
+class RemovedSymbol:
+    """A module-level name that the change removes."""
 
     file: ChangedFile
     name: str
     line: int
-    """Where it was bound, in the old file."""
+    """Where the old file bound it."""
 
 
 @dataclass(frozen=True, slots=True)
-class Resigned:
+class ChangedSignature:
     """A function, method or constructor whose parameters changed."""
 
     file: ChangedFile
     name: str
-    """What is called: the function's or the class's name; the method's for a method."""
+    """The called name: of the function, the method, or the class of a constructor."""
     owner: str | None
-    """The class, for a method and a constructor."""
+    """The class of a method or constructor."""
     old: Function
     new: Function
 
     @property
     def bound(self) -> bool:
-        """Whether calls leave out the first parameter."""
+        """Whether calls omit the first parameter."""
         marks = {dotted(mark) for mark in self.new.decorator_list}
         return self.owner is not None and "staticmethod" not in marks
 
     @property
     def constructs(self) -> bool:
-        """Whether calling the class is what calls it."""
+        """Whether it is a constructor, which a call of the class calls."""
         return self.new.name == "__init__"
 
 
-def removed(file: ChangedFile) -> list[Removed]:
-    """The module-level names that the file had and has no more, by line.
+def removed_symbols(file: ChangedFile) -> list[RemovedSymbol]:
+    """The module-level names that the change removes, by line.
 
-    Imports from outside the package don't count: nobody is meant to take them from here.
+    Imports from outside the package don't count: other modules should not import them from here.
     """
-    if not _may_lack(file) or _DYNAMIC.search(file.head):
+    if not _may_remove_name(file) or _DYNAMIC.search(file.head):
         return []
     if file.base_tree is None or file.head_tree is None:
         return []
-    left = bound(file.head_tree)
+    left = bindings(file.head_tree)
     gone = [
-        Removed(file, name, line)
-        for name, (kind, line) in bound(file.base_tree).items()
+        RemovedSymbol(file, name, line)
+        for name, (kind, line) in bindings(file.base_tree).items()
         if (kind == "own" or _same_package(file, kind))
         and name not in left
         and line in file.removed
@@ -88,9 +88,9 @@ def removed(file: ChangedFile) -> list[Removed]:
     return sorted(gone, key=lambda one: one.line)
 
 
-def resigned(file: ChangedFile) -> Iterator[Resigned]:
-    """The functions and methods whose parameters differ between the old and the new file."""
-    if not _may_resign(file) or file.base_tree is None or file.head_tree is None:
+def changed_signatures(file: ChangedFile) -> Iterator[ChangedSignature]:
+    """The functions and methods whose parameters the change alters."""
+    if not _may_change_header(file) or file.base_tree is None or file.head_tree is None:
         return
     before, after = _functions(file.base_tree), _functions(file.head_tree)
     for (owner, name), old in before.items():
@@ -99,7 +99,7 @@ def resigned(file: ChangedFile) -> Iterator[Resigned]:
             continue
         if ast.dump(old.args) != ast.dump(new.args):
             called = owner if owner and name == "__init__" else name
-            yield Resigned(file, called, owner, old, new)
+            yield ChangedSignature(file, called, owner, old, new)
 
 
 def header_end(function: Function) -> int:
@@ -107,11 +107,8 @@ def header_end(function: Function) -> int:
     return max(function.lineno, function.body[0].lineno - 1)
 
 
-def bound(module: ast.Module) -> dict[str, tuple[str, int]]:
-    """Name -> what binds it and where, for all names of the module's own scope.
-
-    What binds it is `own`, or the module that it is imported from.
-    """
+def bindings(module: ast.Module) -> dict[str, tuple[str, int]]:
+    """Module-level name -> (`own` or the module that it is imported from, line)."""
     names: dict[str, tuple[str, int]] = {}
     for node in walk_scope(child_nodes(module)):
         if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
@@ -133,8 +130,8 @@ def bound(module: ast.Module) -> dict[str, tuple[str, int]]:
     return names
 
 
-def _may_lack(file: ChangedFile) -> bool:
-    """Whether the removed lines bind a name that the new text no longer binds by its look."""
+def _may_remove_name(file: ChangedFile) -> bool:
+    """Whether the text suggests that a name that removed lines bind is no longer bound."""
     lost: set[str] = set()
     for text in file.removed.values():
         found = None if text[:1] in " \t" else _BINDS.match(text)
@@ -147,8 +144,8 @@ def _may_lack(file: ChangedFile) -> bool:
     return bool(lost - {one or other for one, other in _BINDS.findall(file.head)})
 
 
-def _may_resign(file: ChangedFile) -> bool:
-    """Whether the change alters the header of a function that is there before and after."""
+def _may_change_header(file: ChangedFile) -> bool:
+    """Whether the text suggests that the change alters the header of a kept function."""
     added = {text.strip() for text in file.added.values()}
     for text in file.removed.values():
         found = _DEF.match(text)
@@ -162,7 +159,7 @@ def _may_resign(file: ChangedFile) -> bool:
 
 
 def _in_header(lines: list[str], line: int) -> bool:
-    """Whether a line that looks like a parameter stands between `def` and its colon."""
+    """Whether a line that looks like a parameter is between `def` and its colon."""
     for number in range(line - 1, max(0, line - _HEADER_LINES), -1):
         text = lines[number - 1].rstrip()
         if _DEF.match(text):
@@ -173,7 +170,7 @@ def _in_header(lines: list[str], line: int) -> bool:
 
 
 def _same_package(file: ChangedFile, kind: str) -> bool:
-    """Whether an import, `from a.b`, is from the package that the file is in."""
+    """Whether an import, `from a.b`, is from the file's own package."""
     word, _, module = kind.partition(" ")
     return word == "from" and module.split(".", 1)[0] in file.path.split("/")[:-1]
 
@@ -198,7 +195,7 @@ def _statements(module: ast.Module) -> Iterator[ast.AST]:
 
 
 def _functions(module: ast.Module) -> dict[tuple[str | None, str], Function | None]:
-    """(class or none, name) -> the one plain definition; none where there are several or others."""
+    """(class or `None`, name) -> the definition; `None` if decorated or defined more than once."""
     found: dict[tuple[str | None, str], Function | None] = {}
     classes = [
         (node.name, node)

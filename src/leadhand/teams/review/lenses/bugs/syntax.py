@@ -1,6 +1,6 @@
-"""Changed files that Python can't read any more.
+"""Changed files that no longer parse.
 
-Python 2, templates and files that are broken on purpose, as test data, are not bugs: they are named
+Python 2, templates and files that are broken on purpose (test data) are not bugs; they are reported
 as not assessed.
 """
 
@@ -23,8 +23,8 @@ CONFLICT = LensRule(
     id="bugs/conflict-marker",
     family="bugs/syntax",
     severity="critical",
-    why="A merge was left half done, and the file can't be imported or run.",
-    fix="Choose between the two sides and remove the markers.",
+    why="A merge is unfinished, and the file can't be imported or run.",
+    fix="Resolve the conflict and remove the markers.",
 )
 RULES = (SYNTAX_ERROR, CONFLICT)
 
@@ -44,12 +44,12 @@ _MARKER = re.compile(r"^(?:<{7} |>{7} |={7}$)")
 
 
 def find(file: ChangedFile, found: Sequence[Diagnostic]) -> Iterator[Seen]:
-    """One finding for a file that parsed before, or is new and meant for today's Python."""
+    """One finding for a file that parsed before the change, or is new and written for Python 3."""
     if any(one.code == UNREADABLE for one in found):
         yield _skipped(file, "the linter can't read it (nested too deeply, or damaged)")
         return
     if file.head_tree is not None:
-        # It parses; what is wrong shows only when it is compiled, or is a matter of versions.
+        # It parses: the error is one of compilation, or depends on the Python version.
         yield _skipped(file, f"the linter does not accept it: {_words(found[0])}")
         return
     marker = next((n for n, text in file.added.items() if _MARKER.match(text)), None)
@@ -57,16 +57,16 @@ def find(file: ChangedFile, found: Sequence[Diagnostic]) -> Iterator[Seen]:
         yield CONFLICT.finding(
             file,
             marker,
-            message="A conflict marker of git stands in the code.",
+            message="The code contains a conflict marker of git.",
             evidence=file.head_lines[marker - 1],
         )
         return
-    why = _meant(file)
-    line = _place(file, found[0])
-    if why is not None or line is None:
-        yield _skipped(file, f"it does not parse as Python 3 ({why or _words(found[0])})")
+    excuse = _excuse(file)
+    line = _line(file, found[0])
+    if excuse is not None or line is None:
+        yield _skipped(file, f"it does not parse as Python 3 ({excuse or _words(found[0])})")
         return
-    before = " It did before this change." if file.status != "added" else ""
+    before = " It parsed before this change." if file.status != "added" else ""
     yield SYNTAX_ERROR.finding(
         file,
         line,
@@ -84,10 +84,10 @@ def _skipped(file: ChangedFile, why: str) -> NotAssessed:
     return NotAssessed(lens="bugs", path=file.path, why=why)
 
 
-def _meant(file: ChangedFile) -> str | None:
-    """Why the file may be as it should, or none."""
+def _excuse(file: ChangedFile) -> str | None:
+    """Why the file need not parse, or `None`."""
     if file.status != "added":
-        return None if file.base_tree is not None else "nor did it before the change"
+        return None if file.base_tree is not None else "it did not before the change either"
     name = file.path.rsplit("/", 1)[-1]
     if _OLD.search(file.head):
         return "it looks like Python 2"
@@ -98,8 +98,8 @@ def _meant(file: ChangedFile) -> str | None:
     return None
 
 
-def _place(file: ChangedFile, one: Diagnostic) -> int | None:
-    """The added line with words on it that is nearest to the error, at most 50 lines before it."""
+def _line(file: ChangedFile, one: Diagnostic) -> int | None:
+    """The last added line with text in the 50 lines up to the error, else the first added line."""
     for line in range(one.line, max(0, one.line - 50), -1):
         if file.touches(line) and file.head_lines[line - 1].strip():
             return line

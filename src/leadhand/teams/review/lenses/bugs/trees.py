@@ -1,6 +1,6 @@
-"""A syntax tree with the way up: what stands around a node, and which nodes start where.
+"""A syntax tree with parents: the nodes around a node, and the nodes that start at a position.
 
-Iterative throughout, so a deep tree costs memory and not the stack.
+Nothing here recurses, so a deep tree costs memory and not stack.
 """
 
 import ast
@@ -14,7 +14,7 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
-_MARKS = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop)
+_CONTEXTS_AND_OPERATORS = (ast.expr_context, ast.operator, ast.unaryop, ast.boolop)
 
 Node = TypeVar("Node", bound=ast.AST)
 
@@ -35,11 +35,11 @@ class Tree:
                 waiting.append(child)
 
     def nodes(self, kind: type[Node]) -> Iterator[Node]:
-        """All nodes of exactly one kind, in no order."""
+        """All nodes of exactly this type, in no particular order."""
         return (node for node in self._kinds[kind] if isinstance(node, kind))
 
     def parent(self, node: ast.AST) -> ast.AST | None:
-        """The node that holds `node`; none for the module."""
+        """The node that contains `node`; `None` for the module."""
         return self._parents.get(node)
 
     def ancestors(self, node: ast.AST) -> Iterator[ast.AST]:
@@ -67,19 +67,19 @@ class Tree:
         return places
 
     def enclosing_scope(self, node: ast.AST) -> ast.AST:
-        """The function, lambda, class or module whose names `node` sees first."""
+        """The innermost function, lambda or class around `node`, else the module."""
         return self.enclosing(node, *SCOPES) or self.module
 
     def enclosing_function(self, node: ast.AST) -> Function | ast.Lambda | None:
-        """The innermost function that `node` runs in, or none."""
+        """The innermost function or lambda around `node`, or `None`."""
         return self.enclosing(node, *FUNCTIONS, ast.Lambda)
 
     def statement(self, node: ast.AST) -> ast.stmt | None:
-        """The statement that `node` is part of, or is."""
+        """The statement that `node` is or belongs to, or `None`."""
         return node if isinstance(node, ast.stmt) else self.enclosing(node, ast.stmt)
 
     def block(self, statement: ast.stmt) -> list[ast.stmt]:
-        """The statements that `statement` stands among, itself included."""
+        """The list of statements that contains `statement`."""
         parent = self._parents.get(statement)
         for name in ("body", "orelse", "finalbody"):
             found: object = getattr(parent, name, None)
@@ -89,19 +89,19 @@ class Tree:
 
 
 def child_nodes(node: ast.AST) -> Iterator[ast.AST]:
-    """The nodes right below, without the marks (`Load`, `Add`, ...) that have no place or parts."""
+    """The nodes directly below, without contexts and operators (`Load`, `Add`, ...)."""
     values: Iterable[object] = vars(node).values()
     for value in values:
         if isinstance(value, list):
             for item in cast("list[object]", value):
                 if isinstance(item, ast.AST):
                     yield item
-        elif isinstance(value, ast.AST) and not isinstance(value, _MARKS):
+        elif isinstance(value, ast.AST) and not isinstance(value, _CONTEXTS_AND_OPERATORS):
             yield value
 
 
 def walk_scope(nodes: ast.AST | Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """The nodes and all below them that run in the same call: inner scopes are not entered."""
+    """The nodes and all nodes below them, but not those inside of inner scopes."""
     waiting = [nodes] if isinstance(nodes, ast.AST) else list(nodes)
     while waiting:
         node = waiting.pop()
@@ -110,8 +110,23 @@ def walk_scope(nodes: ast.AST | Iterable[ast.AST]) -> Iterator[ast.AST]:
             waiting += child_nodes(node)
 
 
+def binding_nodes(scope: ast.AST, name: str) -> Iterator[ast.AST]:
+    """The definitions, imports and assignments that bind `name` in a scope."""
+    for node in walk_scope(child_nodes(scope)):
+        if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+            bound = node.name
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            bound = node.id
+        elif isinstance(node, ast.alias):
+            bound = node.asname or node.name
+        else:
+            continue
+        if bound == name:
+            yield node
+
+
 def dotted(node: ast.AST) -> str | None:
-    """`a.b.c` for a chain of attributes of a name, else none."""
+    """`a.b.c` for a chain of attributes of a name, else `None`."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
@@ -122,7 +137,7 @@ def dotted(node: ast.AST) -> str | None:
 
 
 def called_name(node: ast.AST) -> str | None:
-    """The dotted name that is called where `node` is a call of one, else none."""
+    """The dotted name that `node` calls, or `None`."""
     return dotted(node.func) if isinstance(node, ast.Call) else None
 
 
@@ -134,11 +149,11 @@ def parameters(function: Function | ast.Lambda) -> list[ast.arg]:
 
 
 def line_of(node: ast.AST) -> int:
-    """The line that a node starts in; 1 for nodes without a place."""
+    """The line that a node starts on; 1 for nodes without a position."""
     line: object = getattr(node, "lineno", 1)
     return line if isinstance(line, int) else 1
 
 
 def word_set(text: str) -> frozenset[str]:
-    """The words of a text: a table of names that is easy to read."""
+    """The words of `text`, separated by spaces: a long table in few lines."""
     return frozenset(text.split())

@@ -1,7 +1,7 @@
-"""Where a module's names are used in the tree after the change, beyond doubt.
+"""Finds the certain uses of a module's names in the tree after the change.
 
-Only names that an import statement ties to the very file, in files that parse. Uses that are
-prepared for the name to be missing (`try` with an ImportError, `hasattr`) don't count.
+Only names that an import statement links to the file count, in files that parse. Uses that expect
+that the name may be missing (`try` with an ImportError, `hasattr`) don't count.
 """
 
 import ast
@@ -11,11 +11,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from leadhand.teams.review.change import Change, ChangedFile, parse_python
-from leadhand.teams.review.lenses.bugs.modules import Import, Modules, imports, parts
-from leadhand.teams.review.lenses.bugs.symbols import bound
+from leadhand.teams.review.lenses.bugs.modules import Import, Modules, imports, module_parts
+from leadhand.teams.review.lenses.bugs.symbols import bindings
 from leadhand.teams.review.lenses.bugs.trees import (
     FUNCTIONS,
-    Function,
     Tree,
     dotted,
     line_of,
@@ -27,15 +26,15 @@ _FROM_HERE = re.compile(r"^[ \t]*from[ \t]+\.+[ \t]+import", re.MULTILINE)
 _WORD = re.compile(r"\w+")
 
 MAX_TEXTS = 2_000
-"""Files that are read in search of uses in one go, at most."""
+"""At most this many files are read at once."""
 MAX_FILES = 400
-"""Files that are parsed in search of uses, at most."""
+"""At most this many files are parsed."""
 MAX_BYTES = 1 << 19
 """Larger files are not searched."""
 
 
-class MentioningFile:
-    """A file of the tree that mentions a name in question."""
+class SourceFile:
+    """A parsed file of the tree that may use a name."""
 
     def __init__(self, path: str, module: ast.Module) -> None:
         self.path = path
@@ -45,37 +44,35 @@ class MentioningFile:
 
     @functools.cached_property
     def stored(self) -> frozenset[str]:
-        """The names that the file assigns or deletes anywhere."""
+        """The names that the file assigns or deletes."""
         return frozenset(
             node.id for node in self.tree.nodes(ast.Name) if not isinstance(node.ctx, ast.Load)
         )
 
     @functools.cached_property
     def definitions(self) -> Counter[str]:
-        """How often a function or class of a name is defined outside of classes."""
-        tree = self.tree
-        nodes = (
-            *tree.nodes(ast.FunctionDef),
-            *tree.nodes(ast.AsyncFunctionDef),
-            *tree.nodes(ast.ClassDef),
-        )
+        """How often each function or class name is defined outside of classes."""
+        kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
         return Counter(
-            node.name for node in nodes if not isinstance(tree.parent(node), ast.ClassDef)
+            node.name
+            for kind in kinds
+            for node in self.tree.nodes(kind)
+            if not isinstance(self.tree.parent(node), ast.ClassDef)
         )
 
 
 class Workspace:
-    """The tree after the change; without a repository, just the change's own files."""
+    """The tree after the change; without a repository, only the files of the change."""
 
     def __init__(self, change: Change) -> None:
         self._change = change
-        self._sources: dict[str, MentioningFile | None] = {}
+        self._sources: dict[str, SourceFile | None] = {}
         self._texts: dict[str, str] = {}
         self._mentioned: list[str] = []
         self.defined: dict[str, set[str]] = {}
-        """Name -> the files that define a function or attribute of that name somewhere."""
+        """Name -> the files that define a function or attribute with that name."""
         git_dir, head = change.git_dir, change.head
-        self.whole = git_dir is not None and head is not None
+        self.has_repository = git_dir is not None and head is not None
         if git_dir is not None and head is not None:
             paths = list_tree(git_dir, head)
         else:
@@ -83,8 +80,8 @@ class Workspace:
         self.modules = Modules([*paths, *(file.path for file in change.files)])
         self.paths = frozenset(paths)
 
-    def mentioning(self, names: Sequence[str]) -> dict[str, set[str]]:
-        """Path -> which of `names` the Python file at it mentions as whole words."""
+    def files_mentioning(self, names: Sequence[str]) -> dict[str, set[str]]:
+        """Path -> those of `names` that the Python file contains as whole words."""
         found: dict[str, set[str]] = {}
         git_dir, head = self._change.git_dir, self._change.head
         if git_dir is None or head is None:
@@ -104,40 +101,40 @@ class Workspace:
             if re.search(rf"\bdef[ \t]+{re.escape(name)}\b|\b{re.escape(name)}[ \t]*=[^=]", text):
                 self.defined.setdefault(name, set()).add(path)
 
-    def submodule(self, source: "MentioningFile", one: Import, target: str) -> bool:
-        """Whether `from package import name` gives the file `target`, not an object in it."""
+    def is_submodule(self, source: SourceFile, one: Import, target: str) -> bool:
+        """Whether `from package import name` imports the file `target`, not an object in it."""
         if one.name is None or one.name == "*":
             return False
         inner = f"{one.module}.{one.name}" if one.module else one.name
-        if not self.modules.refers(source.path, inner, one.level, target):
+        if not self.modules.resolves_to(source.path, inner, one.level, target):
             return False
         folder = target.removesuffix("/__init__.py").rpartition("/")[0]
         package = f"{folder}/__init__.py"
         if package not in self.paths:
             return True
         init = self.source(package, package)
-        return init is not None and one.name not in bound(init.tree.module)
+        return init is not None and one.name not in bindings(init.tree.module)
 
-    def changed(self, path: str) -> ChangedFile | None:
-        """The file of the change at `path`; none where the change leaves it as it was."""
+    def changed_file(self, path: str) -> ChangedFile | None:
+        """The changed file at `path`; `None` if the change does not touch it."""
         return self._change.by_path.get(path)
 
-    def source(self, path: str, target: str) -> MentioningFile | None:
-        """The file at `path`, parsed; none where it does not parse or can't mean `target`."""
+    def source(self, path: str, target: str) -> SourceFile | None:
+        """The parsed file at `path`; `None` if it does not parse or can't refer to `target`."""
         if path not in self._sources:
             text = self._text(path)
-            stem = parts(target)[-1:] or ("",)
+            stem = module_parts(target)[-1:] or ("",)
             if path != target and stem[0] not in text and not _FROM_HERE.search(text):
                 return None
             if len(self._sources) >= MAX_FILES:
                 return None
-            changed = self.changed(path)
+            changed = self.changed_file(path)
             module = changed.head_tree if changed is not None else parse_python(text)
-            self._sources[path] = MentioningFile(path, module) if module is not None else None
+            self._sources[path] = SourceFile(path, module) if module is not None else None
         return self._sources[path]
 
     def _text(self, path: str) -> str:
-        changed = self.changed(path)
+        changed = self.changed_file(path)
         if changed is not None:
             return changed.head
         if path not in self._texts:
@@ -150,25 +147,25 @@ class Workspace:
         return self._texts[path]
 
 
-def of_module(source: MentioningFile, workspace: Workspace, target: str) -> Iterator[ast.AST]:
+def imports_of_module(source: SourceFile, workspace: Workspace, target: str) -> Iterator[ast.AST]:
     """The statements that import the module `target` or anything from it."""
     for one in source.imports:
         if (
-            workspace.modules.refers(source.path, one.module, one.level, target)
-            or workspace.submodule(source, one, target)
-        ) and not _prepared(source.tree, one.node):
+            workspace.modules.resolves_to(source.path, one.module, one.level, target)
+            or workspace.is_submodule(source, one, target)
+        ) and not _guarded(source.tree, one.node):
             yield one.node
 
 
-def of_name(
-    source: MentioningFile, workspace: Workspace, target: str, name: str
+def uses_of_name(
+    source: SourceFile, workspace: Workspace, target: str, name: str
 ) -> Iterator[ast.AST]:
-    """The imports of `name` from the module `target`, and the reads of it as an attribute."""
+    """The imports of `name` from the module `target`, and its uses as an attribute."""
     for one in source.imports:
         if (
             one.name == name
-            and workspace.modules.refers(source.path, one.module, one.level, target)
-            and not _prepared(source.tree, one.node)
+            and workspace.modules.resolves_to(source.path, one.module, one.level, target)
+            and not _guarded(source.tree, one.node)
         ):
             yield one.node
     aliases = _aliases(source, workspace, target)
@@ -177,19 +174,17 @@ def of_name(
         if owner not in aliases or not isinstance(node.ctx, ast.Load):
             continue
         first = owner.split(".", 1)[0]
-        if not (_shadowed(source, node, first) or _prepared(source.tree, node)):
+        if not (_shadowed(source, node, first) or _guarded(source.tree, node)):
             yield node
 
 
-def calls(
-    source: MentioningFile, workspace: Workspace, target: str, name: str
-) -> Iterator[ast.Call]:
+def calls(source: SourceFile, workspace: Workspace, target: str, name: str) -> Iterator[ast.Call]:
     """The calls of the function or class `name` of the module `target`."""
     names = {
         one.local
         for one in source.imports
         if one.name == name
-        and workspace.modules.refers(source.path, one.module, one.level, target)
+        and workspace.modules.resolves_to(source.path, one.module, one.level, target)
         and _only(source, workspace, one, target)
     }
     if source.path == target:
@@ -201,11 +196,11 @@ def calls(
             continue
         first = called.split(".", 1)[0]
         own = 1 if source.path == target and called == name else 0
-        if not (_shadowed(source, node, first, bindings=own) or _prepared(source.tree, node)):
+        if not (_shadowed(source, node, first, bindings=own) or _guarded(source.tree, node)):
             yield node
 
 
-def own_calls(source: MentioningFile, owner: str, name: str) -> Iterator[ast.Call]:
+def self_calls(source: SourceFile, owner: str, name: str) -> Iterator[ast.Call]:
     """The calls of `self.name(...)` in the methods of the class `owner`."""
     for node in source.tree.nodes(ast.Call):
         if dotted(node.func) != f"self.{name}":
@@ -215,53 +210,49 @@ def own_calls(source: MentioningFile, owner: str, name: str) -> Iterator[ast.Cal
             yield node
 
 
-def _only(source: MentioningFile, workspace: Workspace, one: Import, target: str) -> bool:
-    """Whether no other import of the file gives the same local name to something else."""
+def _only(source: SourceFile, workspace: Workspace, one: Import, target: str) -> bool:
+    """Whether no other import of the file binds the same local name to something else."""
     return all(
         other.name == one.name
-        and workspace.modules.refers(source.path, other.module, other.level, target)
+        and workspace.modules.resolves_to(source.path, other.module, other.level, target)
         for other in source.imports
         if other.local == one.local
     )
 
 
-def _aliases(source: MentioningFile, workspace: Workspace, target: str) -> set[str]:
-    """The names under which a file has the module `target` itself, and nothing else."""
+def _aliases(source: SourceFile, workspace: Workspace, target: str) -> set[str]:
+    """The local names of the module `target` that stand for nothing else."""
     found: set[str] = set()
     others: set[str] = set()
     for one in source.imports:
         if one.name is None:
-            is_target = workspace.modules.refers(source.path, one.module, 0, target)
+            is_target = workspace.modules.resolves_to(source.path, one.module, 0, target)
         else:
-            is_target = workspace.submodule(source, one, target)
+            is_target = workspace.is_submodule(source, one, target)
         (found if is_target else others).add(one.local)
     return found - others
 
 
-def _shadowed(source: MentioningFile, node: ast.AST, name: str, *, bindings: int = 0) -> bool:
-    """Whether `name` may be something else where `node` stands, or is bound a second time."""
+def _shadowed(source: SourceFile, node: ast.AST, name: str, *, bindings: int = 0) -> bool:
+    """Whether `name` may be something else at `node`, or is bound a second time."""
     if name in source.stored or source.definitions[name] > bindings:
         return True
     return any(
-        isinstance(up, (*FUNCTIONS, ast.Lambda)) and _takes(up, name)
+        isinstance(up, (*FUNCTIONS, ast.Lambda)) and name in {one.arg for one in parameters(up)}
         for up in source.tree.ancestors(node)
     )
 
 
-def _takes(function: Function | ast.Lambda, name: str) -> bool:
-    return any(argument.arg == name for argument in parameters(function))
-
-
-def _prepared(tree: Tree, node: ast.AST) -> bool:
-    """Whether the code around expects that the import or the attribute may fail."""
+def _guarded(tree: Tree, node: ast.AST) -> bool:
+    """Whether the enclosing code expects that the import or the attribute may fail."""
     below = node
     for up in tree.ancestors(node):
         if isinstance(up, ast.Try) and up.handlers and below in up.body:
             return True
-        if isinstance(up, ast.With) and any("suppress" in ast.dump(one) for one in up.items):
-            return True
-        if isinstance(up, ast.With) and any("raises" in ast.dump(one) for one in up.items):
-            return True
+        if isinstance(up, ast.With):
+            managers = [ast.dump(one) for one in up.items]
+            if any("suppress" in one or "raises" in one for one in managers):
+                return True
         if isinstance(up, ast.If | ast.IfExp) and _asks(up.test):
             return True
         below = up
@@ -269,7 +260,7 @@ def _prepared(tree: Tree, node: ast.AST) -> bool:
 
 
 def _asks(test: ast.expr) -> bool:
-    """Whether a condition asks for a version or for the attribute itself."""
+    """Whether a condition checks a version or the attribute itself."""
     asked = {"version_info", "hasattr", "__version__", "VERSION", "Version", "version"}
     return any(
         (isinstance(node, ast.Name) and node.id in asked)
@@ -278,8 +269,8 @@ def _asks(test: ast.expr) -> bool:
     )
 
 
-def places(uses: Sequence[tuple[str, ast.AST]]) -> str:
-    """Up to five uses as `path:line`, and how many more there are."""
+def shown_places(uses: Sequence[tuple[str, ast.AST]]) -> str:
+    """Up to five uses as `path:line`, and the number of the others."""
     shown = list(dict.fromkeys(f"{path}:{line_of(node)}" for path, node in uses))
     more = f" and {len(shown) - 5} more" if len(shown) > 5 else ""
     return ", ".join(shown[:5]) + more

@@ -1,12 +1,13 @@
-"""Names that lose their definition, while lines that the change leaves alone still use them."""
+"""Names whose definition the change removes, although unchanged lines still use them."""
 
 import ast
 from collections.abc import Iterable, Iterator
 
 from leadhand.contracts.finding import Finding
-from leadhand.teams.review.change import ChangedFile, Hunk
+from leadhand.teams.review.change import ChangedFile
 from leadhand.teams.review.lens import LensRule
-from leadhand.teams.review.lenses.bugs.names import given
+from leadhand.teams.review.lenses.bugs.hits import quoted
+from leadhand.teams.review.lenses.bugs.names import may_be_provided
 from leadhand.tools.ruff import Diagnostic, check
 
 RULE = LensRule(
@@ -14,25 +15,26 @@ RULE = LensRule(
     family="bugs/linted",
     severity="critical",
     why="That line fails with a NameError when it runs.",
-    fix="Bring the definition back, or change what still uses it.",
+    fix="Restore the definition, or change the code that still uses it.",
 )
 
 
 def find(file: ChangedFile, undefined: Iterable[Diagnostic]) -> Iterator[Finding]:
-    """A finding for each name that was defined on a removed line and is undefined elsewhere now.
+    """A finding for each name that a removed line defined and an unchanged line still uses.
 
-    `undefined` is what the linter says of the whole new file. The old text is parsed only where a
-    name that is undefined now stands on a removed line.
+    `undefined` are the linter's diagnostics of the whole new file. The old text is only parsed if
+    a removed line contains a name that is undefined now.
     """
-    left = [(one, name) for one in undefined if (name := _name(one)) and not file.touches(one.line)]
     removed = "\n".join(file.removed.values())
     first: dict[str, Diagnostic] = {}
-    for one, name in left:
-        if name in removed and not given(file, name):
+    for one in undefined:
+        name = _name(one)
+        unchanged = name and not file.touches(one.line)
+        if unchanged and name in removed and not may_be_provided(file, name):
             first.setdefault(name, one)
     if not first or file.base_tree is None:
         return
-    # What the linter did not understand before the change it does not understand now.
+    # The linter may not understand where a name comes from: then it was undefined before, too.
     before = {_name(one) for one in check([file.base_file], select=["F821"], target="py314")}
     defined = {
         name: line
@@ -40,28 +42,23 @@ def find(file: ChangedFile, undefined: Iterable[Diagnostic]) -> Iterator[Finding
         if name in first and name not in before and line in file.removed
     }
     for name, line in defined.items():
-        hunk = next((one for one in file.hunks if _has(one, line)), None)
+        hunk = file.hunk_removing(line)
         if hunk is not None:
             yield RULE.finding(
                 file,
                 hunk.new_line,
-                message=f"`{name}` is not defined here any more, but line {first[name].line} of "
-                "this file still uses it.",
+                message=f"`{name}` is no longer defined here, but line {first[name].line} of this "
+                "file still uses it.",
                 evidence=file.removed[line].strip(),
             )
 
 
-def _has(hunk: Hunk, line: int) -> bool:
-    return hunk.old_start <= line < hunk.old_start + hunk.old_count
-
-
 def _name(one: Diagnostic) -> str:
-    parts = one.message.split("`", 2)
-    return parts[1] if one.code == "F821" and len(parts) > 2 else ""
+    return quoted(one) if one.code == "F821" else ""
 
 
 def _definitions(tree: ast.Module) -> Iterator[tuple[str, int]]:
-    """(name, line) of everything that gives a name a meaning."""
+    """(name, line) of every definition."""
     for node in ast.walk(tree):
         match node:
             case ast.Import() | ast.ImportFrom():

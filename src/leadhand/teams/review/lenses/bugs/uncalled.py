@@ -1,4 +1,4 @@
-"""Functions and methods that a statement names and forgets to call."""
+"""Statements that only name a function or method and do not call it."""
 
 import ast
 import re
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from leadhand.teams.review.change import Change, ChangedFile
 from leadhand.teams.review.lens import LensRule
-from leadhand.teams.review.lenses.bugs.trees import FUNCTIONS, Tree, child_nodes, walk_scope
+from leadhand.teams.review.lenses.bugs.trees import FUNCTIONS, Tree, binding_nodes
 
 RULE = LensRule(
     id="bugs/function-not-called",
@@ -20,7 +20,7 @@ _BARE = re.compile(r"^[ \t]+(?:self\.)?([A-Za-z_]\w*)[ \t]*(?:#.*)?$")
 
 
 def relevant(change: Change, file: ChangedFile) -> bool:
-    """Whether an added line is nothing but the name of a function of the same file."""
+    """Whether an added line only names a function of the same file."""
     return any(
         (bare := _BARE.match(text)) is not None
         and f"def {bare.group(1)}(" in file.head
@@ -30,14 +30,14 @@ def relevant(change: Change, file: ChangedFile) -> bool:
 
 
 def _continued(file: ChangedFile, line: int) -> bool:
-    """Whether the lines around look like one expression over several lines."""
+    """Whether the line looks like a part of an expression over several lines."""
     before = file.head_lines[line - 2].rstrip() if line > 1 else ""
     after = file.head_lines[line].lstrip() if line < len(file.head_lines) else ""
     return before.endswith((",", "(", "[", "{", "\\")) or after.startswith((")", "]", "}", "."))
 
 
 def find(change: Change, file: ChangedFile, tree: Tree) -> Iterator[tuple[ast.AST, str]]:
-    """The statements on added lines that only name a function."""
+    """Statements on added lines that only name a function, with messages."""
     for node in tree.nodes(ast.Expr):
         if not file.touches(node.lineno):
             continue
@@ -52,16 +52,11 @@ def find(change: Change, file: ChangedFile, tree: Tree) -> Iterator[tuple[ast.AS
             scope = tree.enclosing(node, ast.ClassDef) if value.value.id == "self" else None
         else:
             continue
-        if scope is not None and _plain(scope, name):
-            yield node, f"`{ast.unparse(value)}` is a function, and this line does not call it."
+        if scope is not None and _is_plain_function(scope, name):
+            yield node, f"`{ast.unparse(value)}` is a function that this line does not call."
 
 
-def _plain(scope: ast.AST, name: str) -> bool:
-    """Whether all that `name` is in a scope is one undecorated function."""
-    found: list[ast.AST] = []
-    for node in walk_scope(child_nodes(scope)):
-        if isinstance(node, (*FUNCTIONS, ast.ClassDef)) and node.name == name:
-            found.append(node)
-        elif isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Store):
-            return False
+def _is_plain_function(scope: ast.AST, name: str) -> bool:
+    """Whether `name` is bound to one undecorated function in a scope, and to nothing else."""
+    found = [node for node in binding_nodes(scope, name) if not isinstance(node, ast.alias)]
     return len(found) == 1 and isinstance(found[0], FUNCTIONS) and not found[0].decorator_list

@@ -1,4 +1,4 @@
-"""Names whose definition the change removes while lines that it leaves alone still use them."""
+"""The bugs lens: names whose definition the change removes although unchanged lines use them."""
 
 from pathlib import Path
 
@@ -45,7 +45,7 @@ def test_a_removed_definition_that_is_still_used_is_found_at_the_removed_line(
     tmp_path: Path, before: str, after: str, name: str, quote: str
 ) -> None:
     (one,) = seen(tmp_path, before, after)
-    assert f"`{name}` is not defined here any more" in one.message
+    assert f"`{name}` is no longer defined here" in one.message
     assert one.evidence == quote
     assert one.severity == "critical"
 
