@@ -88,9 +88,9 @@ def test_the_commit_of_a_run_leaves_what_others_have_begun() -> None:
         queue.append(one.started())
         await queue.commit("one")
         queue.append(other.dispatched("a"))
-        assert len(queue.unsafe("other")) == 2
+        assert len(queue.uncommitted("other")) == 2
         await queue.commit("other")
-        assert queue.unsafe("other") == []
+        assert queue.uncommitted("other") == []
 
     with queue_to(disk.write) as queue:
         asyncio.run(main(queue))
@@ -123,7 +123,7 @@ def test_a_run_that_fails_takes_what_it_has_queued_with_it() -> None:
         ended = await asyncio.gather(*waiting, return_exceptions=True)
         await queue.commit("good")
         queue.append(bad.dispatched("b"))
-        assert queue.unsafe("bad") == []
+        assert queue.uncommitted("bad") == []
         return [*ended, *await asyncio.gather(queue.commit("bad"), return_exceptions=True)]
 
     with queue_to(disk.write) as queue:
@@ -192,7 +192,7 @@ def test_giving_a_run_up_waits_for_what_is_being_written() -> None:
         disk.may_go_on.set()
         await forgetting
         assert disk.batches == [{"r": [1]}]
-        assert queue.unsafe("r") == []
+        assert queue.uncommitted("r") == []
 
     with queue_to(disk.write) as queue:
         asyncio.run(main(queue))
@@ -210,7 +210,7 @@ def test_giving_a_run_up_does_not_wait_for_its_turn() -> None:
         queue.forget("r")  # on the loop, while the disk is busy with another run
         with pytest.raises(JournalError, match="'r' was given up"):
             await waiting
-        assert queue.unsafe("r") == []
+        assert queue.uncommitted("r") == []
         assert not first.done()
         disk.may_go_on.set()
         await first

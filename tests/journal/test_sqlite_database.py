@@ -24,24 +24,28 @@ def test_a_full_disk_is_called_that() -> None:
 @pytest.mark.parametrize(
     ("code", "why", "remedy"),
     [
-        (sqlite3.SQLITE_IOERR, "the disk refuses (hm)", "see that it has space and works"),
+        (
+            sqlite3.SQLITE_IOERR,
+            "the disk reports an error (hm)",
+            "check that it has space and works",
+        ),
         (
             sqlite3.SQLITE_BUSY,
-            "another process keeps it locked",
+            "another process has locked it",
             "wait for that process, or end it",
         ),
-        (sqlite3.SQLITE_CORRUPT, "it is damaged (hm)", "put a copy of it back, or move it away"),
+        (sqlite3.SQLITE_CORRUPT, "it is damaged (hm)", "restore a copy of it, or move it away"),
         (
             sqlite3.SQLITE_READONLY,
-            "it is not open to us (hm)",
+            "permission is missing (hm)",
             "make the file and its folder writable",
         ),
         (
             sqlite3.SQLITE_CONSTRAINT,
             "another process wrote to the run (hm)",
-            "make sure that one ended",
+            "make sure that process has ended",
         ),
-        (None, "hm", "make sure that the file is in its place and can be written"),
+        (None, "hm", "make sure that the file exists and is writable"),
     ],
 )
 def test_each_trouble_is_told_with_what_to_do(code: int | None, why: str, remedy: str) -> None:

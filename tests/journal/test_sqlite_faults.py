@@ -214,7 +214,7 @@ def test_a_file_that_another_process_keeps_locked_stops_a_run(home: Path) -> Non
             with pytest.raises(JournalError) as stop:
                 keep(journal, events[2:])
             other.kill()
-        assert_one_line(stop, home, "another process keeps it locked", "`leadhand resume r`")
+        assert_one_line(stop, home, "another process has locked it", "`leadhand resume r`")
         with journal.hold("r"):
             keep(journal, events[2:])
     assert kept(home) == events

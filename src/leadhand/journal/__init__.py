@@ -1,6 +1,6 @@
-"""Where runs are kept: one contract (`leadhand.ports.Journal`), one module for each kind of place.
+"""Journals keep runs in memory, SQLite or Postgres; their protocol is `leadhand.ports.Journal`.
 
-A journal's libraries are imported when it is opened, and not before.
+A journal's libraries are imported when it is opened.
 """
 
 from pathlib import Path
@@ -21,16 +21,16 @@ __getattr__ = lazy_attributes(__name__, {"MemoryJournal": "memory"})
 
 
 def open_journal(home: str | Path, *, redact: "Redact | None" = None) -> "Journal":
-    """The journal in a folder, or in a database where `home` is a `postgresql://` URL.
+    """The journal in a folder, or in a database if `home` is a `postgresql://` URL.
 
-    `redact` takes secrets out of whatever is written. Raises `InputError` for what is
-    neither, and where the library that the database needs is not installed.
+    `redact` removes secrets from everything that is written. Raises `InputError` for anything else,
+    and if the library that the database needs is not installed.
     """
     place = journal_location(home)
     if isinstance(place, str):
         try:
             from leadhand.journal.postgres import PostgresJournal
-        except ImportError as error:  # psycopg without a part of its own is no module not found
+        except ImportError as error:  # psycopg itself may lack libpq
             if error.name is not None and error.name.partition(".")[0] != "psycopg":
                 raise
             raise InputError(

@@ -1,7 +1,7 @@
-"""How events and messages are written down: one line of JSON each, as short as can be.
+"""The codec of events and messages: one short line of JSON each, never pickle.
 
-A body leaves out what its place says already (run and position) and every field that has its
-default value, so a body from before a field was added still reads. JSON only, never pickle.
+A body leaves out what its row has already (run and position) and every field with its default
+value, so that a body from before a field was added can still be read.
 """
 
 import contextlib
@@ -21,24 +21,24 @@ if TYPE_CHECKING:
     from leadhand.contracts.events import Event
 
 Redact = Callable[[str], str]
-"""Takes secrets out of a text. What it makes of a body must be JSON as well."""
+"""Removes secrets from a text. It must keep JSON valid."""
 
 T = TypeVar("T")
 
 _CONFIG = ConfigDict(ser_json_inf_nan="strings")
 _ELSEWHERE = {"run_id", "seq", "type", "at"}
-"""Fields that aren't written with the others."""
+"""Fields that are not part of the content."""
 _REDACTED_AT_ONCE = 32
 _TYPE = '{"type":"'
 
 BLOB_CHARS = 65_536
-"""A longer body is kept beside the log, compressed."""
+"""Longer bodies are compressed and kept in a table of their own."""
 
 
 def encode(events: "Sequence[Event]", *, redact: Redact | None = None) -> list[str]:
-    """The bodies of events. Lone surrogates become U+FFFD, and numbers that JSON lacks words.
+    """The bodies of events. Lone surrogates become U+FFFD; NaN and infinities become strings.
 
-    Raises `JournalError` where one holds what is no plain data.
+    Raises `JournalError` if an event has something that is not plain data.
     """
     contents = [_content(event) for event in events]
     if redact is not None:
@@ -50,11 +50,11 @@ def encode(events: "Sequence[Event]", *, redact: Redact | None = None) -> list[s
 
 
 def decode(run_id: str, seq: int, body: str) -> "Event":
-    """The event that `encode` wrote. Raises `JournalError` for anything else."""
+    """The event in a body. Raises `JournalError` if it is not valid."""
     text = f'{{"run_id":{json.dumps(run_id)},"seq":{seq},{body[1:]}'
     kind = _kinds().get(body[len(_TYPE) : body.find('"', len(_TYPE))])
     if kind is not None and body.startswith(_TYPE):
-        with contextlib.suppress(ValidationError):  # said below
+        with contextlib.suppress(ValidationError):  # explained below
             return _adapter(kind).validate_json(text)
     try:
         return _events().validate_json(text)
@@ -70,14 +70,14 @@ def decode(run_id: str, seq: int, body: str) -> "Event":
 
 
 def encode_message(message: RunMessage, *, redact: Redact | None = None) -> str:
-    """The body of a message, without its id and its run."""
+    """The body of a message, without id and run."""
     what = f"a message for run {message.run_id!r}"
     body = to_json(TypeAdapter(RunMessage), message, what=what, without={"id", "run_id"})
     return body if redact is None else redact(body)
 
 
 def decode_message(id: int, run_id: str, body: str) -> RunMessage:
-    """The message that `encode_message` wrote. Raises `JournalError` for anything else."""
+    """The message in a body. Raises `JournalError` if it is not valid."""
     try:
         fields = json.loads(body)
         return RunMessage.model_validate({**fields, "id": id, "run_id": run_id})
@@ -86,12 +86,12 @@ def decode_message(id: int, run_id: str, body: str) -> RunMessage:
 
 
 def compress(body: str) -> bytes:
-    """A body that is too long for the log, as it is kept beside it."""
-    return zlib.compress(body.encode(), level=1)  # a run waits for it
+    """A long body, compressed."""
+    return zlib.compress(body.encode(), level=1)  # the run waits for it
 
 
 def decompress(data: bytes) -> str:
-    """The body that `compress` was given. Raises `JournalError` for anything else."""
+    """The long body. Raises `JournalError` if `data` is not valid."""
     try:
         return zlib.decompress(data).decode()
     except (zlib.error, UnicodeDecodeError) as error:
@@ -101,16 +101,16 @@ def decompress(data: bytes) -> str:
 def to_json(
     adapter: TypeAdapter[T], value: T, *, what: str, without: set[str] | None = None
 ) -> str:
-    """`value` as JSON, without the fields named and those that have their defaults.
+    """`value` as JSON, without the fields in `without` and those with their default values.
 
-    Raises `JournalError`, which calls it `what`, where it is no plain data.
+    Raises `JournalError`, with the name `what`, if it is not plain data.
     """
     try:
-        # What `dump_json` does, without the half of its time that goes into passing options on.
+        # The same as `dump_json`, which spends half of its time passing options on.
         data = adapter.serializer.to_json(value, exclude=without, exclude_defaults=True)
         return data.decode()
     except ValueError:
-        pass  # most likely a lone surrogate, which UTF-8 has no bytes for
+        pass  # most likely a lone surrogate, which UTF-8 can't encode
     try:
         data = adapter.dump_python(value, mode="json", exclude=without, exclude_defaults=True)
         return json.dumps(_repaired(data), ensure_ascii=False, separators=(",", ":"))
@@ -119,13 +119,13 @@ def to_json(
 
 
 def _content(event: "Event") -> str:
-    """What a body holds beside type and time: all that may have a secret in it, as an object."""
+    """The JSON object of a body without type and time: everything that may hold a secret."""
     what = f"event {event.seq} of run {event.run_id!r}"
     return to_json(_adapter(type(event)), event, what=what, without=_ELSEWHERE)
 
 
 def _redacted(contents: Sequence[str], redact: Redact) -> list[str]:
-    """Each without its secrets. There are next to none, and many are looked through like one."""
+    """The contents without secrets. Secrets are rare, so that many are checked at once."""
     found: list[str] = []
     for start in range(0, len(contents), _REDACTED_AT_ONCE):
         some = contents[start : start + _REDACTED_AT_ONCE]
@@ -136,27 +136,27 @@ def _redacted(contents: Sequence[str], redact: Redact) -> list[str]:
 
 @functools.cache
 def _adapter(kind: "type[Event]") -> "TypeAdapter[Event]":
-    """Of one kind of event, which is read and written faster than one of any kind."""
+    """The adapter of one event type, which is faster than that of all."""
     optional = cast("type[Event]", kind | None)  # a class by itself takes no config
     return TypeAdapter(optional, config=_CONFIG)
 
 
 @functools.cache
 def _events() -> "TypeAdapter[Event]":
-    """Of any kind of event."""
+    """The adapter of all event types."""
     kind = cast("type[Event]", Annotated[_any_event(), Field(discriminator="type")])
     return TypeAdapter(kind, config=_CONFIG)
 
 
 @functools.cache
 def _kinds() -> "Mapping[str, type[Event]]":
-    """Each kind of event by its name: to read a few takes less than to be able to read all."""
+    """Event classes by type name; adapters of a few build faster than that of all."""
     kinds = cast("tuple[type[Event], ...]", get_args(_any_event()))
     return {kind.__dataclass_fields__["type"].default: kind for kind in kinds}
 
 
 def _any_event() -> object:
-    # Events weigh as much as a list of thousands of runs, which needs none.
+    # Importing events takes as long as listing thousands of runs, which needs none.
     from leadhand.contracts.events import Event
 
     return Event
@@ -184,7 +184,7 @@ def _unreadable(what: str, error: Exception) -> JournalError:
 
 
 def _line(error: Exception) -> str:
-    """What an error says, on one line of bearable length."""
+    """An error's message, on one short line."""
     if isinstance(error, ValidationError):
         first = error.errors(include_url=False, include_input=False, include_context=False)[0]
         return f"{'.'.join(map(str, first['loc'][1:]))}: {first['msg']}"[:200].removeprefix(": ")

@@ -1,7 +1,7 @@
 """Group commit: many runs, tasks and event loops share each transaction.
 
-Appending only queues. One thread writes everything that was committed meanwhile in one go; while
-that is on its way to the disk, more gathers. What is written, and where, is the journal's business.
+`append` only queues. One thread writes everything that was committed meanwhile in one transaction;
+more events gather while it writes. The journal says how and where to write.
 """
 
 import contextlib
@@ -21,51 +21,50 @@ if TYPE_CHECKING:
 EventBatch = Mapping[str, "Sequence[Event]"]
 """Events by run, each run's in order."""
 Write = Callable[[EventBatch], Mapping[str, str]]
-"""Makes a batch safe, each run's events whole or not at all. Gives the runs that could not be
-written, and why, in one line. Called by one thread, one batch after the other."""
-
+"""Writes a batch, each run's events completely or not at all. Returns the runs that could not be
+written, with a reason in one line. One thread calls it, batch after batch."""
 
 _Ended = tuple["asyncio.Future[None]", str | None]
-"""A commit that is over, and why it failed; none where it did not."""
+"""A commit that ended, and why it failed, if it did."""
 _CLOSED = "the journal is closed: open it again"
 
 
 @dataclass(slots=True)
 class _Group:
-    """Events that are written together, and who waits for them: for one run's, or for all."""
+    """Events that are written together, and the commits that wait for them."""
 
     events: "dict[str, list[Event]]" = field(default_factory=dict[str, "list[Event]"])
     waiters: list[_Ended] = field(default_factory=list[_Ended])
 
 
 class GroupCommit:
-    """The queue between the runs and the one thread that writes. Safe to use from any thread."""
+    """The queue between runs and the one writing thread. Thread-safe."""
 
     def __init__(self, write: Write, *, name: str) -> None:
-        """`name` is what the thread is called. It starts with the first commit."""
+        """`name`: of the thread, which starts with the first commit."""
         self._write = write
         self._name = name
         self._changed = threading.Condition(threading.Lock())
         self._thread: threading.Thread | None = None
         self._open: dict[str, list[Event]] = {}
-        """Appended since the last commit of the run."""
+        """Events appended since the last commit of the run."""
         self._next = _Group()
         self._writing = _Group()
         self._failed: dict[str, str] = {}
         self._closed = False
 
     def append(self, event: "Event") -> None:
-        """Queue an event; dropped where the run has failed, as nothing after that is kept."""
+        """Queue an event; it is dropped if the run has failed."""
         with self._changed:
             if event.run_id not in self._failed:
                 self._open.setdefault(event.run_id, []).append(event)
 
     async def commit(self, run_id: str | None = None) -> None:
-        """Return once everything appended to the run before is safe; without one, to any run.
+        """Return once everything appended to the run is safe; without `run_id`, to any run.
 
-        Raises `JournalError` where it is not, and from then on for that run.
+        Raises `JournalError` if that fails, and then at every commit of the run.
         """
-        # For weight alone: who only reads has no event loop.
+        # Imported late for speed: readers have no event loop.
         import asyncio
 
         from leadhand.workers.threads import awaiting_outside_work
@@ -88,20 +87,20 @@ class GroupCommit:
             await future
 
     def is_waited_for(self) -> bool:
-        """Whether a commit waits for what is being written."""
+        """Whether any commit waits for the batch being written."""
         with self._changed:
             return any(not future.done() for future, _ in self._writing.waiters)
 
-    def unsafe(self, run_id: str) -> "list[Event]":
-        """The run's events that were appended and are not known to be safe, in order."""
+    def uncommitted(self, run_id: str) -> "list[Event]":
+        """The run's events that are not known to be safe, in order."""
         with self._changed:
             sealed = [*self._writing.events.get(run_id, ()), *self._next.events.get(run_id, ())]
             return [*sealed, *self._open.get(run_id, ())]
 
     def forget(self, run_id: str) -> None:
-        """Drop what is not committed, and that the run has failed.
+        """Drop uncommitted events of the run, and its failure.
 
-        Waits for what is being written, and for nothing else: whoever waits here may be a loop.
+        It waits only for the batch being written, because an event loop may call it.
         """
         with self._changed:
             self._next.events.pop(run_id, None)
@@ -116,9 +115,9 @@ class GroupCommit:
         _settle(left)
 
     def close(self, *, limit_s: float | None = None) -> None:
-        """End the thread once it has written what it is at; who waits for more is told.
+        """End the thread after its current batch; other waiting commits raise.
 
-        It is waited for as long as that takes, or for `limit_s`.
+        Waits for the thread, `limit_s` at most.
         """
         with self._changed:
             self._closed = True
@@ -136,7 +135,7 @@ class GroupCommit:
             raise JournalError(why)
 
     def _group_of(self, run_id: str | None) -> _Group | None:
-        """The group after which everything of the run is safe; none where everything is."""
+        """The group after which everything of the run is safe; `None` if everything is."""
         for group in (self._next, self._writing):
             if group.events if run_id is None else run_id in group.events:
                 return group
@@ -147,7 +146,7 @@ class GroupCommit:
             pass
 
     def _round(self) -> bool:
-        """Wait for a group and write it; False where there will be no more. Keeps no event."""
+        """Wait for a group and write it; False once closed. Keeps no reference to events."""
         with self._changed:
             self._changed.wait_for(lambda: self._closed or self._next.events or self._next.waiters)
             if self._closed:
@@ -168,11 +167,11 @@ class GroupCommit:
         try:
             return {run_id: str(why) for run_id, why in self._write(events).items()}
         except Exception as error:
-            # Whatever went wrong, somebody waits to be told: nothing may end the thread.
+            # Commits wait for a result, so no error may end the thread.
             return dict.fromkeys(events, f"the journal failed: {type(error).__name__}: {error}")
 
     def _fail(self, failed: Mapping[str, str]) -> list[_Ended]:
-        """Keep nothing more of these runs; gives those who wait for it already."""
+        """Mark these runs as failed; returns the commits that wait for them."""
         self._failed.update(failed)
         for run_id in failed:
             self._open.pop(run_id, None)
@@ -183,17 +182,17 @@ class GroupCommit:
 
 
 def _why(failed: Mapping[str, str], run_id: str | None) -> str | None:
-    """Why the run can't be written; without one, why any can't."""
+    """Why the run can't be written; without `run_id`, why any can't."""
     return failed.get(run_id) if run_id is not None else next(iter(failed.values()), None)
 
 
 def _settle(ended: Iterable[_Ended]) -> None:
-    """Let the commits return or raise, waking each event loop once."""
+    """Let commits return or raise, with one wake-up per event loop."""
     by_loop: defaultdict[asyncio.AbstractEventLoop, list[_Ended]] = defaultdict(list)
     for future, why in ended:
         by_loop[future.get_loop()].append((future, why))
     for loop, its_own in by_loop.items():
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody waits any more
+        with contextlib.suppress(RuntimeError):  # the loop is closed
             loop.call_soon_threadsafe(_wake, its_own)
 
 

@@ -1,7 +1,7 @@
-"""Whether what a database gives back is what was written: every row of a run, in order, unchanged.
+"""Integrity: whether a database returns what was written, every row of a run, in order, unchanged.
 
-A row has its position and a checksum of run, position and body; the run's digest has the position
-of the last one. Rows that leadhand 0.1 wrote have no checksum.
+A row has its position and a checksum of run, position and body; the run's summary has the position
+of the last row. Rows of leadhand 0.1 have no checksum.
 """
 
 import hashlib
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
     from leadhand.contracts.events import Event
 
 Stored = tuple[int, str | None, bytes | None, int | None]
-"""Position, body, compressed body where it is kept beside the log, and checksum."""
+"""Position, body, compressed body if it is long, and checksum."""
 
 
 def checksum(run_id: str, seq: int, body: str) -> int:
-    """What is kept beside a body: 64 bits, signed, as databases keep them."""
+    """The checksum of a body: a signed 64-bit integer, as databases have them."""
     digest = hashlib.blake2b(f"{run_id}\0{seq}\0{body}".encode(), digest_size=8).digest()
     return int.from_bytes(digest, "big", signed=True)
 
 
 def read_events(run_id: str, rows: Iterable[Stored], *, last: int) -> "Iterator[Event]":
-    """The events of a run, each checked before it is given.
+    """The events of a run, each checked before it is yielded.
 
-    `last` is the position of the last one; 0: it is not known. Raises `DamagedRun`, and
-    `JournalError` for an event that only a newer leadhand knows.
+    `last` is the position of the last one; 0 if unknown. Raises `DamagedRun`, and `JournalError`
+    for an event that only a newer leadhand knows.
     """
     seq, verified = 0, False
     for found, body, data, known in rows:
@@ -58,7 +58,7 @@ def read_events(run_id: str, rows: Iterable[Stored], *, last: int) -> "Iterator[
 
 
 def last_seq(digest: str) -> int:
-    """The position of a run's last event, as its digest says; 0: it is not known."""
+    """The position of a run's last event, from its stored summary; 0 if unknown."""
     try:
         return StoredSummary.read(digest).seq
     except JournalError:
@@ -66,7 +66,7 @@ def last_seq(digest: str) -> int:
 
 
 def inspect_run(run_id: str, rows: Iterable[Stored], *, digest: str) -> Inspection:
-    """The run as far as it is sound; its `digest` is checked too."""
+    """The sound part of a run; its stored summary is checked too."""
     unverified = 0
 
     def counted() -> Iterator[Stored]:
@@ -89,11 +89,11 @@ def inspect_run(run_id: str, rows: Iterable[Stored], *, digest: str) -> Inspecti
 
 
 def _digest_damage(digest: str, events: "Sequence[Event]") -> str:
-    """What is wrong with the digest of a run whose events are sound."""
+    """What is wrong with the stored summary of a run whose events are sound."""
     try:
         known = StoredSummary.read(digest)
     except JournalError:
         return "its summary in the list can't be read; its events are sound"
-    if known.seq and StoredSummary.whole(events) != known:
+    if known.seq and StoredSummary.of(events) != known:
         return "its summary in the list is not that of its events, which are sound"
     return ""

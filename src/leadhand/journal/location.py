@@ -1,4 +1,4 @@
-"""Where a journal is: what a person named, read as a folder or as the URL of a database."""
+"""The location of a journal: a folder, or the URL of a database."""
 
 import re
 from pathlib import Path
@@ -10,13 +10,13 @@ _URL = re.compile(r"[a-z][a-z0-9+.-]*://", re.IGNORECASE)
 _PARAMETERS = re.compile(
     r"(?:host|hostaddr|port|dbname|user|password|passfile|service|sslmode)\s*=", re.IGNORECASE
 )
-"""How a database is named where no URL is used."""
+"""A database named by parameters instead of a URL."""
 
 
 def journal_location(home: str | Path) -> Path | str:
-    """The folder that `home` names, with the user's own for `~`, or its `postgresql://` URL.
+    """`home` as a folder, with `~` expanded, or as a `postgresql://` URL.
 
-    Raises `InputError` for what is neither. That tells no password.
+    Raises `InputError` for anything else; its message has no password.
     """
     named = str(home).strip()
     if "\0" in named:

@@ -1,6 +1,6 @@
-"""The right to write a run: a lock on a file, which ends with the process however that ends.
+"""Locks: the right to write a run is a lock on a file, which ends with its process.
 
-Within one process it keeps out a second one too. What the file holds is for people to read.
+A second holder in the same process is refused too. The content of the file is for people.
 """
 
 import contextlib
@@ -18,19 +18,19 @@ from leadhand.errors import JournalError, RunTaken
 
 _SUFFIX = ".lock"
 _PATIENCE_S = 5.0
-"""How long a hold is tried again while others look whether there is one, a moment each."""
+"""How long `hold` retries while other processes only look whether the lock is taken."""
 
 
 class Locks:
-    """The locks of the runs that are kept in one folder."""
+    """The locks of the runs in one folder."""
 
     def __init__(self, folder: Path) -> None:
-        """The folder is made with the first lock."""
+        """The folder is created with the first lock."""
         self._folder = folder
 
     @contextlib.contextmanager
     def hold(self, run_id: str) -> Generator[None]:
-        """Hold a run for as long as the block lasts. Raises `RunTaken`, or `JournalError`."""
+        """Hold a run during the block. Raises `RunTaken`, or `JournalError`."""
         path = self._path(run_id)
         try:
             self._folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -39,40 +39,42 @@ class Locks:
         except OSError as error:
             raise JournalError(f"run {run_id!r} can't be locked: {error}") from None
         if descriptor is None:
-            raise RunTaken(run_id, _named(path))
+            raise RunTaken(run_id, _await_holder(path))
         try:
             yield
         finally:
             with contextlib.suppress(OSError):
-                if _is(descriptor, path):  # whoever opened it meanwhile will see that it is gone
+                if _is(descriptor, path):  # others that opened it meanwhile notice this
                     path.unlink()
             os.close(descriptor)
 
     def holder(self, run_id: str) -> str | None:
-        """Who holds a run, in words; none where nobody does. Takes nothing."""
+        """The process that holds a run, described in words; `None` if none does."""
         path = self._path(run_id)
         try:
             descriptor = os.open(path, os.O_RDONLY)
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise JournalError(f"who has run {run_id!r} can't be told: {error}") from None
+            raise JournalError(
+                f"can't find out which process has run {run_id!r}: {error}"
+            ) from None
         try:
             fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
-            return _words(path)
+            return _holder_in(path)
         finally:
             os.close(descriptor)
         return None  # left behind by a process that was killed
 
     def held(self) -> frozenset[str]:
-        """The runs that somebody holds; much faster than to ask about each of many."""
+        """The runs that are held; much faster than `holder` for each of many."""
         try:
             names = os.listdir(self._folder)
         except FileNotFoundError:
             return frozenset()
         except OSError as error:
-            raise JournalError(f"who has which run can't be told: {error}") from None
+            raise JournalError(f"can't find out which runs are held: {error}") from None
         ids = {urllib.parse.unquote(name[: -len(_SUFFIX)]) for name in names}
         return frozenset(id for id in ids if self.holder(id) is not None)
 
@@ -81,8 +83,8 @@ class Locks:
 
 
 def _locked(path: Path) -> int | None:
-    """A descriptor of the file, locked, with this process in it; none where another has it."""
-    give_up_s = time.monotonic() + _PATIENCE_S
+    """A locked descriptor of the file, which names this process; `None` if it is taken."""
+    until_s = time.monotonic() + _PATIENCE_S
     while True:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
@@ -90,7 +92,7 @@ def _locked(path: Path) -> int | None:
         except BlockingIOError:
             taken = not _only_looked_at(descriptor)
             os.close(descriptor)
-            if taken or time.monotonic() > give_up_s:
+            if taken or time.monotonic() > until_s:
                 return None
             time.sleep(0.001)
             continue
@@ -98,11 +100,11 @@ def _locked(path: Path) -> int | None:
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, _this_process(), 0)
             return descriptor
-        os.close(descriptor)  # it was taken away meanwhile
+        os.close(descriptor)  # it was deleted meanwhile
 
 
 def _only_looked_at(descriptor: int) -> bool:
-    """Whether those who lock a file only look at it, as `holder` does for a moment."""
+    """Whether a file is locked only by `holder`, which takes a shared lock for a moment."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -111,7 +113,7 @@ def _only_looked_at(descriptor: int) -> bool:
 
 
 def _is(descriptor: int, path: Path) -> bool:
-    """Whether an open file is still the one of that name."""
+    """Whether an open file is still the one at `path`."""
     try:
         return os.path.samestat(os.fstat(descriptor), path.stat())
     except FileNotFoundError:
@@ -123,26 +125,26 @@ def _this_process() -> bytes:
     return json.dumps({"pid": os.getpid(), "host": socket.gethostname(), "since": since}).encode()
 
 
-def _named(path: Path) -> str:
-    """Who a lock's file names, as soon as the holder, who has only just locked it, is written."""
-    give_up_s = time.monotonic() + _PATIENCE_S
+def _await_holder(path: Path) -> str:
+    """The holder that a lock file names, once a holder that has just locked it is written."""
+    until_s = time.monotonic() + _PATIENCE_S
     with contextlib.suppress(FileNotFoundError):  # the holder has ended
-        while not path.stat().st_size and time.monotonic() < give_up_s:
+        while not path.stat().st_size and time.monotonic() < until_s:
             time.sleep(0.001)
-    return _words(path)
+    return _holder_in(path)
 
 
-def _words(path: Path) -> str:
-    """Who a lock's file names."""
+def _holder_in(path: Path) -> str:
+    """The holder that a lock file names."""
     try:
         who = json.loads(path.read_bytes())
         since = dt.datetime.fromisoformat(who["since"]).astimezone()
         return describe_holder(who["pid"], who["host"], since)
     except (OSError, ValueError, KeyError, TypeError):
-        return "another process"  # it has only just begun, or is about to end
+        return "another process"  # it is just locking or unlocking the file
 
 
 def describe_holder(pid: int, host: str, since: dt.datetime) -> str:
-    """Who holds a run, as people are told; the day only where it is another one."""
+    """The holder of a run in words; with the day if it is not today."""
     today = since.date() == dt.datetime.now(since.tzinfo).date()
     return f"process {pid} on {host}, since {since:{'%H:%M' if today else '%Y-%m-%d %H:%M'}}"

@@ -1,4 +1,4 @@
-"""A journal that lives as long as its process: nothing is written anywhere."""
+"""The journal in memory: nothing is written to disk."""
 
 import contextlib
 import datetime as dt
@@ -21,22 +21,22 @@ from leadhand.journal.summaries import StoredSummary
 class _Run:
     events: list[Event] = field(default_factory=list[Event])
     committed: int = 0
-    """How many of the events are."""
+    """How many of the events are committed."""
     failed: str | None = None
     """Why nothing more is kept."""
 
 
 class MemoryJournal:
-    """Keeps the events of the last runs in lists."""
+    """Keeps the events of recent runs in lists."""
 
     blocks = False
 
     def __init__(self, *, keep_runs: int = 100) -> None:
-        """`keep_runs` is how many runs it remembers; the one begun first is forgotten first."""
+        """`keep_runs` limits the runs that are kept; the oldest is dropped first."""
         self._keep_runs = keep_runs
         self._runs: dict[str, _Run] = {}
         self._open: dict[str, _Run] = {}
-        """Those to which something was appended since they were last committed."""
+        """Runs with uncommitted events."""
         self._holders: dict[str, str] = {}
         self._messages: dict[int, RunMessage] = {}
         self._message_ids = itertools.count(1)
@@ -53,10 +53,10 @@ class MemoryJournal:
             self._open[event.run_id] = run
 
     async def commit(self, run_id: str | None = None) -> None:
-        """Make sure that the run's events follow each other; without one, those of every run.
+        """Check the order of the run's events; without `run_id`, of all runs.
 
-        There is nothing to wait for: memory is as safe as it gets. Raises `JournalError` for a
-        run with a position that is taken, until nobody holds it any more.
+        It does not wait. Raises `JournalError` for a run in which an event has a position that is
+        taken, until the run is no longer held.
         """
         for id in [*self._open] if run_id is None else [run_id]:
             run = self._open.pop(id, None)
@@ -67,7 +67,7 @@ class MemoryJournal:
                 raise JournalError(run.failed)
 
     def events(self, run_id: str) -> Sequence[Event]:
-        """The events of a run in order; empty where there is no such run."""
+        """The events of a run in order; empty if there is no such run."""
         run = self._runs.get(run_id)
         return () if run is None else tuple(run.events)
 
@@ -82,9 +82,9 @@ class MemoryJournal:
 
     @contextlib.contextmanager
     def hold(self, run_id: str) -> Generator[None]:
-        """The right to write the run's events, for as long as the block lasts.
+        """Hold the right to write the run's events during the block.
 
-        What was appended and not committed when it ends is gone. Raises `RunTaken`.
+        Uncommitted events are dropped at its end. Raises `RunTaken`.
         """
         words = describe_holder(os.getpid(), socket.gethostname(), dt.datetime.now().astimezone())
         holder = self._holders.setdefault(run_id, words)
@@ -101,15 +101,15 @@ class MemoryJournal:
                 run.failed = None
 
     def holder(self, run_id: str) -> str | None:
-        """Who has that right now, in words; none where nobody has."""
+        """The process that holds the run, described in words; `None` if none does."""
         return self._holders.get(run_id)
 
     def taken_by(self, run_id: str) -> str | None:
-        """`None`: this process alone has it."""
+        """`None`: only this process has it."""
         return None
 
     def post(self, message: RunMessage) -> None:
-        """Leave a message for whoever holds the run, or will."""
+        """Leave a message for the process that holds the run, or will."""
         id = next(self._message_ids)
         self._messages[id] = message.model_copy(update={"id": id})
 
@@ -118,25 +118,25 @@ class MemoryJournal:
         return [message for message in [*self._messages.values()] if message.run_id == run_id]
 
     def drop(self, message: RunMessage) -> None:
-        """Forget a message."""
+        """Delete a message."""
         self._messages.pop(message.id, None)
 
     def runs(self, *, limit: int | None = None) -> Sequence[RunSummary]:
-        """What is kept, the run begun last first."""
+        """The runs, the latest first."""
         kept = [(id, run) for id, run in reversed([*self._runs.items()]) if run.committed]
         return [
-            StoredSummary.whole(run.events[: run.committed]).run_summary(
+            StoredSummary.of(run.events[: run.committed]).run_summary(
                 id, held=lambda id=id: id in self._holders
             )
             for id, run in kept[:limit]
         ]
 
     def inspect(self, run_id: str) -> Inspection:
-        """What can be read of a run: memory loses nothing."""
+        """The run; memory loses nothing."""
         return Inspection(run_id, tuple(self.events(run_id)))
 
     def prune(self, *, before: dt.datetime) -> Sequence[str]:
-        """Forget the runs whose last event is older; gives their ids. Those held are kept."""
+        """Delete runs whose last event is older, unless they are held; returns their ids."""
         old = [
             id
             for id, run in self._runs.items()
@@ -149,11 +149,11 @@ class MemoryJournal:
         return old
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """Nothing to close."""
 
 
 def _commit(run_id: str, run: _Run) -> None:
-    """Count what was appended as committed, or drop it where it does not follow."""
+    """Mark new events as committed, or drop them if their positions are taken."""
     start, end = run.committed, len(run.events)
     last = run.events[start - 1].seq if start else 0
     for event in run.events[start:end]:

@@ -1,4 +1,4 @@
-"""A journal that may be slow, asked so that neither the event loop nor a deadline waits for it."""
+"""Calls of a journal that block neither the event loop nor a deadline."""
 
 import asyncio
 import contextlib
@@ -10,9 +10,9 @@ from leadhand.ports import Journal
 from leadhand.workers.threads import DaemonThreads
 
 PATIENCE_S = 60.0
-"""How long a call may take where there is no deadline."""
+"""How long a call may take without a deadline."""
 RELEASE_S = 0.5
-"""How long the end of a run waits until it is held no more; that goes on in its thread."""
+"""How long the end of a run waits for its release, which continues in its thread."""
 
 A = TypeVar("A")
 R = TypeVar("R")
@@ -43,7 +43,7 @@ async def call_journal(
 async def hold_run(
     journal: Journal, run_id: str, *, limit_s: float | None = None
 ) -> AsyncGenerator[None]:
-    """`journal.hold`, as `call_journal`: what takes longer than `limit_s` is a `JournalError`."""
+    """`journal.hold` by `call_journal`. Raises `JournalError` after `limit_s`."""
     hold = contextlib.ExitStack()
     given_up = False
 

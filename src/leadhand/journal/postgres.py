@@ -1,4 +1,4 @@
-"""The journal for many machines: the schema `leadhand` in a Postgres database."""
+"""The journal in Postgres, for many machines: the schema `leadhand` in a database."""
 
 import contextlib
 import datetime as dt
@@ -26,9 +26,9 @@ from leadhand.journal.postgres_writer import PostgresWriter
 from leadhand.journal.summaries import run_summary
 
 CLOSING_S: Final = 0.5
-"""How long each part of the journal is waited for when it is closed."""
+"""How long closing waits for each part of the journal."""
 _PRUNED_AT_ONCE: Final = 100
-"""Each takes a place in the server's table of locks for a moment."""
+"""Each needs a lock on the server for a moment."""
 _EVENTS: Final = """
     SELECT seq, body, data, checksum FROM leadhand.events LEFT JOIN leadhand.blobs USING (run, seq)
     WHERE run = %s ORDER BY seq
@@ -60,8 +60,8 @@ _PRUNE: Final = """
 class PostgresJournal:
     """Keeps runs in a Postgres database, for any number of processes on any number of machines.
 
-    It needs no rights but to make a schema, and no extensions. A pooler in between must give a
-    session to one client at a time: locks belong to sessions.
+    It needs the right to create a schema, and no extensions. A connection pooler must use session
+    pooling, because locks belong to sessions.
     """
 
     blocks = True
@@ -74,17 +74,17 @@ class PostgresJournal:
         steps: Sequence[LiteralString] = STEPS,
         patience_s: float = 3_600.0,
     ) -> None:
-        """`url` as libpq takes it: `postgresql://user:password@host:5432/database`. `redact` takes
-        secrets out of whatever is written; `steps` are the versions of the schema. A commit that
-        somebody waits for is tried again for `patience_s` where the connection is lost.
+        """`url` as libpq takes it: `postgresql://user:password@host:5432/database`.
 
-        Raises `JournalError` where the database can't be reached or used.
+        `redact` removes secrets from everything that is written; `steps` are the migrations. If
+        the connection is lost, a commit is retried for `patience_s` while a run waits for it.
+        Raises `JournalError` if the database can't be reached or used.
         """
         self._database = PostgresDatabase(url, steps=steps)
         self._redact = redact
         self._lock = threading.Lock()
-        self._session = PostgresSession(self._database, self._database.prepared())
-        """For all but writing events, so that nothing waits for a long commit."""
+        self._session = PostgresSession(self._database, self._database.connect_migrated())
+        """For everything except events, so that nothing waits for a long commit."""
         self._writer = PostgresWriter(
             self._database, redact=redact, kept=self._kept, patience_s=patience_s
         )
@@ -95,38 +95,38 @@ class PostgresJournal:
         self._queue.append(event)
 
     async def commit(self, run_id: str | None = None) -> None:
-        """Return once everything appended to the run before is safe; without one, to any run.
+        """Return once everything appended to the run is safe; without `run_id`, to any run.
 
-        Raises `JournalError` where it can't be kept; from then on every commit of the run does,
-        as long as it is held.
+        Raises `JournalError` if that fails, and then at every commit of the run while it is held.
         """
         await self._queue.commit(run_id)
 
     def events(self, run_id: str) -> Sequence[Event]:
-        """The events of a run in order, those that are not committed yet too."""
-        unsafe = self._queue.unsafe(run_id)  # first: what is committed meanwhile is then in both
+        """The events of a run in order, including uncommitted ones."""
+        uncommitted = self._queue.uncommitted(
+            run_id
+        )  # first: a commit meanwhile puts events in both
         events = self._kept(run_id)
         last = events[-1].seq if events else 0
-        return [*events, *(event for event in unsafe if event.seq > last)]
+        return [*events, *(event for event in uncommitted if event.seq > last)]
 
     def has(self, run_id: str) -> bool:
         """Whether there is such a run."""
-        if self._queue.unsafe(run_id):
+        if self._queue.uncommitted(run_id):
             return True
         return bool(self._read("SELECT FROM leadhand.runs WHERE run = %s", run_id))
 
     def last_seq(self, run_id: str) -> int:
         """The `seq` of the run's last event, committed or not; 0 if there is no such run."""
-        unsafe = self._queue.unsafe(run_id)
-        return unsafe[-1].seq if unsafe else last_seq(self._digest(run_id))
+        uncommitted = self._queue.uncommitted(run_id)
+        return uncommitted[-1].seq if uncommitted else last_seq(self._digest(run_id))
 
     @contextlib.contextmanager
     def hold(self, run_id: str) -> Generator[None]:
-        """The right to write the run's events, for as long as the block lasts, or the process.
+        """Hold the right to write the run's events during the block.
 
-        What was appended and not committed when it ends is gone. Where the connection is lost the
-        run is free for others; unless one takes it, it is held again by the next connection.
-        Raises `RunTaken`.
+        Uncommitted events are dropped at its end. If the connection is lost, other processes can
+        take the run; if none does, the next connection holds it again. Raises `RunTaken`.
         """
         if not self._writer.take(run_id):
             raise RunTaken(run_id, self.holder(run_id) or "another process")
@@ -137,7 +137,7 @@ class PostgresJournal:
             self._writer.release(run_id)
 
     def holder(self, run_id: str) -> str | None:
-        """Who has that right now, in words; none where nobody has."""
+        """The process that holds the run, described in words; `None` if none does."""
         for host, pid, since in self._read(
             "SELECT host, pid, since FROM leadhand.held WHERE run = %s", run_id
         ):
@@ -147,7 +147,7 @@ class PostgresJournal:
         return None
 
     def post(self, message: RunMessage) -> None:
-        """Leave a message for whoever holds the run, or will."""
+        """Leave a message for the process that holds the run, or will."""
         body = encode_message(message, redact=self._redact)
         self._change(
             "INSERT INTO leadhand.messages (run, body) VALUES (%s, %s)", message.run_id, body
@@ -161,27 +161,27 @@ class PostgresJournal:
         return [decode_message(int(str(id)), run_id, str(body)) for id, body in rows]
 
     def drop(self, message: RunMessage) -> None:
-        """Forget a message; not that of a run which was held here and is another's by now."""
+        """Delete a message, unless another process has taken the run meanwhile."""
         if not self._writer.drop(message.run_id, message.id):
             self._change("DELETE FROM leadhand.messages WHERE id = %s", message.id)
 
     def taken_by(self, run_id: str) -> str | None:
-        """The process that has taken a run which was held here, in words; `None` if none has."""
+        """The process that took a run which was held here, described in words, if any."""
         return self._writer.taken_by(run_id)
 
     def runs(self, *, limit: int | None = None) -> Sequence[RunSummary]:
-        """What is kept, the run begun last first. Reads no events."""
+        """The runs, the latest first. Reads no events."""
         return [
             run_summary(str(id), str(at), str(digest), held=lambda _, held=held: bool(held))
             for id, at, digest, held in self._read(_RUNS, limit)
         ]
 
     def inspect(self, run_id: str) -> Inspection:
-        """What can be read of a run, and whether it is what was written."""
+        """What can be read of a run, and whether it is intact."""
         return inspect_run(run_id, digest=self._digest(run_id), rows=self._stored(run_id))
 
     def prune(self, *, before: dt.datetime) -> Sequence[str]:
-        """Forget the runs whose last event is older; gives their ids. Those held are kept."""
+        """Delete runs whose last event is older, unless they are held; returns their ids."""
         old = [
             str(id)
             for (id,) in self._read(
@@ -195,11 +195,11 @@ class PostgresJournal:
         ]
 
     def close(self) -> None:
-        """Close the connections, and so release the runs held. What was not committed is gone.
+        """Close the connections, which releases the held runs. Uncommitted events are dropped.
 
-        A connection whose server does not answer is left to the end of the process.
+        A connection whose server does not answer stays open until the process ends.
         """
-        self._writer.try_no_more()
+        self._writer.stop_retrying()
         self._queue.close(limit_s=CLOSING_S)
         self._writer.close(limit_s=CLOSING_S)
         if self._lock.acquire(timeout=CLOSING_S):
@@ -210,8 +210,8 @@ class PostgresJournal:
         return self._writer.write(batch, self._queue.is_waited_for)
 
     def _kept(self, run_id: str) -> list[Event]:
-        """The events of a run that are safe. Raises `DamagedRun` unless they are as written."""
-        last = last_seq(self._digest(run_id))  # first: more may be written meanwhile
+        """The committed events of a run. Raises `DamagedRun` unless they are intact."""
+        last = last_seq(self._digest(run_id))  # first: more may be committed meanwhile
         return [*read_events(run_id, self._stored(run_id), last=last)]
 
     def _digest(self, run_id: str) -> str:
@@ -232,6 +232,6 @@ class PostgresJournal:
             return self._session.ask(query, *parameters, limit_s=LONG_LIMIT_S)
 
     def _change(self, query: LiteralString, *parameters: object) -> list[Row]:
-        # Not again where the session was lost: it may have been done.
+        # Not repeated if the session was lost: the change may have been made.
         with self._database.explained("can't be written"), self._lock:
             return self._session.ask(query, *parameters, again=False, limit_s=LONG_LIMIT_S)

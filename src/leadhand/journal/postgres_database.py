@@ -1,7 +1,7 @@
-"""The database behind a Postgres journal: reached, brought to this version, failures put in words.
+"""The database of a Postgres journal: connections, migrations, and messages for its errors.
 
-It knows nothing of runs but the name of the tables. Whatever the server or its client says goes
-through here before anybody reads it: one line, without the password of the URL.
+It knows nothing about runs except the schema. Messages of the server and the client become one line
+here, without the password of the URL.
 """
 
 import contextlib
@@ -20,9 +20,9 @@ from leadhand.errors import JournalError
 Row = tuple[object, ...]
 Connection = psycopg.Connection[Row]
 ANSWER_LIMIT_S: Final = 20.0
-"""How long an answer may take; longer than a statement waits for a lock."""
+"""How long the server may take; longer than a statement waits for a lock."""
 LONG_LIMIT_S: Final = 90.0
-"""The same where much is read or deleted; longer than the server works on one statement."""
+"""The same for large reads and deletes; longer than the server's statement timeout."""
 
 STEPS: Final[Sequence[LiteralString]] = (
     """
@@ -65,13 +65,13 @@ STEPS: Final[Sequence[LiteralString]] = (
         WHERE locktype = 'advisory' AND objsubid = 1 AND granted
             AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
     """,
-    # Of an event and its blob; events that were there before have none.
+    # Of the event and its blob; older events have none.
     "ALTER TABLE leadhand.events ADD COLUMN checksum bigint",
 )
-"""What makes each version of the schema of the one before. Never changed, only added to."""
+"""All migrations. Never change one, only add."""
 
 _MIGRATING: Final = 0x6C656164_68616E64
-"""The advisory lock of whoever makes or changes the schema."""
+"""The advisory lock for creating and migrating the schema."""
 _CLIENT: Final = {
     "application_name": "leadhand",
     "connect_timeout": "10",
@@ -80,7 +80,7 @@ _CLIENT: Final = {
     "keepalives_count": "3",
     "tcp_user_timeout": "60000",
 }
-"""What holds where the URL says nothing else: a peer that vanishes is missed within a minute."""
+"""Defaults that the URL can override: a lost peer is noticed within a minute."""
 _SESSION: Final = """
     SELECT set_config(name, wanted, false)
     FROM (VALUES
@@ -99,8 +99,8 @@ _SESSION: Final = """
     SELECT set_config(name, 'on', false) FROM pg_settings
     WHERE name = 'synchronous_commit' AND setting = 'off'
 """
-"""What a server may have set otherwise for all, as far as it knows the setting. A run that waits
-days for a person keeps its session; one whose machine has died loses it, and its hold with it."""
+"""Settings that a server may have set otherwise, if it knows them. A run that waits days for a
+person keeps its session; one whose machine died loses it, and its hold."""
 _UNREADABLE: Final = (
     "the URL of the Postgres journal can't be read: write it as"
     " postgresql://user:password@host:5432/database, an @ or / in the password as %40 or %2F"
@@ -108,10 +108,10 @@ _UNREADABLE: Final = (
 
 
 class PostgresDatabase:
-    """A database, by its URL, in which the schema `leadhand` is ours."""
+    """A database, by its URL, with the schema `leadhand`."""
 
     def __init__(self, url: str, *, steps: Sequence[LiteralString] = STEPS) -> None:
-        """Reaches nothing yet. Raises `JournalError` where the URL can't be read."""
+        """Does not connect yet. Raises `JournalError` if the URL can't be read."""
         self._steps = steps
         try:
             given = {name: str(value) for name, value in conninfo_to_dict(url).items()}
@@ -127,12 +127,12 @@ class PostgresDatabase:
         self.where = f"the Postgres database {name or 'of the user'}" + (f" at {at}" if at else "")
 
     def connect(self) -> Connection:
-        """A session in which every statement is a transaction of its own."""
+        """A new session in autocommit mode."""
         with self.explained("can't be reached"):
             connection = psycopg.connect(make_conninfo(**self._parameters), autocommit=True)
         try:
             with self.explained("can't be set up"):
-                # First: what a role or a server allows may be too short for anything else.
+                # First: the role's or server's timeout may be too short for the rest.
                 connection.execute("SET statement_timeout = '60s'")
                 connection.execute(_SESSION)
         except BaseException:
@@ -140,21 +140,21 @@ class PostgresDatabase:
             raise
         return connection
 
-    def prepared(self) -> Connection:
-        """A session, once the schema is there and of this version.
+    def connect_migrated(self) -> Connection:
+        """A new session, after the schema was created or migrated if needed.
 
-        Raises `JournalError` where the schema is newer, or the database keeps no Unicode.
+        Raises `JournalError` if the schema is newer, or the database is not UTF-8.
         """
         connection = self.connect()
         try:
             with self.explained("can't be set up"):
-                self._prepare(connection)
+                self._migrate(connection)
         except BaseException:
             connection.close()
             raise
         return connection
 
-    def _prepare(self, connection: Connection) -> None:
+    def _migrate(self, connection: Connection) -> None:
         if self._version(connection) == len(self._steps):
             return
         encoding = connection.info.parameter_status("server_encoding")
@@ -164,16 +164,16 @@ class PostgresDatabase:
             )
         with connection.transaction():
             connection.execute("SELECT pg_advisory_xact_lock(%s)", (_MIGRATING,))
-            version = self._version(connection)  # another process may have been faster
+            version = self._version(connection)  # another process may have migrated it
             if version == 0:
-                _found(connection)
+                _create_schema(connection)
             for step in self._steps[version:]:
                 connection.execute(step)
             connection.execute("UPDATE leadhand.journal SET version = %s", (len(self._steps),))
 
     def _version(self, connection: Connection) -> int:
-        """The version of the schema, 0 where there is none. Raises where it is newer than ours."""
-        # Not by `to_regclass`, which may still remember that there was none.
+        """The version of the schema, 0 if there is none. Raises if it is newer than ours."""
+        # `to_regclass` may have cached that there was none.
         query = "SELECT FROM pg_tables WHERE schemaname = 'leadhand' AND tablename = 'journal'"
         if connection.execute(query).fetchone() is None:
             return 0
@@ -188,29 +188,29 @@ class PostgresDatabase:
 
     @contextmanager
     def explained(self, what: str) -> Generator[None]:
-        """Whatever goes wrong with the database in the block is a `JournalError` that says so."""
+        """Turn database errors of the block into `JournalError`."""
         try:
             yield
         except psycopg.errors.QueryCanceled as error:
-            why = f"{self.words(error)}: find what holds it up, or raise its statement_timeout"
+            why = f"{self.message(error)}: find what holds it up, or raise its statement_timeout"
             raise JournalError(f"{self.where} is too slow: {why}") from None
         except (psycopg.Error, UnicodeError) as error:
-            raise JournalError(f"{self.where} {what}: {self.words(error)}") from None
+            raise JournalError(f"{self.where} {what}: {self.message(error)}") from None
 
-    def words(self, error: Exception) -> str:
-        """What an error says, on one line and without the password."""
+    def message(self, error: Exception) -> str:
+        """An error's message, on one line and without the password."""
         lines = (line.strip() for line in str(error).splitlines())
-        said = next((line for line in lines if line), type(error).__name__)
+        message = next((line for line in lines if line), type(error).__name__)
         for name in ("password", "sslpassword"):
             if secret := self._parameters.get(name):
-                said = said.replace(secret, "***")
-        return said[:300]
+                message = message.replace(secret, "***")
+        return message[:300]
 
 
 class PostgresSession:
-    """One session at a time; where it was lost, the next thing asked of it opens another.
+    """One session, which is opened again after it was lost.
 
-    For one thread at a time. Raises what psycopg raises: `explained` puts it in words.
+    For one thread at a time. Raises what psycopg raises; see `PostgresDatabase.explained`.
     """
 
     def __init__(self, database: PostgresDatabase, connection: Connection | None = None) -> None:
@@ -220,7 +220,7 @@ class PostgresSession:
 
     @property
     def connection(self) -> Connection:
-        """The session as it is, or a new one."""
+        """The connection, opened again if it was lost."""
         if self._closed:
             raise JournalError("the journal is closed: open it again")
         if self._connection is None or self._connection.closed:
@@ -229,7 +229,7 @@ class PostgresSession:
 
     @property
     def lost(self) -> bool:
-        """Whether there was a session, and it is no more."""
+        """Whether the connection was lost."""
         return self._connection is not None and self._connection.closed
 
     def ask(
@@ -239,10 +239,9 @@ class PostgresSession:
         again: bool = True,
         limit_s: float = ANSWER_LIMIT_S,
     ) -> list[Row]:
-        """The rows that the database gives. `again`: once more where the session proves lost.
+        """The rows of a query. `again`: repeat it if the session turns out to be lost.
 
-        A session whose answer takes longer than `limit_s` is ended: a server that is frozen says
-        nothing, not even that it is.
+        A session that takes longer than `limit_s` is ended, because a frozen server sends nothing.
         """
         connection = self.connection
         try:
@@ -253,7 +252,7 @@ class PostgresSession:
         return _rows(self.connection, query, parameters, limit_s)
 
     def close(self) -> None:
-        """End it for good."""
+        """Close it for good."""
         self._closed = True
         if self._connection is not None:
             self._connection.close()
@@ -269,14 +268,14 @@ def _rows(
 
 @contextmanager
 def _ended_after(limit_s: float, connection: Connection) -> Generator[None]:
-    """End `connection` if the block takes longer, whatever the server does or does not do."""
+    """End `connection` if the block takes longer than `limit_s`."""
     lock = threading.Lock()
     over = late = False
 
     def end() -> None:
         nonlocal late
         with lock:
-            if not over:  # else the descriptor may be another's by now
+            if not over:  # later the descriptor may belong to another file
                 late = True
                 with contextlib.suppress(OSError), socket.socket(fileno=os.dup(handle)) as one:
                     one.shutdown(socket.SHUT_RDWR)
@@ -297,9 +296,9 @@ def _ended_after(limit_s: float, connection: Connection) -> Generator[None]:
         timer.cancel()
 
 
-def _found(connection: Connection) -> None:
-    """Make the schema and the one table that is the same in every version."""
-    # Where an administrator has made the schema for us, we may not be allowed to.
+def _create_schema(connection: Connection) -> None:
+    """Create the schema and the one table that is the same in every version."""
+    # If an administrator created the schema, creating it may not be allowed.
     found = connection.execute("SELECT FROM pg_namespace WHERE nspname = 'leadhand'")
     if found.fetchone() is None:
         connection.execute("CREATE SCHEMA leadhand")

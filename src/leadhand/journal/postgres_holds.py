@@ -1,7 +1,7 @@
-"""The runs that a process holds in Postgres: locks of one session, taken again where it is lost.
+"""The runs that a process holds in Postgres: locks of one session, taken again if it is lost.
 
-Who takes a run replaces its row in `holders`. By that row a process whose connection was cut finds
-out, once it is back, whether another one has had the run meanwhile (F48).
+A process that takes a run replaces its row in `holders`. That row tells a process which lost its
+connection whether another process took the run meanwhile (F48).
 """
 
 import contextlib
@@ -32,16 +32,16 @@ _END: Final = """
     SELECT pg_terminate_backend(pid) FROM pg_stat_activity
     WHERE pid = %s AND backend_start <= %s AND application_name = 'leadhand'
 """
-"""Ends our own old session where the server has not noticed that nobody is at its other end."""
+"""Ends our own lost session if the server has not noticed that the client is gone."""
 
 
 @dataclass(slots=True)
 class _Hold:
     backend: int
-    """The process of the server that serves the session with the lock."""
+    """The server process of the session that has the lock."""
     since: dt.datetime
     taken_by: str | None = None
-    """The other process that has the run now, in words."""
+    """The other process that has the run now, described in words."""
 
 
 class Holds:
@@ -55,7 +55,7 @@ class Holds:
         return run_id in self._held
 
     def take(self, run_id: str) -> bool:
-        """Hold a run; False if it is held, be it by this process."""
+        """Hold a run; False if it is held already, even by this process."""
         if run_id in self._held:
             return False
         if self._session.ask(_LOCK, run_id) != [(True,)]:
@@ -68,25 +68,25 @@ class Holds:
         return True
 
     def release(self, run_id: str) -> None:
-        """Hold a run no more."""
+        """Release a run."""
         hold = self._held.pop(run_id)
         if hold.taken_by is None and not self._session.lost:
             self._unlock(run_id)
 
     def taken_by(self, run_id: str) -> str | None:
-        """The other process that has a run which was held here; `None` if there is none."""
+        """The other process that took a run which was held here, if any."""
         hold = self._held.get(run_id)
         return hold.taken_by if hold is not None else None
 
     def mark(self, run_id: str) -> tuple[int, dt.datetime]:
-        """What tells this hold of a run from any other: its backend, and when it began."""
+        """What identifies this hold of a run: its backend, and when it began."""
         hold = self._held[run_id]
         return hold.backend, hold.since
 
     def restore(self) -> None:
-        """Take all runs again that were held by a session which is lost.
+        """Take the runs again that a lost session held.
 
-        Raises `psycopg.OperationalError` where the server can't be asked, or still serves the old
+        Raises `psycopg.OperationalError` if the server can't be reached, or still serves the lost
         session: try again in a moment.
         """
         backend = self._session.connection.info.backend_pid

@@ -1,6 +1,6 @@
-"""What writes runs to Postgres, which is also what holds them: one session.
+"""The writer of runs to Postgres: one session writes the events and holds the runs.
 
-Its end, however it comes, ends both. So whoever has lost a run to another process can't write it.
+A lost session loses both, so a process that lost a run to another one cannot write it.
 """
 
 import threading
@@ -41,25 +41,25 @@ _DROP: Final = """
     )
     DELETE FROM leadhand.messages WHERE id = %s AND EXISTS (SELECT FROM mine)
 """
-_PASSING: Final = (
+_TRANSIENT: Final = (
     psycopg.errors.LockNotAvailable,
     psycopg.errors.QueryCanceled,
     psycopg.errors.DeadlockDetected,
     psycopg.errors.CannotConnectNow,
     psycopg.errors.TooManyConnections,
 )
-"""What the server says where it is busy or about to stop."""
+"""Errors of a server that is busy or about to stop."""
 PAUSE_S: Final = 0.2
-"""Between two attempts at a database that can't be reached."""
+"""Between two attempts to reach the database."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """What is to be written of one run."""
+    """What to write for one run."""
 
     digest: StoredSummary
     bodies: Sequence[tuple[int, str]]
-    """Each with its position."""
+    """(position, body)"""
 
 
 class PostgresWriter:
@@ -73,8 +73,8 @@ class PostgresWriter:
         kept: Callable[[str], Iterable[Event]],
         patience_s: float,
     ) -> None:
-        """`kept` reads the events of a run that are safe. A database that can't be reached, or
-        that keeps its tables locked, is asked again for `patience_s`."""
+        """`kept` reads the committed events of a run. A database that can't be reached, or whose
+        tables are locked, is retried for `patience_s`."""
         self._database = database
         self._redact = redact
         self._kept = kept
@@ -84,24 +84,24 @@ class PostgresWriter:
         self._holds = Holds(self._session)
         self._closed = threading.Event()
         self._digests: dict[str, StoredSummary] = {}
-        """Of the runs that are held here, which nobody else can change."""
+        """Of the runs held here, which no other process can change."""
 
     def take(self, run_id: str) -> bool:
-        """Hold a run; False where somebody does, be it this process."""
+        """Hold a run; False if it is held already, even by this process."""
         with self._lock, self._database.explained(f"can't lock run {run_id!r}"):
             return self._holds.take(run_id)
 
     def release(self, run_id: str) -> None:
-        """Hold a run no more."""
+        """Release a run."""
         with self._lock:
             self._digests.pop(run_id, None)
             self._holds.release(run_id)
 
     def taken_by(self, run_id: str) -> str | None:
-        """The other process that has taken a run which was held here; `None` if there is none.
+        """The other process that took a run which was held here, if any.
 
-        A session that was lost is opened again for it, and what it held is taken again. Says
-        `None`, too, while events are written, which finds out the same.
+        Opens a lost session again and takes its runs again. Also `None` while events are written,
+        because that notices the same.
         """
         if not self._lock.acquire(blocking=False):
             return None
@@ -114,9 +114,9 @@ class PostgresWriter:
             self._lock.release()
 
     def drop(self, run_id: str, message_id: int) -> bool:
-        """Delete a message of a run that is held here, unless another process has the run by now.
+        """Delete a message of a run that is held here, unless another process took the run.
 
-        False where the run is not held here.
+        False if the run is not held here.
         """
         with self._lock, self._database.explained("can't be written"):
             if run_id not in self._holds:
@@ -126,13 +126,13 @@ class PostgresWriter:
             return True
 
     def write(self, batch: EventBatch, waited_for: Callable[[], bool]) -> Mapping[str, str]:
-        """Make events safe, all in one transaction; where that fails, each run's by itself.
+        """Commit a batch in one transaction; if that fails, each run in its own.
 
-        Gives the runs that could not be written, and why. Where the session is lost another one is
-        opened, for as long as the events are `waited_for`.
+        Returns the runs that could not be written, and why. A lost session is opened again while
+        commits wait for the batch (`waited_for`).
         """
         with self._lock:
-            give_up_s = time.monotonic() + self._patience_s
+            until_s = time.monotonic() + self._patience_s
             unsure = False
             while True:
                 try:
@@ -142,32 +142,32 @@ class PostgresWriter:
                     for run_id in batch:
                         self._digests.pop(run_id, None)
                     why = str(error) if isinstance(error, JournalError) else self._why(error)
-                    passes = isinstance(error, JournalError) or self._is_transient(error)
-                    if not passes or time.monotonic() > give_up_s or not waited_for():
-                        return {id: _told(id, why) for id in batch}
+                    retryable = isinstance(error, JournalError) or self._is_transient(error)
+                    if not retryable or time.monotonic() > until_s or not waited_for():
+                        return {id: _message(id, why) for id in batch}
                     unsure = True
                 if self._closed.wait(PAUSE_S):
-                    return {id: _told(id, why) for id in batch}
+                    return {id: _message(id, why) for id in batch}
 
-    def try_no_more(self) -> None:
-        """Let the next failure to write stand."""
+    def stop_retrying(self) -> None:
+        """Do not retry after the next failed write."""
         self._closed.set()
 
     def close(self, *, limit_s: float) -> None:
-        """End the session, and with it the holds, unless it is still at work after `limit_s`."""
+        """End the session and its holds, unless it still writes after `limit_s`."""
         if self._lock.acquire(timeout=limit_s):
             self._session.close()
             self._lock.release()
 
     def _written(self, batch: EventBatch, *, unsure: bool) -> dict[str, str]:
-        """Write a batch. `unsure`: what was sent before may have arrived."""
+        """Write a batch. `unsure`: an earlier attempt may have committed it."""
         failed: dict[str, str] = {}
         ready: dict[str, _Entry] = {}
         last = self._last(batch) if unsure else {}
         for run_id, events in batch.items():
             other = self._holds.taken_by(run_id)
             if other is not None:
-                failed[run_id] = _told(run_id, f"{other} has taken it over")
+                failed[run_id] = _message(run_id, f"{other} has taken it over")
             elif last.get(run_id, 0) < events[-1].seq:
                 try:
                     ready[run_id] = self._entry(run_id, events)
@@ -179,13 +179,13 @@ class PostgresWriter:
         return failed
 
     def _last(self, batch: EventBatch) -> dict[str, int]:
-        """The position of the last event of each run that is safe."""
+        """The position of each run's last committed event."""
         query = "SELECT run, max(seq) FROM leadhand.events WHERE run = ANY (%s) GROUP BY run"
         return {str(id): int(str(seq)) for id, seq in self._session.ask(query, [*batch])}
 
     def _entry(self, run_id: str, events: Sequence[Event]) -> _Entry:
         bodies = encode(events, redact=self._redact)
-        digest = self._digest(run_id) or StoredSummary.of(events[0])
+        digest = self._digest(run_id) or StoredSummary.before(events[0])
         for position, event in enumerate(events):
             digest.add(
                 event,
@@ -206,7 +206,7 @@ class PostgresWriter:
         try:
             return StoredSummary.read(str(rows[0][0]))
         except JournalError:
-            return StoredSummary.whole([*self._kept(run_id)])
+            return StoredSummary.of([*self._kept(run_id)])
 
     def _insert(self, ready: Mapping[str, _Entry]) -> dict[str, str]:
         if not ready:
@@ -217,7 +217,7 @@ class PostgresWriter:
             if self._is_transient(error):
                 raise
             if len(ready) == 1:
-                return {id: _told(id, self._why(error)) for id in ready}
+                return {id: _message(id, self._why(error)) for id in ready}
             failed: dict[str, str] = {}
             for id, entry in ready.items():
                 failed |= self._insert({id: entry})
@@ -225,16 +225,15 @@ class PostgresWriter:
         return {}
 
     def _is_transient(self, error: Exception) -> bool:
-        """Whether the same may succeed a moment later."""
-        return self._session.lost or isinstance(error, _PASSING)
+        """Whether the same write may succeed a moment later."""
+        return self._session.lost or isinstance(error, _TRANSIENT)
 
     def _why(self, error: Exception) -> str:
         if isinstance(error, psycopg.errors.UniqueViolation):
             return "another process has written it meanwhile"
         if self._session.lost:
-            said = self._database.words(error)
-            return f"the connection to {self._database.where} was lost: {said}"
-        return f"{self._database.where} says: {self._database.words(error)}"
+            return f"lost the connection to {self._database.where}: {self._database.message(error)}"
+        return f"{self._database.where} says: {self._database.message(error)}"
 
 
 def _columns(ready: Mapping[str, _Entry]) -> tuple[list[object], ...]:
@@ -255,9 +254,9 @@ def _columns(ready: Mapping[str, _Entry]) -> tuple[list[object], ...]:
     )
 
 
-def _told(run_id: str, why: str) -> str:
-    """Why a run can't be written, as a person is told."""
+def _message(run_id: str, why: str) -> str:
+    """The message about a run that can't be written."""
     return (
-        f"run {run_id!r} can't be kept: {why}; what was committed stands: mend it, then"
+        f"run {run_id!r} can't be kept: {why}; what was committed stands: fix it, then"
         f" `leadhand resume {run_id}`"
     )

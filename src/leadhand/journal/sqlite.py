@@ -1,6 +1,6 @@
-"""The journal that needs no server: one SQLite file in a folder, and the locks beside it.
+"""The journal in SQLite: one file in a folder, with lock files beside it; it needs no server.
 
-Any number of processes may use the folder at once, each for runs of its own.
+Any number of processes may use the folder, each for its own runs.
 """
 
 import contextlib
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 FILE = "leadhand.db"
 _PRUNED_AT_ONCE = 100
-_TROUBLE = (sqlite3.Error, OSError, JournalError)
+_ERRORS = (sqlite3.Error, OSError, JournalError)
 
 
 class SqliteJournal:
-    """Keeps runs in `leadhand.db` in a folder; both are made when something is first written."""
+    """Keeps runs in `leadhand.db` in a folder; both are created at the first write."""
 
     blocks = True
 
@@ -41,8 +41,8 @@ class SqliteJournal:
         busy_timeout_s: float = 10.0,
         steps: Sequence[Step] = STEPS,
     ) -> None:
-        """`redact` takes secrets out of whatever is written. `busy_timeout_s` is how long to wait
-        for another process that writes; `steps` are the versions of the tables."""
+        """`redact` removes secrets from everything that is written. `busy_timeout_s` is how long
+        to wait for another process that writes; `steps` are the migrations."""
         self._database = SqliteDatabase(folder / FILE, busy_timeout_s=busy_timeout_s, steps=steps)
         self._redact = redact
         self._locks = Locks(self._database.path.parent / "locks")
@@ -53,40 +53,41 @@ class SqliteJournal:
         self._queue.append(event)
 
     async def commit(self, run_id: str | None = None) -> None:
-        """Return once everything appended to the run before is safe; without one, to any run.
+        """Return once everything appended to the run is safe; without `run_id`, to any run.
 
-        Raises `JournalError` where it can't be kept; from then on every commit of the run does,
-        as long as it is held.
+        Raises `JournalError` if that fails, and then at every commit of the run while it is held.
         """
         await self._queue.commit(run_id)
 
     def events(self, run_id: str) -> "Sequence[Event]":
-        """The events of a run in order, those that are not committed yet too."""
-        unsafe = self._queue.unsafe(run_id)  # first: what is committed meanwhile is then in both
+        """The events of a run in order, including uncommitted ones."""
+        uncommitted = self._queue.uncommitted(
+            run_id
+        )  # first: a commit meanwhile puts events in both
         with self._database.reading() as connection:
             events = [] if connection is None else [*tables.events(connection, run_id)]
         last = events[-1].seq if events else 0
-        return [*events, *(event for event in unsafe if event.seq > last)]
+        return [*events, *(event for event in uncommitted if event.seq > last)]
 
     def has(self, run_id: str) -> bool:
         """Whether there is such a run."""
-        if self._queue.unsafe(run_id):
+        if self._queue.uncommitted(run_id):
             return True
         with self._database.reading() as connection:
             return connection is not None and tables.has(connection, run_id)
 
     def last_seq(self, run_id: str) -> int:
         """The `seq` of the run's last event, committed or not; 0 if there is no such run."""
-        if unsafe := self._queue.unsafe(run_id):
-            return unsafe[-1].seq
+        if uncommitted := self._queue.uncommitted(run_id):
+            return uncommitted[-1].seq
         with self._database.reading() as connection:
             return 0 if connection is None else tables.last_seq_of(connection, run_id)
 
     @contextlib.contextmanager
     def hold(self, run_id: str) -> Generator[None]:
-        """The right to write the run's events, for as long as the block lasts, or the process.
+        """Hold the right to write the run's events during the block.
 
-        What was appended and not committed when it ends is gone. Raises `RunTaken`.
+        Uncommitted events are dropped at its end. Raises `RunTaken`.
         """
         with self._locks.hold(run_id):
             try:
@@ -95,15 +96,15 @@ class SqliteJournal:
                 self._queue.forget(run_id)
 
     def holder(self, run_id: str) -> str | None:
-        """Who has that right now, in words; none where nobody has."""
+        """The process that holds the run, described in words; `None` if none does."""
         return self._locks.holder(run_id)
 
     def taken_by(self, run_id: str) -> str | None:
-        """`None`: a locked file is taken by no other."""
+        """`None`: no other process can take a locked file."""
         return None
 
     def post(self, message: RunMessage) -> None:
-        """Leave a message for whoever holds the run, or will."""
+        """Leave a message for the process that holds the run, or will."""
         body = encode_message(message, redact=self._redact)
         with self._transaction() as connection:
             connection.execute(
@@ -121,12 +122,12 @@ class SqliteJournal:
             return [decode_message(id, run_id, body) for id, body in rows]
 
     def drop(self, message: RunMessage) -> None:
-        """Forget a message."""
+        """Delete a message."""
         with self._transaction() as connection:
             connection.execute("DELETE FROM messages WHERE id = ?", (message.id,))
 
     def runs(self, *, limit: int | None = None) -> Sequence[RunSummary]:
-        """What is kept, the run begun last first. Reads no events."""
+        """The runs, the latest first. Reads no events."""
         held = self._locks.held()
         with self._database.reading() as connection:
             if connection is None:
@@ -134,14 +135,14 @@ class SqliteJournal:
             return tables.summaries(connection, limit=limit, held=lambda id: id in held)
 
     def inspect(self, run_id: str) -> Inspection:
-        """What can be read of a run, and whether it is what was written."""
+        """What can be read of a run, and whether it is intact."""
         with self._database.reading() as connection:
             if connection is None:
                 return Inspection(run_id)
             return tables.inspection(connection, run_id)
 
     def prune(self, *, before: dt.datetime) -> Sequence[str]:
-        """Forget the runs whose last event is older; gives their ids. Those held are kept."""
+        """Delete runs whose last event is older, unless they are held; returns their ids."""
         with self._database.reading() as connection:
             old = [] if connection is None else tables.older(connection, before)
         pruned: list[str] = []
@@ -155,12 +156,12 @@ class SqliteJournal:
         return pruned
 
     def close(self) -> None:
-        """Let go of the file. What was not committed is gone."""
+        """Close the file. Uncommitted events are dropped."""
         self._queue.close()
         self._database.close()
 
     def _take(self, run_id: str, held: contextlib.ExitStack) -> bool:
-        """Hold a run for as long as others are; False where somebody has it."""
+        """Hold a run until `held` closes; False if it is taken."""
         try:
             held.enter_context(self._locks.hold(run_id))
         except RunTaken:
@@ -168,7 +169,7 @@ class SqliteJournal:
         return True
 
     def _write(self, batch: EventBatch) -> dict[str, str]:
-        """Write all runs in one transaction; where that fails, each by itself."""
+        """Write all runs in one transaction; if that fails, each in its own."""
         failed: dict[str, str] = {}
         ready: dict[str, list[tables.Row]] = {}
         for run_id, events in batch.items():
@@ -179,9 +180,9 @@ class SqliteJournal:
                 failed[run_id] = str(error)
         try:
             self._insert(ready)
-        except _TROUBLE as error:
+        except _ERRORS as error:
             alone = len(ready) == 1 or is_busy(error)
-            failed |= self._told(ready, error) if alone else self._one_by_one(ready)
+            failed |= self._messages(ready, error) if alone else self._one_by_one(ready)
         return failed
 
     def _one_by_one(self, ready: Mapping[str, Sequence[tables.Row]]) -> dict[str, str]:
@@ -189,8 +190,8 @@ class SqliteJournal:
         for run_id, rows in ready.items():
             try:
                 self._insert({run_id: rows})
-            except _TROUBLE as error:
-                failed |= self._told({run_id: rows}, error)
+            except _ERRORS as error:
+                failed |= self._messages({run_id: rows}, error)
         return failed
 
     def _insert(self, ready: Mapping[str, Sequence[tables.Row]]) -> None:
@@ -198,17 +199,19 @@ class SqliteJournal:
             for run_id, rows in ready.items():
                 tables.insert(connection, run_id, rows, redact=self._redact)
 
-    def _told(self, ready: Mapping[str, Sequence[tables.Row]], error: Exception) -> dict[str, str]:
-        """Why runs can't be written, as a person is told."""
+    def _messages(
+        self, ready: Mapping[str, Sequence[tables.Row]], error: Exception
+    ) -> dict[str, str]:
+        """Messages about runs that can't be written."""
         if isinstance(error, JournalError):
             return dict.fromkeys(ready, str(error))
         why, remedy = explain(error)
         path = self._database.path
-        told = {id: f"run {id!r} can't be kept in {path}: {why}; {remedy}" for id in ready}
+        lines = {id: f"run {id!r} can't be kept in {path}: {why}; {remedy}" for id in ready}
         for id, rows in ready.items():
-            if rows[0][0].seq > 1:  # what came before it is kept
-                told[id] += f", then `leadhand resume {id}`"
-        return told
+            if rows[0][0].seq > 1:  # earlier events are kept
+                lines[id] += f", then `leadhand resume {id}`"
+        return lines
 
     @contextlib.contextmanager
     def _transaction(self) -> Generator[sqlite3.Connection]:

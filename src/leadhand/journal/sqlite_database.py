@@ -1,6 +1,6 @@
-"""One SQLite file: opened with care, brought to the version of this code, failures put in words.
+"""One SQLite file: opening, migrations, transactions, and messages for its errors.
 
-It knows nothing of runs but how their tables are made. All of it blocks.
+It knows nothing about runs except the schema. Everything here blocks.
 """
 
 import contextlib
@@ -15,36 +15,35 @@ from pathlib import Path
 from leadhand.errors import JournalError
 
 Step = Sequence[str]
-"""The statements that make one version of the tables of the one before."""
+"""The statements that migrate the tables to the next version."""
 
 STEPS: Sequence[Step] = (
     (
-        # The digest is what a list says of a run; ids are in the order in which runs began.
+        # The digest is a `StoredSummary`; ids are in the order in which runs began.
         """CREATE TABLE runs (
             id INTEGER PRIMARY KEY,
             run_id TEXT NOT NULL UNIQUE,
             updated_at TEXT NOT NULL,
             digest TEXT NOT NULL
         )""",
-        # Where there is no body, there is a blob.
+        # An event without a body has a blob.
         "CREATE TABLE events (run INTEGER, seq INTEGER, body TEXT, PRIMARY KEY (run, seq))",
         "CREATE TABLE blobs (run INTEGER, seq INTEGER, data BLOB NOT NULL, PRIMARY KEY (run, seq))",
         "CREATE TABLE messages (id INTEGER PRIMARY KEY AUTOINCREMENT, run_id TEXT, body TEXT)",
     ),
-    # Of an event and its blob; events that were there before have none.
+    # Of the event and its blob; older events have none.
     ("ALTER TABLE events ADD COLUMN checksum INTEGER",),
 )
-"""How the tables came to be what they are. Never changed, only added to."""
-
+"""All migrations. Never change one, only add."""
 
 APPLICATION_ID = int.from_bytes(b"lead", "big")
-"""What the header of a file says whose it is; the first files say nothing."""
+"""Marks the file as leadhand's; files of the first version lack it."""
 _TABLES = {"runs", "events", "blobs", "messages"}
-"""By these the first files are known."""
+"""Identify files of the first version."""
 
 
 class SqliteDatabase:
-    """A file that is made when it is first written to, and not before."""
+    """A database file, created at the first write."""
 
     def __init__(
         self, path: Path, *, busy_timeout_s: float = 10.0, steps: Sequence[Step] = STEPS
@@ -55,13 +54,13 @@ class SqliteDatabase:
         self._writing = threading.Lock()
         self._connection: sqlite3.Connection | None = None
         self._file: os.stat_result | None = None
-        """What the connection writes to."""
+        """The file that the connection writes to."""
 
     @contextlib.contextmanager
     def transaction(self) -> Generator[sqlite3.Connection]:
-        """Everything that the block writes, or nothing; safe on the disk when the block is over.
+        """Write everything in the block, or nothing; it is safe on disk at the end of the block.
 
-        Raises what SQLite and the operating system raise: `explain` puts it in words.
+        Raises what SQLite and the operating system raise; `explain` gives a message for it.
         """
         with self._writing:
             connection = self._connection
@@ -70,21 +69,21 @@ class SqliteDatabase:
                 connection = self._connection = self._opened()
                 self._file = self.path.stat()
             try:
-                self._check_place()
+                self._check_file()
                 connection.execute("BEGIN IMMEDIATE")
                 yield connection
                 connection.execute("COMMIT")
             except BaseException:
-                # A new connection is the one thing that is sure to have nothing left over.
+                # Only a new connection is sure to have no leftovers.
                 self._connection = None
                 connection.close()
                 raise
 
     @contextlib.contextmanager
     def reading(self) -> Generator[sqlite3.Connection | None]:
-        """A connection that sees what is committed; none where there is no file.
+        """A connection that sees committed data; `None` if there is no file.
 
-        Raises `JournalError` for all that goes wrong in the block.
+        Raises `JournalError` for every error in the block.
         """
         try:
             if not self.path.exists():
@@ -96,8 +95,8 @@ class SqliteDatabase:
             why, remedy = explain(error)
             raise JournalError(f"{self.path} can't be read: {why}; {remedy}") from error
 
-    def _check_place(self) -> None:
-        """Raises `JournalError` where whoever opens the file would not find what is written now."""
+    def _check_file(self) -> None:
+        """Raise `JournalError` if the open file is no longer the one at `path`."""
         try:
             if self._file is not None and os.path.samestat(self._file, self.path.stat()):
                 return
@@ -109,31 +108,31 @@ class SqliteDatabase:
         )
 
     def shrink(self) -> None:
-        """Give the room of what was deleted back to the disk, as far as others let us."""
+        """Return the space of deleted data to the disk, unless other connections prevent it."""
         with self._writing, contextlib.suppress(sqlite3.Error):
             if self._connection is not None:
-                # As a script: `execute` takes one step of a vacuum, and that frees one page.
+                # As a script: `execute` would do one step of the vacuum, which frees one page.
                 self._connection.executescript(
                     "PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE)"
                 )
 
     def close(self) -> None:
-        """Let go of the file; what is written later opens it again."""
+        """Close the file; a later write opens it again."""
         with self._writing:
             if self._connection is not None:
                 self._connection.close()
                 self._connection = None
 
     def _make(self) -> None:
-        """An empty file that nobody else can read, where there is none."""
+        """Create an empty file that only this user can read, if there is none."""
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with contextlib.suppress(FileExistsError):
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
 
     def _reading_mode(self) -> str:
-        """How to open a file that is only read: it may be one that we can't write.
+        """How to open a file for reading, which may not be writable.
 
-        SQLite writes beside the file even to read it, unless it is told that nobody changes it.
+        Even to read, SQLite writes files beside it, unless told that the file does not change.
         """
         if all(os.access(place, os.W_OK) for place in (self.path, self.path.parent)):
             return "mode=rw"
@@ -152,7 +151,7 @@ class SqliteDatabase:
             isolation_level=None,
             check_same_thread=False,
         )
-        # What is not UTF-8 is damage of one event, found by its checksum, and not of the file.
+        # Invalid UTF-8 damages one event, which its checksum shows, not the whole file.
         connection.text_factory = _text
         try:
             connection.execute("PRAGMA synchronous = FULL")
@@ -164,7 +163,7 @@ class SqliteDatabase:
         return connection
 
     def _migrate(self, connection: sqlite3.Connection) -> None:
-        """Bring the tables to this code's version, in one transaction."""
+        """Migrate the tables to this code's version, in one transaction."""
         if self._version(connection) == len(self._steps):
             return
         if self._version(connection) == 0:
@@ -178,10 +177,10 @@ class SqliteDatabase:
         connection.execute("COMMIT")
 
     def _version(self, connection: sqlite3.Connection) -> int:
-        """The version of the tables. Raises `JournalError` for what is not ours, or not yet."""
+        """The version of the tables. Raises `JournalError` if it is newer, or not leadhand's."""
         inside = connection.in_transaction
         if not inside:
-            connection.execute("BEGIN")  # all of it as of one moment: others may be making the file
+            connection.execute("BEGIN")  # one snapshot: another process may be creating the file
         (version,) = connection.execute("PRAGMA user_version").fetchone()
         (owner,) = connection.execute("PRAGMA application_id").fetchone()
         names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
@@ -198,14 +197,14 @@ class SqliteDatabase:
         return version
 
     def _set_up(self, connection: sqlite3.Connection) -> None:
-        """Choose how an empty file is kept. SQLite waits for nobody here, so this does."""
-        give_up_s = time.monotonic() + self._busy_timeout_s
+        """Set the modes of an empty file. SQLite does not wait for locks here, so this does."""
+        until_s = time.monotonic() + self._busy_timeout_s
         while True:
             try:
                 connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
                 connection.execute("PRAGMA journal_mode = WAL")
             except sqlite3.OperationalError as error:
-                if not is_busy(error) or time.monotonic() > give_up_s:
+                if not is_busy(error) or time.monotonic() > until_s:
                     raise
                 time.sleep(0.01)
             else:
@@ -217,34 +216,34 @@ def _text(data: bytes) -> str:
 
 
 def is_busy(error: Exception) -> bool:
-    """Whether another connection kept the file locked for too long."""
+    """Whether another connection locked the file for too long."""
     return _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
 def is_damaged(error: Exception) -> bool:
-    """Whether a part of the file is not what SQLite wrote."""
+    """Whether a part of the file is damaged."""
     return _code(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 def explain(error: Exception) -> tuple[str, str]:
-    """Why a file can't be read or written, and what to do about it."""
+    """Why a file can't be read or written, and what to do."""
     match _code(error):
         case sqlite3.SQLITE_FULL:
             return "the disk is full", "free some space"
         case sqlite3.SQLITE_IOERR:
-            return f"the disk refuses ({error})", "see that it has space and works"
+            return f"the disk reports an error ({error})", "check that it has space and works"
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
-            return "another process keeps it locked", "wait for that process, or end it"
+            return "another process has locked it", "wait for that process, or end it"
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
-            return f"it is damaged ({error})", "put a copy of it back, or move it away"
+            return f"it is damaged ({error})", "restore a copy of it, or move it away"
         case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:
-            return f"it is not open to us ({error})", "make the file and its folder writable"
+            return f"permission is missing ({error})", "make the file and its folder writable"
         case sqlite3.SQLITE_CONSTRAINT:
-            return f"another process wrote to the run ({error})", "make sure that one ended"
+            return f"another process wrote to the run ({error})", "make sure that process has ended"
         case _:
-            return str(error), "make sure that the file is in its place and can be written"
+            return str(error), "make sure that the file exists and is writable"
 
 
 def _code(error: Exception) -> int:
-    """SQLite's primary result code; 0 where the error is not SQLite's."""
+    """SQLite's primary result code; 0 for other errors."""
     return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF

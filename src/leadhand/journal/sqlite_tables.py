@@ -1,6 +1,6 @@
-"""Runs and their events in SQLite's tables: all the SQL about them. It opens and commits nothing.
+"""The SQL about runs and their events. It opens and commits nothing.
 
-A run goes by a number in its events. Its digest is kept up to date as they are written.
+Events refer to a run by number. The run's stored summary is updated with every write.
 """
 
 import datetime as dt
@@ -30,7 +30,7 @@ def has(connection: sqlite3.Connection, run_id: str) -> bool:
 
 
 def events(connection: sqlite3.Connection, run_id: str) -> "Iterator[Event]":
-    """The events of a run in order. Raises `DamagedRun` where they are not what was written."""
+    """The events of a run in order. Raises `DamagedRun` if they are not intact."""
     last = last_seq_of(connection, run_id)  # first: more may be written meanwhile
     return read_events(run_id, _stored(connection, run_id), last=last)
 
@@ -42,7 +42,7 @@ def last_seq_of(connection: sqlite3.Connection, run_id: str) -> int:
 
 
 def inspection(connection: sqlite3.Connection, run_id: str) -> Inspection:
-    """What can be read of a run, and whether it is what was written."""
+    """What can be read of a run, and whether it is intact."""
     try:
         (digest,) = connection.execute(
             "SELECT digest FROM runs WHERE run_id = ?", (run_id,)
@@ -63,12 +63,12 @@ def _stored(connection: sqlite3.Connection, run_id: str) -> sqlite3.Cursor:
 def insert(
     connection: sqlite3.Connection, run_id: str, rows: Sequence[Row], *, redact: Redact | None
 ) -> None:
-    """Add a run's next events, and what follows from them for its digest."""
+    """Insert a run's next events, and update its stored summary."""
     known = connection.execute("SELECT id, digest FROM runs WHERE run_id = ?", (run_id,)).fetchone()
     if known is None and rows[0][0].seq > 1:
         raise JournalError(f"the beginning of run {run_id!r} is gone: its file was replaced")
     number, digest = (known[0], _digest(connection, run_id, known[1])) if known else (None, None)
-    digest = digest or StoredSummary.of(rows[0][0])
+    digest = digest or StoredSummary.before(rows[0][0])
     if 0 < digest.seq < rows[0][0].seq - 1:
         raise JournalError(f"events of run {run_id!r} are missing after event {digest.seq}")
     for position, (event, _) in enumerate(rows):
@@ -110,7 +110,7 @@ def insert(
 def summaries(
     connection: sqlite3.Connection, *, limit: int | None, held: Callable[[str], bool]
 ) -> list[RunSummary]:
-    """The runs, the one begun last first."""
+    """The runs, the latest first."""
     query = "SELECT run_id, updated_at, digest FROM runs"
     try:
         rows = connection.execute(
@@ -119,7 +119,7 @@ def summaries(
     except sqlite3.DatabaseError as error:
         if not is_damaged(error):
             raise
-        # A page of the table is gone. The ids are in an index of their own.
+        # A page of the table is damaged. The ids have their own index.
         ids = [id for (id,) in connection.execute("SELECT run_id FROM runs ORDER BY run_id DESC")]
         rows = [_row(connection, f"{query} WHERE run_id = ?", id) for id in ids[:limit]]
     return [run_summary(*row, held=held) for row in rows]
@@ -133,11 +133,11 @@ def _row(connection: sqlite3.Connection, query: str, run_id: str) -> tuple[str, 
 
 
 def _digest(connection: sqlite3.Connection, run_id: str, text: str) -> StoredSummary:
-    """A run's digest; made anew from its events where it can't be read."""
+    """A run's stored summary, rebuilt from its events if it can't be read."""
     try:
         return StoredSummary.read(text)
     except JournalError:
-        return StoredSummary.whole([*events(connection, run_id)])
+        return StoredSummary.of([*events(connection, run_id)])
 
 
 def older(connection: sqlite3.Connection, before: dt.datetime) -> list[str]:
@@ -149,7 +149,7 @@ def older(connection: sqlite3.Connection, before: dt.datetime) -> list[str]:
 
 
 def remove(connection: sqlite3.Connection, run_id: str, before: dt.datetime) -> bool:
-    """Delete a run and what belongs to it, where its last event is older."""
+    """Delete a run and everything about it, if its last event is older."""
     found = connection.execute(
         "DELETE FROM runs WHERE run_id = ? AND updated_at < ? RETURNING id", (run_id, _text(before))
     ).fetchone()
@@ -162,5 +162,5 @@ def remove(connection: sqlite3.Connection, run_id: str, before: dt.datetime) -> 
 
 
 def _text(at: dt.datetime) -> str:
-    """A time such that the order of the texts is that of the times."""
+    """A time as text that sorts like the time."""
     return at.astimezone(dt.UTC).isoformat(timespec="microseconds")

@@ -1,7 +1,7 @@
-"""What is kept of each run beside its events, so that a list of many need not read those.
+"""Stored summaries: what a list shows of a run, kept beside its events, which it need not read.
 
-Every journal keeps a `StoredSummary` for each run, adds each event to it when the event is written,
-and makes the summary from it. It counts the outermost run alone, except for questions to people.
+Every journal keeps a `StoredSummary` per run and updates it with each event. It covers the
+outermost run only, except for questions to people.
 """
 
 import datetime as dt
@@ -23,42 +23,42 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class StoredSummary:
-    """A run in a few words, as they follow from its events."""
+    """A run in a few fields, derived from its events."""
 
     started_at: dt.datetime
     updated_at: dt.datetime
     team: str = ""
     request: str = ""
     proposed: int = 0
-    """Tasks of the plan that was proposed last."""
+    """Tasks of the last proposed plan."""
     tasks: int = 0
     completed: int = 0
     questions: tuple[str, ...] = ()
-    """What is asked and not answered, each by where it was asked."""
+    """Open questions, by where they were asked."""
     status: Status | None = None
-    """None as long as there is no answer."""
+    """`None` until there is an answer."""
     makespan_s: float | None = None
     cost_usd: float | None = None
     seq: int = 0
-    """Of the last event; 0: leadhand 0.1 wrote them all."""
+    """Of the last event; 0 if leadhand 0.1 wrote it."""
 
     @classmethod
-    def of(cls, first: "Event") -> "StoredSummary":
-        """Of a run that begins with this event, which is still to be added."""
+    def before(cls, first: "Event") -> "StoredSummary":
+        """The summary to which a run's first event is added."""
         return cls(started_at=first.at, updated_at=first.at)
 
     @classmethod
     def read(cls, text: str) -> "StoredSummary":
-        """What `write` gave. Raises `JournalError` for anything else."""
+        """The summary in the text that `write` returned. Raises `JournalError` for other texts."""
         try:
             return _adapter().validate_json(text)
         except ValidationError as error:
             raise JournalError(f"the summary of a run can't be read: {error}") from None
 
     @classmethod
-    def whole(cls, events: "Sequence[Event]") -> "StoredSummary":
-        """Of a run with these events."""
-        digest = cls.of(events[0])
+    def of(cls, events: "Sequence[Event]") -> "StoredSummary":
+        """The summary of a run with these events."""
+        digest = cls.before(events[0])
         for position, event in enumerate(events):
             digest.add(event, before=lambda end=position: events[:end])
         return digest
@@ -74,10 +74,10 @@ class StoredSummary:
         before: "Callable[[], Iterable[Event]]",
         redact: Redact | None = None,
     ) -> None:
-        """Take an event in. `before` reads those before it; it is used where tasks are redone."""
+        """Add an event. `before` reads the events before it, if tasks are done again."""
         self.updated_at = event.at
         self.seq = event.seq
-        # By its tag: this module is read for a list of runs, and the events are not.
+        # By type name: listing runs imports this module, but not the events.
         match event.type:
             case "approval_requested":
                 self.questions = (*self.questions, _place(event))
@@ -112,7 +112,7 @@ class StoredSummary:
                 pass
 
     def run_summary(self, run_id: str, *, held: Callable[[], bool]) -> RunSummary:
-        """The run as a list shows it. `held` is only asked where there is no answer."""
+        """The run as a list shows it. `held` is called only if there is no answer."""
         status = self.status
         return RunSummary(
             run_id=run_id,
@@ -137,7 +137,7 @@ def _adapter() -> TypeAdapter[StoredSummary]:
 def run_summary(
     run_id: str, updated_at: str, digest: str, *, held: Callable[[str], bool]
 ) -> RunSummary:
-    """What a list says of a run, also where its `digest` can't be read."""
+    """The run as a list shows it, even if its `digest` can't be read."""
     try:
         return StoredSummary.read(digest).run_summary(run_id, held=lambda: held(run_id))
     except JournalError:
@@ -152,12 +152,12 @@ def run_summary(
 
 
 def _place(event: "ApprovalRequested | ApprovalGiven") -> str:
-    """Where something is asked: a nested run asks about its plan, its outer run about the task."""
+    """Where a question was asked: the nested run, if any, and the task."""
     return ":".join(("/".join(event.within), event.task_id or ""))
 
 
 def _completed(events: "Iterable[Event]") -> set[str]:
-    """The tasks of the outermost run that are completed after `events`."""
+    """The completed tasks of the outermost run after `events`."""
     ids = set[str]()
     for event in events:
         if event.type == "task_completed" and not event.within:

@@ -1,6 +1,6 @@
-"""The lookout: one look at a journal for all runs of an event loop, in one thread.
+"""The watcher: polls a journal for messages to all runs of an event loop, in one thread.
 
-A thread for each run would be a thousand of them where a program has a thousand short runs.
+A thread per run would be a thousand threads for a thousand short runs.
 """
 
 import asyncio
@@ -15,78 +15,80 @@ from leadhand.errors import JournalError
 from leadhand.journal.nonblocking import call_journal
 from leadhand.ports import Journal
 
-LOOK_S = 0.5
-"""How often a journal is looked at."""
+POLL_S = 0.5
+"""Seconds between two polls."""
 
 _log = logging.getLogger("leadhand")
 
 
 @dataclass(frozen=True, slots=True)
 class RunActivity:
-    """What there is of a run."""
+    """News about a run."""
 
     messages: Sequence[RunMessage] = ()
     taken_by: str | None = None
-    """The other process that has taken the run over, in words."""
+    """The other process that took the run over, described in words."""
     error: JournalError | None = None
-    """Why that can't be told."""
+    """Why the journal can't be read."""
 
 
 OnActivity = Callable[[RunActivity], None]
 
 _watchers: WeakKeyDictionary[asyncio.AbstractEventLoop, "dict[int, Watcher]"] = WeakKeyDictionary()
-"""By event loop, then by the id of the journal, as long as runs are watched."""
+"""By event loop and `id` of the journal, while runs are watched."""
 
 
 class Watcher:
-    """Looks at one journal, for as long as runs are watched there."""
+    """Polls one journal while runs are watched there."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._runs: dict[str, OnActivity] = {}
-        self._looking: asyncio.Task[None] | None = None
+        self._task: asyncio.Task[None] | None = None
 
     @classmethod
     @asynccontextmanager
-    async def watch(cls, journal: Journal, run_id: str, hear: OnActivity) -> AsyncGenerator[None]:
-        """While the block lasts, `hear` is called with what there is of the run."""
+    async def watch(
+        cls, journal: Journal, run_id: str, on_activity: OnActivity
+    ) -> AsyncGenerator[None]:
+        """Call `on_activity` at every poll during the block."""
         known = _watchers.setdefault(asyncio.get_running_loop(), {})
         watcher = known.setdefault(id(journal), cls(journal))
-        watcher._runs[run_id] = hear
-        if watcher._looking is None:
-            watcher._looking = asyncio.ensure_future(watcher._look_again())
+        watcher._runs[run_id] = on_activity
+        if watcher._task is None:
+            watcher._task = asyncio.ensure_future(watcher._poll_forever())
         try:
             yield
         finally:
             del watcher._runs[run_id]
             if not watcher._runs:
                 del known[id(journal)]
-                watcher._looking.cancel()
-                await asyncio.wait([watcher._looking])
+                watcher._task.cancel()
+                await asyncio.wait([watcher._task])
 
-    async def _look_again(self) -> None:
+    async def _poll_forever(self) -> None:
         while True:
-            await asyncio.sleep(LOOK_S)
+            await asyncio.sleep(POLL_S)
             ids = tuple(self._runs)
             try:
-                seen = await call_journal(self._journal, self._look, ids)
+                seen = await call_journal(self._journal, self._poll, ids)
             except JournalError as error:
                 seen = dict.fromkeys(ids, RunActivity(error=error))
             for run_id, one in seen.items():
                 if run_id in self._runs:
                     self._tell(self._runs[run_id], one)
 
-    def _look(self, ids: Sequence[str]) -> dict[str, RunActivity]:
-        return {id: self._look_at(id) for id in ids}
+    def _poll(self, ids: Sequence[str]) -> dict[str, RunActivity]:
+        return {id: self._activity(id) for id in ids}
 
-    def _look_at(self, run_id: str) -> RunActivity:
+    def _activity(self, run_id: str) -> RunActivity:
         try:
             return RunActivity(self._journal.messages(run_id), self._journal.taken_by(run_id))
         except JournalError as error:
             return RunActivity(error=error)
 
-    def _tell(self, hear: OnActivity, seen: RunActivity) -> None:
+    def _tell(self, on_activity: OnActivity, seen: RunActivity) -> None:
         try:
-            hear(seen)
+            on_activity(seen)
         except Exception:
-            _log.exception("what was left for a run could not be taken in")
+            _log.exception("a message for a run could not be handled")

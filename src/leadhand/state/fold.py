@@ -1,4 +1,4 @@
-"""The state of a run as the fold of its events. `apply` is the only way it changes. Pure."""
+"""The state of a run as the fold of its events; only `apply` changes it. Pure."""
 
 from collections.abc import Iterable
 from typing import assert_never
@@ -15,7 +15,7 @@ __all__ = ["RunState", "TaskState", "apply", "find_task", "fold", "rewired"]
 
 
 def apply(state: RunState, event: events.Event) -> None:
-    """Change `state` by one event, in place; O(1), but O(tasks) for a plan, O(parts) for parts."""
+    """Change `state` by one event, in place; O(1), or O(tasks) for a plan, O(parts) for a split."""
     state.seq = event.seq
     if event.within:
         _within(state, event)
@@ -30,7 +30,7 @@ def apply(state: RunState, event: events.Event) -> None:
         case events.ModelCalled():
             _model_called(state, event)
         case events.ToolCalled():
-            # What the tool gave is known to the worker alone.
+            # Only the worker knows what the tool returned.
             if (task := state.tasks.get(event.task_id)) is not None:
                 task.crashes = 0
         case events.TaskRetried():
@@ -56,13 +56,13 @@ def apply(state: RunState, event: events.Event) -> None:
         case events.WorkerStuck():
             state.stuck = (*state.stuck, event.message)
         case events.BreakerOpened() | events.BreakerClosed():
-            pass  # breakers are the supervisor's: a run's events say what happened to them in it
+            pass  # breakers belong to the supervisor; a run only records their changes
         case _:
             apply_to_run(state, event)
 
 
 def fold(log: Iterable[events.Event]) -> RunState:
-    """The state after `log`, from the first."""
+    """The state after all events of `log`."""
     state = RunState()
     for event in log:
         apply(state, event)
@@ -70,11 +70,11 @@ def fold(log: Iterable[events.Event]) -> RunState:
 
 
 def _within(state: RunState, event: events.Event) -> None:
-    """Change the nested run that the event is of. What it used, the task around it has used."""
+    """Change the nested run of the event. Its usage counts for the task that it does, too."""
     task = state.tasks[event.within[0]]
     inner_event = events.unnested(event)
     if isinstance(event, events.RunStarted | events.RunResumed) and not inner_event.within:
-        task.called = True  # from here on all that is used is seen as it is used
+        task.called = True  # from here on, usage is counted call by call
     if task.nested is None or (isinstance(event, events.RunStarted) and not inner_event.within):
         task.nested = RunState()
     usage = _used(task.nested, inner_event)
@@ -85,7 +85,7 @@ def _within(state: RunState, event: events.Event) -> None:
 
 
 def _used(state: RunState, event: events.Event) -> Usage | None:
-    """What an event adds to the usage of a run, as long as it is not applied."""
+    """What an event will add to the usage of a run; to be called before it is applied."""
     if event.within:
         inner = state.tasks[event.within[0]].nested
         return None if inner is None else _used(inner, events.unnested(event))
@@ -112,7 +112,7 @@ def _dispatched(state: RunState, task: TaskState, event: events.TaskDispatched) 
     task.path_s += min(task.retry_in_s, event.elapsed_s - task.failed_s)
     task.retry_in_s = 0.0
     task.unresolved = task.reply = None
-    # Where the same attempt is made once more, what was seen of it counts.
+    # If the same attempt is made again, its calls so far count.
     task.called = task.called and task.resumable
     if task.started_s is None:
         task.started_s = event.elapsed_s
@@ -120,7 +120,7 @@ def _dispatched(state: RunState, task: TaskState, event: events.TaskDispatched) 
 
 
 def _completed(state: RunState, task: TaskState, event: events.TaskCompleted) -> None:
-    if task.first is None:  # else it was counted when the two were judged
+    if task.first is None:  # a second opinion was counted when it was judged
         _count(state, task, event.result)
     task.result = event.result
     task.crashes = 0
@@ -139,7 +139,7 @@ def _unsuccessful(
         state.repeated += failed and not event.final
     task.result = event.partial or task.result
     task.resumable = False
-    task.attempts = max(task.attempts, event.attempt)  # more where they ended with the process
+    task.attempts = max(task.attempts, event.attempt)  # more if attempts were lost with the process
     task.crashes = 0
     _worked(task, event)
     if not event.final:
@@ -151,7 +151,7 @@ def _unsuccessful(
         _end(task, "escalated", event.elapsed_s, f"{event.reason}: {event.message}")
     else:
         status = "timed_out" if event.kind == "timeout" else "failed"
-        # It is the run that stopped the attempt: with more to spend, that same one goes on.
+        # The run stopped the attempt: with a larger budget it can be resumed.
         task.interrupted = event.kind == "budget"
         task.retryable = task.interrupted or event.transient
         _end(task, status, event.elapsed_s, event.message)
@@ -159,7 +159,7 @@ def _unsuccessful(
 
 
 def _outcome(event: events.TaskFailed | events.TaskEscalated) -> Failed | Escalated:
-    """The outcome that was written down."""
+    """The outcome that was recorded."""
     if isinstance(event, events.TaskEscalated):
         return Escalated(
             reason=event.reason, message=event.message, partial=event.partial, call=event.call
@@ -224,7 +224,7 @@ def _split(state: RunState, whole: TaskState, event: events.TaskSplit) -> None:
 
 
 def rewired(task: Task, id: str, parts: tuple[Task, ...]) -> Task:
-    """`task` waiting for all `parts` where it waited for the task `id`."""
+    """`task` with its dependency on `id` replaced by all `parts`."""
     needs = [
         name
         for needed in task.depends_on
@@ -257,7 +257,7 @@ def _usage_of(event: events.ModelCalled) -> Usage:
 
 
 def _count(state: RunState, task: TaskState, result: Result | None) -> None:
-    """Add what a worker says that it used, where its calls were not seen one by one."""
+    """Add the usage that a worker reports, if its calls were not counted one by one."""
     usage = _unseen(task, result)
     if usage is not None:
         task.usage = task.usage.plus(usage)
@@ -277,7 +277,7 @@ def _end(task: TaskState, status: TaskStatus, at_s: float, error: str | None) ->
 
 
 def _worked(task: TaskState, event: AttemptEvent) -> None:
-    """Count an attempt that ends with this event; one that has ended is counted already."""
+    """Count the time of an attempt that ends with this event, unless it ended before."""
     if task.status != "running":
         return
     busy_s = event.elapsed_s - task.dispatched_s

@@ -1,4 +1,4 @@
-"""What events about a run as a whole do to its state: its plan, its people, its end. Pure."""
+"""How events about a whole run change its state: plan, people, end. Pure."""
 
 from typing import assert_never
 
@@ -84,7 +84,7 @@ def apply_to_run(state: RunState, event: RunLevelEvent) -> None:
         case events.ConflictJudged():
             _judged(state, event)
         case events.CritiqueGiven():
-            pass  # what is left of it stands in the answer
+            pass  # what remains of it is in the answer
         case events.RunFinished():
             state.phase = "finished"
             state.finished_s = event.elapsed_s
@@ -97,7 +97,7 @@ def apply_to_run(state: RunState, event: RunLevelEvent) -> None:
 
 
 def decided(state: RunState) -> None:
-    """Nothing is proposed any more: it was taken, refused, or came too late."""
+    """Clear the proposal: it was accepted or refused, or came too late."""
     state.proposed = state.reply = state.proposed_for = None
 
 
@@ -110,7 +110,7 @@ def _asked(state: RunState, event: events.ApprovalRequested) -> None:
 
 
 def _record_reply(state: RunState, event: events.ApprovalGiven) -> None:
-    """Take down what a person said; the time they took for the plan is not the run's."""
+    """Record a person's reply; the time until a reply about the plan does not count."""
     asked = state.questions
     state.questions = {id: asked[id] for id in asked if id != event.task_id}
     reply = Reply(
@@ -145,7 +145,7 @@ def _judged(state: RunState, event: events.ConflictJudged) -> None:
 
 
 def _resumed(state: RunState, event: events.RunResumed) -> None:
-    """Take back what was only stopped. What is done again starts as the plan has it now."""
+    """Continue what was only interrupted. Tasks done again start as the plan has them now."""
     state.phase = "planning" if state.plan is None else "working"
     state.asked_s = event.elapsed_s
     state.deadline_s = None if event.deadline_s is None else event.elapsed_s + event.deadline_s
@@ -161,12 +161,12 @@ def _resumed(state: RunState, event: events.RunResumed) -> None:
         task = state.tasks[id]
         task.status, task.finished_s, task.error = "pending", None, None
         if task.interrupted:
-            # The same attempt is made once more, whenever that is.
+            # The same attempt is made again.
             task.interrupted, task.resumable = False, True
             task.attempts -= 1
             task.tried = task.tried[:-1]
         elif task.retryable:
-            # The outage may be over: it is the plan's worker's again, and has all its attempts.
+            # The outage may be over: the plan's worker gets all its attempts again.
             task.worker, task.uncounted = task.task.worker, task.attempts
         task.retryable = False
     if state.proposed_for in event.again:
@@ -185,10 +185,10 @@ def _resumed(state: RunState, event: events.RunResumed) -> None:
 
 
 def _halted(state: RunState, at_s: float) -> None:
-    """What was in flight is not any more, in nested runs too."""
+    """End attempts that were running, in nested runs too."""
     for task in state.tasks.values():
         if task.status == "running":
-            # How much of it was work, the process that is gone alone could have said.
+            # Only the lost process knew how much of it was work.
             task.busy_s += at_s - task.dispatched_s
             task.worked_high_s += at_s - task.dispatched_s
             task.status = "cancelled"
@@ -203,7 +203,7 @@ def _also_worked(state: RunState, low_s: float, high_s: float | None = None) -> 
 
 
 def _considered(state: RunState, task_id: str | None) -> None:
-    """Take down that what the result of a task says of the plan was looked at."""
+    """Note that the plan impact of a task's result was considered."""
     state.impacts = tuple(id for id in state.impacts if id != task_id)
 
 

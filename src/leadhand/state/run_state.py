@@ -1,4 +1,4 @@
-"""What is known of a run and of its tasks; it changes by events alone, in `state`. Pure."""
+"""The state of a run and of its tasks; only `fold.apply` changes it. Pure."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from leadhand.contracts.people import Reply
 from leadhand.contracts.task import Plan, Task
 
 if TYPE_CHECKING:
-    # A list of runs is read without knowing teams, which weigh more than all of it.
+    # Listing runs needs no teams, whose import takes longer than all of it.
     from leadhand.contracts.team import Team
 
 Phase = Literal["planning", "working", "synthesizing", "finished"]
@@ -23,15 +23,15 @@ Binding = Literal["free", "asks", "fixed"]
 
 @dataclass(slots=True)
 class CallTimes:
-    """Model calls of one phase, and how much of it they and their waiting fill."""
+    """Model calls of one phase, and the time that they and their waits fill."""
 
     took_s: float = 0.0
-    """All of them one after the other, without their waiting."""
+    """All calls one after the other, without their waits."""
     filled: list[tuple[float, float]] = field(default_factory=list[tuple[float, float]])
-    """When any was under way or waited, in order, apart from each other."""
+    """Disjoint intervals in which any call ran or waited, in order."""
 
     def add(self, ended_s: float, *, took_s: float, queued_s: float) -> None:
-        """One more, which ended after all the others."""
+        """Add a call that ended after all the others."""
         self.took_s += took_s
         started_s = ended_s - took_s - queued_s
         while self.filled and self.filled[-1][1] >= started_s:
@@ -39,84 +39,82 @@ class CallTimes:
         self.filled.append((started_s, ended_s))
 
     def worked_s(self, phase_s: float) -> float:
-        """What a phase of that length took, its calls one after the other and without waiting."""
+        """The work in a phase of that length, its calls one after the other and without waits."""
         return self.took_s + max(0.0, phase_s - sum(end - start for start, end in self.filled))
 
 
 @dataclass(slots=True)
 class TaskState:
-    """What is known of one task. Seconds count from the start of the run."""
+    """The state of one task. Times are seconds from the start of the run."""
 
     task: Task
     worker: str
-    """Who works on it now, or did last: the plan's worker unless it was reassigned."""
+    """The worker of the current or last attempt: the plan's, unless the task was reassigned."""
     status: TaskStatus | Literal["pending", "running"] = "pending"
     attempts: int = 0
-    """Attempts that were started."""
+    """Attempts that started."""
     tried: tuple[str, ...] = ()
     """The worker of each attempt, in order."""
     timeouts: int = 0
-    """Attempts that took too long and that others followed."""
+    """Attempts that timed out and that another attempt followed."""
     dispatched_s: float = 0.0
     """When the last attempt started."""
     started_s: float | None = None
     finished_s: float | None = None
     busy_s: float = 0.0
-    """All its attempts together, without the waiting between them."""
+    """All its attempts together, without the waits between them."""
     worked_s: float = 0.0
-    """What its attempts took themselves, without their waiting for rates, loop or interpreter."""
+    """The work of its attempts, without their waits for rates, event loop or interpreter."""
     worked_high_s: float = 0.0
-    """The most that they can have taken, where waiting can't be told from work."""
+    """The most that it can have been, where waits can't be told from work."""
     path_s: float = 0.0
-    """The longest chain of work in it: its attempts, and the waits before those that were retries.
-    """
+    """The longest chain of work in it: its attempts, and the delays before retries."""
     retry_in_s: float = 0.0
-    """How long the attempt that comes next was to wait after the last one."""
+    """The delay before the next attempt."""
     failed_s: float = 0.0
-    """When that one failed."""
+    """When the attempt before that delay failed."""
     usage: Usage = NO_USAGE
-    """What all its attempts used together."""
+    """The usage of all its attempts."""
     called: bool = False
-    """Whether the attempt that runs now, or ran last, called a model that we know of."""
+    """Whether the current or last attempt recorded a model call."""
     result: Result | None = None
-    """What it gave; of a task that did not complete, the best partial result it left."""
+    """Its result; without one, its best partial result."""
     error: str | None = None
-    """Why it is not completed, or why its result was accepted with a doubt."""
+    """Why it is not completed, or why its result was accepted although doubtful."""
     where: str | None = None
-    """`file:line` of the exception that `error` is about, for people; models are not told."""
+    """`file:line` of the exception behind `error`, for people; models do not see it."""
     first: Result | None = None
-    """The result that a second opinion was asked on."""
+    """The result for which a second opinion was requested."""
     refined: bool = False
-    """Whether its intent was put in other words."""
+    """Whether its intent was refined."""
     unresolved: Escalated | Failed | None = None
-    """How its last attempt ended, as long as it is not decided what follows."""
+    """The outcome of its last attempt, until a decision follows."""
     reply: Reply | None = None
-    """What a person said about that."""
+    """A person's reply about that."""
     allowed: tuple[str, ...] = ()
-    """The keys of the tool calls that a person has allowed."""
+    """The keys of the tool calls that a person allowed."""
     interrupted: bool = False
-    """Whether its last attempt was stopped, or lost with its process: it may be made once more.
-    Once the run is resumed that is the next one, and it does not count twice."""
+    """Whether its last attempt was stopped, or lost with its process. A resumed run makes that
+    attempt again, and it does not count twice."""
     resumable: bool = False
-    """Whether the attempt that comes next, or runs now, was begun before the run was resumed."""
+    """Whether the next or current attempt began before the run was resumed."""
     retryable: bool = False
-    """Whether what it ended with may pass: a budget that did not reach for it, or an outage. Once
-    the run is resumed it is tried again."""
+    """Whether the budget or an outage failed it, so that a resumed run tries it again."""
     uncounted: int = 0
-    """Attempts that count no more against those that it may have, as they ended in an outage."""
+    """Attempts that do not count against its limit, because they ended in an outage."""
     splits: int = 0
-    """How many splits led from a task of the plan to this part; 0 for the plan's own."""
+    """How many splits led from a task of the plan to this one."""
     attempts_before: int = 0
-    """Attempts at the tasks that it is a part of."""
+    """Attempts at the tasks that were split into it."""
     crashes: int = 0
-    """How many times in a row the process died while it was in flight, and it had committed nothing
-    since it was dispatched."""
+    """How often in a row the process died while it ran and had committed nothing since its
+    dispatch."""
     nested: "RunState | None" = None
-    """The run of the team that does it, or did last, where a team does."""
+    """The current or last nested run, if its worker is a team."""
 
     @property
     def why(self) -> str | None:
-        """Its error as people are told it: with the place where it happened."""
+        """Its error for people, with the place where it happened."""
         return None if self.error is None else with_location(self.error, self.where)
 
     @property
@@ -127,7 +125,7 @@ class TaskState:
 
 @dataclass(slots=True)
 class RunState:
-    """Everything that is known of a run."""
+    """The state of a run."""
 
     run_id: str = ""
     team: str = ""
@@ -145,63 +143,63 @@ class RunState:
     seq: int = 0
     """Of the last event."""
     proposed: Plan | None = None
-    """The plan that was proposed last, unless it was rejected."""
+    """The last proposed plan, unless it was rejected."""
     proposed_for: str | None = None
-    """The task because of which `proposed` would amend the plan; none for a first plan."""
+    """The task that caused `proposed`, if it is an amendment."""
     reply: Reply | None = None
-    """What a person said to it, as long as nothing followed."""
+    """A person's reply to it, until a decision follows."""
     amend: bool = True
     """Whether the plan may be amended at all."""
     approved: bool = False
     """Whether a person approved the plan."""
     unamended: dict[str, str] = field(default_factory=dict[str, str])
-    """What is missing because the plan is binding, by the task that said so."""
+    """What is missing because the plan is binding, by the task that asked for it."""
     asked_s: float = 0.0
-    """Since when a person is asked about it."""
+    """When a person was asked about it."""
     plan: Plan | None = None
     """The accepted plan."""
     problems: tuple[str, ...] = ()
-    """Of the plan that was rejected last, or the warnings of the accepted one."""
+    """Problems of the last rejected plan, or warnings of the accepted one."""
     tasks: dict[str, TaskState] = field(default_factory=dict[str, TaskState])
     """By id, in plan order; parts of a split task and added ones follow."""
     retired: dict[str, TaskState] = field(default_factory=dict[str, TaskState])
-    """Tasks that are no longer of the plan: parts took their place, or they were dropped."""
+    """Tasks that are no longer in the plan: split or dropped."""
     dispatched: int = 0
-    """Tasks that were started."""
+    """Tasks that started."""
     repeated: int = 0
-    """Attempts that failed and that others followed."""
+    """Failed attempts that another attempt followed."""
     revisions: int = 0
-    """How often the plan was looked at anew, amended or not."""
+    """How often a revision of the plan was considered, amended or not."""
     planned_s: float = 0.0
     """When the plan was accepted."""
     planning_s: float = 0.0
-    """What planning took, without waiting for people or rates."""
+    """The work of planning, without waits for people or rates."""
     calls: CallTimes = field(default_factory=CallTimes)
-    """Model calls of the phase that are part of no attempt."""
+    """Model calls of the phase that belong to no attempt."""
     asking_s: float = 0.0
-    """How long a person took for the plan."""
+    """How long a person took to reply about the plan."""
     worked_s: float = 0.0
-    """What else was done before this phase: consultations, syntheses before the run was resumed,
-    attempts at tasks that are now done again from the beginning."""
+    """Other work before this phase: consultations, syntheses before the run was resumed, attempts
+    at tasks that are done again."""
     worked_high_s: float = 0.0
     """The most that it can have been."""
     usage: Usage = NO_USAGE
-    """What the whole run used: planning, every attempt, synthesis."""
+    """The usage of the whole run: planning, every attempt, synthesis."""
     models: dict[str, str] = field(default_factory=dict[str, str])
-    """Which model each role and worker would use."""
+    """The model of each role and worker."""
     synthesis_started_s: float | None = None
     finished_s: float | None = None
     impacts: tuple[str, ...] = ()
-    """Tasks whose results say that the plan no longer fits, and nobody has looked at that yet."""
+    """Tasks whose results have a plan impact that was not considered yet."""
     questions: dict[str | None, str] = field(default_factory=dict[str | None, str])
-    """What a person is asked, by the task that it is about; none: the plan."""
+    """Open questions to a person, by task; `None`: about the plan."""
     stuck: tuple[str, ...] = ()
-    """Workers that blocked the loop or ignored their cancellation, each in one line."""
+    """Messages about workers that blocked the loop or ignored their cancellation."""
     conflicts: tuple[Conflict, ...] = ()
-    """Contradictions between results, as they were judged, if they were."""
+    """Contradictions between results, with their judgements, if any."""
     answer: Answer | None = None
     stopped: bool = False
-    """Whether it was told to stop since it was begun or resumed."""
+    """Whether it was told to stop since it was started or resumed."""
 
     @property
     def binding(self) -> Binding:
@@ -212,19 +210,19 @@ class RunState:
 
     @property
     def amendment_open(self) -> bool:
-        """Whether an amendment was put to a person, and nothing has followed yet."""
+        """Whether a person is asked about an amendment, or replied without a decision yet."""
         return self.proposed_for is not None and (None in self.questions or self.reply is not None)
 
     @property
     def standing_plan(self) -> Plan | None:
-        """The plan with its tasks as they are now, after splits and amendments. O(tasks)."""
+        """The plan with its present tasks, after splits and amendments. O(tasks)."""
         if self.plan is None or not (self.retired or self.revisions):
             return self.plan
         return self.plan.model_copy(update={"tasks": tuple(t.task for t in self.tasks.values())})
 
 
 def find_task(state: RunState, id: str) -> tuple[tuple[str, ...], TaskState | None]:
-    """The task of that id, which may be a path such as `legal/t1`, and the tasks it is within."""
+    """The task with an id, which may be a path such as `legal/t1`, and the tasks around it."""
     task = state.tasks.get(id)
     if task is not None or "/" not in id:
         return (), task
@@ -237,17 +235,17 @@ def find_task(state: RunState, id: str) -> tuple[tuple[str, ...], TaskState | No
 
 
 def crashes(state: RunState, team: "Team") -> dict[str, int]:
-    """The crashes in a row of each task, nested ones too, as of a process that begins now.
+    """The crashes in a row of each task, nested ones too, including the end of the last process.
 
-    Unless the run was told to stop, its last process died, with whatever was in flight. A crash in
-    a nested team counts for the inner tasks alone.
+    Unless the run was told to stop, its last process crashed with all running tasks. A crash in a
+    nested team counts only for the inner tasks.
     """
     found = known_crashes(state)
     return found if state.stopped else {**found, **dict(_one_more(state, team))}
 
 
 def known_crashes(state: RunState) -> dict[str, int]:
-    """The crashes in a row of each task, nested ones too, as far as they are written down."""
+    """The recorded crashes in a row of each task, nested ones too."""
     found: dict[str, int] = {}
     for id, task in state.tasks.items():
         if task.crashes:

@@ -138,7 +138,7 @@ def test_a_file_that_stays_locked_stops_the_run_and_it_goes_on_when_that_is_over
             with closing(sqlite3.connect(home / FILE, isolation_level=None)) as other:
                 other.execute("BEGIN EXCLUSIVE")
                 abandon(tmp_path, "open")
-                with pytest.raises(JournalError, match="another process keeps it locked") as stop:
+                with pytest.raises(JournalError, match="another process has locked it") as stop:
                     await going
                 assert str(stop.value).endswith("then `leadhand resume r`")
             assert "d stopped" in work(tmp_path)
