@@ -5,7 +5,7 @@ from leadhand.testing.exchange import Role
 from leadhand.testing.json_data import Json, Object
 
 LENS_WORDS = {
-    "security": "ways in which it lets somebody do harm",
+    "security": "ways in which it lets an attacker do harm",
     "bugs": "code that will fail or do something else",
     "performance": "work that takes far longer",
     "history": "commits that lead up to a change",

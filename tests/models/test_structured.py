@@ -143,7 +143,7 @@ def test_a_call_of_the_form_comes_before_the_text() -> None:
 @pytest.mark.parametrize(
     ("given", "problem"),
     [
-        (response(), "You sent no answer"),
+        (response(), "Your answer was empty"),
         (response(TextPart("half a"), finish="length"), "cut off because it was too long"),
         (
             response(ToolCallPart("final_answer", '{"answer": "half'), finish="length"),

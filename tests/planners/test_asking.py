@@ -44,7 +44,7 @@ def test_the_request_goes_out_as_the_user_said_it_with_the_team_after_the_rules(
         + "\n\n- `search`: Finds passages in the reports"
         + "\n- `count`: Computes figures from the price table"
     )
-    assert said(asked, "user") == ["Compare copper and zinc\n\nHanded in with it: two tables"]
+    assert said(asked, "user") == ["Compare copper and zinc\n\nInputs: two tables"]
     assert plan.goal == "Compare copper and zinc"
     assert {task.worker for task in plan.tasks} == {"search", "count"}
 

@@ -164,7 +164,7 @@ def test_f05_plans_that_are_always_cut_end_in_a_model_error(server: ScriptedServ
 
 def test_words_without_a_plan_end_in_a_model_error(server: ScriptedServer) -> None:
     server.reset(script=answers({"text": "I'd rather not."}))
-    with pytest.raises(ModelError, match="This is no plan"):
+    with pytest.raises(ModelError, match="This is not a plan"):
         asyncio.run(planned(team()))
 
 

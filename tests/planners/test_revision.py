@@ -69,7 +69,7 @@ def test_an_ambiguous_task_is_put_in_the_models_words(server: ScriptedServer) ->
         server,
         [
             rule({"json": {"intent": "Find what moved the price of zinc in 2021."}},
-                 system="Put the task in words"),
+                 system="Rewrite the task's intent"),
             rule(escalating("ambiguous_input", attack), contains=ONE.intent, step=1),
         ],
         ONE,
@@ -91,7 +91,7 @@ def test_a_task_out_of_scope_goes_to_the_worker_that_the_model_names(
     answer, events = run(
         server,
         [
-            rule({"json": {"worker": "count"}}, system="Say which of the other workers is"),
+            rule({"json": {"worker": "count"}}, system="You choose the worker of a team"),
             {
                 **mapping(rule(escalating("out_of_scope", "I only search"), role="worker")),
                 "times": 1,
@@ -170,7 +170,7 @@ def test_a_remedy_whose_model_fails_leaves_the_next_rung(server: ScriptedServer)
     answer, _ = run(
         server,
         [
-            rule({"misbehave": {"401": True}}, system="Put the task in words"),
+            rule({"misbehave": {"401": True}}, system="Rewrite the task's intent"),
             rule(escalating("ambiguous_input", "which metal?"), role="worker"),
         ],
         ONE,

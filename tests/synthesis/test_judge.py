@@ -71,7 +71,7 @@ def test_the_judge_sees_the_question_and_the_results_and_not_who_gave_them(
     asked = ran(model_server, BOOKS, evidence="books.csv:7").asked("judge")
     assert asked.startswith("# How you judge a contradiction")
     assert f"Request: {REQUEST}" in asked
-    shown = '{"revenue":40}\n  it was asked: look it up, 1\n  evidence: books.csv:7\n[t2] '
+    shown = '{"revenue":40}\n  intent: look it up, 1\n  evidence: books.csv:7\n[t2] '
     assert f"[t1] {shown}" in asked
     assert not [word for word in ("ledger", "press") if word in asked]
 
@@ -107,7 +107,7 @@ def test_a_judge_that_names_what_it_was_not_shown_is_told_so(model_server: Scrip
     run = ran(model_server, BOOKS)
     assert run.answer.conflicts[0].taken == ("t1",)
     told = str(run.stats.bodies)
-    assert "is none of the tasks: t1, t2." in told
+    assert "is not one of the tasks: t1, t2." in told
     assert "not all of `winners` can be right." in told
 
 

@@ -148,7 +148,7 @@ def test_select_passes_the_chosen_result_on_word_for_word(server: ScriptedServer
     stats = server.stats()
     assert stats.requests == 2
     assert "'enum': ['t1', 't2', 't4']" in str(stats.bodies[0])
-    assert "t3\\' is none of the tasks: t1, t2, t4." in str(stats.bodies[1])
+    assert "t3\\' is not one of the tasks: t1, t2, t4." in str(stats.bodies[1])
     assert said(stats)[0].startswith("# How you choose")
 
 

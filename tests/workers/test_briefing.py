@@ -45,7 +45,7 @@ def test_a_gap_is_named_with_what_there_is_all_the_same() -> None:
         context=(Digest(task_id="a", status="timed_out", excerpt="half", why_missing="too slow"),)
     )
     shown = briefing.opening(given, FENCE)
-    assert "no full result of this task (timed_out): too slow\n\nhalf" in shown
+    assert "This task has no complete result (timed_out): too slow\n\nhalf" in shown
 
 
 def test_what_a_completed_task_did_not_do_is_told_to_its_dependants() -> None:

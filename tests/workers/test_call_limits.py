@@ -58,7 +58,7 @@ def test_further_calls_of_one_answer_are_refused_and_the_model_is_told(
     assert sorted(notes.taken, key=int) == [str(number) for number in range(most)]
     assert len(told) == most + KEPT_CALLS, "the rest would cost time and tokens for nothing"
     assert all("noted" in one for one in told[:most])
-    refused = f"Refused: at most {most} of the 500 tool calls are run."
+    refused = f"Refused: only the first {most} of 500 tool calls are run."
     assert len({*told[most:]}) == 1
     assert refused in told[most]
     errors = [event.error for event in done.tools if event.error is not None]
@@ -93,7 +93,7 @@ def test_arguments_above_the_limit_are_refused_before_they_are_parsed(
     model_server.configure(script=steps(long, final("done")))
     done = run(team(model_worker(tools=[notes.note])))
     (told,) = said(bodies(model_server)[-1], "tool")
-    assert "The arguments of note may be 1,000,000 bytes at most" in told
+    assert "The arguments of note may have at most 1,000,000 bytes" in told
     assert notes.taken == []
     assert done.answer.status == "complete"
 
@@ -130,7 +130,7 @@ def test_an_answer_that_stays_too_long_is_a_typed_failure(
     """F39"""
     model_server.configure(script=script)
     done = run(team(model_worker(**fields)))
-    assert "may be 1,000,000 bytes at most" in done.gap
+    assert "may have at most 1,000,000 bytes" in done.gap
     assert done.answer.status != "complete"
 
 

@@ -116,7 +116,7 @@ def test_an_answer_that_does_not_fit_is_sent_back_with_what_is_wrong_and_then_ta
     assert result(done) == right
     (told,) = said(bodies(model_server)[1], "tool")
     assert "`final_answer" in told
-    assert "Mend this and call it again:\\n- " in told
+    assert "Fix this and call it again:\\n- " in told
 
 
 @forms
@@ -125,7 +125,7 @@ def test_an_answer_that_never_fits_fails_after_two_repairs(
 ) -> None:
     model_server.configure(script=steps(final(wrong)))
     done = run(team(worker(output=output)))
-    assert "can't be taken as it is" in done.gap
+    assert "was not accepted" in done.gap
     assert model_server.stats().requests == 3
 
 
@@ -179,7 +179,7 @@ def test_plain_text_is_no_answer_for_a_worker_with_a_type(model_server: Scripted
     done = run(team(worker(output=Building)))
     assert result(done) == BUILDING
     told = said(bodies(model_server)[1], "user")[-1]
-    assert told == "Answer by calling `final_answer` with every field that it asks for."
+    assert told == "Answer by calling `final_answer` with all of its fields."
 
 
 @pytest.mark.parametrize("empty", ["", None])
@@ -283,7 +283,7 @@ def test_tools_escalation_and_repairs_work_the_same_there(
     )
     outcome = attempt(model_server, mode, output=Building, tools=(height,))
     assert isinstance(outcome, Completed)
-    assert "can't be taken as it is" in said(bodies(model_server)[2], "user")[-1]
+    assert "was not accepted" in said(bodies(model_server)[2], "user")[-1]
     model_server.configure(script=steps(escalate("out_of_scope", "ask the mason")))
     outcome = attempt(model_server, mode, output=Building)
     assert isinstance(outcome, Escalated)

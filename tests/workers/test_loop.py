@@ -181,7 +181,7 @@ def test_a_worker_that_goes_in_circles_is_stopped(model_server: ScriptedServer) 
     assert len(made) == 2
     assert done.gap == "height was called 6 times with the same arguments"
     told = said(bodies(model_server)[-1], "tool")
-    assert "You made this very call 2 times before" in told[2]
+    assert "You already made this very call 2 times" in told[2]
     (failed,) = done.of(TaskFailed)
     assert failed.kind == "step_limit"
 

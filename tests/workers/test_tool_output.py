@@ -78,7 +78,7 @@ def test_output_over_the_cap_is_cut_marked_and_can_be_read_on(
     done = run(team(worker(tools=(dump,))))
     pages = told(model_server)
     assert "".join(inside(page) for page in pages) == whole
-    assert f"(Cut: characters 0 to {SHOWN_CHARS:,} of 40,000. Go on with read_more(" in pages[0]
+    assert f"(Cut: characters 0 to {SHOWN_CHARS:,} of 40,000. Read on with read_more(" in pages[0]
     assert "(Cut" not in pages[2]
     event = done.tools[0]
     assert (event.output_chars, event.output) == (40_000, whole[:2_000])
@@ -285,4 +285,4 @@ def test_a_result_that_is_missing_is_named_with_the_reason(model_server: Scripte
     )
     asyncio.run(attempted(worker(), given))
     shown = said(bodies(model_server)[0], "user")[0]
-    assert "There is no full result of this task (failed): no such tower" in shown
+    assert "This task has no complete result (failed): no such tower" in shown

@@ -174,8 +174,8 @@ def test_a_tool_that_does_not_exist_is_refused_and_those_that_do_are_named(
     )
     (text,) = told(model_server)
     assert "There is no tool" in text
-    assert "There are: measure, read_more" in text
-    assert ("Did you mean measure?" in text) == (fault == "misspelt_tool")
+    assert "The tools are: measure, read_more" in text
+    assert ("Did you mean 'measure'?" in text) == (fault == "misspelt_tool")
     assert done.tools[0].error is not None
     assert done.answer.status == "complete"
 

@@ -140,7 +140,7 @@ def answer_in(response: ModelResponse, request: CallRequest) -> StructuredAnswer
 
 def _in_words(response: ModelResponse, text: str) -> StructuredAnswer:
     cut_off = _cut_off(response)
-    problem = cut_off or (None if text else "You sent no answer. Answer now.")
+    problem = cut_off or (None if text else "Your answer was empty. Answer now.")
     return StructuredAnswer(text=text, problem=problem, cut_off=cut_off is not None)
 
 
@@ -179,7 +179,7 @@ def _is_longer(text: str, max_bytes: int) -> bool:
 
 
 def _too_long(what: str, max_bytes: int) -> str:
-    return f"{what} may be {max_bytes:,} bytes at most; this was refused unread. Be briefer."
+    return f"{what} may have at most {max_bytes:,} bytes; this was refused unread. Be briefer."
 
 
 def with_first_calls(response: ModelResponse, max_calls: int) -> ModelResponse:

@@ -71,7 +71,7 @@ def _asked(team: Team) -> CallRequest:
 
 def _question(request: ports.PlanRequest) -> str:
     inputs = " ".join(request.inputs.split())
-    return joined(request.text, f"Handed in with it: {inputs}" if inputs else "")
+    return joined(request.text, f"Inputs: {inputs}" if inputs else "")
 
 
 def _read(
@@ -80,7 +80,7 @@ def _read(
     """The plan that an answer proposes, where it is one, and what is wrong with it."""
     data = answer.data if answer.data is not None else object_in(answer.text)
     if data is None:
-        raise BadAnswer("This is no plan. Answer with the whole plan, in the form asked for.")
+        raise BadAnswer("This is not a plan. Give the whole plan in the required form.")
     plan = proposed(data, request.text, team)
     if not isinstance(plan, Plan):
         return None, plan

@@ -54,19 +54,23 @@ class ModelChooser:
             try:
                 choice = _Choice.model_validate(answer.data)
             except ValidationError as error:
-                problem = "Answer with worker, confidence (0 to 100) and why."
+                problem = "Answer with `why`, `worker` and `confidence` (0 to 100)."
                 raise BadAnswer(problem) from error
             if choice.worker == NOBODY or choice.confidence < DOUBT:
                 return None
             if choice.worker not in names:
                 raise BadAnswer(
-                    f"There is no worker {choice.worker!r}. Choose from the list, or none."
+                    f"There is no worker {choice.worker!r}. Choose one from the list, or `none`."
                 )
             return choice.worker
 
         roster = "\n".join(f"- `{one.name}`: {' '.join(one.description.split())}" for one in among)
         instructions = joined(prompt("leadhand.planners", "route"), roster, self._role.instructions)
-        handed_back = self._fence.around(said, source="handed back with") if said else ""
+        handed_back = (
+            self._fence.around(said, source="message of the worker that handed it back")
+            if said
+            else ""
+        )
         return await ask_structured(
             self._caller,
             _REQUESTER,
@@ -80,7 +84,7 @@ class ModelChooser:
 def _form(names: Sequence[str]) -> ToolDefinition:
     return ToolDefinition(
         name="choose_worker",
-        description="Name the worker.",
+        description="Name the worker, or none.",
         parameters_json_schema={
             "type": "object",
             "properties": {

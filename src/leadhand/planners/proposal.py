@@ -113,7 +113,7 @@ def roster(workers: Iterable[Worker]) -> str:
 def _takes(worker: Worker) -> str:
     if worker.input is None:
         return ""
-    return f" Takes a `payload` by this schema: {one_line(PayloadForm(worker.input).schema)}"
+    return f" Its `payload` follows this schema: {one_line(PayloadForm(worker.input).schema)}"
 
 
 def form(team: Team) -> ToolDefinition:
@@ -134,7 +134,7 @@ def form(team: Team) -> ToolDefinition:
     }
     properties = cast("dict[str, JsonValue]", task["properties"])
     if any(worker.input is not None for worker in team.workers):
-        properties["payload"] = {"description": "By the worker's schema; null if it has none."}
+        properties["payload"] = {"description": "Follows the worker's schema; null if it has none."}
     # All of them, though we ask for less: only then do providers hold a model to the enum.
     task["required"] = list(properties)
     schema: dict[str, JsonValue] = {

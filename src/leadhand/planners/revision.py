@@ -17,6 +17,7 @@ from leadhand.engine.handoffs import digest, excerpt
 from leadhand.models.calls import Caller, CallRequest, Requester
 from leadhand.models.prompts import joined, prompt
 from leadhand.models.structured import BadAnswer, StructuredAnswer, ask_structured
+from leadhand.planners.choosing import NOBODY
 from leadhand.planners.proposal import form, object_in, proposed, roster, shortened
 from leadhand.ports import Arbiter
 from leadhand.state.fold import RunState
@@ -24,8 +25,8 @@ from leadhand.untrusted.fence import Fence
 
 _PACKAGE = "leadhand.planners"
 _IMPACTS: dict[ImpactKind, str] = {
-    "blocks": "The worker of {} finds that planned work is pointless or can't be done.",
-    "adds": "The worker of {} finds that the request needs work that is not planned.",
+    "blocks": "The worker of {} found that planned work is pointless or can't be done.",
+    "adds": "The worker of {} found that the request needs work that is not planned.",
 }
 _MAX_LISTED = 200
 """Tasks that a model is shown of a plan under way."""
@@ -57,9 +58,10 @@ class ModelRemedies:
         self, task: Task, outcome: Escalated | Failed, *, workers: Sequence[str]
     ) -> str | None:
         """One of `workers`; none where the model finds none. Raises `ModelError`."""
-        answer = _object(worker=[*workers, ""])
-        text = joined("To choose from:", self._roster(workers), self._failed(task, outcome))
-        return _text(await self._ask("route", answer, text), "worker") or None
+        answer = _object(worker=[*workers, NOBODY])
+        text = joined("Choose from:", self._roster(workers), self._failed(task, outcome))
+        chosen = _text(await self._ask("route", answer, text), "worker")
+        return chosen if chosen in workers else None
 
     async def split(self, task: Task, outcome: Escalated | Failed) -> Sequence[Task]:
         """Two tasks or more, or none. Raises `ModelError`."""
@@ -87,7 +89,7 @@ class ModelRemedies:
             "Not started:",
             *(f"- {_line(task)}" for task in [*waiting.values()][:_MAX_LISTED]),
             _IMPACTS[impact.kind].format(task_id),
-            f"It names these tasks: {', '.join(impact.task_ids)}" if impact.task_ids else "",
+            f"Tasks that it concerns: {', '.join(impact.task_ids)}" if impact.task_ids else "",
             self._fence.explanation,
             self._fence.around(impact.reason, source=f"finding of {task_id}"),
             *(
@@ -113,12 +115,12 @@ class ModelRemedies:
         left = outcome.partial
         return joined(
             f"Request: {self._request}",
-            f"Task, for {task.worker}: {task.intent}",
+            f"Task for {task.worker}: {task.intent}",
             f"Done when: {task.done_when}" if task.done_when else "",
-            f"It ended with: {said}",
+            f"Outcome: {said}",
             self._fence.explanation,
-            self._fence.around(outcome.message, source=f"word of {task.worker}"),
-            self._fence.around(_shown(left), source="what it left") if left is not None else "",
+            self._fence.around(outcome.message, source=f"message of {task.worker}"),
+            self._fence.around(_shown(left), source="partial result") if left is not None else "",
         )
 
     def _roster(self, names: Sequence[str]) -> str:
@@ -175,7 +177,7 @@ def _object(**fields: list[str] | None) -> dict[str, JsonValue]:
 def _data(answer: StructuredAnswer) -> Mapping[str, JsonValue]:
     data = answer.data if answer.data is not None else object_in(answer.text)
     if data is None:
-        raise BadAnswer("This is no answer in the form asked for. Give it in that form.")
+        raise BadAnswer("This answer does not have the required form. Give it in that form.")
     return data
 
 

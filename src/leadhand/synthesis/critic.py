@@ -52,8 +52,8 @@ class Critic:
         """
         text = joined(
             f"Request: {self._asked}",
-            self._fence.around("\n".join(missing), source="what is missing") if missing else "",
-            self._fence.around(draft, source="the draft"),
+            self._fence.around("\n".join(missing), source="missing") if missing else "",
+            self._fence.around(draft, source="draft"),
         )
         return await ask_structured(
             self._caller,

@@ -78,10 +78,10 @@ _CONTRADICTION = _object(
     about={"type": "string", "description": "What they disagree on, in one sentence."},
     resolution={
         **_TEXT_OR_NULL,
-        "description": "What is to be taken as right; null where the results don't settle it.",
+        "description": "What to take as right; null if the results don't settle it.",
     },
     taken={"type": "array", "items": _TEXT, "description": "The tasks that are right, if any."},
-    why={"type": "string", "description": "What speaks for it, or why it stays open."},
+    why={"type": "string", "description": "What supports it, or why it stays open."},
 )
 
 
@@ -119,9 +119,9 @@ def judgement_form(task_ids: Sequence[str]) -> ToolDefinition:
         description="Give your judgement on the contradiction.",
         parameters_json_schema=_object(
             why={"type": "string", "description": "Why they differ, and what decides it."},
-            contradict={"type": "boolean", "description": "False where all can be right."},
+            contradict={"type": "boolean", "description": "False if all can be right."},
             winners={"type": "array", "items": named, "description": "The tasks that are right."},
-            resolution={**_TEXT_OR_NULL, "description": "What is to be taken as right, or null."},
+            resolution={**_TEXT_OR_NULL, "description": "What to take as right, or null."},
             confidence=_CONFIDENCE,
         ),
     )
@@ -130,13 +130,13 @@ def judgement_form(task_ids: Sequence[str]) -> ToolDefinition:
 def critique_form() -> ToolDefinition:
     """The tool that takes a critique."""
     point = _object(
-        point={"type": "string", "description": "One fault, and how to mend it."},
+        point={"type": "string", "description": "One fault, and how to fix it."},
         severity={"type": "string", "enum": ["must", "should"]},
         where={"type": "string", "description": "The few words of the draft that it is about."},
     )
     return ToolDefinition(
         name="critique",
-        description="Give your points against the draft; none where it can be given as it is.",
+        description="Give your points against the draft; none if it can be given as it is.",
         parameters_json_schema=_object(points={"type": "array", "items": point}),
     )
 
@@ -154,7 +154,7 @@ def read_choice(answer: StructuredAnswer, task_ids: Collection[str]) -> Chosen:
         raise BadAnswer("Choose by calling `choose` with the id of one task.")
     chosen = _read(Chosen, answer)
     if chosen.choice not in task_ids:
-        raise BadAnswer(f"{chosen.choice!r} is none of the tasks: {', '.join(task_ids)}.")
+        raise BadAnswer(f"{chosen.choice!r} is not one of the tasks: {', '.join(task_ids)}.")
     return chosen
 
 
@@ -165,13 +165,11 @@ def read_judgement(answer: StructuredAnswer, task_ids: Collection[str]) -> Judge
     judged = _read(Judgement, answer)
     unknown = [id for id in judged.winners if id not in task_ids]
     if unknown:
-        raise BadAnswer(f"{unknown[0]!r} is none of the tasks: {', '.join(task_ids)}.")
+        raise BadAnswer(f"{unknown[0]!r} is not one of the tasks: {', '.join(task_ids)}.")
     if judged.contradict and set(judged.winners) == set(task_ids):
-        raise BadAnswer("They contradict each other, so not all of `winners` can be right.")
+        raise BadAnswer("The results contradict each other, so not all of `winners` can be right.")
     if judged.contradict and judged.winners and not (judged.resolution or "").strip():
-        raise BadAnswer(
-            "Say in `resolution` what is to be taken as right, or leave `winners` empty."
-        )
+        raise BadAnswer("Say in `resolution` what to take as right, or leave `winners` empty.")
     return judged
 
 
@@ -179,7 +177,7 @@ def read_critique(answer: StructuredAnswer) -> tuple[CritiquePoint, ...]:
     """The points against a draft. Raises `BadAnswer`."""
     if answer.data is None:
         raise BadAnswer(
-            "Give your points by calling `critique`; an empty list where you have none."
+            "Give your points by calling `critique`, with an empty list if you have none."
         )
     return tuple(point for point in _read(_Critique, answer).points if point.point.strip())
 

@@ -133,8 +133,8 @@ def _shown(results: Sequence[TaskResult]) -> str:
     texts: list[str] = []
     for one, entry in zip(results, entries(results), strict=True):
         first, *rest = pieces(entry, MAX_BYTES)
-        texts.append(f"{first}\n(the rest is left out)" if rest else first)
-        texts += [f"  it was asked: {' '.join(one.task.intent.split())}"] if one.task.intent else []
+        texts.append(f"{first}\n(the rest is cut)" if rest else first)
+        texts += [f"  intent: {' '.join(one.task.intent.split())}"] if one.task.intent else []
         evidence = one.result.evidence if one.result is not None else ()
         texts += [f"  evidence: {' '.join(ref.split())}" for ref in evidence[:20]]
     return "\n".join(texts)

@@ -45,7 +45,7 @@ _FORM = ToolDefinition(
                 "type": "integer",
                 "minimum": 0,
                 "maximum": 100,
-                "description": "How likely the finding is true and worth mending, 0 to 100.",
+                "description": "How likely the finding is true and worth fixing, 0 to 100.",
             },
         },
         "required": ["why", "verdict", "score"],
@@ -125,7 +125,7 @@ class Scorer:
 
     async def _look(self, finding: Finding, tier: Tier, lines: int) -> Score:
         text = joined(
-            "Judge this finding by this code.",
+            "Judge this finding by the code.",
             self._fence.around(_claim(finding), source="finding"),
             self._fence.around(self._surroundings.around(finding, lines), source="code"),
         )
@@ -144,7 +144,7 @@ def _claim(finding: Finding) -> str:
     lines = (
         f"{finding.severity}, {finding.path}, line {finding.line}",
         finding.message,
-        f"Proposed repair: {finding.suggestion}" if finding.suggestion else "",
+        f"Proposed fix: {finding.suggestion}" if finding.suggestion else "",
         f"Quoted code:\n{finding.evidence}",
     )
     return "\n".join(line for line in lines if line)

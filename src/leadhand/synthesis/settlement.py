@@ -95,8 +95,8 @@ def said(verdict: Verdict) -> str:
         return f"{who}: no contradiction. {conflict.why}"
     if conflict.resolution is None:
         return f"{who}: open. {conflict.why}"
-    by = f" [{', '.join(conflict.taken)}]" if conflict.taken else ""
-    return f"{who}: judged, taken as right{by}: {conflict.resolution} Why: {conflict.why}"
+    by = f" for [{', '.join(conflict.taken)}]" if conflict.taken else ""
+    return f"{who}: decided{by}: {conflict.resolution} ({conflict.why})"
 
 
 def _unjudged(conflict: Conflict) -> Conflict:

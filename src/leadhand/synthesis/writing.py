@@ -97,8 +97,8 @@ class Writer:
         text = joined(
             self.question(plan.instruction),
             self._fence.around(material, source="results"),
-            self._fence.around(draft.answer, source="the draft"),
-            self._fence.around("\n".join(f"- {one}" for one in points), source="the points"),
+            self._fence.around(draft.answer, source="draft"),
+            self._fence.around("\n".join(f"- {one}" for one in points), source="points"),
         )
         own = self._role.instructions
         revising = prompt("leadhand.synthesis", "revise")
@@ -124,7 +124,7 @@ class Writer:
 
         def read(answer: StructuredAnswer) -> str:
             if size(answer.text) > self._budget.most:
-                raise BadAnswer(f"That is too long, with {len(answer.text):,} characters. {length}")
+                raise BadAnswer(f"That is too long: {len(answer.text):,} characters. {length}")
             return answer.text
 
         question = self.question(f"{instruction} {length}".strip())
@@ -147,7 +147,7 @@ class Writer:
 
     def _listed(self, judged: Sequence[str]) -> str:
         lines = "\n".join(f"- {one}" for one in judged)
-        return self._fence.around(lines, source="judged before") if judged else ""
+        return self._fence.around(lines, source="judged contradictions") if judged else ""
 
 
 def synthesis_of(merged: Merged, results: Sequence[TaskResult]) -> Synthesis:

@@ -47,11 +47,11 @@ _Value = Fraction | bool | _Numbers
 
 
 def calculate(expression: str) -> str:
-    """Work out an arithmetic expression exactly, for example `percent_change(1200, 1350)`.
+    """Compute an arithmetic expression exactly, for example `percent_change(1200, 1350)`.
 
-    Operators: `+ - * / // % **`, comparisons, brackets. Functions: abs, ceil, exp, floor, log
+    Operators: `+ - * / // % **`, comparisons, parentheses. Functions: abs, ceil, exp, floor, log
     (natural, or `log(x, base)`), log10, max, mean, median, min, percent_change(old, new),
-    round(x, places), sqrt, stdev (of a sample), sum; those over many numbers take a list.
+    round(x, places), sqrt, stdev (of a sample), sum; functions of many numbers take a list.
     Constants: pi, e.
     """
     if len(expression) > MAX_CHARS:
@@ -60,7 +60,7 @@ def calculate(expression: str) -> str:
         )
     text = " ".join(expression.split()).replace("^", "**")
     if not text.isascii() or set(text) & set("'\"\\`"):
-        raise ToolCallError("only numbers, operators and functions: no texts, quotes or symbols")
+        raise ToolCallError("only numbers, operators and functions: no text, quotes or symbols")
     try:
         tree = ast.parse(text, mode="eval")
     except (SyntaxError, ValueError, MemoryError, RecursionError):
@@ -119,12 +119,12 @@ class _Evaluation:
                 return _CONSTANTS[name]
             case ast.Name(id=name) | ast.Call(func=ast.Name(id=name)):
                 known = ", ".join(sorted([*_FUNCTIONS, *_CONSTANTS]))
-                raise ToolCallError(f"{_cut(name)!r} can't be used here; what there is: {known}")
+                raise ToolCallError(f"{_cut(name)!r} is not available; use one of: {known}")
             case _:
                 piece = self._text[node.col_offset : node.end_col_offset]
                 raise ToolCallError(
                     f"{_cut(piece)!r} can't be calculated: use numbers, + - * / // % **, "
-                    "comparisons, brackets and the functions named in the description"
+                    "comparisons, parentheses and the functions named in the description"
                 )
 
     def _literal(self, node: ast.Constant) -> Fraction:
@@ -140,7 +140,7 @@ def _number(value: _Value) -> Fraction:
     if isinstance(value, Fraction):
         return value
     what = "a comparison" if isinstance(value, bool) else "a list"
-    raise ToolCallError(f"{what} stands where a number is needed")
+    raise ToolCallError(f"{what} is used where a number is needed")
 
 
 def _settled(number: Fraction) -> Fraction:

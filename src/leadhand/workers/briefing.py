@@ -20,7 +20,7 @@ def opening(handoff: Handoff, fence: Fence, *, material: MaterialFunction | None
     done = f"Done when: {handoff.done_when}" if handoff.done_when else ""
     shown = (material or _handed_over)(handoff)
     if handoff.payload is not None:
-        shown = {"the task's payload": to_json(handoff.payload).decode(), **shown}
+        shown = {"payload": to_json(handoff.payload).decode(), **shown}
     given = [fence.around(text, source=name) for name, text in shown.items()]
     return joined(handoff.intent, done, fence.explanation if given else "", *given)
 
@@ -35,7 +35,7 @@ def _handed_over(handoff: Handoff) -> dict[str, str]:
 
 def _shown(digest: Digest) -> str:
     if digest.why_missing is not None:
-        missing = f"There is no full result of this task ({digest.status}): {digest.why_missing}"
+        missing = f"This task has no complete result ({digest.status}): {digest.why_missing}"
         return joined(missing, digest.summary, digest.excerpt)
     left = "\n".join(f"Not done: {line}" for line in digest.missing)
     return joined(digest.summary, left, digest.excerpt)

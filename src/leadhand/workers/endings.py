@@ -90,7 +90,7 @@ class FinalAnswer:
         if answer.data is None:
             if self.is_text:
                 return Result(output=answer.text, usage=usage)
-            raise BadAnswer("Answer by calling `final_answer` with every field that it asks for.")
+            raise BadAnswer("Answer by calling `final_answer` with all of its fields.")
         if answer.call is None and "answer" not in answer.data:
             if self.is_text:
                 return Result(output=answer.text, usage=usage)  # JSON that was meant as text
@@ -125,7 +125,7 @@ class FinalAnswer:
                 raise BadAnswer(_problem_list("final_answer", wrong))
             return given
         if given is None or given == "":
-            raise BadAnswer("`answer` is empty. Give your answer in it, or escalate.")
+            raise BadAnswer("`answer` is empty. Put your answer in it, or escalate.")
         return given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
 
 
@@ -193,4 +193,4 @@ def _problems(error: ValidationError, where: str) -> str:
 
 def _problem_list(where: str, problems: list[str]) -> str:
     lines = "\n".join(problems[:_MAX_PROBLEMS])
-    return f"`{where}` can't be taken as it is. Mend this and call it again:\n{lines}"
+    return f"`{where}` was not accepted. Fix this and call it again:\n{lines}"

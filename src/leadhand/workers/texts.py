@@ -21,7 +21,7 @@ KEPT_CHARS = 4_000_000
 
 READ_MORE = ToolDefinition(
     name="read_more",
-    description="Reads on in a text that was cut.",
+    description="Read on in a text that was cut.",
     parameters_json_schema={
         "type": "object",
         "properties": {
@@ -90,7 +90,7 @@ class ReadableTexts:
         page = self._fence.around(kept.text[offset:end], source=source)
         if end < len(kept.text):
             return (
-                f"{page}\n(Cut: characters {offset:,} to {end:,} of {kept.chars:,}. Go on with "
+                f"{page}\n(Cut: characters {offset:,} to {end:,} of {kept.chars:,}. Read on with "
                 f"read_more(source={source!r}, offset={end}).)"
             )
         if kept.chars > len(kept.text):

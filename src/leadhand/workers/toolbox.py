@@ -157,7 +157,7 @@ class Toolbox:
         if not calls:
             return []
         # Short: there may be a hundred, and each goes back to the model.
-        problem = f"Refused: at most {self._max_calls} of the {made:,} tool calls are run."
+        problem = f"Refused: only the first {self._max_calls} of {made:,} tool calls are run."
         error = f"{problem} ({made - self._max_calls:,} refused)"
         now_s = asyncio.get_running_loop().time()
         self._log(calls[0], calls[0].args, KeptText.of(""), error, now_s)
@@ -209,8 +209,8 @@ class Toolbox:
         if name not in self._tools and name != READ_MORE.name:
             known = [*self._tools, READ_MORE.name]
             near = process.extractOne(name, known, score_cutoff=60)
-            hint = f"Did you mean {near[0]}? " if near else ""
-            return f"There is no tool {name!r}. {hint}There are: {', '.join(known)}."
+            hint = f"Did you mean {near[0]!r}? " if near else ""
+            return f"There is no tool {name!r}. {hint}The tools are: {', '.join(known)}."
         same = _same(name, arguments)
         self._calls[same] += 1
         if self._calls[same] >= FAIL_AT_REPEAT:
@@ -219,8 +219,8 @@ class Toolbox:
             )
         if self._calls[same] >= REFUSE_AT_REPEAT:
             return (
-                f"You made this very call {self._calls[same] - 1} times before; it gives the same "
-                "again. Use what it gave, try something else, or end."
+                f"You already made this very call {self._calls[same] - 1} times. Use what it gave, "
+                "try something else, or end."
             )
         return None
 
@@ -255,7 +255,7 @@ class Toolbox:
         shown = self._texts.read_on(arguments.get("source"), arguments.get("offset", 0))
         if shown is None:
             known = ", ".join(self._texts) or "none yet"
-            problem = f"`source` must be one of: {known}; `offset` a place in its text, from 0."
+            problem = f"`source` must be one of: {known}; `offset` must lie in its text, from 0."
             return self._refused(call, arguments, problem, started_s)
         self._log(call, arguments, KeptText.of(shown), None, started_s)
         return ToolReturnPart(call.tool_name, shown, call.tool_call_id)
@@ -321,7 +321,7 @@ def _mistake(error: BaseException) -> str:
     if isinstance(error, ValidationError):
         rows = error.errors(include_url=False, include_input=False, include_context=False)
         lines = [f"{'.'.join(map(str, row['loc'])) or 'arguments'}: {row['msg']}" for row in rows]
-        return f"The arguments don't fit: {'; '.join(lines[:10])}. Nothing was done."
+        return f"Invalid arguments: {'; '.join(lines[:10])}. Nothing was done."
     if isinstance(error, TimeoutError):
         return "The tool took too long and was stopped."
     if isinstance(error, ModelRetry | ToolFailed):

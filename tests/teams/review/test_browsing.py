@@ -61,7 +61,7 @@ def test_callers_commits_and_lines_are_found(change: Change) -> None:
     assert tools.search("run").splitlines() == [
         "app.py:1: def run():", "other.py:1: from app import run", "other.py:3: run()",
     ]  # fmt: skip
-    assert tools.search("--help") == "'--help' stands nowhere as a whole word."
+    assert tools.search("--help") == "No file has '--help' as a whole word."
     newest, oldest = tools.file_log("app.py").splitlines()
     assert newest.endswith("Return two, not one")
     assert tools.show_commit(newest.split()[0], "app.py").splitlines() == [
@@ -75,7 +75,7 @@ def test_callers_commits_and_lines_are_found(change: Change) -> None:
 
 @pytest.mark.parametrize("commit", ["HEAD", "--all", "", "0" * 40, "main", "abcdef"])
 def test_f24_only_a_commit_of_the_files_own_history_is_shown(change: Change, commit: str) -> None:
-    with pytest.raises(ToolCallError, match="no commit of the history"):
+    with pytest.raises(ToolCallError, match="is not in the history"):
         Browsing(change).show_commit(commit, "app.py")
 
 

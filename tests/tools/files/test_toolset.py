@@ -49,7 +49,7 @@ def test_a_long_listing_is_cut_and_says_so(tmp_path: Path) -> None:
         (tmp_path / f"{n:03} {'x' * 60}.txt").touch()
     listing = tools(tmp_path).list_files()
     assert len(listing) <= 12_000
-    assert re.search(r"\.\.\. and \d+ more; search_files looks into them too$", listing)
+    assert re.search(r"\.\.\. and \d+ more; search_files covers them too$", listing)
 
 
 def test_hits_come_with_references_and_the_offset_to_read_on(sample: FileTools) -> None:
@@ -75,7 +75,7 @@ def test_the_snippet_of_a_long_passage_has_the_words_and_cites_its_own_line(tmp_
 def test_no_hit_says_what_to_try_and_names_what_was_not_searched(tmp_path: Path) -> None:
     (write(tmp_path) / "broken.pdf").write_bytes(b"no")
     answer = tools(tmp_path).search_files("sollar")
-    assert "No passage has 'sollar'; words there that look like it: Solar" in answer
+    assert "No passage has 'sollar'; similar words in the files: Solar" in answer
     assert "Not searched, or not in full: broken.pdf: it is damaged" in answer
 
 
@@ -108,7 +108,7 @@ def test_a_long_file_is_read_page_by_page_and_nothing_is_lost(tmp_path: Path) ->
             assert line in lines[int(number) - 1]
         seen += re.sub(r"^\d+\| ", "", body, flags=re.MULTILINE)
         offset = int(end[1].replace(",", ""))
-        assert (f"go on with offset={offset}" in head) == (offset < len(text))
+        assert (f"continue with offset={offset}" in head) == (offset < len(text))
     assert seen.replace("\n", "") == text.replace("\n", "")
 
 
@@ -123,9 +123,9 @@ def test_the_last_page_of_a_file_that_was_cut_says_what_is_missing(tmp_path: Pat
 MISTAKES: list[tuple[Callable[[FileTools], str], str]] = [
     (lambda tools: tools.read_file("../secret"), "as list_files shows it"),
     (lambda tools: tools.read_file("raport.md"), "did you mean report.md"),
-    (lambda tools: tools.read_file("report.md", 43), "it takes 0 to 42"),
-    (lambda tools: tools.read_file("report.md", -1), "it takes 0 to 42"),
-    (lambda tools: tools.search_files("  "), "give the words to look for"),
+    (lambda tools: tools.read_file("report.md", 43), "use 0 to 42"),
+    (lambda tools: tools.read_file("report.md", -1), "use 0 to 42"),
+    (lambda tools: tools.search_files("  "), "give words to search for"),
 ]
 
 

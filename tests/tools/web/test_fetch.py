@@ -139,7 +139,7 @@ def test_f22_only_web_addresses_on_the_usual_ports_are_read(url: str, words: str
 
 def test_f22_a_port_that_is_not_allowed_is_refused_on_an_allowed_address(site: Site) -> None:
     """F22: what is allowed is one host with one port."""
-    assert "port 1 is not read from" in refusal("http://127.0.0.1:1/", site.host)
+    assert "port 1 is not allowed" in refusal("http://127.0.0.1:1/", site.host)
     assert "public internet" in refusal("http://127.0.0.1/", site.host)
 
 
@@ -228,7 +228,7 @@ def test_f22_an_answer_that_trickles_in_is_given_up_in_time(site: Site, path: st
     ("path", "words"),
     [
         ("/image", "only pages, text and PDF"),
-        ("/gone", "answers 404"),
+        ("/gone", "answered with status 404"),
         ("/rude", "could not be read"),
         ("/torn", "could not be read"),
     ],

@@ -94,12 +94,12 @@ def test_a_long_page_is_read_on_from_an_offset_without_being_fetched_again(site:
     tools = tools_for(site)
     begun = len(site.seen)
     first = read(tools, f"{site.url}/text")
-    assert "(characters 0 to 8000 of 20000; read on with offset=8000)" in first
+    assert "(characters 0 to 8000 of 20000; continue with offset=8000)" in first
     second = read(tools, f"{site.url}/text", 16_000)
     assert "(characters 16000 to 20000 of 20000)" in second
     assert len(site.seen) == begun + 1
     for offset in (-1, 20_001):
-        with pytest.raises(ToolCallError, match="20,000 characters"):
+        with pytest.raises(ToolCallError, match="use 0 to 20000"):
             read(tools, f"{site.url}/text", offset)
 
 
@@ -155,7 +155,7 @@ def test_f22_the_endpoint_may_be_on_loopback_and_where_it_redirects_to_may_not(s
     """F22: the search endpoint is the user's own; what it answers is not."""
     with serving() as other:
         tools = WebTools(WebSettings(search_url=f"{site.url}/to?url={other.url}/search"))
-        with pytest.raises(ToolCallError, match="not read"):
+        with pytest.raises(ToolCallError, match=r"not (read|allowed)"):
             asyncio.run(tools.search_web("x"))
         assert other.seen == []
 

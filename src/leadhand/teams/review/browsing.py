@@ -43,7 +43,7 @@ class Browsing:
         return tuple(found)
 
     def read_file(self, path: str, first_line: int = 1, last_line: int = MAX_LINES) -> str:
-        """Lines of a file as it is after the change, with their numbers; at most 400 at a time."""
+        """Read lines of a file after the change, with their numbers; at most 400 at a time."""
         file = self._change.by_path.get(path)
         text = file.head if file is not None else self._blob(path)
         if text is None:
@@ -58,36 +58,36 @@ class Browsing:
         return f"{path}, lines {first} to {end} of {len(lines):,}{note}\n{numbered(shown, first)}"
 
     def show_diff(self, path: str) -> str:
-        """What the change does to one of its files, as a diff with line numbers."""
+        """Show what the change does to one of its files, as a diff with line numbers."""
         file = self._change.by_path.get(path)
         if file is None:
-            raise ToolCallError(f"the change does not touch {path!r}, or only what can't be shown")
+            raise ToolCallError(f"the change does not touch {path!r}, or its text can't be shown")
         return "\n".join([header(file), *(row.text for row in rows(file))])
 
     def search(self, word: str) -> str:
-        """Where a whole word or name stands in the files after the change: path, line and text."""
+        """Find a whole word or name in the files after the change: path, line and text."""
         git_dir, head = self._repository(self._change.head)
         hits = grep(git_dir, head, [word], pathspecs=("*",), max_hits=MAX_HITS + 1)
         lines = [f"{path}:{line}: {text[:_HIT_CHARS]}" for path, line, text in hits[:MAX_HITS]]
         if len(hits) > MAX_HITS:
             lines.append(f"(more than {MAX_HITS} places)")
-        return "\n".join(lines) or f"{word!r} stands nowhere as a whole word."
+        return "\n".join(lines) or f"No file has {word!r} as a whole word."
 
     def file_log(self, path: str) -> str:
-        """The last commits before the change that touched a file: id, day and subject."""
+        """List the last commits before the change that touched a file: id, day and subject."""
         git_dir, commit = self._repository(self._change.history)
         found = log(git_dir, commit, max_count=MAX_COMMITS, paths=[self._before(path)])
         lines = [f"{one.id[:12]} {one.date[:10]} {one.subject}" for one in found]
         return "\n".join(lines) or f"No commit before the change touched {path!r}."
 
     def show_commit(self, commit: str, path: str) -> str:
-        """What an earlier commit, by its id from `file_log` or `blame`, did to a file."""
+        """Show what an earlier commit, by its id from `file_log` or `blame`, did to a file."""
         git_dir, history = self._repository(self._change.history)
         name = self._before(path)
         known = log(git_dir, history, max_count=10 * MAX_COMMITS, paths=[name])
         meant = [one for one in known if len(commit) >= 7 and one.id.startswith(commit)]
         if len(meant) != 1:
-            raise ToolCallError(f"{commit!r} is no commit of the history of {path!r}: see file_log")
+            raise ToolCallError(f"{commit!r} is not in the history of {path!r}: see file_log")
         lines = [meant[0].subject]
         for patch in log_patches(git_dir, meant[0].id, max_count=1, paths=[name]):
             for hunk in patch.hunks:
@@ -97,7 +97,7 @@ class Browsing:
         return "\n".join(_capped(lines))
 
     def blame(self, path: str, first_line: int, last_line: int) -> str:
-        """Which commit wrote each line of a file as it was before the change; at most 100 lines."""
+        """Show the commit that wrote each line of a file before the change; at most 100 lines."""
         git_dir, commit = self._repository(self._change.history)
         first = max(first_line, 1)
         last = max(min(last_line, first + MAX_BLAMED - 1), first)
@@ -110,7 +110,7 @@ class Browsing:
             f"({one.commit.subject[:60]}) | {one.text}"
             for one in found
         )
-        return "\n".join(rows) or f"{path!r} is no file before the change."
+        return "\n".join(rows) or f"There was no file {path!r} before the change."
 
     def _blob(self, path: str) -> str | None:
         if self._change.git_dir is None or self._change.head is None:

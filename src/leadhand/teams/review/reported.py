@@ -33,7 +33,7 @@ class Reported(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     path: str = Field(description="The file, as the change names it.")
-    line: int = Field(description="The line's number as shown beside it.")
+    line: int = Field(description="The line number shown beside the code.")
     severity: Severity = Field(
         description="critical: harm or wrong results in use. warning: harm in some cases. "
         "info: worth knowing."
@@ -42,10 +42,10 @@ class Reported(BaseModel):
     message: str = Field(
         description="What goes wrong here and when, one or two sentences naming the symbols."
     )
-    suggestion: str = Field(description="The smallest repair, one sentence or a line of code.")
+    suggestion: str = Field(description="The smallest fix, one sentence or a line of code.")
     evidence: str = Field(
-        description="The added or removed line that is at fault, or a few that follow each other, "
-        "word for word, without sign and number."
+        description="The added or removed line at fault, or a few consecutive ones, word for word, "
+        "without sign and number."
     )
 
 

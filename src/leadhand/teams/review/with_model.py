@@ -31,10 +31,10 @@ _MAX_KNOWN_CHARS = 6_000
 _MAX_DOCUMENTS = 20
 
 _INTENT = (
-    "Review your part of the change through your own lens and no other. "
+    "Review your part of the change through your own lens only. "
     "Files or parts of files in it: {count}."
 )
-_DONE = "Every changed line was looked at, and each finding quotes the line that is at fault."
+_DONE = "Every changed line was looked at, and each finding quotes the line at fault."
 
 
 def with_model(team: Team, change: Change, chunks: Chunks, *, threshold: int) -> Team:

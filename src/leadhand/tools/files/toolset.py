@@ -39,7 +39,7 @@ class FileTools:
         self._failed: dict[str, str] = {}
 
     def list_files(self) -> str:
-        """List the files handed in, with their kinds and sizes."""
+        """List the files that were handed in, with their kinds and sizes."""
         self._used = True
         lines = [f"{self._inputs.summary()}; {len(self._inputs.skipped)} skipped"]
         room = PAGE_CHARS - 200
@@ -48,7 +48,7 @@ class FileTools:
             room -= len(line) + 1
             if room < 0:
                 more = len(self._inputs.files) - number
-                lines.append(f"... and {more:,} more; search_files looks into them too")
+                lines.append(f"... and {more:,} more; search_files covers them too")
                 break
             lines.append(line)
         return "\n".join(lines)
@@ -56,15 +56,15 @@ class FileTools:
     def search_files(self, query: str, limit: int = 8) -> str:
         """Find the passages of the files that match a query best, with references to cite.
 
-        Passages with more and rarer words of the query come first. Search for the words that the
-        answer would use, and search again with others if the first ones find little.
+        Passages with more and rarer words of the query come first. Search for words that the
+        answer would use, and search again with others if you find little.
 
         Args:
-            query: Words to look for; a phrase in "double quotes" must occur as it stands.
+            query: Words to search for; a phrase in "double quotes" must occur as it stands.
             limit: How many passages to return, at most 15.
         """
         if not query.strip():
-            raise ToolCallError("the query is empty; give the words to look for")
+            raise ToolCallError("the query is empty; give words to search for")
         self._used = True
         hits = self.index.search(query, max(1, min(limit, MAX_HITS)))
         parts = [_hit(hit, query) for hit in hits] or [self._nothing(query)]
@@ -75,13 +75,13 @@ class FileTools:
         return "\n\n".join(parts)
 
     def read_file(self, name: str, offset: int = 0) -> str:
-        """Read a file's text from an offset on, up to 12,000 characters, with references to cite.
+        """Read up to 12,000 characters of a file's text from an offset, with references to cite.
 
-        Numbers such as `12|` at the beginning of a line are line numbers for citing, not text.
+        Numbers such as `12|` at the start of a line are line numbers for citing, not text.
 
         Args:
-            name: The file, as list_files and search_files show it.
-            offset: The character to begin at: 0, or as an earlier answer said.
+            name: The file, as list_files and search_files name it.
+            offset: The character to start at: 0, or the offset that an earlier call gave.
         """
         self._used = True
         try:
@@ -94,12 +94,12 @@ class FileTools:
         length = len(document.text)
         if offset < 0 or offset >= max(length, 1):
             raise ToolCallError(
-                f"offset {offset} is not in {document.name}; it takes 0 to {max(length - 1, 0)}"
+                f"offset {offset} is outside {document.name}; use 0 to {max(length - 1, 0)}"
             )
         body, end = _marked(document, offset, PAGE_CHARS - _HEADER_CHARS)
         head = f"{document.name}, characters {offset:,} to {end:,} of {length:,}"
         if end < length:
-            head += f"; go on with offset={end}"
+            head += f"; continue with offset={end}"
         elif document.cut:
             head += f"; there is more that is not shown: {document.cut}"
         return f"{head}\n{body}"
@@ -118,7 +118,7 @@ class FileTools:
 
     def _nothing(self, query: str) -> str:
         near = self.index.near(query)
-        hint = f"words there that look like it: {', '.join(near)}" if near else "try other words"
+        hint = f"similar words in the files: {', '.join(near)}" if near else "try other words"
         return f"No passage has {query[:200]!r}; {hint}."
 
 

@@ -87,7 +87,7 @@ class SqlTools:
         self.close()
 
     def list_tables(self) -> str:
-        """List the tables that `query` can read, with their columns, types and numbers of rows."""
+        """List the tables that `query` can read, with their columns, types and row counts."""
         loaded = self._tables()
         lines = [_listed(table) for table in loaded.tables]
         lines += [f"{broken.file} is not a table: {broken.why}" for broken in loaded.broken]
@@ -103,12 +103,12 @@ class SqlTools:
         """
         if len(sql) > MAX_STATEMENT_CHARS:
             raise ToolCallError(
-                f"the statement has {len(sql):,} of {MAX_STATEMENT_CHARS:,} characters"
+                f"the statement has {len(sql):,} characters: at most {MAX_STATEMENT_CHARS:,}"
             )
         if lone := re.search("[\ud800-\udfff]", sql):
             raise ToolCallError(
-                f"character {lone.start() + 1:,} of the statement is no character but half of one "
-                f"(the lone surrogate U+{ord(lone[0]):04X}): write the statement without it"
+                f"character {lone.start() + 1:,} of the statement is a lone surrogate "
+                f"(U+{ord(lone[0]):04X}): remove it"
             )
         loaded = self._tables()
         if not loaded.tables:
@@ -116,7 +116,7 @@ class SqlTools:
         try:
             return _shown(loaded.database.query(sql, timeout_s=self._query_timeout_s))
         except RequestFailed as error:
-            raise ToolCallError(f"the query has no result: {cleaned(str(error))}") from error
+            raise ToolCallError(f"the query failed: {cleaned(str(error))}") from error
 
     @property
     def tables(self) -> tuple[Table, ...]:

@@ -100,7 +100,7 @@ class Fetcher:
         host, port = url.host, _port(url)
         is_allowed = f"{host}:{port}" in allowed
         if not is_allowed and port not in _PORTS:
-            raise ToolCallError(f"port {port} is not read from: only 80 and 443 are")
+            raise ToolCallError(f"port {port} is not allowed: only 80 and 443 are")
         try:
             found = await self._resolve(host, port)
         except (OSError, UnicodeError):
@@ -142,7 +142,7 @@ class Fetcher:
                 return location
             if response.status_code != 200:
                 raise ToolCallError(
-                    f"{_shown(str(url))} answers {response.status_code}, not a page"
+                    f"{_shown(str(url))} answered with status {response.status_code}"
                 )
             return await self._read(url, response)
 
@@ -180,11 +180,9 @@ def _parsed(text: str, params: Mapping[str, str] | None = None) -> httpx2.URL:
     except (httpx2.InvalidURL, ValueError, UnicodeError):
         raise ToolCallError(f"{_shown(text)} is not a web address") from None
     if url.scheme not in ("http", "https") or not url.host:
-        raise ToolCallError(
-            f"{_shown(text)} is not read: an address begins with https:// and a host"
-        )
+        raise ToolCallError(f"{_shown(text)} is not a web address: it needs https:// and a host")
     if url.userinfo:
-        raise ToolCallError("an address with a user name or password in it is not read")
+        raise ToolCallError("an address with a user name or password is not allowed")
     return url.copy_with(fragment=None)
 
 

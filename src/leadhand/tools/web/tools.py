@@ -52,9 +52,9 @@ class WebTools:
             self._keep(url, await asyncio.to_thread(_page, fetched))
         address, text = self._pages[url]
         if not 0 <= offset <= len(text):
-            raise ToolCallError(f"offset {offset} is not within the {len(text):,} characters")
+            raise ToolCallError(f"offset {offset} is outside the page; use 0 to {len(text)}")
         end = min(len(text), offset + PAGE_CHARS)
-        rest = f"; read on with offset={end}" if end < len(text) else ""
+        rest = f"; continue with offset={end}" if end < len(text) else ""
         return (
             f"{address}\n(characters {offset} to {end} of {len(text)}{rest})\n\n{text[offset:end]}"
         )
@@ -65,7 +65,9 @@ class WebTools:
         if endpoint is None:
             raise ToolCallError("web search is switched off (LEADHAND_SEARCH_URL allows it)")
         if not query.strip() or len(query) > 400:
-            raise ToolCallError("a query has 1 to 400 characters: a few words that name the thing")
+            raise ToolCallError(
+                "a query has 1 to 400 characters: use a few words that name the subject"
+            )
         parts = urlsplit(endpoint)
         port = parts.port or (443 if parts.scheme == "https" else 80)
         path = "/search" if parts.path in ("", "/") else parts.path
@@ -146,7 +148,7 @@ def _results(fetched: "FetchedPage") -> list[str]:
     listed = cast("dict[str, object]", answer).get("results") if isinstance(answer, dict) else None
     if not isinstance(listed, list):
         raise ToolCallError(
-            "the search endpoint did not answer in JSON; whoever runs it has to allow `format=json`"
+            "the search endpoint did not answer in JSON; its operator must allow `format=json`"
         )
     found: list[str] = []
     for item in cast("list[object]", listed):

@@ -33,7 +33,7 @@ class Section:
 
 
 def search_handbook(words: str) -> str:
-    """The three sections of the handbook that fit `words` best, each with its place."""
+    """Find the three sections of the handbook that match `words` best, each with its place."""
     found = search(words)
     if not found:
         headings = ", ".join(section.heading for section in sections())
