@@ -115,7 +115,7 @@ def test_a_comment_shows_findings_and_folds_what_was_left_out() -> None:
     assert "<details><summary>Suppressed: 1 finding below confidence 80</summary>" in text
     assert "<details><summary>Not assessed: 1 reason</summary>" in text
     assert "history: a patch has no history" in text
-    assert "1 finding that the baseline had already" in text
+    assert "1 finding of the baseline" in text
 
 
 def test_nothing_in_a_comment_comes_alive_whatever_the_text_says() -> None:

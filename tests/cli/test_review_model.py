@@ -24,7 +24,7 @@ from tests.scripted_server import start_over
 
 FAR = "".join(f"# {n}\n" for n in range(60)) + "\n\ndef far_away() -> None: ...\n"
 MODEL = "openai-chat:scripted"
-TOLD = f"findings are also looked for by {MODEL}; the change is sent to it"
+TOLD = f"{MODEL} looks for findings too; the change is sent to it"
 ASKED = LENSES - {"past_reviews"}
 
 

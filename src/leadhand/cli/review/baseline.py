@@ -1,41 +1,30 @@
-"""Reads an earlier report, so that a review can leave out what was known before.
-
-Takes only the ids from it; everything else in the file is left alone.
-"""
+"""Reads an earlier report, whose findings a review then leaves out. Reads only their ids."""
 
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ValidationError
 
 from leadhand.cli.views.terminal import safe
 from leadhand.errors import InputError
 
 MAX_BYTES = 64 << 20
-_ADVICE = "hand over what `leadhand review --json` printed"
+_ADVICE = "give a file with the output of `leadhand review --json`"
 
 
 class _Known(BaseModel):
     """A finding of the earlier report."""
 
-    model_config = ConfigDict(frozen=True)
-
     id: str
 
 
 class _Output(BaseModel):
-    """The review in it."""
-
-    model_config = ConfigDict(frozen=True)
-
     findings: tuple[_Known, ...]
     suppressed: tuple[_Known, ...]
     hidden_by_baseline: tuple[str, ...] = ()
 
 
 class _Document(BaseModel):
-    """The answer document, as far as it matters here."""
-
-    model_config = ConfigDict(frozen=True)
+    """The part of the answer document that is read."""
 
     output: _Output
 
@@ -43,14 +32,14 @@ class _Document(BaseModel):
 def load_baseline(path: Path) -> frozenset[str]:
     """The ids of all findings in the answer document at `path`: shown, suppressed and hidden.
 
-    Raises `InputError` where the file can't be read, is too large or is not such a document.
+    Raises `InputError` if the file can't be read, is too large or is not such a document.
     """
     name = safe(str(path))
     try:
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
-        # A name with a NUL in it is a ValueError, not an OSError.
+        # A name with a NUL in it raises ValueError, not OSError.
         why = error.strerror if isinstance(error, OSError) else error
         raise InputError(f"can't read the baseline {name}: {why}") from error
     if len(data) > MAX_BYTES:

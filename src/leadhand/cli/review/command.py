@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import IO
 
 from leadhand.cli.review.baseline import load_baseline
-from leadhand.cli.review.models import Reviewers
-from leadhand.cli.review.options import ReviewOptions, ReviewSetup
-from leadhand.cli.review.under_way import (
+from leadhand.cli.review.execution import (
     BASELINE,
     CHANGE,
     PAST_REVIEWS,
-    Reviewing,
-    report_unread,
+    ReviewRun,
+    report_unreadable,
 )
+from leadhand.cli.review.models import Reviewers
+from leadhand.cli.review.options import ReviewOptions, ReviewSetup
 from leadhand.cli.run.command import watch_of
 from leadhand.cli.run.execution import LiveRun
 from leadhand.cli.run.storage import RunStorage
@@ -39,21 +39,21 @@ from leadhand.tools.patch import open_patch
 from leadhand.tools.scratch import scratch_folder
 
 READING_SHARE = 0.6
-"""The share of the time that reading the change may take: the rest is for looking at it."""
+"""The share of the time that reading the change may take; the rest is for reviewing it."""
 
 
 def review_command(options: ReviewOptions) -> int:
-    """Review what `options` say, print the report, and give the exit status."""
+    """Review the change that `options` name, print the report, and return the exit status."""
     _one_subject(options)
     for file in (options.baseline, options.past_reviews):
-        if file is not None and file.is_fifo():  # it would be waited for, and is read twice
+        if file is not None and file.is_fifo():  # files are read twice, and a pipe may block
             raise InputError(f"can't read {safe(str(file))}: it is a pipe, give a file")
     if options.baseline is not None:
         load_baseline(options.baseline)
     if options.past_reviews is not None:
         load_export(options.past_reviews)
     setup = options.setup
-    # Everything that can be wrong with them is found before anything is done.
+    # Both raise an error for a wrong value, before any work is done.
     _ = setup.deadline_s, setup.budget
     storage, run_id = RunStorage(options.home), new_run_id(SystemClock().now())
     try:
@@ -62,7 +62,7 @@ def review_command(options: ReviewOptions) -> int:
                 with reading_until(time.monotonic() + READING_SHARE * setup.time_left_s):
                     _snapshot(options, folder / CHANGE)
             except ToolError as error:
-                return report_unread(setup, run_id, options.range, error, format=options.format)
+                return report_unreadable(setup, run_id, options.range, error, format=options.format)
             _keep(options.baseline, folder / BASELINE)
             _keep(options.past_reviews, folder / PAST_REVIEWS)
             return _reviewed(options, replace(setup, folder=str(folder)), storage, run_id)
@@ -71,18 +71,18 @@ def review_command(options: ReviewOptions) -> int:
 
 
 def _reviewed(options: ReviewOptions, setup: ReviewSetup, storage: RunStorage, run_id: str) -> int:
-    reviewing = Reviewing(setup, storage)
-    request = f"Review {reviewing.change.title}"
+    review_run = ReviewRun(setup, storage)
+    request = f"Review {review_run.change.title}"
     if options.plan_only:
-        return _show_plan(reviewing.supervisor(), request, reviewing.crew, options)
-    title = f"review of {reviewing.change.title}"
+        return _show_plan(review_run.supervisor(), request, review_run.reviewers, options)
+    title = f"review of {review_run.change.title}"
     session = LiveRun(watch_of(storage, run_id, title, options.showing))
-    return reviewing.to_status(
+    return review_run.execute(
         session,
         lambda supervisor, listener: supervisor.run(
             request,
             run_id=run_id,
-            batches=reviewing.crew.cuts,
+            batches=review_run.reviewers.batches,
             origin=setup.origin("review"),
             listener=listener,
         ),
@@ -93,7 +93,7 @@ def _reviewed(options: ReviewOptions, setup: ReviewSetup, storage: RunStorage, r
 
 @contextlib.contextmanager
 def _folder(options: ReviewOptions, storage: RunStorage, run_id: str) -> Generator[Path]:
-    """A new folder for what the review needs; it outlives the process where the run does."""
+    """A new folder for the review's files; it is kept after the process if the run is."""
     if options.plan_only or storage.lost is not None:
         with scratch_folder() as folder:
             yield folder
@@ -106,7 +106,7 @@ def _folder(options: ReviewOptions, storage: RunStorage, run_id: str) -> Generat
     try:
         yield folder
     except BaseException:
-        if not storage.journal.has(run_id):  # it never began: nothing can go on with it
+        if not storage.journal.has(run_id):  # it never started, so it can't be resumed
             storage.forget(run_id)
         raise
     if options.plan_only:
@@ -160,14 +160,14 @@ def _patch(name: str) -> Generator[IO[bytes]]:
 
 
 def _show_plan(
-    supervisor: Supervisor, request: str, crew: Reviewers, options: ReviewOptions
+    supervisor: Supervisor, request: str, reviewers: Reviewers, options: ReviewOptions
 ) -> int:
-    plan = asyncio.run(supervisor.plan(request, batches=crew.cuts))
+    plan = asyncio.run(supervisor.plan(request, batches=reviewers.batches))
     with written():
         if options.format == "json":
             sys.stdout.write(plan.model_dump_json(indent=2) + "\n")
         else:
             console = DataConsole()
-            show_plan(plan, console, models=crew.asked)
-            crew.tell_calls(plan, console)
+            show_plan(plan, console, models=reviewers.models)
+            reviewers.announce_calls(plan, console)
     return 0

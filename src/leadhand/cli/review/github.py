@@ -1,7 +1,7 @@
-"""A review as annotations on the lines of a pull request, by workflow commands of GitHub Actions.
+"""Prints a review as annotations of a pull request, by workflow commands of GitHub Actions.
 
-Whatever is printed next to the commands is made so that the runner can't take it for one: text from
-a repository that could give commands would set variables and mask secrets of the job.
+Other text is printed so that the runner can't take it for a command: commands in text from a
+repository could set variables and mask secrets of the job.
 """
 
 from collections import Counter
@@ -15,13 +15,13 @@ from leadhand.cli.views.terminal import safe, sentence
 from leadhand.contracts.finding import Finding, Severity
 from leadhand.tools.text import counted
 
-MAX_OF_A_LEVEL = 10
-"""Annotations of one level that GitHub takes from a step. All three levels together stay below the
-50 that it takes from a job."""
+MAX_PER_LEVEL = 10
+"""GitHub shows this many annotations of one level per step. All three levels together stay below
+its limit of 50 per job."""
 SUMMARY_BYTES = 1_000_000
-"""Just under the 1 MiB that GitHub takes as the summary of a step."""
-_TEXT = 3_000
-"""Characters of a message; GitHub takes 64 KiB for an annotation."""
+"""Just under GitHub's limit of 1 MiB for the summary of a step."""
+_MAX_MESSAGE_CHARS = 3_000
+"""GitHub's limit for an annotation is 64 KiB."""
 
 _LEVELS: dict[Severity, str] = {"critical": "error", "warning": "warning", "info": "notice"}
 
@@ -29,8 +29,8 @@ _LEVELS: dict[Severity, str] = {"critical": "error", "warning": "warning", "info
 def annotate(report: ReviewReport, summary: Path | None) -> str:
     """The lines for stdout; the whole review as Markdown is appended to `summary`.
 
-    Findings beyond what GitHub shows are in the summary only, those that matter least. Where there
-    is no summary or it can't be written, its text follows the annotations.
+    The least important findings beyond GitHub's limits are only in the summary. Without a summary,
+    or if it can't be written, its text follows the annotations.
     """
     annotated = within_limits(report.review.findings)
     lines = [annotation(finding) for finding in annotated]
@@ -42,18 +42,17 @@ def annotate(report: ReviewReport, summary: Path | None) -> str:
 
 def within_limits(findings: Sequence[Finding]) -> list[Finding]:
     """The findings that become annotations: the first ones of each level."""
-    taken: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     kept: list[Finding] = []
     for finding in findings:
-        level = _LEVELS[finding.severity]
-        taken[level] += 1
-        if taken[level] <= MAX_OF_A_LEVEL:
+        counts[finding.severity] += 1
+        if counts[finding.severity] <= MAX_PER_LEVEL:
             kept.append(finding)
     return kept
 
 
 def annotation(finding: Finding) -> str:
-    """The workflow command that puts `finding` on its lines."""
+    """The workflow command that annotates the lines of `finding`."""
     properties = {
         "file": safe(finding.path),
         "line": str(finding.line),
@@ -62,14 +61,14 @@ def annotation(finding: Finding) -> str:
     }
     given = ",".join(f"{name}={_property(value)}" for name, value in properties.items())
     words = [finding.message, finding.suggestion]
-    message = "\n".join(clip(sentence(text), _TEXT) for text in words if text)
+    message = "\n".join(clip(sentence(text), _MAX_MESSAGE_CHARS) for text in words if text)
     return f"::{_LEVELS[finding.severity]} {given}::{_data(message)}"
 
 
 def inert(text: str) -> Iterator[str]:
-    """The lines of `text`, none of which the runner can read as a command.
+    """The lines of `text`, changed so that the runner reads none as a command.
 
-    It looks for `::` at the start of a line, after white space, and for `##[` anywhere in it.
+    A command is `::` at the start of a line, after white space, or `##[` anywhere in it.
     """
     for line in text.rstrip("\n").split("\n"):
         yield f"| {line}".rstrip().replace("##[", "## [")

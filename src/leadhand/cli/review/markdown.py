@@ -1,7 +1,7 @@
-"""A review as one comment on a pull request, or as the summary of a job.
+"""Renders a review as Markdown, for a comment on a pull request or the summary of a job.
 
-Short enough for GitHub to take, whatever was found: what does not fit is counted. Everything from
-the repository goes through `markdown`; there are no links and no pictures at all.
+It stays within GitHub's limits: what does not fit is counted. Text from the repository is escaped;
+there are no links and no pictures.
 """
 
 from collections.abc import Iterable, Iterator
@@ -11,9 +11,9 @@ from leadhand.cli.review.report import (
     extent,
     facts,
     headline,
+    not_assessed_groups,
     place,
     timing,
-    unseen,
 )
 from leadhand.cli.review.text import quoted_lines
 from leadhand.cli.views.markdown_text import clip, code, fenced, prose
@@ -23,27 +23,27 @@ from leadhand.teams.review.languages import language
 from leadhand.tools.text import counted
 
 COMMENT_BYTES = 65_000
-"""Just under the 65,536 characters that GitHub takes for a comment; bytes are at least as many."""
+"""Just under GitHub's limit of 65,536 characters for a comment; bytes are at least as many."""
 MARKER = "<!-- leadhand review -->"
-"""The first line, by which a program finds the comment again in order to replace it."""
+"""The first line, by which a program finds the comment in order to replace it."""
 _TAIL_BYTES = 12_000
-"""Kept free for what follows the findings."""
+"""Reserved for what follows the findings."""
 _LAST_BYTES = 2_000
-"""Kept free for the frames of empty lists and for the timing."""
+"""Reserved for the frames of empty lists and for the timing."""
 _QUOTE_LINES = 8
 _QUOTE_WIDTH = 160
-_TEXT = 800
-"""Characters of a message, a suggestion or a reason."""
-_NAME = 200
-_PATHS = 3
+_TEXT_CHARS = 800
+"""Of a message, a suggestion or a reason."""
+_NAME_CHARS = 200
+_MAX_PATHS = 3
 
 _MARKS: dict[Severity, str] = {"critical": "🔴", "warning": "🟡", "info": "🔵"}
 
 
 def markdown(report: ReviewReport, *, max_bytes: int = COMMENT_BYTES, note: str = "") -> str:
-    """The review as Markdown of at most `max_bytes` bytes of UTF-8, ending in a line end.
+    """The review as Markdown of at most `max_bytes` bytes of UTF-8, with a final line end.
 
-    `note` is a sentence of the caller's own that stands below the headline.
+    `note` is a sentence to add below the headline.
     """
     page = _Page(max_bytes)
     page.add("\n\n".join(_head(report, note)))
@@ -54,20 +54,20 @@ def markdown(report: ReviewReport, *, max_bytes: int = COMMENT_BYTES, note: str 
         page.details(title, rows, total, share=behind)
     if report.review.hidden_by_baseline:
         number = counted(len(report.review.hidden_by_baseline), "finding")
-        page.add(f"Left out: {number} that the baseline had already.")
+        page.add(f"Left out: {number} of the baseline.")
     page.add(f"<sub>{prose(' · '.join(timing(report)))}</sub>")
     return page.text()
 
 
 class _Page:
-    """Blocks with an empty line between them, as many as there is room for."""
+    """Blocks separated by empty lines, as many as there is room for."""
 
     def __init__(self, max_bytes: int) -> None:
         self._blocks: list[str] = []
         self._left = max_bytes - _LAST_BYTES
 
     def add(self, block: str) -> None:
-        """Add a block that is known to be small."""
+        """Add a small block."""
         self._blocks.append(block)
         self._left -= _size(block) + 2
 
@@ -101,31 +101,34 @@ def _head(report: ReviewReport, note: str) -> Iterator[str]:
     yield MARKER
     yield f"### {prose(headline(report))}"
     parts = " · ".join(code(part) if ".." in part else prose(part) for part in extent(report))
-    yield f"**{prose(clip(report.subject.title, _NAME))}** · {parts}"
+    yield f"**{prose(clip(report.subject.title, _NAME_CHARS))}** · {parts}"
     if note:
         yield note
     gaps = report.answer.gaps
     if gaps:
-        shown = [f"> {code(clip(g.task_id, _NAME))}: {prose(clip(g.why, _TEXT))}" for g in gaps[:5]]
+        shown = [
+            f"> {code(clip(g.task_id, _NAME_CHARS))}: {prose(clip(g.why, _TEXT_CHARS))}"
+            for g in gaps[:5]
+        ]
         more = [f"> {counted(len(gaps) - 5, 'more gap')}"] if len(gaps) > 5 else []
         title = f"> **The review is {report.answer.status}: some of it was not done.**"
         yield "  \n".join([title, *shown, *more])
 
 
 def _finding(finding: Finding, quote: Quote | None) -> str:
-    known = [code(clip(finding.rule, _NAME)), *facts(finding)]
+    known = [code(clip(finding.rule, _NAME_CHARS)), *facts(finding)]
     if len(finding.lenses) > 1:
-        known.append(f"seen by {prose(clip(', '.join(finding.lenses), _NAME))}")
+        known.append(f"seen by {prose(clip(', '.join(finding.lenses), _NAME_CHARS))}")
     where = code(_tail(place(finding)))
     blocks = [
         f"{_MARKS[finding.severity]} **{finding.severity}** {where} · {' · '.join(known)}",
         _quoted(finding, quote),
-        prose(clip(finding.message, _TEXT)),
+        prose(clip(finding.message, _TEXT_CHARS)),
     ]
     if finding.suggestion:
-        blocks.append(f"→ {prose(clip(finding.suggestion, _TEXT))}")
+        blocks.append(f"→ {prose(clip(finding.suggestion, _TEXT_CHARS))}")
     if finding.why:
-        blocks.append(f"<sub>Scorer: {prose(clip(finding.why, _TEXT))}</sub>")
+        blocks.append(f"<sub>Scorer: {prose(clip(finding.why, _TEXT_CHARS))}</sub>")
     return "\n\n".join(["---", *filter(None, blocks)])
 
 
@@ -150,35 +153,35 @@ def _details(report: ReviewReport) -> Iterator[tuple[str, Iterator[str], int]]:
     if review.dropped:
         number = counted(len(review.dropped), "finding")
         dropped = (
-            f"{code(clip(row.rule, _NAME))} at {code(_tail(f'{row.path}:{row.line}'))}"
+            f"{code(clip(row.rule, _NAME_CHARS))} at {code(_tail(f'{row.path}:{row.line}'))}"
             for row in review.dropped
         )
         yield f"Dropped: {number} whose quote is not in the change", dropped, len(review.dropped)
     if review.not_assessed:
-        groups = unseen(review.not_assessed)
+        groups = not_assessed_groups(review.not_assessed)
         title = f"Not assessed: {counted(len(groups), 'reason')}"
-        rows = (_unseen(group.lenses, group.why, group.paths) for group in groups)
+        rows = (_not_assessed(group.lenses, group.why, group.paths) for group in groups)
         yield title, rows, len(groups)
 
 
 def _row(finding: Finding) -> str:
-    why = f" *Scorer: {prose(clip(finding.why, _NAME))}*" if finding.why else ""
+    why = f" *Scorer: {prose(clip(finding.why, _NAME_CHARS))}*" if finding.why else ""
     return (
-        f"{finding.severity} {code(_tail(place(finding)))} {code(clip(finding.rule, _NAME))} "
-        f"({finding.confidence}): {prose(clip(finding.message, _NAME))}{why}"
+        f"{finding.severity} {code(_tail(place(finding)))} {code(clip(finding.rule, _NAME_CHARS))} "
+        f"({finding.confidence}): {prose(clip(finding.message, _NAME_CHARS))}{why}"
     )
 
 
-def _unseen(lenses: Iterable[str], why: str, paths: tuple[str, ...]) -> str:
-    named = ", ".join(code(clip(path, _NAME)) for path in paths[:_PATHS])
-    more = f" and {len(paths) - _PATHS:,} more" if len(paths) > _PATHS else ""
-    who = prose(clip(", ".join(lenses), _NAME))
-    return f"{who}: {prose(clip(why, _TEXT))}" + (f" · {named}{more}" if paths else "")
+def _not_assessed(lenses: Iterable[str], why: str, paths: tuple[str, ...]) -> str:
+    named = ", ".join(code(clip(path, _NAME_CHARS)) for path in paths[:_MAX_PATHS])
+    more = f" and {len(paths) - _MAX_PATHS:,} more" if len(paths) > _MAX_PATHS else ""
+    who = prose(clip(", ".join(lenses), _NAME_CHARS))
+    return f"{who}: {prose(clip(why, _TEXT_CHARS))}" + (f" · {named}{more}" if paths else "")
 
 
 def _tail(path: str) -> str:
     """The end of a path that is too long: it says more than the beginning."""
-    return path if len(path) <= _NAME else "…" + path[-_NAME:]
+    return path if len(path) <= _NAME_CHARS else "…" + path[-_NAME_CHARS:]
 
 
 def _size(text: str) -> int:

@@ -1,7 +1,7 @@
-"""Who reviews: the analysers, and beside them a model where the user asked for one.
+"""The reviewers: the analysers, and a model beside them if the user asked for one.
 
-Nobody's code leaves the machine unasked: a key in the environment, or a model server on this
-machine, is not asking.
+Code leaves the machine only if the user names a model: a key in the environment, or a model server
+on this machine, is not enough.
 """
 
 import os
@@ -26,40 +26,40 @@ from leadhand.tools.text import counted
 
 @dataclass(frozen=True, slots=True)
 class Reviewers:
-    """The team for one change, and what its tasks are made for."""
+    """The team for one change, and the parts of the change for its tasks."""
 
     team: Team
     change: Change
     chunks: Chunks
-    """What models look at; nothing where there is none."""
+    """The parts for models; empty without a model."""
 
     @property
-    def cuts(self) -> Mapping[str, Sequence[Batch]]:
-        """The change cut for the template, for analysers and models."""
+    def batches(self) -> Mapping[str, Sequence[Batch]]:
+        """The batches of the change for the template, for analysers and models."""
         return {**cuts(self.change), **model_cut(self.chunks)}
 
     @property
-    def asked(self) -> dict[str, str]:
+    def models(self) -> dict[str, str]:
         """The model of each worker that has one."""
         if not self.team.tiers:
             return {}
         model = model_name(self.team.tiers["standard"][0])
         return {worker.name: model for worker in self.team.workers if worker.run is None}
 
-    def tell(self, console: Console) -> None:
-        """Say which model is about to see the change."""
-        for model in dict.fromkeys(self.asked.values()):
-            _say(f"findings are also looked for by {model}; the change is sent to it", console)
+    def announce(self, console: Console) -> None:
+        """Print which model the change is sent to."""
+        for model in dict.fromkeys(self.models.values()):
+            _print(f"{model} looks for findings too; the change is sent to it", console)
 
-    def tell_calls(self, plan: Plan, console: Console) -> None:
-        """Say which tasks of `plan` cost calls, and how many."""
-        tasks = [task for task in plan.tasks if task.worker in self.asked]
+    def announce_calls(self, plan: Plan, console: Console) -> None:
+        """Print how many model calls the tasks of `plan` make."""
+        tasks = [task for task in plan.tasks if task.worker in self.models]
         if not tasks:
             return
-        model = self.asked[tasks[0].worker]
+        model = self.models[tasks[0].worker]
         size = sum(len(piece.text) for task in tasks for piece in self.chunks.of(task.artifacts))
         most = LIMITS.max_steps or 1
-        _say(
+        _print(
             f"\n{counted(len(tasks), 'task')} of it ask {model}, with 1 to {most} calls each: "
             f"{size:,} characters of the change in all. Each finding then takes 1 or 2 calls more.",
             console,
@@ -67,7 +67,7 @@ class Reviewers:
 
 
 def reviewers(team: Team, change: Change, setup: ReviewSetup) -> Reviewers:
-    """`team`, with the model that `--model` or LEADHAND_MODEL names; raises `InputError`."""
+    """`team` with the model that `--model` or LEADHAND_MODEL names. Raises `InputError`."""
     if setup.model is None and (setup.no_model or not os.environ.get(VARIABLE)):
         return Reviewers(team, change, Chunks())
     choice = chosen(team, model=setup.model, no_model=setup.no_model)
@@ -78,6 +78,6 @@ def reviewers(team: Team, change: Change, setup: ReviewSetup) -> Reviewers:
     return Reviewers(with_models, change, parts)
 
 
-def _say(text: str, console: Console) -> None:
+def _print(text: str, console: Console) -> None:
     line = "\n".join(safe(part) for part in text.split("\n"))
     console.print(encodable(line, console.encoding), soft_wrap=True, highlight=False, markup=False)

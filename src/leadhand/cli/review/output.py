@@ -1,4 +1,4 @@
-"""Prints a review in the format that was asked for: data on stdout, nothing else."""
+"""Prints a review on stdout in the requested format."""
 
 import json
 import os
@@ -15,7 +15,7 @@ from leadhand.cli.views.consoles import DataConsole
 
 
 def show(report: ReviewReport, format: ReviewFormat) -> None:
-    """Print `report` on stdout; `github` also appends to the file that the runner names."""
+    """Print `report` on stdout; `github` also appends to GitHub's summary file."""
     match format:
         case "text":
             show_review(report, DataConsole())
@@ -31,13 +31,13 @@ def show(report: ReviewReport, format: ReviewFormat) -> None:
 
 
 def _json(document: object) -> str:
-    # Not pydantic's own: it refuses the lone surrogates that broken encodings leave in text, and
-    # sends control and bidirectional characters to the terminal as they are.
+    # pydantic's own JSON refuses lone surrogates, which broken encodings leave in text, and does
+    # not escape control and bidirectional characters.
     return json.dumps(document, indent=2) + "\n"
 
 
 def _write(text: str) -> None:
-    """Write UTF-8, whatever the locale is."""
+    """Write UTF-8 in any locale."""
     sys.stdout.flush()
     sys.stdout.buffer.write(text.encode("utf-8"))
     sys.stdout.buffer.flush()

@@ -1,7 +1,4 @@
-"""What every format of a review is made from, and the few words that they share.
-
-Data and wording only: no colours, no markup, no file is read.
-"""
+"""The data and the wording that all formats of a review share: no colours, no markup, no I/O."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -14,7 +11,7 @@ from leadhand.synthesis import SEVERITIES, Review
 from leadhand.teams.review.change import Change
 from leadhand.teams.review.lens import LensRule
 from leadhand.tools.text import counted, joined_names
-from leadhand.trace.formatting import format_speedup
+from leadhand.trace.formatting import format_duration, format_speedup
 
 _ID_DIGITS = 10
 
@@ -25,7 +22,7 @@ class Subject:
 
     title: str
     base: str | None
-    """Commit or tree id before; none where only a patch was handed in."""
+    """Commit or tree id before; `None` for a patch."""
     head: str | None
     files: int
     added: int
@@ -48,21 +45,21 @@ class Subject:
 
 @dataclass(frozen=True, slots=True)
 class ReviewReport:
-    """A review together with what a reader needs to judge it."""
+    """A review with the other data of its report."""
 
     review: Review
     answer: Answer
-    """Status, engine, gaps and metrics of the run; its `output` is not looked at."""
+    """Status, engine, gaps and metrics of the run; its `output` is not used."""
     subject: Subject
     threshold: int
     lenses: tuple[str, ...] = ()
     """The lenses that took part."""
     rules: tuple[LensRule, ...] = field(default=(), repr=False)
-    """What is known of the rules, for formats that describe them."""
+    """All rules, for formats that describe them."""
 
 
 def exit_status(review: Review, fail_on: FailOn) -> int:
-    """1 where a finding is at or above `fail_on`, else 0. Suppressed findings don't count."""
+    """1 if a finding is at or above `fail_on`, else 0. Suppressed findings don't count."""
     if fail_on == "never":
         return 0
     failing = SEVERITIES[: SEVERITIES.index(fail_on) + 1]
@@ -70,13 +67,13 @@ def exit_status(review: Review, fail_on: FailOn) -> int:
 
 
 def span(subject: Subject) -> str:
-    """`1f0c2ab77d..9e4d01c3aa`, or nothing where there are no ids."""
+    """`1f0c2ab77d..9e4d01c3aa`; empty without ids."""
     ends = [name[:_ID_DIGITS] for name in (subject.base, subject.head) if name]
     return "..".join(ends)
 
 
 def extent(report: ReviewReport) -> list[str]:
-    """What was looked at, in parts: the commits, how many files, lines and lenses."""
+    """How much was reviewed, in parts: the commits, and the numbers of files, lines and lenses."""
     subject = report.subject
     parts = [span(subject), counted(subject.files, "file")]
     parts.append(f"+{subject.added:,} −{subject.removed:,}")
@@ -86,18 +83,18 @@ def extent(report: ReviewReport) -> list[str]:
 
 
 def facts(finding: Finding) -> list[str]:
-    """How sure a finding is, who it is from, in parts; of an analyser's only how sure it is."""
-    sure = f"confidence {finding.confidence}"
-    return [sure, "found by a model"] if finding.source == "model" else [sure]
+    """The confidence of a finding, and whether a model found it."""
+    confidence = f"confidence {finding.confidence}"
+    return [confidence, "found by a model"] if finding.source == "model" else [confidence]
 
 
 def place(finding: Finding) -> str:
-    """`path:line`, the form that editors and terminals open; not yet made safe."""
+    """`path:line`, which editors and terminals can open; not escaped."""
     return f"{finding.path}:{finding.line}"
 
 
 def headline(report: ReviewReport) -> str:
-    """The outcome in one line: how many findings of which severity, or that there are none."""
+    """The outcome in one line: the number of findings of each severity, or that there are none."""
     findings = report.review.findings
     if findings:
         counts = Counter(finding.severity for finding in findings)
@@ -118,36 +115,25 @@ def headline(report: ReviewReport) -> str:
     if report.review.suppressed:
         return f"Clean: nothing at or above confidence {report.threshold}."
     if report.review.dropped:
-        return "Nothing to report; what was dropped is counted below."
+        return "Nothing to report; dropped findings are counted below."
     if report.review.hidden_by_baseline:
-        return "Clean: nothing that the baseline did not have already."
+        return "Clean: nothing that is not in the baseline."
     return "Clean: nothing to report."
 
 
 def timing(report: ReviewReport) -> list[str]:
     """How long it took, in parts: makespan, sequential time, critical path, speed-up, engine."""
     metrics = report.answer.metrics
+    sequential = format_duration(metrics.sequential_s)
     parts = [
-        f"makespan {seconds(metrics.makespan_s)}",
-        f"sequential {'at least ' if metrics.speedup_high else ''}{seconds(metrics.sequential_s)}",
-        f"critical path {seconds(metrics.critical_path_s)}",
+        f"makespan {format_duration(metrics.makespan_s)}",
+        f"sequential {'at least ' if metrics.speedup_high else ''}{sequential}",
+        f"critical path {format_duration(metrics.critical_path_s)}",
     ]
     if metrics.speedup:
         parts.append(f"speed-up {format_speedup(metrics, '×')}")
     parts.append(f"engine: {report.answer.engine}")
     return parts
-
-
-def seconds(duration_s: float) -> str:
-    """`0.04 s`, `1.9 s`, `75 s`, `4 min 10 s`."""
-    if duration_s < 1:
-        return f"{duration_s:.2f} s"
-    if duration_s < 10:
-        return f"{duration_s:.1f} s"
-    if duration_s < 120:
-        return f"{duration_s:.0f} s"
-    minutes, rest = divmod(round(duration_s), 60)
-    return f"{minutes} min {rest} s"
 
 
 def by_rule(findings: Iterable[Finding]) -> list[str]:
@@ -158,16 +144,16 @@ def by_rule(findings: Iterable[Finding]) -> list[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Unseen:
-    """Notes of what was not assessed for one reason."""
+class NotAssessedGroup:
+    """The lenses and files for which something was not assessed, for one reason."""
 
     why: str
     lenses: tuple[str, ...]
     paths: tuple[str, ...]
 
 
-def unseen(notes: Iterable[NotAssessed]) -> list[Unseen]:
-    """What was not assessed, by reason: the lenses and the files that it holds for."""
+def not_assessed_groups(notes: Iterable[NotAssessed]) -> list[NotAssessedGroup]:
+    """What was not assessed, grouped by reason."""
     lenses_of: dict[tuple[str, str | None], list[str]] = {}
     for note in notes:
         lenses_of.setdefault((note.why, note.path), []).append(note.lens)
@@ -176,4 +162,4 @@ def unseen(notes: Iterable[NotAssessed]) -> list[Unseen]:
         paths = groups.setdefault((why, tuple(dict.fromkeys(lenses))), [])
         if path is not None:
             paths.append(path)
-    return [Unseen(why, lenses, tuple(paths)) for (why, lenses), paths in groups.items()]
+    return [NotAssessedGroup(why, lenses, tuple(paths)) for (why, lenses), paths in groups.items()]

@@ -1,9 +1,9 @@
-"""Going on with a review: from what was kept of it to the report and the exit status."""
+"""Resumes a review from its folder to the report and the exit status."""
 
 from pathlib import Path
 
+from leadhand.cli.review.execution import CHANGE, ReviewRun
 from leadhand.cli.review.options import ReviewSetup
-from leadhand.cli.review.under_way import CHANGE, Reviewing
 from leadhand.cli.run.command import watch_of
 from leadhand.cli.run.execution import LiveRun
 from leadhand.cli.run.options import ResumeOptions
@@ -21,15 +21,15 @@ def resume_review(options: ResumeOptions, storage: RunStorage, stored: StoredRun
             f"review {run_id!r} is over, and its change was not kept: "
             f"`leadhand show {run_id}` shows it, and `leadhand review` begins another"
         )
-    reviewing = Reviewing(setup, storage)
-    title = f"review of {reviewing.change.title}"
+    review_run = ReviewRun(setup, storage)
+    title = f"review of {review_run.change.title}"
     session = LiveRun(watch_of(storage, run_id, title, showing, past=stored.events))
-    return reviewing.to_status(
+    return review_run.execute(
         session,
         lambda supervisor, listener: supervisor.resume(
             run_id,
             from_task=options.from_task,
-            batches=reviewing.crew.cuts,
+            batches=review_run.reviewers.batches,
             listener=listener,
             stored=stored,
         ),

@@ -1,6 +1,6 @@
-"""A review as SARIF 2.1.0 (OASIS), the format that code scanning services and editors take in.
+"""Renders a review as SARIF 2.1.0 (OASIS), for code scanning services and editors.
 
-Data only. Text is shown by programs that render links in it, so none is left in a form they know.
+These programs render links in messages, so text is changed to contain none.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,10 +25,10 @@ Json = dict[str, JsonValue]
 
 _LEVELS: dict[Severity, str] = {"critical": "error", "warning": "warning", "info": "note"}
 _NOTIFICATIONS = {
-    "not-assessed": "Something that a lens did not look at.",
+    "not-assessed": "Something that a lens did not assess.",
     "gap": "A part of the review that was not done.",
-    "dropped": "A finding that was dropped because the change does not have the words it quotes.",
-    "baseline": "Findings that an earlier report had already.",
+    "dropped": "A finding that was dropped because its quote is not in the change.",
+    "baseline": "Findings that an earlier report has.",
 }
 
 
@@ -75,7 +75,7 @@ def uri(path: str) -> str:
 
 
 def _descriptors(rules: Iterable[LensRule], findings: Iterable[Finding]) -> list[Json]:
-    """Every known rule, and those that only findings know, each once and in order of its id."""
+    """All rules, with those that only findings have, sorted by id."""
     found: dict[str, Json] = {}
     for finding in findings:
         found[_plain(finding.rule)] = {
@@ -124,7 +124,7 @@ def _result(finding: Finding, index: dict[str, int], quoted: Quote | None) -> Js
         "rank": finding.confidence,
         "message": {"text": _plain(finding.message) + advice},
         "locations": [_location(finding.path, finding.line, finding.end_line)],
-        # The first is the name that code scanning follows an alert by, the second our own.
+        # Code scanning tracks an alert by the first; the second is our own.
         "partialFingerprints": {
             "primaryLocationLineHash": _plain(finding.id),
             "leadhandFinding/v1": _plain(finding.id),
@@ -152,7 +152,7 @@ def _notifications(report: ReviewReport) -> Iterator[Json]:
         yield _notification("not-assessed", "note", f"{note.lens}: {note.why}", at)
     if review.hidden_by_baseline:
         number = counted(len(review.hidden_by_baseline), "finding")
-        yield _notification("baseline", "note", f"{number} left out: the baseline had them.")
+        yield _notification("baseline", "note", f"{number} left out: the baseline has them.")
 
 
 def _notification(name: str, level: str, text: str, locations: Sequence[Json] = ()) -> Json:
@@ -163,11 +163,11 @@ def _notification(name: str, level: str, text: str, locations: Sequence[Json] = 
 
 
 def _plain(text: str) -> str:
-    """One line in which nothing reads as a link of the form `[text](target)`."""
+    """One line without links of the form `[text](target)`."""
     return sentence(text).replace("](", "] (")
 
 
 def _verbatim(text: str) -> str:
-    """A quote with its line ends and tabs, and escapes for what should not be sent on raw."""
+    """A quote with its line ends and tabs; other control characters are escaped."""
     lines = text.replace("\r\n", "\n").split("\n")
     return "\n".join("\t".join(safe(part) for part in line.split("\t")) for line in lines)

@@ -1,7 +1,7 @@
-"""A review as a person reads it on a terminal: what was found, what was not looked at, how long.
+"""Prints a review for a terminal: the findings, what was not assessed, and how long it took.
 
-Quiet on purpose: order, indentation and white space carry the structure, colour only repeats it,
-so that it reads the same in a log. Nothing from the repository is taken as markup or sent raw.
+Order, indentation and white space carry the structure and colour only repeats it, so that it reads
+the same in a log. Text from the repository is escaped and never taken for markup.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,9 +19,9 @@ from leadhand.cli.review.report import (
     extent,
     facts,
     headline,
+    not_assessed_groups,
     place,
     timing,
-    unseen,
 )
 from leadhand.cli.views.terminal import encodable, safe, safe_block, sentence
 from leadhand.contracts.finding import Finding, Severity
@@ -32,10 +32,10 @@ MAX_WIDTH = 100
 """Wider terminals don't get longer lines: prose is hard to read beyond this."""
 _QUOTE_LINES = 8
 _QUOTE_WIDTH = 300
-_NAMES = 3
-"""Files, or gaps of one kind, that are named before the rest is counted."""
-_GROUPS = 8
-_RULE = 12
+_MAX_NAMES = 3
+"""How many files or places are named before the rest is counted."""
+_MAX_ROWS = 8
+_RULE_WIDTH = 12
 
 _MARKS: dict[Severity, tuple[str, str]] = {
     "critical": ("●", "bold red"),
@@ -49,18 +49,18 @@ _ASCII = str.maketrans({
 
 
 def show_review(report: ReviewReport, console: Console) -> None:
-    """Print the review to `console`; colours are the console's affair (`NO_COLOR`, no terminal)."""
+    """Print the review to `console`, which decides about colours (`NO_COLOR`, no terminal)."""
     page = _Page(console.encoding, report)
     options = console.options.update(
         width=min(console.width, MAX_WIDTH), highlight=False, markup=False
     )
-    # Laid out here and printed as it is: padding would leave blanks at the end of every line.
+    # Rendered here, because padding would leave blanks at the end of every line.
     lines = Segment.split_lines(console.render(Group(*page.parts()), options))
     console.print(Segments(_trimmed(lines)), end="", crop=False, soft_wrap=True)
 
 
 def _trimmed(lines: Iterable[list[Segment]]) -> Iterator[Segment]:
-    """The lines without the blanks at their ends."""
+    """The lines without trailing blanks."""
     for line in lines:
         while line and not line[-1].text.strip():
             line.pop()
@@ -71,7 +71,7 @@ def _trimmed(lines: Iterable[list[Segment]]) -> Iterator[Segment]:
 
 
 class _Page:
-    """Lays one report out; every piece of text goes through `text`, so that printing can't fail."""
+    """Lays out one report; all text passes through `text`, so that printing can't fail."""
 
     def __init__(self, encoding: str, report: ReviewReport) -> None:
         self._encoding = encoding
@@ -79,7 +79,7 @@ class _Page:
         self._report = report
 
     def text(self, content: str, style: str | Style = "") -> Text:
-        """Content that was made safe before, as the console's encoding can print it."""
+        """`content`, which is escaped already, in characters that the console can print."""
         if self._plain:
             content = encodable(content.translate(_ASCII), self._encoding)
         return Text(content, style)
@@ -94,7 +94,7 @@ class _Page:
             yield Text()
             yield from self._finding(finding, review.quotes.get(finding.id))
         yield Text()
-        yield self.text("─" * _RULE, "dim")
+        yield self.text("─" * _RULE_WIDTH, "dim")
         notes = Table.grid(padding=(0, 2))
         notes.add_column(style="dim", no_wrap=True)
         notes.add_column(overflow="fold")
@@ -116,7 +116,7 @@ class _Page:
             self.text(f"{mark} {finding.severity}", colour),
             "  ",
             self.text(safe(place(finding)), "bold"),
-            # Never broken: a path in two pieces can't be opened, copied or searched for.
+            # Not wrapped: a path in two pieces can't be opened, copied or searched for.
             no_wrap=True,
             overflow="ignore",
         )
@@ -139,7 +139,7 @@ class _Page:
             yield _indented(self.text(f"Scorer: {sentence(finding.why)}", "dim"))
 
     def _quote(self, finding: Finding, quote: Quote | None) -> Table:
-        """The quoted code with its line numbers; removed code has a minus, and old numbers."""
+        """The quoted code with its line numbers; removed code has a minus and old numbers."""
         code = Table.grid(padding=(0, 1))
         code.add_column(justify="right", style="dim", no_wrap=True)
         code.add_column(no_wrap=True)
@@ -161,7 +161,7 @@ class _Page:
         return code
 
     def _prose(self, content: str) -> Text:
-        """A paragraph in which what stands between backticks is set off as code."""
+        """A paragraph in which text between backticks is highlighted as code."""
         text = self.text(sentence(content))
         text.highlight_regex(r"`[^`]+`", "cyan")
         return text
@@ -173,56 +173,56 @@ class _Page:
             serious = [one for one in review.suppressed if one.severity == "critical"]
             named = [f"critical {safe(place(one))} {safe(one.rule)}" for one in serious]
             other = by_rule(one for one in review.suppressed if one.severity != "critical")
-            rules = self._some([*named, *(safe(rule) for rule in other)], _GROUPS)
+            rules = self._some([*named, *(safe(rule) for rule in other)], _MAX_ROWS)
             how = self.text("--threshold 0 shows them", "dim")
             scored = [
                 f"{safe(place(one))} {safe(one.rule)} {one.confidence}: {sentence(one.why)}"
                 for one in review.suppressed
                 if one.why
             ]
-            why = [self.text(line, "dim") for line in _capped(scored, _GROUPS)]
+            why = [self.text(line, "dim") for line in _capped(scored, _MAX_ROWS)]
             yield "suppressed", [self.text(below + rules), *why, how]
         if review.hidden_by_baseline:
             number = counted(len(review.hidden_by_baseline), "finding")
-            yield "baseline", [self.text(f"{number} that the baseline already had, not shown")]
+            yield "baseline", [self.text(f"{number} of the baseline, not shown")]
         if review.dropped:
             number = counted(len(review.dropped), "finding")
             where = [safe(f"{row.rule} at {row.path}:{row.line}") for row in review.dropped]
             quote = "whose quote is not in the change"
-            yield "dropped", [self.text(f"{number} {quote}: {self._some(where, _NAMES)}")]
+            yield "dropped", [self.text(f"{number} {quote}: {self._some(where, _MAX_NAMES)}")]
         if review.not_assessed:
-            yield "not assessed", list(self._unseen(review))
+            yield "not assessed", list(self._not_assessed(review))
         if report.answer.gaps:
             gaps = [f"{safe(gap.task_id)}: {sentence(gap.why)}" for gap in report.answer.gaps]
-            yield "gaps", [self.text(gap, "yellow") for gap in _capped(gaps, _GROUPS)]
+            yield "gaps", [self.text(gap, "yellow") for gap in _capped(gaps, _MAX_ROWS)]
         yield "took", [self.text(" · ".join(timing(report)))]
 
-    def _unseen(self, review: Review) -> Iterator[Text]:
-        groups = unseen(review.not_assessed)
-        for group in groups[:_GROUPS]:
+    def _not_assessed(self, review: Review) -> Iterator[Text]:
+        groups = not_assessed_groups(review.not_assessed)
+        for group in groups[:_MAX_ROWS]:
             lenses = joined_names([safe(lens) for lens in group.lenses], most=20)
             line = self.text(f"{lenses}: {sentence(group.why)}")
             if group.paths:
-                paths = self._some([safe(path) for path in group.paths], _NAMES)
+                paths = self._some([safe(path) for path in group.paths], _MAX_NAMES)
                 line.append_text(self.text(f" · {paths}", "dim"))
             yield line
-        if len(groups) > _GROUPS:
-            more = counted(len(groups) - _GROUPS, "more reason")
+        if len(groups) > _MAX_ROWS:
+            more = counted(len(groups) - _MAX_ROWS, "more reason")
             yield self.text(f"… {more}; --format json lists all", "dim")
 
     @staticmethod
     def _some(words: Sequence[str], limit: int) -> str:
-        """The first words, and how many more there are."""
+        """The first `limit` words, and how many more there are."""
         if len(words) <= limit:
             return ", ".join(words)
         return f"{', '.join(words[:limit])} and {len(words) - limit:,} more"
 
 
 def quoted_lines(evidence: str) -> list[str]:
-    """The lines of a quote, safe to show, without blank ones and without their shared indentation.
+    """The lines of a quote, escaped, without blank lines and without shared indentation.
 
-    A quote may begin in the middle of a line; what follows is then moved left by the indentation
-    of its closing bracket.
+    If a quote begins in the middle of a line, the other lines are moved left by the least of their
+    own indentation, as long as the last one is a closing bracket.
     """
     lines = [line.rstrip() for line in safe_block(evidence).split("\n") if line.strip()]
     indents = [len(line) - len(line.lstrip()) for line in lines]

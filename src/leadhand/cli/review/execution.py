@@ -1,7 +1,7 @@
-"""A review under way: what is kept of it in a folder, and from there to the report.
+"""Executes a review from its folder to the report.
 
-The folder holds the snapshot of the change and whatever else was handed in, so that a review can be
-gone on with after its process is gone, and nothing of the repository has to be there for that.
+The folder contains the snapshot of the change and the other input files, so that a review can be
+resumed by another process, even without the repository.
 """
 
 import shutil
@@ -38,11 +38,11 @@ BASELINE = "baseline.json"
 PAST_REVIEWS = "past_reviews.json"
 
 
-class Reviewing:
+class ReviewRun:
     """One review of the change in a folder."""
 
     def __init__(self, setup: ReviewSetup, storage: RunStorage) -> None:
-        """Raises `InputError` and `ToolError` where the folder is not as it was left."""
+        """Raises `InputError` and `ToolError` if the folder was changed."""
         self._setup = setup
         self._storage = storage
         self._folder = Path(setup.folder)
@@ -51,16 +51,16 @@ class Reviewing:
         team = review_team(
             self.change, past_reviews=past_reviews if past_reviews.exists() else None
         )
-        self.crew = reviewers(team, self.change, setup)
+        self.reviewers = reviewers(team, self.change, setup)
 
     def supervisor(self) -> Supervisor:
-        """Whoever has it done. Raises `InputError`."""
-        setup, crew = self._setup, self.crew
+        """The supervisor of the run. Raises `InputError`."""
+        setup, reviewers = self._setup, self.reviewers
         file = self._folder / BASELINE
         baseline = load_baseline(file) if file.exists() else frozenset[str]()
         return Supervisor(
-            crew.team,
-            deadline_s=setup.left_s(crew.team),
+            reviewers.team,
+            deadline_s=setup.left_s(reviewers.team),
             budget=setup.budget,
             concurrency=setup.concurrency,
             journal=self._storage.journal,
@@ -69,14 +69,14 @@ class Reviewing:
                 self.change,
                 threshold=setup.threshold,
                 baseline=baseline,
-                chunks=crew.chunks,
+                chunks=reviewers.chunks,
                 caller=caller,
-                tiers=crew.team.tiers,
+                tiers=reviewers.team.tiers,
                 fence=fence,
             ),
         )
 
-    def to_status(
+    def execute(
         self,
         session: LiveRun,
         work: Callable[[Supervisor, Listener], Coroutine[object, object, Answer]],
@@ -85,14 +85,13 @@ class Reviewing:
         quiet: bool,
         state: RunState | None = None,
     ) -> int:
-        """Have `work` done, print the report, and give the exit status.
+        """Do `work`, print the report, and return the exit status.
 
-        What is in the folder is deleted with a complete answer: any other can be gone on with, or
-        its tasks be done again.
+        The folder is deleted if the answer is complete: any other review can be resumed.
         """
         supervisor = self.supervisor()
         if not quiet:
-            self.crew.tell(error_console())
+            self.reviewers.announce(error_console())
             self._setup.tell_left(error_console())
         answer = session.follow(supervisor, lambda listener: work(supervisor, listener))
         if self.change.cut is not None and answer.status == "partial":
@@ -114,10 +113,10 @@ class Reviewing:
         return _status(answer, review, self._setup.fail_on)
 
 
-def report_unread(
+def report_unreadable(
     setup: ReviewSetup, run_id: str, asked: str | None, error: ToolError, *, format: ReviewFormat
 ) -> int:
-    """Print the report of a review whose change could not be read, and give the exit status."""
+    """Print the report of a review whose change could not be read, and return the exit status."""
     title = asked or "the change"
     late = isinstance(error, OutOfTime) or (isinstance(error, GitTimeout) and error.time_up)
     gaps = (Gap(task_id="change", why=str(error), what="Read the change that is to be reviewed"),)
