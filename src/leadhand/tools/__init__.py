@@ -1,1 +1,1 @@
-"""Typed, bounded tools that read and never write what belongs to a user."""
+"""Typed tools with limits, which read the user's data and never write it."""

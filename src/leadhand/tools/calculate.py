@@ -1,8 +1,9 @@
 """A calculator for models: exact arithmetic on numbers, and nothing else that Python can do.
 
-Text is parsed to a syntax tree and only an allow-list of it is walked; nothing is compiled or run.
-Every size is bounded before the work is done, so that no expression costs more than milliseconds.
-Whole numbers and fractions are exact; what is too long for that, or irrational, has 50 digits.
+Expressions are parsed into a syntax tree of which only allowed nodes are evaluated; nothing is
+compiled or run. Every size is limited before the work is done, so that no expression takes more
+than milliseconds. Whole numbers and fractions are exact; longer and irrational numbers have 50
+digits.
 """
 
 import ast
@@ -24,11 +25,11 @@ from typing import Final
 from leadhand.tools.errors import ToolCallError
 
 MAX_CHARS: Final = 1_000
-"""How long an expression may be."""
+"""The maximum length of an expression."""
 MAX_DEPTH: Final = 250
-"""How deep its parts may stand in each other; a sum of n terms is n deep."""
+"""The maximum nesting of an expression; a sum of n terms is n deep."""
 MAX_DIGITS: Final = 1_000
-"""How many digits a whole number may have, and how far from 1 any number may be."""
+"""The maximum digits of a whole number, and the maximum exponent of any number."""
 
 _MAX_BITS: Final = int(MAX_DIGITS * math.log2(10))
 _EXACT_DIGITS: Final = 30
@@ -81,7 +82,7 @@ _TOO_LARGE: Final = f"a result is out of range: numbers stay within 10 to the po
 
 
 class _Evaluation:
-    """Walks one syntax tree; the text is kept because decimals are read from it exactly."""
+    """Evaluates a syntax tree; decimals are read exactly from the text."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -144,7 +145,7 @@ def _number(value: _Value) -> Fraction:
 
 
 def _settled(number: Fraction) -> Fraction:
-    """`number`, rounded to 50 digits where it has become too long to be kept exactly."""
+    """`number`, rounded to 50 digits if it is too long to be kept exactly."""
     bits = max(number.numerator.bit_length(), number.denominator.bit_length())
     if bits <= _MAX_BITS:
         return number
@@ -158,7 +159,7 @@ def _real(number: Fraction) -> Decimal:
 
 
 def _rational(number: Decimal) -> Fraction:
-    # The context keeps the exponent small, else this alone could fill the memory.
+    # The context limits the exponent; a large one would fill the memory here.
     return Fraction(number)
 
 
@@ -189,7 +190,7 @@ def _log(number: Fraction, base: Fraction | None = None) -> Fraction:
 
 
 def _round(number: Fraction, places: Fraction = Fraction(0)) -> Fraction:
-    """To the nearest; halves go away from zero, as people round."""
+    """Round to the nearest, with halves away from zero."""
     if places.denominator != 1 or abs(places) > _MAX_PLACES:
         raise ToolCallError(f"round takes a whole number of places, at most {_MAX_PLACES}")
     scale = Fraction(10) ** places.numerator

@@ -1,6 +1,6 @@
-"""Child processes: what an exit status says, and how a child ends with its parent.
+"""Child processes: describe an exit status, and end a child with its parent.
 
-A child imports this, so it imports little.
+Children import this, so it imports little.
 """
 
 import fcntl
@@ -14,7 +14,7 @@ from typing import NoReturn
 
 
 def exit_description(status: int) -> str:
-    """The end of a process that gave no answer, for the name of the process to stand before it."""
+    """How a process that gave no answer ended; the name of the process goes before it."""
     if status >= 0:
         return f"ended with status {status} before it answered"
     try:
@@ -26,14 +26,14 @@ def exit_description(status: int) -> str:
 
 
 def end_process_group() -> NoReturn:
-    """End this process and all it started."""
+    """End this process and its children."""
     if os.getpgrp() == os.getpid():
         os.killpg(0, signal.SIGKILL)
     os._exit(0)
 
 
 def end_with_parent(descriptor: int) -> None:
-    """Wait until the other end of a socket is closed, then end, whatever the main thread does."""
+    """Wait until the other end of a socket closes, then end, whatever the main thread does."""
     _closed(descriptor, None)
     end_process_group()
 
@@ -46,12 +46,11 @@ def _closed(descriptor: int, timeout_ms: int | None) -> bool:
 
 @contextmanager
 def ending_with_parent(descriptor: int) -> Generator[None]:
-    """Within, the system itself ends this process when the parent is gone.
+    """Within the block, the kernel ends this process when its parent has ended.
 
-    The thread of `end_with_parent` can't while the main thread holds the interpreter's lock, as a
-    regular expression does. Linux then sends SIGIO for the closed socket, and its default action is
-    to terminate.
-    Nothing else happens on the socket during a call.
+    The thread of `end_with_parent` cannot run while the main thread holds the interpreter's lock,
+    for example in a regular expression. Linux sends SIGIO when the socket closes, which terminates
+    the process by default. The socket must not be used otherwise within the block.
     """
     if sys.platform != "linux" or os.getpgrp() != os.getpid():
         yield
@@ -61,7 +60,7 @@ def ending_with_parent(descriptor: int) -> Generator[None]:
     fcntl.fcntl(descriptor, fcntl.F_SETOWN, -os.getpid())
     flags = fcntl.fcntl(descriptor, fcntl.F_GETFL)
     fcntl.fcntl(descriptor, fcntl.F_SETFL, flags | os.O_ASYNC)
-    if _closed(descriptor, 0):  # before there was a signal for it
+    if _closed(descriptor, 0):  # it closed before the signal was set up
         end_process_group()
     try:
         yield

@@ -1,10 +1,7 @@
-"""The one exception by which a tool answers a call that it can't serve as it was made.
-
-Whoever called, most often a model, reads the text and calls again; nothing here knows any tool.
-"""
+"""The exception of tools, for the caller to correct the call."""
 
 from leadhand.errors import LeadhandError
 
 
 class ToolCallError(LeadhandError):
-    """What a caller of a tool got wrong, in words that tell it how to call it right."""
+    """A call that a tool can't answer; the message tells the model or person how to correct it."""

@@ -1,11 +1,10 @@
-"""The ready-made tools of a run, made when a worker asks for one by name.
+"""Makes the ready-made tools of a run by name.
 
-Each kind opens what it needs on first use: a run whose workers never query anything never loads a
-database.
+Each kind of tool loads its libraries on first use, so a run without queries loads no database.
 """
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from leadhand.errors import InputError
 from leadhand.tools.ready_made import READY_MADE_TOOLS
@@ -18,33 +17,24 @@ if TYPE_CHECKING:
 
 
 class ToolFactory:
-    """Ready-made tools over what was handed in with one request."""
+    """Ready-made tools that share the inputs of one request."""
 
     def __init__(self, inputs: "Inputs | None", environ: Mapping[str, str]) -> None:
-        """`environ` says what of the web may be used; see `WebSettings`."""
+        """`environ` switches web tools on; see `WebSettings`."""
         self._inputs = inputs
         self._environ = environ
         self._files: FileTools | None = None
         self._sql: SqlTools | None = None
         self._web: WebTools | None = None
-        self._told: set[tuple[str, str]] = set()
+        self._reported: set[tuple[str, str]] = set()
 
     def make(self, name: str) -> Callable[..., object] | None:
-        """The tool of that name; none for one that is switched off.
-
-        Raises `InputError` that says which there are.
-        """
+        """The tool of that name; None if it is switched off. Raises `InputError` if unknown."""
         match name:
-            case "list_files":
-                return self._file_tools().list_files
-            case "search_files":
-                return self._file_tools().search_files
-            case "read_file":
-                return self._file_tools().read_file
-            case "list_tables":
-                return self._sql_tools().list_tables
-            case "query":
-                return self._sql_tools().query
+            case "list_files" | "search_files" | "read_file":
+                return cast("Callable[..., object]", getattr(self._file_tools(), name))
+            case "list_tables" | "query":
+                return cast("Callable[..., object]", getattr(self._sql_tools(), name))
             case "search_web":
                 web = self._web_tools()
                 return web.search_web if web is not None and web.can_search else None
@@ -56,20 +46,21 @@ class ToolFactory:
 
                 return calculate
             case _:
-                raise InputError(f"there is no ready-made tool {name!r}: there are {_known()}")
+                known = ", ".join(READY_MADE_TOOLS)
+                raise InputError(f"there is no ready-made tool {name!r}: there are {known}")
 
     def unread(self) -> tuple[str, ...]:
-        """What tools could not read of what was handed in, a line a reason; each file once."""
+        """The inputs that tools could not read, one line for each reason, each file only once."""
         found = [
             *(self._files.unread() if self._files is not None else ()),
             *(self._sql.unread() if self._sql is not None else ()),
         ]
-        new = [one for one in dict.fromkeys(found) if one not in self._told]
-        self._told.update(new)
+        new = [one for one in dict.fromkeys(found) if one not in self._reported]
+        self._reported.update(new)
         return tuple(f"{names}: {why}" for names, why in grouped_by_reason(new))
 
     def close(self) -> None:
-        """Let go of databases and temporary files."""
+        """Delete databases and temporary files."""
         if self._sql is not None:
             self._sql.close()
 
@@ -77,14 +68,14 @@ class ToolFactory:
         if self._files is None:
             from leadhand.tools.files import FileTools
 
-            self._files = FileTools(self._given())
+            self._files = FileTools(self._all_inputs())
         return self._files
 
     def _sql_tools(self) -> "SqlTools":
         if self._sql is None:
             from leadhand.tools.sql import SqlTools
 
-            self._sql = SqlTools(self._given())
+            self._sql = SqlTools(self._all_inputs())
         return self._sql
 
     def _web_tools(self) -> "WebTools | None":
@@ -95,13 +86,9 @@ class ToolFactory:
             self._web = None if settings is None else WebTools(settings)
         return self._web
 
-    def _given(self) -> "Inputs":
+    def _all_inputs(self) -> "Inputs":
         if self._inputs is None:
             from leadhand.tools.files import Inputs
 
             self._inputs = Inputs.of([])
         return self._inputs
-
-
-def _known() -> str:
-    return ", ".join(READY_MADE_TOOLS)

@@ -1,4 +1,4 @@
-"""The tools that come with leadhand, by name. Light: each is loaded when it is made."""
+"""The tools that come with leadhand, by name. None of them is loaded here."""
 
 from collections.abc import Mapping
 
@@ -12,4 +12,4 @@ READY_MADE_TOOLS: Mapping[str, str] = {
     "search_web": "Searches the web, where that is configured.",
     "read_page": "Reads a web page, where that is configured.",
 }
-"""What a tool is called, and in one line what it does."""
+"""The name of each tool, and what it does in one line."""

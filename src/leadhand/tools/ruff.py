@@ -1,8 +1,7 @@
-"""Runs ruff over many files at once, and nothing but the caller decides what it looks for.
+"""Runs ruff over many files at once, with exactly the rules that the caller selects.
 
-The reviewed code has no say: its configuration, ignore files and `noqa` marks are not read, nothing
-is fixed, and a file made to crash ruff costs only itself. No judgement is made here of what a
-diagnostic is worth.
+The reviewed code cannot change that: its configuration, ignore files and `noqa` comments are not
+read. Nothing is fixed, and a file that crashes ruff affects no other file.
 """
 
 import json
@@ -24,13 +23,13 @@ from leadhand.errors import ToolError
 from leadhand.tools.scratch import scratch_folder
 
 UNREADABLE: Final = "unreadable"
-"""The code of the one diagnostic that stands for a file which makes ruff crash."""
+"""The code of the diagnostic for a file that crashes ruff."""
 
 MAX_PER_CODE: Final = 200
-"""Diagnostics kept of one code in one file: more is generated code, or an attempt to flood."""
+"""Diagnostics kept for one code in one file: more means generated code or an attempt to flood."""
 
 _CHUNK_BYTES: Final = 96_000
-"""Bytes of file names on one command line, well within what any system takes."""
+"""Bytes of file names on one command line, well within the limit of any system."""
 
 _NO_SETTINGS: Final[Mapping[str, str]] = {}
 
@@ -45,15 +44,15 @@ _MARK = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One thing that ruff says of one file. Lines and columns count from 1."""
+    """One diagnostic of ruff. Lines and columns count from 1."""
 
     file: Path
-    """As it was handed in."""
+    """The path as the caller passed it."""
     line: int
     end_line: int
     column: int
     code: str
-    """`F821`, ..., `invalid-syntax` (said whatever is selected), or `UNREADABLE`."""
+    """`F821`, ..., `invalid-syntax` (which is always reported), or `UNREADABLE`."""
     message: str
 
 
@@ -78,15 +77,15 @@ def check(
     target: str = "py313",
     timeout_s: float = 120.0,
 ) -> list[Diagnostic]:
-    """What ruff's rules `select` say of `files`, in their order, then by place.
+    """The diagnostics of the rules `select` for `files`, by file in the given order, then by place.
 
     `settings` are dotted keys of ruff's configuration with TOML values, for example
-    `{"lint.mccabe.max-complexity": "10"}`. Raises `ToolError` where ruff is missing, refuses its
-    arguments, or is not done after `timeout_s` in all.
+    `{"lint.mccabe.max-complexity": "10"}`. Raises `ToolError` if ruff is missing, refuses its
+    arguments, or takes more than `timeout_s` in all.
     """
     if not files or not select:
         return []
-    # Not `resolve`: ruff reports a link under the name that it was given.
+    # Not `resolve`: ruff reports a link under the name of the link.
     given = {os.path.abspath(file): file for file in files}
     command = [
         _binary(), "check", "--isolated", "--no-cache", "--ignore-noqa", "--no-fix", "--no-preview",
@@ -105,13 +104,13 @@ def check(
 
 
 def suppression(line: str) -> str | None:
-    """The comment in `line` that asks checkers to look away (`# noqa: F821`), or none."""
+    """The suppression comment in `line`, for example `# noqa: F821`, or None."""
     mark = _MARK.search(line) if "#" in line else None
     return mark.group().rstrip(" ,") if mark else None
 
 
 def _binary() -> str:
-    """The ruff of this environment: beside the interpreter, among its scripts, else on the path."""
+    """The ruff of this environment: beside the interpreter, in its scripts, or on the path."""
     name = "ruff.exe" if os.name == "nt" else "ruff"
     scheme = sysconfig.get_preferred_scheme("user")
     scripts = (sysconfig.get_path("scripts"), sysconfig.get_path("scripts", scheme))
@@ -146,7 +145,7 @@ def _run(
     neutral: Path,
     deadline: float,
 ) -> list[Diagnostic]:
-    """What ruff says of `names`; where it crashes, halves are tried until the culprit is alone."""
+    """The diagnostics for `names`. A batch that crashes ruff is halved until the file is found."""
     waiting = [names]
     found: list[Diagnostic] = []
     while waiting:

@@ -1,6 +1,6 @@
-"""Scratch: temporary folders that are deleted when they are closed, or when the process is ended.
+"""Temporary folders that are deleted after use, or when the process ends.
 
-A second signal ends the process at once, and no clean-up of anybody's runs then.
+A second signal ends the process without running clean-up code, so these folders are also recorded.
 """
 
 import shutil
@@ -14,7 +14,7 @@ _folders: set[Path] = set()
 
 @contextmanager
 def scratch_folder(prefix: str = "leadhand-") -> Generator[Path]:
-    """A new folder, for as long as the block lasts."""
+    """A new folder that is deleted after the block."""
     folder = new_scratch_folder(prefix)
     try:
         yield folder
@@ -23,19 +23,19 @@ def scratch_folder(prefix: str = "leadhand-") -> Generator[Path]:
 
 
 def new_scratch_folder(prefix: str = "leadhand-") -> Path:
-    """A new folder, until `remove_scratch_folder`."""
+    """A new folder that exists until `remove_scratch_folder`."""
     folder = Path(tempfile.mkdtemp(prefix=prefix))
     _folders.add(folder)
     return folder
 
 
 def remove_scratch_folder(folder: Path) -> None:
-    """Delete it with all that is in there."""
+    """Delete a folder with its contents."""
     shutil.rmtree(folder, ignore_errors=True)
     _folders.discard(folder)
 
 
 def remove_scratch_folders() -> None:
-    """Delete what there is: the process ends now."""
+    """Delete all folders, because the process is about to end."""
     for folder in tuple(_folders):
         remove_scratch_folder(folder)

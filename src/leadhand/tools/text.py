@@ -1,4 +1,4 @@
-"""Bytes from a repository as text whose line numbers are git's.
+"""Converts bytes from a repository to text with git's line numbers, and formats short texts.
 
 Pure functions: no files, no processes.
 """
@@ -19,22 +19,22 @@ class ChangedText:
 
     path: str
     old_path: str | None
-    """The path before, where it differs."""
+    """The path before, if it differs."""
     status: Literal["added", "modified", "deleted", "renamed"]
     base: str | None
-    """The old text, as far as it is known; none for an added file."""
+    """The old text; None for an added file."""
     head: str | None
-    """The new text, as far as it is known; none for a deleted file."""
+    """The new text; None for a deleted file."""
     hunks: tuple[HunkNumbers, ...]
     complete: bool
-    """Whether the texts are whole; if not, the lines that a patch does not show are blank."""
+    """Whether the texts are complete; if not, lines that the patch does not show are blank."""
 
 
 def plain_text(data: bytes) -> str:
-    """The text of a file: UTF-8, no byte order mark, `\\n` line ends, as many lines as git counts.
+    """The text of a file, without byte order mark, with `\\n` line ends and git's line numbers.
 
-    What is not UTF-8 becomes U+FFFD. A carriage return alone would start a new line for Python's
-    parser and not for git, so it becomes a space; a NUL, which no parser takes, becomes U+FFFD.
+    Bytes that are not UTF-8 become U+FFFD. A single carriage return becomes a space, because it
+    ends a line for Python's parser and not for git. A NUL, which parsers refuse, becomes U+FFFD.
     """
     text = data.decode("utf-8", errors="replace").removeprefix("\ufeff")
     if "\r" in text:
@@ -43,17 +43,17 @@ def plain_text(data: bytes) -> str:
 
 
 def is_binary(data: bytes) -> bool:
-    """Whether git would call `data` binary: it has a NUL in its first 8,000 bytes."""
+    """Whether `data` is binary as git defines it: with a NUL in the first 8,000 bytes."""
     return b"\0" in data[:_BINARY_PROBE_BYTES]
 
 
 def path_text(name: bytes) -> str:
-    """A path as git stores it, as text: bytes that are not UTF-8 are shown as `\\xNN`."""
+    """A path of git's as text; bytes that are not UTF-8 become `\\xNN`."""
     return name.decode("utf-8", errors="backslashreplace")
 
 
 def is_safe_path(path: str) -> bool:
-    """Whether `path` is one that git would check out: relative, within its tree, not in `.git`."""
+    """Whether git would check out `path`: it is relative, within its tree and not in `.git`."""
     parts = path.split("/")
     return "\0" not in path and not any(
         part in ("", ".", "..") or part.lower() in (".git", "git~1") for part in parts
@@ -61,7 +61,7 @@ def is_safe_path(path: str) -> bool:
 
 
 def size_text(count: int) -> str:
-    """A number of bytes as people read it: `64 MiB`, `2 KiB`."""
+    """A number of bytes, for example `64 MiB` or `2 KiB`."""
     return f"{count / (1 << 20):g} MiB" if count >= 1 << 20 else f"{count / (1 << 10):g} KiB"
 
 
@@ -72,14 +72,14 @@ def counted(count: int, noun: str, plural: str | None = None) -> str:
 
 
 def joined_names(items: tuple[str, ...] | list[str], most: int = 5) -> str:
-    """`a, b and c`; of more than `most` how many there are besides."""
+    """`a, b and c`; only the first `most`, followed by the number of the others."""
     if len(items) > most:
         return f"{', '.join(items[:most])} and {len(items) - most:,} more"
     return " and ".join(filter(None, (", ".join(items[:-1]), *items[-1:])))
 
 
 def grouped_by_reason(reasons: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Of names, each with its reason: each reason once, with its names before it in one text."""
+    """(names in one text, reason) for each reason in `reasons`, which are (name, reason)."""
     names: dict[str, list[str]] = {}
     for name, why in dict.fromkeys(reasons):
         names.setdefault(why, []).append(name)

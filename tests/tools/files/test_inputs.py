@@ -135,13 +135,13 @@ class TestHostileFolders:
 
     def test_what_is_beyond_a_bound_is_skipped_and_reported(self, folder: Path) -> None:
         write(folder / "deep/er/c.txt")
-        few = Inputs.of([folder], bounds=ListingLimits(max_files=1))
+        few = Inputs.of([folder], limits=ListingLimits(max_files=1))
         assert (names(few), list(skipped(few))) == (["a.md"], ["deep/b.csv", "deep/er/c.txt"])
-        flat = Inputs.of([folder], bounds=ListingLimits(max_depth=1))
+        flat = Inputs.of([folder], limits=ListingLimits(max_depth=1))
         assert skipped(flat) == {"deep/er": "more than 1 folders deep"}
-        light = Inputs.of([folder], bounds=ListingLimits(max_bytes=8))
+        light = Inputs.of([folder], limits=ListingLimits(max_bytes=8))
         assert names(light) == ["a.md"]
-        narrow = Inputs.of([folder], bounds=ListingLimits(max_entries=2))
+        narrow = Inputs.of([folder], limits=ListingLimits(max_entries=2))
         assert list(skipped(narrow)) == ["deep"]
 
     @pytest.mark.parametrize("device", ["/dev/null", "/dev/zero"])

@@ -1,8 +1,8 @@
-"""The files handed in with `--input`: listed, read, searched and cited, and nothing beyond them.
+"""Lists, reads, searches and cites the files given with `--input`, and no others.
 
-Held here are rows F17, F18 and F23 of the faults: see `opening` for which byte may be read,
-`parsing` for how a hostile document is kept from doing harm, `legible` for what its text may hold.
-Names resolve on first use: a run without files needs no database and no parser.
+Faults F17, F18 and F23: `opening` decides which bytes may be read, `parsing` isolates hostile
+documents, `legible` cleans their text. Names are imported on first use, so that a run without files
+loads no database and no parser.
 """
 
 from typing import TYPE_CHECKING

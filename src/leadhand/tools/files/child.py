@@ -1,9 +1,8 @@
-"""The process in which documents are parsed: `python -m leadhand.tools.files.child SOCKET LIMITS`.
+"""The process that parses documents: `python -m leadhand.tools.files.child SOCKET LIMITS`.
 
-Through the socket come, for one file after another, its kind and two open descriptors, never a
-path: to read from, and to print lines of JSON to, one with `page` for each page and one with
-`done`. It limits itself before it reads a byte, and a file that goes beyond the limits ends the
-process. It ends with its parent too, whatever it is busy with.
+For each file the socket delivers its kind and two open descriptors, never a path: one to read, and
+one to write JSON lines to: a `page` for each page, then `done`. The process sets its own resource
+limits before it reads anything, and a file that exceeds them ends it. It also ends with its parent.
 """
 
 import json
@@ -21,13 +20,13 @@ from leadhand.tools.child_process import end_process_group, end_with_parent, end
 from leadhand.tools.files.document_errors import TruncatedDocument, UnreadableDocument
 
 MAX_CHARS: Final = 8 << 20
-"""Text kept of one file."""
+"""Characters kept of one file."""
 READY: Final = b"+"
-"""What it says once: it is there."""
+"""Sent once, when the process has started."""
 DONE: Final = b"."
-"""What it says after each file."""
+"""Sent after each file."""
 NO_MEMORY: Final = 77
-"""Its exit status where a file takes too much memory."""
+"""The exit status after a file that takes too much memory."""
 
 
 def main(arguments: list[str]) -> None:
@@ -39,14 +38,14 @@ def main(arguments: list[str]) -> None:
     _limit(resource.RLIMIT_CORE, 0)
     os.set_inheritable(descriptor, False)
     channel = socket.socket(fileno=descriptor)
-    if sys.platform != "linux":  # There `ending_with_parent` does it, and a thread takes memory.
+    if sys.platform != "linux":  # There `ending_with_parent` does it without a thread.
         threading.Thread(target=end_with_parent, args=(descriptor,), daemon=True).start()
     channel.sendall(READY)
     while True:
         kind, numbers, _, _ = socket.recv_fds(channel, 16, 2)
         if not kind:
             end_process_group()
-        # Its signal ends a process that does not handle it, even inside a regular expression.
+        # Its signal ends the process even inside a regular expression.
         signal.setitimer(signal.ITIMER_PROF, cpu_s)
         with (
             os.fdopen(numbers[0], "rb") as stream,
@@ -61,7 +60,7 @@ def main(arguments: list[str]) -> None:
 
 
 def _limit(what: int, amount: int) -> None:
-    with suppress(ValueError, OSError):  # Some systems have not all of the limits.
+    with suppress(ValueError, OSError):  # Some systems lack some of the limits.
         resource.setrlimit(what, (amount, amount))
 
 
@@ -81,7 +80,7 @@ def _print_file(kind: str, stream: BinaryIO, output: TextIO) -> None:
         ended["error"] = str(broken)
     except MemoryError:
         raise
-    except Exception as error:  # A parser of hostile files may fail in any way it likes.
+    except Exception as error:  # On a hostile file a parser may raise anything.
         what = "cut" if left < MAX_CHARS else "error"
         ended[what] = f"it is damaged, or no {kind.upper()} file ({type(error).__name__})"
     _print(ended, output)
@@ -93,7 +92,7 @@ def _print(line: dict[str, object], output: TextIO) -> None:
 
 
 def _pages(kind: str, stream: BinaryIO) -> Iterator[str]:
-    """The text of `stream`; each parser is imported only where it is needed."""
+    """The text of `stream`; only the parser of its kind is imported."""
     match kind:
         case "pdf":
             from leadhand.tools.files.pdf import pages

@@ -1,12 +1,12 @@
-"""How the reader of a format says that it stops; the readers are `pdf`, `docx` and `web_page`.
+"""The exceptions of the format readers `pdf`, `docx` and `web_page`.
 
-Each gives `pages(stream) -> Iterator[str]` and runs in `child` only.
+Each reader has a function `pages(stream) -> Iterator[str]`, and runs only in `child`.
 """
 
 
 class UnreadableDocument(Exception):
-    """The file can't be read; the text is half a line that says why and what to do."""
+    """The file can't be read; the message says why, and what to do."""
 
 
 class TruncatedDocument(Exception):
-    """There is more than what was given so far; the text is half a line that says how much."""
+    """The rest of the file is not read; the message says how much was."""

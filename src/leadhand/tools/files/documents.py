@@ -1,7 +1,6 @@
-"""The text of the files handed in: bounded, cleaned, marked where it was cut, easy to cite (F18).
+"""Reads the text of input files: limited, cleaned, with a note about any cut, easy to cite (F18).
 
-Text, Markdown, CSV and JSON are decoded here; the other formats are parsed in a process of their
-own, see `parsing`.
+Text, Markdown, CSV and JSON are decoded here; `parsing` parses other formats in other processes.
 """
 
 import hashlib
@@ -30,13 +29,13 @@ from leadhand.tools.files.parsing import (
 from leadhand.tools.text import size_text
 
 MAX_TEXT_BYTES: Final = 8 << 20
-"""Read of one file of plain text."""
+"""Bytes read of a plain text file."""
 _MAX_HASHED_BYTES: Final = 1 << 30
 _CACHED_CHARS: Final = 32 << 20
 _AHEAD: Final = 16
-"""Files whose parsing begins before their text is asked for."""
+"""Files that are parsed ahead of the one asked for."""
 _READING_SHARE: Final = 0.5
-"""Of the time that an attempt has left, what is spent on formats that take parsing."""
+"""The part of an attempt's remaining time that parsing may take."""
 _TIMEOUT_S: Final = 60.0
 _LIMITS: Final = ParserLimits()
 
@@ -52,14 +51,14 @@ class Document:
 
     name: str
     text: str
-    """Without controls, `\\n` at the end of each line; pages follow one another."""
+    """All pages, without control characters, with `\\n` line ends."""
     page_starts: tuple[int, ...] = ()
-    """Where each page begins in `text`; none for a format without pages."""
+    """The offset of each page in `text`; empty for a format without pages."""
     cut: str | None = None
-    """What of the file is not in `text`, with the hash of the whole file, if anything is not."""
+    """What `text` lacks, with the hash of the whole file; None if it is complete."""
 
     def page(self, offset: int) -> int | None:
-        """The page, from 1, of the character at `offset`; none for a format without pages."""
+        """The page, from 1, of the character at `offset`; None for a format without pages."""
         return bisect_right(self.page_starts, offset) or None
 
     def line(self, offset: int) -> int:
@@ -68,12 +67,12 @@ class Document:
 
 
 def citation(name: str, *, line: int, page: int | None) -> str:
-    """A place as it is cited: `[report.md:12]`, or `[paper.pdf p.3]` where there are pages."""
+    """A citation: `[report.md:12]`, or `[paper.pdf p.3]` in a format with pages."""
     return f"[{name} p.{page}]" if page else f"[{name}:{line}]"
 
 
 class Documents:
-    """The text of `inputs`, read when asked for and kept while there is room; thread-safe."""
+    """Reads the text of `inputs` on demand and caches it; thread-safe."""
 
     def __init__(
         self,
@@ -82,7 +81,7 @@ class Documents:
         limits: ParserLimits = _LIMITS,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`clock` is what the limits of time go by."""
+        """`clock` is the clock of the time limits."""
         self.inputs = inputs
         self._limits = limits
         self._clock = clock
@@ -106,23 +105,23 @@ class Documents:
     def read_each(
         self, files: Sequence[InputFile], *, timeout_s: float = _TIMEOUT_S
     ) -> Generator[Document | UnreadableInput]:
-        """The text of each of `files`, in order, or why there is none; nothing of it is kept.
+        """The text of each of `files`, in order, or why there is none; nothing is cached.
 
-        Formats that take parsing are given up after `timeout_s`; plain text is always read.
+        Parsing stops after `timeout_s`; plain text is always read.
         """
-        # The attempt has more to do than to read.
+        # The attempt needs time for its other work.
         timeout_s = min(timeout_s, _READING_SHARE * time_left_s())
         parsers = ParserPool(self._limits, timeout_s=timeout_s, clock=self._clock)
         with parsers, ExitStack() as streams:
             ahead: deque[_Reading] = deque()
             for file in files:
-                ahead.append(self._begun(file, parsers, streams))
+                ahead.append(self._start(file, parsers, streams))
                 if len(ahead) == _AHEAD:
                     yield self._outcome(ahead.popleft(), parsers)
             while ahead:
                 yield self._outcome(ahead.popleft(), parsers)
 
-    def _begun(self, file: InputFile, parsers: ParserPool, streams: ExitStack) -> "_Reading":
+    def _start(self, file: InputFile, parsers: ParserPool, streams: ExitStack) -> "_Reading":
         if file.kind not in PARSED_KINDS:
             return _Reading(file)
         try:
@@ -162,7 +161,7 @@ class Documents:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """A file whose text is asked for next."""
+    """A file whose text will be asked for soon."""
 
     file: InputFile
     job: ParseJob | None = None
@@ -191,7 +190,7 @@ def _document(
 
 
 def _with_hash(cut: str | None, stream: BufferedReader) -> str | None:
-    """`cut` with the size of the whole file and, unless it is huge, its SHA-256 (row F18)."""
+    """`cut` with the size of the whole file and, unless it is huge, its SHA-256 (F18)."""
     if cut is None:
         return None
     size = stream.seek(0, 2)

@@ -1,8 +1,8 @@
-"""The text of a Word document: one line a paragraph, table cells apart; runs in `child`.
+"""Extracts the text of a Word document, one line for each paragraph; runs in `child`.
 
-A `.docx` is a zip with XML in it, so both kinds of bomb come here: the archive is measured before
-a byte is unpacked, unpacking stops at a bound whatever the archive claims, and XML with a document
-type, and so with entities, is refused (row F23).
+A `.docx` is a zip with XML in it, so it may be either kind of bomb (F23): the sizes in the archive
+are checked first, unpacking stops at a limit whatever they say, and XML with a document type, which
+could define entities, is refused.
 """
 
 import zipfile
@@ -20,9 +20,9 @@ BODY: Final = "word/document.xml"
 MAX_MEMBERS: Final = 5_000
 MAX_XML_BYTES: Final = 64 << 20
 MAX_RATIO: Final = 200
-"""Unpacked to packed, as no prose reaches it."""
+"""Unpacked to packed size; prose never reaches it."""
 _SMALL_BYTES: Final = 1 << 20
-"""Whatever its ratio, this much unpacked hurts nobody."""
+"""Below this unpacked size the ratio does not matter."""
 _LEVELS: Final = tuple("123456")
 _CHUNK_BYTES: Final = 1 << 16
 
@@ -82,16 +82,16 @@ def _unpacked(stream: BinaryIO) -> Iterator[bytes]:
 
 
 class _Paragraphs(ContentHandler):
-    """Collects the text of WordprocessingML, whatever prefix its elements have."""
+    """Collects the text of WordprocessingML, with any namespace prefix."""
 
     def __init__(self) -> None:
         super().__init__()
         self._parts: list[str] = []
         self._in_text = False
         self._fallback = False
-        """Whether this is an older drawing of what was given already."""
+        """Whether this is the fallback of a drawing whose text was read already."""
         self._cell = 0
-        """The number of the table cell that the text is in, from 1 in each row, else 0."""
+        """The number of the current table cell, from 1 in each row; 0 outside of tables."""
 
     def text(self) -> str:
         return "".join(self._parts).strip("\n") + "\n"
@@ -102,7 +102,7 @@ class _Paragraphs(ContentHandler):
                 self._in_text = not self._fallback
             case "Fallback":
                 self._fallback = True
-            case "tab" if not attrs.getLength():  # With attributes it only says where tabs stop.
+            case "tab" if not attrs.getLength():  # With attributes it is a tab stop.
                 self._parts.append("\t")
             case "br" | "cr":
                 self._parts.append("\n")
@@ -137,7 +137,7 @@ class _Paragraphs(ContentHandler):
             self._parts.append(content)
 
     def _heading(self, attrs: AttributesImpl) -> None:
-        """Marks a heading as Markdown does, so that passages begin at it."""
+        """Mark a heading as in Markdown, so that passages start there."""
         style = next((attrs.getValue(n) for n in attrs.getNames() if n.endswith("val")), "")
         if style.lower().startswith("heading") and style[-1:] in _LEVELS:
             self._parts.append("#" * int(style[-1]) + " ")

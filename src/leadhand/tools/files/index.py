@@ -1,6 +1,6 @@
-"""Full-text search over the files handed in: an SQLite FTS5 table in memory, ranked by BM25.
+"""Full-text search over input files: an SQLite FTS5 table in memory, ranked by BM25.
 
-Built once, when first asked, by whichever thread comes first; the others wait for it.
+The first search builds it; searches in other threads wait for that.
 """
 
 import re
@@ -19,12 +19,12 @@ from leadhand.tools.files.passage import Passage, split_into_passages
 from leadhand.tools.files.queries import content_words, fragments, fts_expression
 
 MAX_PASSAGES: Final = 60_000
-"""Indexed in all: some 60 million characters."""
+"""Passages in the index: some 60 million characters."""
 MAX_PARSING_S: Final = 90.0
-"""Spent on formats other than plain text, which is all read."""
+"""Time for formats other than plain text, which is always read."""
 
 _TABLES: Final[tuple[FileKind, ...]] = ("csv", "json")
-"""Indexed last, so that rows of numbers never crowd out prose."""
+"""Indexed last, so that rows of numbers never displace prose."""
 _NOT_TEXT: Final[tuple[FileKind, ...]] = ("parquet", "other")
 
 _SCHEMA: Final = """
@@ -36,7 +36,7 @@ CREATE VIRTUAL TABLE word USING fts5vocab (passage, 'row');
 """
 _INSERT: Final = "INSERT INTO passage VALUES (?, ?, ?, ?, ?, ?)"
 _COLUMNS: Final = "file, body, heading, line, page, start"
-# The weights: a word in the heading says more than one in the body, the file's name says little.
+# The weights: a word counts most in the heading, less in the body, least in the file's name.
 _SEARCH: Final = f"""
 SELECT {_COLUMNS}, -bm25(passage, 0.5, 2.0, 1.0) AS score
 FROM passage WHERE passage MATCH ? ORDER BY score DESC, rowid LIMIT ?
@@ -46,7 +46,7 @@ SELECT {_COLUMNS}, {{score}} AS score FROM passage WHERE score > 0
 ORDER BY score DESC, rowid LIMIT ?
 """
 _STEMS: Final = "SELECT term FROM word WHERE length(term) > 2 ORDER BY cnt DESC LIMIT 50000"
-# The index knows stems; a snippet marks the whole word that one of them stands for.
+# The index has stems; a snippet marks the whole word of a stem.
 _IN_FULL: Final = (
     "SELECT snippet(passage, -1, char(2), char(3), '', 8) FROM passage"
     " WHERE passage MATCH ? LIMIT 1"
@@ -60,7 +60,7 @@ _Row = tuple[str, str, str, int, int | None, int, float]
 
 @dataclass(frozen=True, slots=True)
 class SearchGap:
-    """A file that a search can't see, or not all of it."""
+    """A file that is not in the index, or not completely."""
 
     name: str
     why: str
@@ -78,8 +78,8 @@ class SearchIndex:
     def search(self, query: str, limit: int) -> list[Passage]:
         """The `limit` best passages for `query`, best first.
 
-        Any of its words will do, and passages with more and rarer ones come first; a phrase in
-        quotes must be there as it stands.
+        They contain any of its words; more and rarer words rank higher. Phrases in quotes are
+        required literally.
         """
         match = fts_expression(query)
         if match is None:
@@ -93,7 +93,7 @@ class SearchIndex:
         return [_passage(row) for row in rows]
 
     def near(self, query: str) -> list[str]:
-        """Words that do occur and look like those of `query`, best first, at most `MAX_NEAR`."""
+        """Indexed words similar to those of `query`, best first, at most `MAX_NEAR`."""
         from rapidfuzz import process
 
         with self._lock:
@@ -110,11 +110,11 @@ class SearchIndex:
 
     @property
     def known_gaps(self) -> tuple[SearchGap, ...]:
-        """The gaps of an index that was built; none before."""
+        """The gaps if the index has been built; empty before."""
         return tuple(self._gaps) if self._database is not None else ()
 
     def gaps(self) -> list[SearchGap]:
-        """The files that a search does not see in full, and why."""
+        """The files that are not completely in the index, and why."""
         with self._lock:
             self._ready()
             return list(self._gaps)
@@ -159,7 +159,7 @@ class SearchIndex:
 
     def _order(self) -> list[InputFile]:
         files = [file for file in self._documents.inputs.files if file.kind not in _NOT_TEXT]
-        # A large document that takes all the time leaves the small ones read.
+        # Small documents first: a large one may take all the time.
         parsed = [file.size_bytes if file.kind in PARSED_KINDS else 0 for file in files]
         order = sorted(range(len(files)), key=lambda n: (files[n].kind in _TABLES, parsed[n]))
         return [files[n] for n in order]

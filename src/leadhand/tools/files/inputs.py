@@ -1,7 +1,7 @@
-"""The files handed in with `--input`: what there is, and the only way to a byte of it (row F17).
+"""The files given with `--input`, and the only way to read them (F17).
 
-A name is looked up among those listed and never becomes a path, so no text of a model's can lead
-anywhere else. See `listing` for what is listed and `opening` for how a listed file is opened.
+Names are looked up in the list and never become paths, so a model cannot reach other files.
+`listing` makes the list, `opening` opens a listed file.
 """
 
 import difflib
@@ -23,11 +23,11 @@ from leadhand.tools.files.listing import FoundFile, ListingLimits, SkippedFile, 
 from leadhand.tools.files.names import display_name, distinct
 from leadhand.tools.files.opening import FileLocation, FileReplaced, open_listed
 
-_BOUNDS = ListingLimits()
+_LIMITS = ListingLimits()
 
 
 class UnreadableInput(ToolCallError):
-    """A file that was handed in and can't be read; `why` is half a line."""
+    """An input file that can't be read; `why` is a short reason."""
 
     def __init__(self, name: str, why: str) -> None:
         self.name = name
@@ -37,24 +37,24 @@ class UnreadableInput(ToolCallError):
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """One file that was handed in."""
+    """One input file."""
 
     name: str
-    """Unique and short, `/` between its parts: what tools take and citations give."""
+    """Unique and short, with `/` between its parts, for tools and citations."""
     kind: FileKind
     size_bytes: int
-    """When it was listed."""
+    """Its size when it was listed."""
 
 
 class Inputs:
-    """An immutable list of the files handed in; made by `Inputs.of`."""
+    """An immutable list of input files; use `Inputs.of` to make one."""
 
     __slots__ = ("_places", "files", "skipped")
 
     files: tuple[InputFile, ...]
-    """In the order handed in; those of a folder by name."""
+    """In the order given; those of a folder by name."""
     skipped: tuple[SkippedFile, ...]
-    """What was among them and is not read: hidden files, links, devices, what is too much."""
+    """Files that are not read: hidden ones, links, devices, those beyond the limits."""
 
     def __init__(
         self,
@@ -68,12 +68,12 @@ class Inputs:
         self._places = dict(places)
 
     @classmethod
-    def of(cls, paths: Sequence[Path], *, bounds: ListingLimits = _BOUNDS) -> "Inputs":
-        """The files that `paths` name, folders walked.
+    def of(cls, paths: Sequence[Path], *, limits: ListingLimits = _LIMITS) -> "Inputs":
+        """The files at `paths`, including those in folders.
 
-        Raises `InputError` for a path that is not there or can't be read.
+        Raises `InputError` for a path that does not exist or can't be read.
         """
-        listing = list_files(paths, bounds)
+        listing = list_files(paths, limits)
         skipped = list(listing.skipped)
         files: list[InputFile] = []
         places: dict[str, FileLocation] = {}
@@ -87,7 +87,7 @@ class Inputs:
         return cls(files, places, skipped=skipped)
 
     def find(self, name: str) -> InputFile:
-        """The file listed as `name`; raises `ToolCallError` that says how names look."""
+        """The file listed as `name`. Raises `ToolCallError` that suggests similar names."""
         wanted = name.removeprefix("./")
         for file in self.files:
             if file.name == wanted:
@@ -95,7 +95,7 @@ class Inputs:
         raise ToolCallError(_unknown(wanted, [file.name for file in self.files]))
 
     def open(self, name: str) -> BufferedReader:
-        """The bytes of the file listed as `name`, to be closed by the caller.
+        """The file listed as `name`, open for reading; the caller closes it.
 
         Raises `ToolCallError` for a name that is not listed, and `UnreadableInput` if the file is
         gone or was replaced.
@@ -115,9 +115,9 @@ class Inputs:
         return tuple(file for file in self.files if file.kind in kinds)
 
     def summary(self) -> str:
-        """What there is, in words made by code: `3 CSV files, 12 Markdown files`.
+        """The number of files of each kind: `3 CSV files, 12 Markdown files`.
 
-        It holds no name of a file, nor anything else that a stranger may have written.
+        It has no file names, nor other untrusted text.
         """
         counts = Counter(file.kind for file in self.files)
         words = [

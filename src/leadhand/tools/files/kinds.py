@@ -1,4 +1,4 @@
-"""What sort of file a name and its first bytes speak of; nothing here opens a file."""
+"""Tells the kind of a file from its name and its first bytes; opens no files."""
 
 from pathlib import PurePath
 from typing import Final, Literal
@@ -16,12 +16,12 @@ KIND_NAMES: Final[dict[FileKind, str]] = {
     "parquet": "Parquet",
     "other": "other",
 }
-"""Each kind as people write it, in the order in which a summary names them."""
+"""The display name of each kind, in the order of a summary."""
 
 NOT_READ: Final = "neither a text nor a table that is read here"
-"""Why a file of the kind `other` is not read."""
+"""Why files of the kind `other` are not read."""
 PROBE_BYTES: Final = 8000
-"""How much of a file's beginning tells text from binary."""
+"""Bytes that are checked to tell text from binary."""
 
 _SUFFIXES: Final[dict[str, FileKind]] = {
     ".txt": "text",
@@ -45,11 +45,11 @@ _SUFFIXES: Final[dict[str, FileKind]] = {
 
 
 def kind_of_name(name: str) -> FileKind | None:
-    """The kind that the suffix of `name` stands for, or none where it takes a look inside."""
+    """The kind by the suffix of `name`; None if the content has to decide."""
     return _SUFFIXES.get(PurePath(name).suffix.lower())
 
 
 def kind_of_bytes(head: bytes) -> FileKind:
-    """`text`, unless the first bytes of the file have a NUL and no UTF-16 or UTF-32 mark."""
+    """`text`, unless the first bytes have a NUL without a UTF-16 or UTF-32 byte order mark."""
     marked = head.startswith((b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff"))
     return "text" if marked or b"\0" not in head else "other"

@@ -1,4 +1,4 @@
-"""Bytes of unknown origin as text that can be searched, cited and shown; pure functions (F07)."""
+"""Decodes and cleans untrusted bytes into text that is safe to show and cite; pure (F07)."""
 
 import codecs
 import re
@@ -11,7 +11,7 @@ _MARKS: Final = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-"""UTF-32 before UTF-16: the mark of the one begins with the mark of the other."""
+"""UTF-32 before UTF-16, whose byte order mark is a prefix of it."""
 
 _UNFIT: Final = re.compile(
     "[\0-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff"
@@ -34,9 +34,9 @@ _TABLE: Final[dict[int, str | None]] = {
 
 
 def decoded(data: bytes) -> str:
-    """`data` as text: by its byte order mark, else as UTF-8, else byte for byte as Latin-1.
+    """`data` as text, by its byte order mark, else as UTF-8, else as Latin-1.
 
-    A character cut in half at the end, as a bounded read leaves it, does not make it Latin-1.
+    An incomplete UTF-8 character at the end, where reading stopped, is dropped.
     """
     for mark, encoding in _MARKS:
         if data.startswith(mark):
@@ -48,10 +48,10 @@ def decoded(data: bytes) -> str:
 
 
 def cleaned(text: str) -> str:
-    """`text` with `\\n` for line ends and nothing in it that hides or acts.
+    """`text` with `\\n` line ends and only visible characters.
 
-    Controls show as pictures (`␀`, `␛`), what is invisible or turns the direction of text goes,
-    and what is no character becomes U+FFFD.
+    Control characters become pictures (`␀`, `␛`), invisible and bidirectional marks are removed,
+    and invalid characters become U+FFFD.
     """
     if "\r" in text:
         text = text.replace("\r\n", "\n").replace("\r", "\n")

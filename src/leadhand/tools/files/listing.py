@@ -1,7 +1,7 @@
-"""Finds the regular files in what was handed in, within bounds, and says what it left out (F17).
+"""Lists the regular files at the input paths, within limits, and the files it skips (F17).
 
-Folders are walked through descriptors and no link is followed. Nothing is read but directories
-and, where a suffix says nothing, the first bytes of a file.
+Folders are walked through descriptors, and links are not followed. Only directories are read, and
+the first bytes of files whose suffix is unknown.
 """
 
 import os
@@ -18,48 +18,48 @@ from leadhand.tools.files.opening import FileLocation, file_identity, opened_fol
 from leadhand.tools.text import size_text
 
 HIDDEN: Final = "hidden"
-"""Why a file whose name begins with a dot is skipped: by convention, nobody means it."""
+"""Why a file whose name starts with a dot is skipped."""
 _KERNEL_FOLDERS: Final = ("/proc", "/sys")
-"""Where reading a file that looks regular asks the kernel instead."""
+"""Their files look regular, but the kernel makes the content."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListingLimits:
-    """How much may be handed in at once; what is beyond is skipped and said so."""
+    """Limits of the inputs of a request; files beyond them are skipped and reported."""
 
     max_files: int = 10_000
     max_entries: int = 100_000
-    """Names looked at in all folders, of whatever sort."""
+    """Directory entries of any type, in all folders."""
     max_depth: int = 16
-    """Folders below the one handed in."""
+    """Levels of folders below an input folder."""
     max_bytes: int = 16 << 30
     """All files together."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A regular file that was handed in."""
+    """A regular file among the inputs."""
 
     place: FileLocation
     shown: tuple[str, ...]
-    """The parts of its name: with the folder's own in front where several were handed in."""
+    """The parts of its name, starting with the input folder if there are several inputs."""
     size_bytes: int
 
 
 @dataclass(frozen=True, slots=True)
 class SkippedFile:
-    """Something among the files that is not read."""
+    """An input that is not read."""
 
     name: str
-    """Made legible, for people: a planner never sees it."""
+    """Cleaned for display; planners never see it."""
     why: str
 
 
 @dataclass(slots=True)
 class Listing:
-    """What was found and what was left out, in a stable order, each file once."""
+    """The files found and skipped, in a stable order, each once."""
 
-    bounds: ListingLimits
+    limits: ListingLimits
     found: list[FoundFile] = field(default_factory=list[FoundFile])
     skipped: list[SkippedFile] = field(default_factory=list[SkippedFile])
     _seen: set[tuple[int, int]] = field(default_factory=set[tuple[int, int]])
@@ -67,13 +67,13 @@ class Listing:
     _entries: int = 0
 
     def add(self, found: FoundFile) -> None:
-        """Takes `found`, unless it is there already or goes beyond a bound."""
+        """Add `found`, unless it is there already or exceeds a limit."""
         if found.place.file_id in self._seen:
             return
-        if len(self.found) >= self.bounds.max_files:
-            self.skip(found.shown, f"more than {self.bounds.max_files:,} files")
-        elif self._bytes + found.size_bytes > self.bounds.max_bytes:
-            self.skip(found.shown, f"more than {size_text(self.bounds.max_bytes)} in all")
+        if len(self.found) >= self.limits.max_files:
+            self.skip(found.shown, f"more than {self.limits.max_files:,} files")
+        elif self._bytes + found.size_bytes > self.limits.max_bytes:
+            self.skip(found.shown, f"more than {size_text(self.limits.max_bytes)} in all")
         else:
             self._seen.add(found.place.file_id)
             self._bytes += found.size_bytes
@@ -83,20 +83,20 @@ class Listing:
         self.skipped.append(SkippedFile(display_name(shown), why))
 
     def entries(self, folder: int, shown: tuple[str, ...]) -> list[os.DirEntry[str]]:
-        """What the open `folder` holds, by name, as far as the bound on entries allows."""
-        left = self.bounds.max_entries - self._entries
+        """The entries of the open `folder`, by name, up to the limit of entries."""
+        left = self.limits.max_entries - self._entries
         with os.scandir(folder) as scan:
             entries = list(islice(scan, left + 1))
         if len(entries) > left:
-            self.skip(shown, f"more than {self.bounds.max_entries:,} names in all; the rest of it")
+            self.skip(shown, f"more than {self.limits.max_entries:,} names in all; the rest of it")
             entries = entries[:left]
         self._entries += len(entries)
         return sorted(entries, key=lambda entry: entry.name)
 
 
-def list_files(paths: Sequence[Path], bounds: ListingLimits) -> Listing:
-    """The regular files that `paths` name; raises `InputError` for a path that can't be had."""
-    listing = Listing(bounds)
+def list_files(paths: Sequence[Path], limits: ListingLimits) -> Listing:
+    """The regular files at `paths`. Raises `InputError` for a path that can't be read."""
+    listing = Listing(limits)
     for path in paths:
         real, status = _resolved(path)
         if stat.S_ISREG(status.st_mode):
@@ -109,7 +109,7 @@ def list_files(paths: Sequence[Path], bounds: ListingLimits) -> Listing:
 
 
 def _resolved(path: Path) -> tuple[Path, os.stat_result]:
-    """Where `path` leads (a person may name a link) and what is there: a file or a folder."""
+    """The real path of a file or folder, and its status; the user may name a link."""
     shown = repr(str(path))
     try:
         real = path.resolve(strict=True)
@@ -164,7 +164,7 @@ def _walk_folder(
         try:
             status = entry.stat(follow_symlinks=False)
             if stat.S_ISDIR(status.st_mode) and not entry.name.startswith("."):
-                if why := _off_limits(status, root, len(here), listing.bounds):
+                if why := _off_limits(status, root, len(here), listing.limits):
                     listing.skip(shown, why)
                     continue
                 with opened_folder(entry.name, parent=folder) as inner:
@@ -181,15 +181,15 @@ def _walk_folder(
 
 
 def _off_limits(
-    status: os.stat_result, root: _Root, depth: int, bounds: ListingLimits
+    status: os.stat_result, root: _Root, depth: int, limits: ListingLimits
 ) -> str | None:
-    if depth > bounds.max_depth:
-        return f"more than {bounds.max_depth} folders deep"
+    if depth > limits.max_depth:
+        return f"more than {limits.max_depth} folders deep"
     return "on another file system" if status.st_dev != root.id[0] else None
 
 
 def _unfit(entry: os.DirEntry[str], status: os.stat_result, folder: int) -> str | None:
-    """Why an entry of a folder is not one of the files, if so."""
+    """Why an entry of a folder is skipped; None if it is not."""
     if entry.name.startswith("."):
         return HIDDEN
     if stat.S_ISLNK(status.st_mode):

@@ -1,4 +1,4 @@
-"""Short names for files that people and models can read, type and cite; pure functions."""
+"""Short file names that people and models can read, type and cite; pure functions."""
 
 import unicodedata
 from collections.abc import Container
@@ -8,13 +8,13 @@ from typing import Final
 MAX_CHARS: Final = 160
 
 _BRACKETS: Final = str.maketrans("[]\\", "()_")
-"""A citation is written in square brackets, so a name may hold none."""
+"""Citations are in square brackets, so names have none."""
 
 
 def legible(part: str) -> str:
-    """One part of a path with nothing in it that a terminal, a page or a citation trips over.
+    """One part of a path, safe to show in a terminal, a page or a citation.
 
-    Controls, escapes, bidirectional and zero-width marks, and bytes that are no text become `_`.
+    Control characters, bidirectional and zero-width marks, and bytes that are not text become `_`.
     """
     composed = unicodedata.normalize("NFC", part)
     shown = "".join(c if c.isprintable() or c.isspace() else "_" for c in composed)
@@ -22,7 +22,7 @@ def legible(part: str) -> str:
 
 
 def display_name(parts: tuple[str, ...]) -> str:
-    """The name under which the file at `parts` is listed: legible, and not longer than a line."""
+    """The listed name of the file at `parts`: legible, and at most `MAX_CHARS` long."""
     name = "/".join(legible(part) for part in parts)
     if len(name) <= MAX_CHARS:
         return name
@@ -31,7 +31,7 @@ def display_name(parts: tuple[str, ...]) -> str:
 
 
 def distinct(name: str, taken: Container[str]) -> str:
-    """`name`, numbered where it is taken already: `report (2).md`."""
+    """`name`, with a number if it is taken: `report (2).md`."""
     path = PurePosixPath(name)
     number, candidate = 1, name
     while candidate in taken:

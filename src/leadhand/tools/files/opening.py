@@ -1,7 +1,7 @@
-"""Opens one listed file, and no other, whatever became of its folder since (row F17).
+"""Opens a listed file, and no other, even if its folder was changed since (F17).
 
-Every part of the way is opened from the part before it and no link is followed, so what a path
-meant when it was listed is what is read. Nothing here takes a path from a model.
+Each folder is opened relative to the one above it, without following links, and device and inode
+are compared with those in the list. Nothing here takes a path from a model.
 """
 
 import os
@@ -15,36 +15,36 @@ from typing import Final
 
 _FOLDER: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
-"""Not blocking, so that a pipe put in a file's place can't hold the reader."""
+"""Non-blocking, so that a pipe in place of the file can't block the reader."""
 
 
 class FileReplaced(OSError):
-    """What is at a listed place now is not what was listed."""
+    """The file at a location is not the one that was listed."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileLocation:
-    """Where a listed file is, and by what it is known again."""
+    """The location of a listed file, with the identity of its folder and of itself."""
 
     root: Path
-    """The folder handed in, or the one that holds the file handed in; no links in it."""
+    """The input folder, or the folder of an input file, without links."""
     root_id: tuple[int, int]
     parts: tuple[str, ...]
-    """The way from `root` to the file."""
+    """The path from `root` to the file."""
     file_id: tuple[int, int]
     """Device and inode of the file."""
     sole_link: bool
-    """Whether the file may have no second name: one found in a folder may not."""
+    """Whether the file must not have a hard link: true for files found in a folder."""
 
 
 def file_identity(status: os.stat_result) -> tuple[int, int]:
-    """Device and inode: the same pair is the same file."""
+    """Device and inode, which identify a file."""
     return status.st_dev, status.st_ino
 
 
 @contextmanager
 def opened_folder(name: str | Path, *, parent: int | None = None) -> Generator[int]:
-    """A descriptor of the folder `name` (within the folder `parent`), never through a link."""
+    """A descriptor of the folder `name` in the folder `parent`; links are not followed."""
     folder = os.open(name, _FOLDER, dir_fd=parent)
     try:
         yield folder
@@ -53,7 +53,7 @@ def opened_folder(name: str | Path, *, parent: int | None = None) -> Generator[i
 
 
 def open_listed(place: FileLocation) -> BufferedReader:
-    """The file at `place` for reading; raises `FileReplaced` or another `OSError`."""
+    """The file at `place`, open for reading. Raises `FileReplaced` or another `OSError`."""
     folder = os.open(place.root, _FOLDER)
     try:
         if file_identity(os.fstat(folder)) != place.root_id:

@@ -1,9 +1,8 @@
-"""Parses PDF, Word and HTML files in processes of their own: a hostile file harms no other (F23).
+"""Parses PDF, Word and HTML files in child processes, so that a hostile file harms no other (F23).
 
-The parsers are pure Python and a crafted file of a few kilobytes can keep them busy for hours. So
-they run in `child`, a few processes at once, with little memory, and each file has a share of the
-time that is left (F43); what was printed until then is kept. Nothing is parsed in this process but
-the lines that the child prints.
+The parsers are pure Python, and a crafted file of a few kilobytes can keep them busy for hours.
+They run in `child`, a few processes at once, with little memory, and each file gets a share of the
+remaining time (F43); pages parsed until then are kept. This process parses only the child's lines.
 """
 
 import json
@@ -19,7 +18,6 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import wait
-from types import TracebackType
 from typing import IO, BinaryIO, Final, Self, TypedDict, cast
 
 from leadhand.engine.time_left import time_left_s
@@ -30,31 +28,31 @@ from leadhand.tools.files.kinds import FileKind
 from leadhand.tools.text import size_text
 
 PARSED_KINDS: Final[tuple[FileKind, ...]] = ("pdf", "docx", "html")
-"""The kinds that are parsed here."""
+"""The kinds that are parsed in child processes."""
 
 _KEPT: Final = ("LD_LIBRARY_PATH", "PYTHONHOME", "TMPDIR")
 _SHARE: Final = 1 / 3
-"""Of the time that is left, what one file may take."""
+"""The part of the remaining time that one file may take."""
 _FILES_PER_PROCESS: Final = 16
-"""Then a new one takes its place, with all of its memory."""
+"""Files after which a process is replaced, to free its memory."""
 _LOOK_S: Final = 0.25
-"""How often it is looked at whether the attempt that reads has ended."""
+"""How often to check whether the reading attempt has ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParserLimits:
-    """What the processes may use."""
+    """Limits of the child processes."""
 
     cpu_s: float = 20.0
-    """Of processor time for one file: a thousand pages of an honest PDF."""
+    """Processor time for one file: enough for a normal PDF of a thousand pages."""
     file_s: float = 30.0
-    """Of time for one file, and never more than a third of what is left for all."""
+    """Time for one file; never more than a third of the remaining time."""
     memory_bytes: int = 1 << 30
-    """Of each process."""
+    """Memory of each process."""
     output_bytes: int = 256 << 20
-    """Printed for one file."""
+    """Output for one file."""
     processes: int = min(os.cpu_count() or 1, 4)
-    """At work at once."""
+    """Processes at once."""
 
 
 class _Line(TypedDict, total=False):
@@ -68,14 +66,14 @@ class _Line(TypedDict, total=False):
 
 @dataclass(slots=True)
 class ParsedFile:
-    """What came of one file."""
+    """The text of one file, or why there is none."""
 
     pages: list[str] = field(default_factory=list[str])
-    """One for each page of a PDF, in order; otherwise one in all."""
+    """The pages of a PDF, in order; a single page for other formats."""
     cut: str | None = None
-    """Why there may be more than `pages` hold, if so."""
+    """Why `pages` may be incomplete, if so."""
     error: str | None = None
-    """Why there is nothing, if so."""
+    """Why there are no pages, if so."""
 
 
 @dataclass(slots=True, eq=False)
@@ -88,15 +86,15 @@ class ParseJob:
 
 
 class ParserPool:
-    """Parses files in up to `limits.processes` processes; none is left after the block.
+    """Parses files in up to `limits.processes` processes, which end with the block.
 
-    Belongs to one thread. The work goes on between calls, but only a call hands out the next file.
+    A pool belongs to one thread. Files are handed to processes during calls only.
     """
 
     def __init__(
         self, limits: ParserLimits, *, timeout_s: float, clock: Callable[[], float] = time.monotonic
     ) -> None:
-        """What is not read after `timeout_s`, by `clock`, is given up."""
+        """Files that are not parsed after `timeout_s`, by `clock`, are abandoned."""
         self._limits = limits
         self._clock = clock
         self._until_s = clock() + timeout_s
@@ -107,30 +105,25 @@ class ParserPool:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         for process in (*self._busy, *self._idle):
             process.kill()
 
     def add(self, kind: FileKind, stream: BinaryIO) -> ParseJob:
-        """Parse `stream` as soon as a process is free; it must stay open until the result."""
+        """Parse `stream` as soon as a process is free; keep it open until the result."""
         job = ParseJob(kind, stream)
         self._queue.append(job)
         self._hand_out()
         return job
 
     def result(self, job: ParseJob) -> ParsedFile:
-        """What came of `job`; a file that kills its process costs only itself.
+        """The result of `job`. A file that kills its process affects no other.
 
-        Raises `ToolError` where the attempt that reads has ended.
+        Raises `ToolError` if the reading attempt has ended.
         """
         while job.parsed is None:
             self._hand_out()
-            self._look()
+            self._wait()
         return job.parsed
 
     def _hand_out(self) -> None:
@@ -139,15 +132,15 @@ class ParserPool:
             if self._until_s <= self._clock():
                 job.parsed = ParsedFile(error="not read: the files before it took too long")
                 continue
-            process = self._idle.pop() if self._idle else self._started()
+            if self._idle:
+                process = self._idle.pop()
+            else:
+                process = _Process(self._limits, self._until_s, self._clock)
             self._busy.append(process)
             process.give(job, self._until_s)
 
-    def _started(self) -> "_Process":
-        return _Process(self._limits, self._until_s, self._clock)
-
-    def _look(self) -> None:
-        """Wait for news of a process, or for the end of its time."""
+    def _wait(self) -> None:
+        """Wait for a message from a process, or for the end of its time."""
         if time_left_s() <= 0:
             raise ToolError("reading was stopped, as the task that it was for has ended")
         now_s = self._clock()
@@ -155,7 +148,7 @@ class ParserPool:
         ready = wait([one.channel for one in self._busy], min(max(left_s, 0), _LOOK_S))
         for process in tuple(self._busy):
             if process.channel in ready:
-                process.hear(self._until_s)
+                process.receive(self._until_s)
             elif process.due_s <= self._clock():
                 process.stop()
             if process.job is None:
@@ -167,7 +160,7 @@ class ParserPool:
 
 
 class _Process:
-    """One child, the channel to it, and the file that it is at."""
+    """One child process, the channel to it, and its current file."""
 
     def __init__(self, limits: ParserLimits, until_s: float, clock: Callable[[], float]) -> None:
         self.job: ParseJob | None = None
@@ -176,14 +169,14 @@ class _Process:
         self._limits = limits
         self._clock = clock
         self._budget_s: float | None = None
-        """What the file has; none until the child is there."""
-        self._is_there = False
+        """The time limit of the file; None until the child has started."""
+        self._is_started = False
         self._files = 0
         self._output: IO[bytes] | None = None
         self.channel, theirs = socket.socketpair()
         with theirs:
             amounts = map(str, (limits.cpu_s, limits.memory_bytes, limits.output_bytes))
-            # -P: the folder that the user is in may hold a module of any name.
+            # -P, because the current folder may hold a module of any name.
             module = [sys.executable, "-P", "-m", "leadhand.tools.files.child"]
             try:
                 self._child = subprocess.Popen(
@@ -205,31 +198,31 @@ class _Process:
         self._files += 1
         self._output = tempfile.TemporaryFile(prefix="leadhand-text-")  # noqa: SIM115
         numbers = [job.stream.fileno(), self._output.fileno()]
-        with suppress(ConnectionError):  # It has ended, which `hear` finds out.
+        with suppress(ConnectionError):  # It has ended, which `receive` finds out.
             socket.send_fds(self.channel, [job.kind.encode()], numbers)
-        if self._is_there:
-            self._begin(until_s)
+        if self._is_started:
+            self._start_timer(until_s)
 
-    def hear(self, until_s: float) -> None:
-        """Take what it says: that it is there, that the file is done, or that it has ended."""
+    def receive(self, until_s: float) -> None:
+        """Read its message: that it has started, or that the file is done; or see that it ended."""
         try:
-            said = self.channel.recv(16)
+            message = self.channel.recv(16)
         except ConnectionError:
-            said = b""
-        if READY in said:
-            self._is_there = True
-            self._begin(until_s)
-        if DONE in said:
+            message = b""
+        if READY in message:
+            self._is_started = True
+            self._start_timer(until_s)
+        if DONE in message:
             self.is_usable = self._files < _FILES_PER_PROCESS
             self._finish("")
-        elif not said:
+        elif not message:
             status = self._child.wait()
-            if not self._is_there:
+            if not self._is_started:
                 raise ToolError(f"the reader of documents did not start (exit status {status})")
             self._fail(self._why(status))
 
     def stop(self) -> None:
-        """End it: the time for its file is up. What it printed is kept."""
+        """End it because the time for its file is up; its output so far is kept."""
         self._child.kill()
         if self._budget_s is None:
             self._fail("its reader did not start in time")
@@ -244,13 +237,13 @@ class _Process:
         if self._output is not None:
             self._output.close()
 
-    def _begin(self, until_s: float) -> None:
+    def _start_timer(self, until_s: float) -> None:
         now_s = self._clock()
         self._budget_s = min(self._limits.file_s, _SHARE * (until_s - now_s))
         self.due_s = now_s + self._budget_s
 
     def _why(self, status: int) -> str:
-        """What the child came to its end of, in words."""
+        """Why the child ended."""
         if status == -signal.SIGPROF:
             return f"it takes more than {self._limits.cpu_s:g} s of work"
         if status == NO_MEMORY:
@@ -262,7 +255,7 @@ class _Process:
         self._finish(why)
 
     def _finish(self, why: str) -> None:
-        """Read what was printed of the file; `why` is there unless it was done."""
+        """Read the output for the file; `why` says why it is incomplete, or is empty."""
         assert self.job is not None
         assert self._output is not None
         with self._output as output:
@@ -279,19 +272,18 @@ class _Process:
 def parse_file(
     kind: FileKind, stream: BinaryIO, *, limits: ParserLimits, timeout_s: float
 ) -> ParsedFile:
-    """What comes of one file, which has all of `timeout_s` for itself."""
+    """The result for a single file, which may take all of `timeout_s`."""
     with ParserPool(limits, timeout_s=timeout_s / _SHARE) as parsers:
         return parsers.result(parsers.add(kind, stream))
 
 
 def _environment() -> dict[str, str]:
-    """What Python needs to find its modules; the keys and tokens of the user stay here."""
+    """The variables that Python needs; the user's keys and tokens are not passed on."""
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
     return {**kept, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 
 
 def _read(output: IO[bytes]) -> ParsedFile:
-    """What was printed."""
     result = ParsedFile()
     for line in _lines(output):
         if "page" in line:
@@ -304,5 +296,5 @@ def _read(output: IO[bytes]) -> ParsedFile:
 def _lines(output: IO[bytes]) -> Iterator[_Line]:
     for line in output:
         if not line.endswith(b"\n"):
-            return  # The child was stopped in the middle of it.
+            return  # The child was stopped in the middle of the line.
         yield cast("_Line", json.loads(line))

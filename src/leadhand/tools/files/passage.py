@@ -1,4 +1,4 @@
-"""Cuts documents into passages short enough to quote, each with its place; pure functions."""
+"""Splits documents into passages that are short enough to quote; pure functions."""
 
 import re
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ from typing import Final
 from leadhand.tools.files.documents import Document, citation
 
 MIN_CHARS: Final = 800
-"""A passage as long as this ends with its paragraph."""
+"""A passage of at least this length ends at the end of its paragraph."""
 MAX_CHARS: Final = 1_200
 
 _HEADING: Final = re.compile(r"#{1,6} +(?=\S)(.{1,200})")
@@ -16,30 +16,30 @@ _HEADING: Final = re.compile(r"#{1,6} +(?=\S)(.{1,200})")
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A piece of a document, cut at headings and between paragraphs where that can be."""
+    """A part of a document, split at headings and between paragraphs where possible."""
 
     name: str
     """Of the file."""
     text: str
     heading: str
-    """The nearest heading above it or in it, empty where there is none."""
+    """The nearest heading above it or in it; empty if there is none."""
     line: int
     """Of its first character, from 1."""
     page: int | None
-    """From 1; none for a format without pages."""
+    """From 1; None for a format without pages."""
     offset: int
     """Of its first character in the document's text."""
     score: float = 0.0
-    """How well it answers what was asked: more is better, and 0 where nothing was."""
+    """Its relevance to the query: higher is better, 0 without a query."""
 
     @property
     def place(self) -> str:
-        """Where it is, to be cited: `[report.md:12]` or `[paper.pdf p.3]`."""
+        """Its citation: `[report.md:12]` or `[paper.pdf p.3]`."""
         return citation(self.name, line=self.line, page=self.page)
 
 
 def split_into_passages(document: Document) -> Iterator[Passage]:
-    """The passages of `document`, in order; together they are all of its text but blank lines."""
+    """The passages of `document`, in order; together they are its text without blank lines."""
     heading = ""
     for span in _spans(document):
         if found := _HEADING.match(document.text, span.start):
@@ -67,11 +67,11 @@ class _Span:
 
 
 def _spans(document: Document) -> Iterator[_Span]:
-    """Where each passage begins and ends: at most `MAX_CHARS` long, and never over two pages."""
+    """The span of each passage: at most `MAX_CHARS` long, and on one page."""
     text, pages = document.text, set(document.page_starts)
     start = at = 0
     start_line = line = 1
-    body = False  # Whether there is more between `start` and `at` than headings.
+    body = False  # Whether there is other text than headings between `start` and `at`.
     while at < len(text):
         newline = text.find("\n", at)
         end = len(text) if newline < 0 else newline + 1
@@ -94,7 +94,7 @@ def _spans(document: Document) -> Iterator[_Span]:
 
 
 def _stop(text: str, start: int) -> int:
-    """Where to cut a line that is too long: after a sentence, else a word, else anywhere."""
+    """Where to split a line that is too long: after a sentence, else a word, else anywhere."""
     last = start + MAX_CHARS
     for mark in (". ", "。", "; ", ", ", " "):
         stop = text.rfind(mark, start + MAX_CHARS // 2, last)

@@ -1,4 +1,4 @@
-"""The text of a PDF, page by page, by pypdf; runs in `child`, which bounds its time and memory."""
+"""Extracts the text of a PDF with pypdf; runs in `child`, which limits its time and memory."""
 
 from collections.abc import Iterator
 from typing import BinaryIO, Final
@@ -12,7 +12,7 @@ MAX_PAGES: Final = 2_000
 
 
 def pages(stream: BinaryIO) -> Iterator[str]:
-    """The text of each page, empty where it is only an image or can't be read."""
+    """The text of each page; empty if it is only an image or can't be read."""
     try:
         reader = PdfReader(stream)
         count = len(reader.pages)
@@ -30,7 +30,7 @@ def pages(stream: BinaryIO) -> Iterator[str]:
             yield reader.pages[number].extract_text()
         except MemoryError:
             raise
-        except Exception:  # Whatever a damaged page makes of the parser, the next may be fine.
+        except Exception:  # A damaged page may raise anything, and the next one may be fine.
             damaged.append(number + 1)
             yield ""
     if damaged and len(damaged) == min(count, MAX_PAGES):

@@ -1,4 +1,4 @@
-"""What people and models type, as an FTS5 expression that can't be wrong; pure functions."""
+"""Converts queries of people and models to valid FTS5 expressions; pure functions."""
 
 import re
 from collections.abc import Sequence
@@ -6,7 +6,7 @@ from itertools import islice
 from typing import Final
 
 MAX_TERMS: Final = 32
-"""Words of a query that count, and words of one phrase."""
+"""The maximum number of words in a query, and in a phrase."""
 
 _PART: Final = re.compile(r'"([^"]*)"|([^"]+)')
 _WORD: Final = re.compile(r"[^\W_]+")
@@ -25,25 +25,25 @@ _STOP_WORDS: Final = frozenset(_ENGLISH.split())
 
 
 def words(text: str) -> list[str]:
-    """The first `MAX_TERMS` words of `text`, as the index has them, in order."""
+    """The first `MAX_TERMS` words of `text`, in order."""
     return [match[0] for match in islice(_WORD.finditer(text), MAX_TERMS)]
 
 
 def content_words(text: str) -> list[str]:
-    """The words of `text` that say what it is about, each once; all of them where none does."""
+    """The words of `text` without stop words, each once; all words if there are no others."""
     every = list(dict.fromkeys(word.lower() for word in words(text)))
     return [word for word in every if word not in _STOP_WORDS] or every
 
 
 def vocabulary(text: str) -> frozenset[str]:
-    """The words that `text` uses, all of them."""
+    """All words of `text`."""
     return frozenset(_WORD.findall(text.lower()))
 
 
 def fts_expression(query: str) -> str | None:
-    """The FTS5 expression for `query`: any of its words, and each phrase in quotes as it stands.
+    """The FTS5 expression for `query`: any of its words, and every phrase in quotes literally.
 
-    Words are quoted, so none of them is an operator. None where there is no word to search for.
+    Words are quoted, so none is an operator. None if there is no word to search for.
     """
     parts = [match.groups("") for match in _PART.finditer(query)]
     phrases = [" ".join(words(quoted)) for quoted, _ in parts]
@@ -51,16 +51,16 @@ def fts_expression(query: str) -> str | None:
     single = _quoted(content_words(" ".join(bare for _, bare in parts)))
     if not required:
         return " OR ".join(single) or None
-    # A word beside a phrase need not be there, but raises the rank where it is.
+    # Words beside a phrase are optional, but raise the rank.
     every = " AND ".join(required)
     return f"{every} AND ({' OR '.join([*required, *single])})" if single else every
 
 
 def fragments(query: str) -> list[str]:
-    """What to look for letter by letter where no word of `query` is in the index.
+    """Substrings to search for if no word of `query` is in the index.
 
-    Chinese, Japanese and Korean are written without spaces, so of them pairs of characters.
-    Nothing where a phrase in quotes is asked for, since that must occur as it stands.
+    For Chinese, Japanese and Korean, which have no spaces, these are pairs of characters. A query
+    with a phrase in quotes has none, because the phrase is required literally.
     """
     found: list[str] = []
     for word in [] if '"' in query else content_words(query):

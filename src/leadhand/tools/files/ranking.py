@@ -1,4 +1,4 @@
-"""The passages that answer a question best, found without a model."""
+"""Finds the best passages for a question, without a model."""
 
 from collections import Counter
 from typing import Final
@@ -11,24 +11,24 @@ from leadhand.tools.files.queries import vocabulary
 
 MAX_PER_FILE: Final = 3
 SAME_WORDS: Final = 0.8
-"""Two passages that share this much of their words say the same."""
+"""Two passages that share this part of their words count as the same."""
 _CANDIDATES: Final = 50
-"""Looked at for each passage wanted, since one long file may have most of the best."""
+"""Candidates for each passage wanted, because one long file may have most of the best."""
 
 
 def find_passages(inputs: Inputs, question: str, limit: int) -> list[Passage]:
-    """The `limit` passages of `inputs` that answer `question` best, best first.
+    """The `limit` best passages of `inputs` for `question`, best first.
 
-    The same files and question give the same passages. One that repeats a better one is left out,
-    and no file gives more than `MAX_PER_FILE`.
+    The result is deterministic. Passages that repeat a better one are left out, and each file gives
+    at most `MAX_PER_FILE`.
     """
     return best_passages(SearchIndex(Documents(inputs)), question, limit)
 
 
 def best_passages(index: SearchIndex, question: str, limit: int) -> list[Passage]:
-    """As `find_passages`, over an index that is there already."""
+    """Like `find_passages`, with an existing index."""
     chosen: list[Passage] = []
-    said: list[frozenset[str]] = []
+    wordings: list[frozenset[str]] = []
     taken: Counter[str] = Counter()
     for passage in index.search(question, limit * _CANDIDATES):
         if len(chosen) == limit:
@@ -36,13 +36,13 @@ def best_passages(index: SearchIndex, question: str, limit: int) -> list[Passage
         if taken[passage.name] == MAX_PER_FILE:
             continue
         wording = vocabulary(passage.text)
-        if not any(_same(wording, one) for one in said):
+        if not any(_same(wording, one) for one in wordings):
             chosen.append(passage)
-            said.append(wording)
+            wordings.append(wording)
             taken[passage.name] += 1
     return chosen
 
 
 def _same(one: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether two vocabularies overlap (Jaccard) so much that their texts say the same."""
+    """Whether two vocabularies overlap by `SAME_WORDS` (Jaccard index)."""
     return len(one & other) >= SAME_WORDS * len(one | other)

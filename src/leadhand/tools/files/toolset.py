@@ -1,7 +1,7 @@
-"""The tools by which a model looks into the files handed in: list, search, read.
+"""The tools for input files: list, search and read.
 
-Their docstrings are what the model is told. What they return is text of strangers, to be passed on
-as data; the references in it are what findings cite.
+The model sees the docstrings of the tools. Their results are untrusted text, to be passed on as
+data; findings cite the references in it.
 """
 
 import re
@@ -18,7 +18,7 @@ from leadhand.tools.files.passage import Passage
 from leadhand.tools.files.queries import content_words
 
 PAGE_CHARS: Final = 12_000
-"""The most that one page of a file or of the list takes, references and all."""
+"""Characters of one page of a file or of the list, including references."""
 MAX_HITS: Final = 15
 SNIPPET_CHARS: Final = 500
 _LINES_BETWEEN_MARKS: Final = 10
@@ -28,13 +28,13 @@ _BREAKS: Final = re.compile(r"\s*\n\s*")
 
 
 class FileTools:
-    """Tools over `inputs`, which may be called from several threads at once."""
+    """The tools for `inputs`; thread-safe."""
 
     def __init__(self, inputs: Inputs) -> None:
         self._inputs = inputs
         self._documents = Documents(inputs)
         self.index = SearchIndex(self._documents)
-        """Built when first searched; for other readers of the same files."""
+        """Built by the first search; other code may search it too."""
         self._used = False
         self._failed: dict[str, str] = {}
 
@@ -105,9 +105,9 @@ class FileTools:
         return f"{head}\n{body}"
 
     def unread(self) -> list[tuple[str, str]]:
-        """The files that could not be read, or not in full, each with the reason, as far as known.
+        """(name, reason) of files that are known to be unreadable or incomplete.
 
-        Empty as long as no tool was used; nothing is read for it.
+        Empty if no tool was used; it reads no files.
         """
         if not self._used:
             return []
@@ -133,9 +133,9 @@ def _hit(hit: Passage, query: str) -> str:
 
 
 def snippet_window(text: str, words: Sequence[str], max_chars: int) -> tuple[int, int]:
-    """Where to cut `max_chars` out of `text` so that as many as can be of `words` are in.
+    """The span of `max_chars` in `text` that has the most of `words`.
 
-    A word is found by its beginning too, since a search matches other forms of it.
+    Words are matched by their beginning, because a search finds other forms of them too.
     """
     if len(text) <= max_chars:
         return 0, len(text)
@@ -153,10 +153,10 @@ def snippet_window(text: str, words: Sequence[str], max_chars: int) -> tuple[int
 
 
 def _marked(document: Document, offset: int, max_chars: int) -> tuple[str, int]:
-    """The text from `offset` on with marks to cite by, and where it ends.
+    """The text from `offset` on with marks for citing, and the offset of its end.
 
-    With pages each one begins with its reference; otherwise the first line of a paragraph, and
-    every tenth within one, begins with its number.
+    Each page starts with its citation. Without pages, the first line of each paragraph and every
+    tenth line within it start with their number.
     """
     out: list[str] = []
     at, room = offset, max_chars
@@ -174,7 +174,7 @@ def _marked(document: Document, offset: int, max_chars: int) -> tuple[str, int]:
         elif unmarked >= _LINES_BETWEEN_MARKS and not line.isspace():
             mark, unmarked = f"{number}| ", 0
         if len(mark) + len(line) > room:
-            if not out:  # A line that is longer than a whole answer.
+            if not out:  # A line that is longer than a page.
                 out.append(mark + line[: room - len(mark)])
                 at += room - len(mark)
             break

@@ -1,7 +1,7 @@
-"""The text of an HTML page that a reader would see; runs in `child`, which bounds time and memory.
+"""Extracts the visible text of an HTML page; runs in `child`, which limits its time and memory.
 
-The standard library's parser takes hours over a few crafted kilobytes (`<a ` again and again), so
-this must not run in the process that serves others.
+The standard library's parser may take hours for a few crafted kilobytes (repeated `<a `), so this
+must not run in the main process.
 """
 
 import re
@@ -28,7 +28,7 @@ thead tr ul
 """
 _BLOCKS: Final = frozenset(_BLOCK_TAGS.split())
 _TIGHT: Final = frozenset(["li", "dt", "dd", "tr", "tbody", "thead", "tfoot"])
-"""Blocks that follow one another without a blank line."""
+"""Blocks without a blank line between them."""
 _HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
 _SPACE: Final = re.compile(r"\s+")
 _HIDDEN_STYLE: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
@@ -36,7 +36,7 @@ _CHARSET: Final = re.compile(rb"<meta[^<>]{0,200}charset\s*=\s*[\"']?\s*([\w.:-]
 
 
 def pages(stream: BinaryIO) -> Iterator[str]:
-    """The text, as one page: headings as Markdown has them, a blank line between paragraphs."""
+    """The text as one page, with Markdown headings and blank lines between paragraphs."""
     data = stream.read(MAX_BYTES + 1)
     soup = BeautifulSoup(_text(data[:MAX_BYTES]), "html.parser")
     title = soup.title.get_text(" ", strip=True) if soup.title else ""
@@ -48,7 +48,7 @@ def pages(stream: BinaryIO) -> Iterator[str]:
 
 
 def _text(data: bytes) -> str:
-    """`data` by the character set that the page declares, where it is no valid UTF-8."""
+    """`data` decoded by the character set that the page declares, else as `decoded` does."""
     declared = _CHARSET.search(data[:4096])
     if declared and not data.startswith((b"\xff\xfe", b"\xfe\xff", b"\xef\xbb\xbf")):
         try:
@@ -59,7 +59,7 @@ def _text(data: bytes) -> str:
 
 
 def _visible(soup: BeautifulSoup) -> str:
-    """What is seen of `soup`, without recursion: a page may nest as deep as it likes."""
+    """The visible text of `soup`, without recursion, because pages may be nested to any depth."""
     text = _Text()
     open_tags: list[tuple[Tag, Iterator[PageElement]]] = [(soup, iter(soup.contents))]
     while open_tags:
@@ -78,7 +78,7 @@ def _visible(soup: BeautifulSoup) -> str:
 
 
 def _unseen(tag: Tag) -> bool:
-    """Whether a reader sees nothing of `tag`."""
+    """Whether `tag` is invisible."""
     if tag.name in _UNSEEN or tag.has_attr("hidden"):
         return True
     if str(tag.get("aria-hidden", "")).lower() == "true":
@@ -87,15 +87,15 @@ def _unseen(tag: Tag) -> bool:
 
 
 class _Text:
-    """Puts text together as lines: one blank line at most, and no space where a line begins."""
+    """Joins text to lines, with at most one blank line and no leading spaces."""
 
     def __init__(self) -> None:
         self._parts: list[str] = []
         self._newlines = 2
-        """How many line ends the text so far ends in."""
+        """The number of line ends at the end of the text so far."""
         self._preformatted = 0
         self._prefix = ""
-        """What the next text begins with: the mark of a heading or of a list."""
+        """The mark of a heading or list item, to be put before the next text."""
 
     def whole(self) -> str:
         return "".join(self._parts).strip("\n") + "\n"
@@ -128,7 +128,7 @@ class _Text:
             self._break(1 if name in _TIGHT else 2)
 
     def _break(self, count: int) -> None:
-        """Ends the line; with a count of 2 it leaves a blank one."""
+        """End the line; a `count` of 2 adds a blank one."""
         if (missing := count - self._newlines) > 0 and not self._prefix:
             self._parts.append("\n" * missing)
             self._newlines = count
