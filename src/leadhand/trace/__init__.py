@@ -1,1 +1,1 @@
-"""What a run looks like from outside: figures and views folded from its state and events."""
+"""Views of a run, folded from its events: history, page, document, log, OpenTelemetry."""

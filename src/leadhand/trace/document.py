@@ -1,6 +1,6 @@
-"""The trace of a run as one JSON document: plan, every event, figures. Whoever has it has the run.
+"""The trace of a run as one JSON document: plan, events, metrics.
 
-Folding its events gives the state and the answer again: nothing is left out or cut.
+It is complete: folding its events gives the state and the answer again.
 """
 
 import json
@@ -13,10 +13,10 @@ from leadhand.state.fold import fold
 
 
 def document(log: Sequence[events.Event]) -> Iterator[str]:
-    """The text of the document, in pieces; ASCII alone, so that nothing in it acts on a terminal.
+    """The text of the document, in pieces; ASCII only, so that it is safe on a terminal.
 
-    `plan` is the plan as it was accepted, null where none was; the `metrics` of a run without an
-    answer are those at its last event.
+    `plan` is the accepted plan, or null; the `metrics` of a run without an answer are those at its
+    last event.
     """
     state = fold(log)
     plan = accepted_plan(log)
@@ -31,7 +31,7 @@ def document(log: Sequence[events.Event]) -> Iterator[str]:
 
 
 def accepted_plan(log: Sequence[events.Event]) -> Plan | None:
-    """The plan of the run as it was accepted, before splits and amendments."""
+    """The accepted plan, before splits and amendments."""
     proposed: Plan | None = None
     accepted: Plan | None = None
     for event in log:

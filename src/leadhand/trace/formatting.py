@@ -1,11 +1,11 @@
-"""Time spans, prices and usage in words, the same wherever a run is shown. Pure."""
+"""Formats durations, prices and usage, the same in every view of a run. Pure."""
 
 from leadhand.contracts.answer import Metrics
 from leadhand.contracts.outcome import Usage
 
 
 def format_duration(taken_s: float) -> str:
-    """A time span: `3 ms`, `2.1 s`, `4 min 9 s`, `2 h 5 min`."""
+    """A duration: `3 ms`, `2.1 s`, `4 min 9 s`, `2 h 5 min`."""
     if taken_s < 1:
         return f"{1000 * taken_s:.0f} ms"
     if taken_s < 60:
@@ -16,14 +16,14 @@ def format_duration(taken_s: float) -> str:
 
 
 def format_speedup(metrics: Metrics, sign: str = "x") -> str:
-    """The speed-up: `4.2x`, or `1.9x to 3.0x` where it is not known exactly."""
+    """The speed-up: `4.2x`, or `1.9x to 3.0x` if it is not known exactly."""
     low = f"{metrics.speedup:.1f}{sign}"
     high = metrics.speedup_high
     return low if high is None else f"{low} to {high:.1f}{sign}"
 
 
 def format_gain(metrics: Metrics) -> str:
-    """What working at once has gained, in a few words; empty where that is next to nothing."""
+    """The gain by concurrency, in a few words; empty if it is below 5 %."""
     if max(metrics.speedup, metrics.speedup_high or 0.0) < 1.05:
         return ""
     exact = metrics.speedup_high is None
@@ -32,7 +32,7 @@ def format_gain(metrics: Metrics) -> str:
 
 
 def format_price(usd: float | None) -> str:
-    """A price; an unknown one is unknown, never nothing."""
+    """A price; `None` is unknown, not zero."""
     if usd is None:
         return "cost unknown"
     if 0 < usd < 0.0001:
@@ -41,7 +41,7 @@ def format_price(usd: float | None) -> str:
 
 
 def format_usage(usage: Usage) -> str:
-    """Requests, tokens and price in a few words."""
+    """Requests, tokens and price."""
     asked = f"{usage.requests:,} request{'' if usage.requests == 1 else 's'}"
     tokens = f"{usage.input_tokens:,} tokens in, {usage.output_tokens:,} out"
     return f"{asked}, {tokens}, {format_price(usage.cost_usd)}"

@@ -1,4 +1,4 @@
-"""What the story of a run is told in: tasks, attempts, what followed, plans, people. Data alone."""
+"""The parts of a run's history: steps, plan versions, questions. Data only."""
 
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -27,7 +27,7 @@ End = Literal["running", "completed", "escalated", "failed", "cancelled", "inter
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """Something that was decided, or that befell the run."""
+    """A decision, or something that happened to the run."""
 
     at_s: float
     what: What
@@ -35,11 +35,11 @@ class Step:
     """In a few words, as in `tier raised from fast to strong`."""
     why: str = ""
     changed: tuple[str, str] | None = None
-    """The intent before and after, where it was put in other words."""
+    """The intent before and after it was refined."""
 
     @property
     def words(self) -> str:
-        """What was decided and why, in one sentence that does not say it twice."""
+        """The decision and its reason in one sentence, without repetition."""
         if not self.why or self.why.startswith(self.said):
             return self.why or self.said
         return f"{self.said}: {self.why}"
@@ -47,17 +47,17 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class PlanVersion:
-    """A plan, or a change of the plan, and what was said to it."""
+    """A plan, or a change of it, and what became of it."""
 
     at_s: float
-    """When that was said last."""
+    """When that happened."""
     what: Literal["proposed", "accepted", "rejected", "amended"]
     revision: int
     tasks: int
-    """How many the plan has with it."""
+    """How many the plan has in this version."""
     by: str = ""
     said: str = ""
-    """Why the plan was amended, or what was wrong with it, or what it added and dropped."""
+    """Why the plan was amended or rejected."""
     notes: tuple[str, ...] = ()
     """Warnings, problems, or what was added, changed and dropped, each in one line."""
 
@@ -68,14 +68,14 @@ class QuestionHistory:
 
     at_s: float
     task_id: str | None
-    """None where it is about the plan."""
+    """`None`: it is about the plan."""
     question: str
     verdict: Verdict | None = None
-    """None as long as there is no answer."""
+    """`None` until there is a reply."""
     text: str = ""
     by: str = ""
     answered_s: float | None = None
 
     def within(self, task_id: str) -> "QuestionHistory":
-        """The same as the run around it sees it, which has the run do `task_id`."""
+        """The same question, as the outer run sees it; `task_id` is that run's task."""
         return replace(self, task_id=f"{task_id}/{self.task_id}" if self.task_id else task_id)

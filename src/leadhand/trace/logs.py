@@ -1,8 +1,8 @@
-"""A listener that writes a run to the standard library's log: an event is one record of one line.
+"""A listener that writes a run's events to the standard library's log, each as one line.
 
 The logger is `leadhand.run`. Runs, plans and the ends of tasks are INFO, dispatches and calls
-DEBUG, failures, breakers and stuck workers WARNING. What people, models and tools wrote is left out
-unless it is asked for. It configures no logging: that is the program's.
+DEBUG, failures, breakers and stuck workers WARNING. Content from people, models and tools is left
+out by default. Logging is configured by the program, not here.
 """
 
 import logging
@@ -24,15 +24,15 @@ _LEVELS = {
 """By type of event; the others are INFO."""
 _FIELDS = ("task_id", "attempt", "worker", "model", "tool", "duration_s")
 _TEXTS = ("error", "message", "question", "reason", "text", "why")
-"""Where events have what others wrote, or what may quote it."""
+"""Fields with content of people, models or tools, or quotes of it."""
 
 
-# Where a program configures no logging, nothing of this goes to stderr as a last resort.
+# Without this, a program that does not configure logging would get warnings on stderr.
 logging.getLogger("leadhand.run").addHandler(logging.NullHandler())
 
 
 class Logs:
-    """Logs every event of a run; what the logger would not take costs next to nothing."""
+    """Logs every event of a run; events below the logger's level cost next to nothing."""
 
     def __init__(
         self,
@@ -41,8 +41,8 @@ class Logs:
         redact: Callable[[str], str] = str,
         logger: logging.Logger | None = None,
     ) -> None:
-        """`content`: whether messages, reasons and questions are logged as well. Each line, and
-        each text beside it, goes through `redact`. `logger` is `leadhand.run` unless it is given.
+        """`content`: log messages, reasons and questions too. `redact` is applied to every line and
+        every extra text. The default `logger` is `leadhand.run`.
         """
         self._content = content
         self._redact = redact
@@ -62,7 +62,7 @@ class Logs:
         return line
 
     def _extra(self, event: events.Event) -> dict[str, object]:
-        """The record's further attributes, named so that none hides one of its own."""
+        """The record's extra attributes; none may hide one of its own."""
         found: dict[str, object] = {
             "run_id": event.run_id,
             "seq": event.seq,
@@ -76,7 +76,7 @@ class Logs:
         return found
 
     def _shown(self, text: str) -> str:
-        """`text` in one line and without secrets: no character of it can begin another record."""
+        """`text` redacted and on one line, so that it cannot forge another record."""
         text = self._redact(text)
         if text.isprintable():
             return text
@@ -130,7 +130,7 @@ def _call(event: events.ModelCalled | events.ToolCalled) -> str:
     if event.error is None:
         tokens = f"{event.input_tokens:,} tokens in, {event.output_tokens:,} out"
         return f"{who} asked {event.model}: {tokens}, {took}"
-    # What comes before the colon is leadhand's; what comes after it is the provider's.
+    # The part after the colon is the provider's text.
     why = event.error.partition(":")[0]
     again = f"; asked again in {event.retry_in_s:.1f} s" if event.retry_in_s is not None else ""
     return f"{who} asked {event.model}, no answer after {took}: {why}{again}"

@@ -1,4 +1,4 @@
-"""A run as data for `show --json`: its tasks with every attempt, its plans, its costs, its gaps."""
+"""A run as data for `show --json`: tasks with all attempts, plans, costs, gaps."""
 
 import dataclasses
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ Document = dict[str, JsonValue]
 
 
 def overview(history: RunHistory, *, held: bool) -> Document:
-    """The document; `held` is whether somebody works on the run right now."""
+    """The document; `held`: whether a process works on the run now."""
     state, answer = history.state, history.state.answer
     return {
         "run_id": state.run_id,

@@ -30,35 +30,35 @@ class AttemptHistory:
     worker: str
     started_s: float
     ended_s: float | None = None
-    """None as long as it runs."""
+    """`None` while it runs."""
     end: End = "running"
     kind: str = ""
     """The kind of failure or the reason of an escalation."""
     message: str = ""
-    """What its worker said where it did not complete, or with what doubt it was accepted."""
+    """Its worker's message if it did not complete, or the flag with which it was accepted."""
     traceback: str = ""
-    """Of the exception that it ended with, if it did."""
+    """Of the exception that ended it, if any."""
     model: str | None = None
     usage: Usage = NO_USAGE
     tools: Counter[str] = field(default_factory=Counter[str])
     """Calls of each tool."""
     steps: list[Step] = field(default_factory=list[Step])
-    """What was decided when it had ended, in order."""
+    """The decisions after it, in order."""
     nested: "RunHistory | None" = None
-    """The story of the nested run, where a team made it."""
+    """The history of the nested run, if its worker is a team."""
 
     @property
     def running(self) -> bool:
-        """Whether nothing is known of its end."""
+        """Whether its end is not known."""
         return self.ended_s is None
 
     @property
     def took_s(self) -> float:
-        """How long it took; 0 as long as it runs."""
+        """How long it took; 0 while it runs."""
         return 0.0 if self.ended_s is None else self.ended_s - self.started_s
 
     def use(self, used: Usage | None) -> None:
-        """Count what was used."""
+        """Add usage."""
         if used is not None:
             self.usage = self.usage.plus(used)
 
@@ -69,7 +69,7 @@ class AttemptHistory:
         | events.TaskEscalated
         | events.TaskCancelled,
     ) -> None:
-        """It ends as `event` says."""
+        """End the attempt as `event` says."""
         self.ended_s = event.elapsed_s
         match event:
             case events.TaskCompleted():
@@ -88,26 +88,26 @@ class AttemptHistory:
 
 @dataclass(slots=True)
 class TaskHistory:
-    """What became of one task of the plan."""
+    """The history of one task."""
 
     id: str
     part_of: str | None = None
-    """The task that was split into it and others."""
+    """The task that was split into it."""
     parts: tuple[str, ...] = ()
-    """The tasks that it was split into."""
+    """The tasks into which it was split."""
     dropped: str = ""
-    """Why it is no longer of the plan."""
+    """Why it is no longer in the plan."""
     attempts: list[AttemptHistory] = field(default_factory=list[AttemptHistory])
     before: list[Step] = field(default_factory=list[Step])
-    """What was decided before its first attempt."""
+    """Decisions before its first attempt."""
 
     def add(self, step: Step) -> None:
-        """Note what was decided, after the attempt made last."""
+        """Add a decision to the last attempt."""
         (self.attempts[-1].steps if self.attempts else self.before).append(step)
 
     @property
     def is_notable(self) -> bool:
-        """Whether there is more to tell than that it was done at the first attempt."""
+        """Whether there is more to show than that its first attempt completed."""
         one = self.attempts[0] if len(self.attempts) == 1 else None
         return (
             one is None
@@ -118,36 +118,36 @@ class TaskHistory:
 
 
 class RunHistory:
-    """How a run came to stand as it does; each attempt of a team has the story of its run."""
+    """The history of a run; an attempt of a nested team has the history of its run."""
 
     def __init__(self, state: RunState | None = None) -> None:
-        """`state` is that of a nested run, which changes with the run around it."""
+        """`state`: of a nested run, which the outer run's history changes."""
         self.state = state or RunState()
         self.run_id = self.state.run_id
-        """Known from any event; the state has it only from the run's first one."""
+        """From any event; the state has it only from the run's first one."""
         self.tasks: dict[str, TaskHistory] = {}
-        """Every task that ever was of the plan, by id."""
+        """Every task that was ever in the plan, by id."""
         self.plans: list[PlanVersion] = []
         self.questions: list[QuestionHistory] = []
         self.notices: list[Step] = []
-        """What happened to the run as a whole, beside its plan and its people."""
+        """What happened to the run as a whole, except plans and questions."""
         self.usage_by_owner: dict[UsageOwner, Usage] = {}
-        """Who used what; of the outermost run alone, with all that is nested in it."""
+        """In the outermost run's history only; nested runs included."""
         self.started_at: dt.datetime | None = None
         self.started_s = 0.0
         self.last_s = 0.0
-        """When the last event was, in seconds since the outermost run started."""
+        """The last event's time, in seconds since the outermost run started."""
 
     @classmethod
     def of(cls, log: Iterable[events.Event]) -> "RunHistory":
-        """The history that `log` tells, from the first."""
+        """The history of all events of `log`."""
         history = cls()
         for event in log:
             history.add(event)
         return history
 
     def add(self, event: events.Event) -> None:
-        """Go on by one event of the outermost run."""
+        """Add an event of the outermost run."""
         before = self.state.usage
         self.run_id = event.run_id
         apply(self.state, event)
@@ -159,13 +159,13 @@ class RunHistory:
 
     @property
     def open_questions(self) -> Sequence[QuestionHistory]:
-        """What a person is asked and has not answered, in nested runs too."""
+        """The questions that a person has not answered, in nested runs too."""
         if self.state.answer is not None and not self.state.answer.waiting:
             return ()
         return tuple(self._open_questions())
 
     def run_status(self, *, held: bool) -> RunHistoryStatus:
-        """How the run stands; `held` is whether somebody works on it right now."""
+        """The run's status; `held`: whether a process works on it now."""
         answer = self.state.answer
         if answer is not None and not answer.waiting:
             return answer.status
@@ -175,7 +175,7 @@ class RunHistory:
 
     @property
     def metrics(self) -> Metrics:
-        """The figures: those of the answer, or as they stand at the last event."""
+        """The metrics of the answer, or as of the last event."""
         answer = self.state.answer
         return answer.metrics if answer is not None else metrics(self.state, self.last_s)
 
@@ -185,7 +185,7 @@ class RunHistory:
         return critical_chain(self.state)[1]
 
     def usage_by(self, field: Literal["role", "worker", "model"]) -> dict[str, Usage]:
-        """What was used, by role, by worker (`outer/inner` where nested) or by model."""
+        """Usage by role, by worker (`outer/inner` if nested) or by model."""
         out: dict[str, Usage] = {}
         for spender, usage in self.usage_by_owner.items():
             name = getattr(spender, field)
@@ -194,23 +194,23 @@ class RunHistory:
         return out
 
     def ordered_tasks(self) -> Iterator[TaskHistory]:
-        """Every task in plan order, parts right after the task that they are parts of."""
+        """Every task in plan order, parts right after the task that was split."""
         for task in self.tasks.values():
             if task.part_of is None:
                 yield from self._with_parts(task)
 
     def task_state(self, id: str) -> TaskState:
-        """How a task stands, or stood when it was no longer of the plan."""
+        """A task's state, its last one if it is no longer in the plan."""
         return self.state.tasks.get(id) or self.state.retired[id]
 
     def task_status(self, id: str) -> str:
-        """Its status, or `split` or `dropped` where it is no longer of the plan."""
+        """A task's status, or `split` or `dropped` if it is no longer in the plan."""
         if id in self.state.tasks:
             return self.state.tasks[id].status
         return "split" if self.tasks[id].parts else "dropped"
 
     def last_attempt(self, task_id: str) -> AttemptHistory | None:
-        """The last attempt at a task, if there was any."""
+        """The last attempt at a task, if any."""
         task = self.tasks.get(task_id)
         return task.attempts[-1] if task is not None and task.attempts else None
 
@@ -228,7 +228,7 @@ class RunHistory:
                     yield one.within(task.id)
 
     def _note(self, event: events.Event, used: Usage | None) -> None:
-        """Take note of an event that the state has taken in."""
+        """Add an event that was applied to the state."""
         before_s, self.last_s = self.last_s, event.elapsed_s
         if event.within:
             self._nested(event, used)
@@ -260,7 +260,7 @@ class RunHistory:
                 | events.ConflictJudged()
                 | events.RunFinished()
             ):
-                pass  # they stand in the state
+                pass  # they are in the state
             case (
                 events.CritiqueGiven()
                 | events.BreakerOpened()
@@ -283,7 +283,7 @@ class RunHistory:
             return
         attempt.use(used)
         if attempt.nested is None or attempt.nested.state is not state:
-            # A resumed attempt goes on with the run that the one before it had begun.
+            # A resumed attempt continues the nested run of the attempt before.
             known = [one.nested for one in self.tasks[id].attempts if one.nested is not None]
             attempt.nested = next((one for one in known if one.state is state), None)
             attempt.nested = attempt.nested or RunHistory(state)
@@ -373,7 +373,7 @@ class RunHistory:
             self.tasks[id].add(Step(event.elapsed_s, "again", "done again from the beginning"))
 
     def _halt(self, at_s: float) -> None:
-        """What was in flight was lost with its process, at the latest when that wrote last."""
+        """End running attempts as interrupted, at the time of the process's last event."""
         for task in self.tasks.values():
             attempt = task.attempts[-1] if task.attempts else None
             if attempt is not None and attempt.running:
@@ -382,7 +382,7 @@ class RunHistory:
                     attempt.nested._halt(at_s)
 
     def _spender(self, event: events.Event, used: Usage) -> UsageOwner:
-        """Whose usage an event tells of."""
+        """Who used what an event reports."""
         history, names = self, list[str]()
         for id in event.within:
             attempt = history.last_attempt(id)

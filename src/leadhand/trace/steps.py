@@ -1,4 +1,4 @@
-"""Decisions and notices in a few words: what an event says in the story of a run. Pure."""
+"""Decisions and notices in a few words: events as steps of a run's history. Pure."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
@@ -22,7 +22,7 @@ Decided = (
 
 
 def step(event: Decided) -> Step:
-    """What was decided about a task whose attempt has ended, or that has none."""
+    """The decision about a task after an attempt, or before the first."""
     at_s = event.elapsed_s
     match event:
         case events.TaskCompleted():
@@ -62,17 +62,17 @@ def notice(
     | events.BreakerClosed
     | events.WorkerStuck,
 ) -> Step:
-    """What befell the run as a whole."""
+    """What happened to the run as a whole."""
     at_s = event.elapsed_s
     match event:
         case events.RunStopped():
             return Step(at_s, "stopped", "told to stop", event.reason)
         case events.RunResumed():
-            went_on = f"going on: {_named(event.goes_on)}" if event.goes_on else ""
+            resumed = f"resumed: {_named(event.goes_on)}" if event.goes_on else ""
             again = f"done again: {_named(event.again)}" if event.again else ""
-            lost = f"in flight when the process died: {_crashed(event)}" if event.crashes else ""
+            lost = f"running when the process died: {_crashed(event)}" if event.crashes else ""
             changed = " with changed prompts" if event.prompts_changed else ""
-            said = "; ".join(filter(None, [went_on, again, lost]))
+            said = "; ".join(filter(None, [resumed, again, lost]))
             return Step(at_s, "resumed", f"resumed{changed}", said)
         case events.CritiqueGiven():
             said = f"critic, draft {event.round}: {event.verdict.replace('_', ' ')}"
@@ -95,7 +95,7 @@ def plan_versions(
     *,
     tasks: int,
 ) -> list[PlanVersion]:
-    """The plans that are `known`, and what `event` says; `tasks` is how many the plan has now."""
+    """`known` plan versions, changed by `event`; `tasks`: how many the plan has now."""
     at_s = event.elapsed_s
     match event:
         case events.PlanProposed(plan=plan):

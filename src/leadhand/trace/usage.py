@@ -1,4 +1,4 @@
-"""Who used what in a run: what an event says of it. Pure."""
+"""The usage that an event reports, and who used it. Pure."""
 
 from typing import NamedTuple
 
@@ -7,16 +7,16 @@ from leadhand.contracts.outcome import Usage
 
 
 class UsageOwner(NamedTuple):
-    """Who used something."""
+    """The role, worker and model that used something."""
 
     role: str
     worker: str | None
-    """`outer/inner` where a team is a worker; none where no worker used it."""
+    """`outer/inner` in a nested team; `None` if no worker used it."""
     model: str | None
 
 
 def usage_of(event: events.Event) -> Usage | None:
-    """What an event says was used; the state knows whether that was counted before."""
+    """The usage in an event; the state knows whether it was counted before."""
     match event:
         case events.ModelCalled():
             return Usage(

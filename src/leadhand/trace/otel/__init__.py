@@ -6,7 +6,7 @@
     with Spans(tracer_provider) as listener:                    # or a provider of the program's own
         answer = await supervisor.run(request, listener=listener)
 
-Names resolve on first use: importing this loads no part of OpenTelemetry.
+Names resolve on first use: importing this does not import OpenTelemetry.
 """
 
 from typing import TYPE_CHECKING

@@ -1,8 +1,8 @@
-"""What the spans say: attributes by the conventions for generative AI, and leadhand's own.
+"""Attributes of spans: those of the conventions for generative AI, and leadhand's own.
 
 The conventions are https://github.com/open-telemetry/semantic-conventions-genai, all of it in
-development. What people, models and tools wrote is content: it is left out unless it is asked for.
-Attributes that the conventions do not know start with `leadhand.`.
+development. Content from people, models and tools is left out by default. Other attributes start
+with `leadhand.`.
 """
 
 import json
@@ -40,7 +40,7 @@ _PROVIDERS = {
     "openai-responses": "openai",
     "xai": "x_ai",
 }
-"""The conventions' names of providers that pydantic-ai has another name for."""
+"""The conventions' names of providers that have another name in pydantic-ai."""
 
 _FACTS = (
     "attempt",
@@ -64,28 +64,28 @@ _FACTS = (
     "worker",
     "workers",
 )
-"""Fields of events that are no content."""
+"""Fields of events that have no content."""
 _OF_TASK = {"task_id": "task.id", "attempt": "task.attempt"}
 _TEXTS = ("message", "new_intent", "problems", "question", "reason", "text", "why")
-"""Fields of events that are content, or may quote some."""
+"""Fields of events that have content, or may quote it."""
 
 _STATUS = re.compile(r"\bHTTP (\d{3})\b")
 
 
 @dataclass(frozen=True, slots=True)
 class ContentFilter:
-    """What is shown of what people, models and tools wrote."""
+    """Whether content from people, models and tools is exported, and how it is redacted."""
 
     shown: bool
     redact: Callable[[str], str]
-    """Takes out what nobody should see."""
+    """Removes secrets."""
 
     def text(self, text: str) -> str:
-        """`text` as it may be exported: without secrets, and fit for UTF-8."""
+        """`text` without secrets, and valid in UTF-8."""
         return self.redact(text).encode("utf-8", "replace").decode()
 
     def message(self, key: str, role: str, value: JsonValue) -> Attributes:
-        """One message as an attribute; none where content is not shown."""
+        """One message as an attribute; none if content is not shown."""
         if not self.shown or value is None or value == "":
             return {}
         said = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
@@ -98,7 +98,7 @@ class ContentFilter:
         return {key: json.dumps([message], ensure_ascii=False)}
 
     def exception(self, raised: Raised, message: str) -> Attributes:
-        """An exception of a worker, with what it says only where content is shown."""
+        """An exception of a worker; its message only if content is shown."""
         found: Attributes = {"exception.type": raised.type}
         if self.shown:
             found["exception.message"] = self.text(message)
@@ -107,7 +107,7 @@ class ContentFilter:
 
 
 def facts(event: events.Event, content: ContentFilter) -> Attributes:
-    """What a span event says of one of the run's."""
+    """The attributes of a span event for an event of the run."""
     found: Attributes = {}
     for name in _FACTS:
         value = cast("AttributeValue | None", getattr(event, name, None))
@@ -124,7 +124,7 @@ def facts(event: events.Event, content: ContentFilter) -> Attributes:
 
 
 def chat(event: events.ModelCalled, content: ContentFilter) -> Attributes:
-    """The attributes of a call of a model."""
+    """The attributes of a model call."""
     provider, _, model = event.model.partition(":")
     found: Attributes = {
         OPERATION: "chat",
@@ -146,7 +146,7 @@ def chat(event: events.ModelCalled, content: ContentFilter) -> Attributes:
 
 
 def tool(event: events.ToolCalled, content: ContentFilter) -> Attributes:
-    """The attributes of a call of a tool."""
+    """The attributes of a tool call."""
     found: Attributes = {
         OPERATION: "execute_tool",
         "gen_ai.tool.name": event.tool,
@@ -162,18 +162,18 @@ def tool(event: events.ToolCalled, content: ContentFilter) -> Attributes:
 
 
 def model_error_type(error: str) -> str:
-    """The provider's HTTP status, where the error names one."""
+    """The provider's HTTP status, if the error has one."""
     status = _STATUS.search(error)
     return status[1] if status else "model_error"
 
 
 def model_error(error: str) -> str:
-    """What went wrong, without what the provider says of it: that may quote anything."""
+    """The error without the provider's text, which may quote anything."""
     return error.partition(":")[0]
 
 
 def _answer(response: Mapping[str, JsonValue], content: ContentFilter) -> str:
-    """A model's answer, kept in pydantic-ai's form, in the form of the conventions."""
+    """A model's answer, converted from pydantic-ai's form to that of the conventions."""
     parts = response.get("parts")
     message: JsonValue = {
         "role": "assistant",

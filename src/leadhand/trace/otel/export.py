@@ -1,6 +1,6 @@
-"""Spans to a collector, as the environment says: for programs such as the command line.
+"""Export of spans to the collector that the environment names, for programs such as the CLI.
 
-What goes wrong with it costs a line on the way out. It never keeps anyone from the answer.
+A failed export costs one line at the end. It never delays or prevents the answer.
 """
 
 import contextlib
@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
 
 FLUSH_S = 2.0
-"""How long the last spans may take on their way, if nothing else is said."""
+"""How long sending the last spans may take by default."""
 QUEUE = 65_536
-"""Spans that wait to be sent; what comes on top of them is lost."""
+"""Spans that can wait to be sent; further ones are lost."""
 
 _ENDPOINTS = ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT")
 _PROTOCOLS = ("OTEL_EXPORTER_OTLP_TRACES_PROTOCOL", "OTEL_EXPORTER_OTLP_PROTOCOL")
 _CONTENT = "OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT"
 _SECRET_PARTS = re.compile(r"(?<=//).*@|^(?!.*//).*@|[?#].*", re.DOTALL)
-"""Of an endpoint: everything up to the last @, however little of it is escaped, and the query."""
+"""In an endpoint: everything up to the last @, escaped or not, and the query."""
 _NEEDED = ("opentelemetry.sdk", "opentelemetry.exporter.otlp.proto.http")
 
 
@@ -38,11 +38,11 @@ def spans_from_environment(
     redact: Callable[[str], str] = str,
     flush_s: float = FLUSH_S,
 ) -> Generator[Listener | None]:
-    """A listener whose spans are sent to the collector that the environment names, if it does.
+    """A listener whose spans go to the collector that the environment names, or `None`.
 
-    They are sent while the block runs, and the last ones at its end, which takes `flush_s` at most.
-    `warn` is given a line where they can't be sent. `redact` takes secrets out of it and out of
-    texts; these are exported only where OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT says so.
+    Spans are sent during the block, and the last ones at its end, which takes `flush_s` at most.
+    `warn` gets a line if they can't be sent. `redact` removes secrets from it and from content,
+    which is exported only if OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT says so.
     """
     endpoint = _endpoint()
     if endpoint is None:
@@ -72,7 +72,7 @@ def spans_from_environment(
 
 
 def _endpoint() -> str | None:
-    """Where spans are to go, as it may be shown: a password in it is the exporter's alone."""
+    """The collector's endpoint, without password and query, so that it can be shown."""
     if _said("OTEL_SDK_DISABLED").lower() == "true" or _said("OTEL_TRACES_EXPORTER") == "none":
         return None
     found = next((found for name in _ENDPOINTS if (found := _said(name))), None)
@@ -84,7 +84,7 @@ def _said(variable: str) -> str:
 
 
 def _provider(endpoint: str, warn: Callable[[str], object]) -> "TracerProvider | None":
-    """What makes spans and sends them; none where it can't be had, and then `warn` was told."""
+    """The provider that makes and sends spans; `None`, after a warning, if there can be none."""
     protocol = next((found for name in _PROTOCOLS if (found := _said(name))), "")
     if protocol not in ("", "http/protobuf"):
         warn(f"no spans are sent to {endpoint}: leadhand speaks http/protobuf, not {protocol}")
@@ -94,7 +94,7 @@ def _provider(endpoint: str, warn: Callable[[str], object]) -> "TracerProvider |
         return None
     try:
         return _made()
-    except Exception as error:  # whatever other settings say: it is not what the run is about
+    except Exception as error:  # a bad setting must not fail the run
         said = " ".join(str(error).split())
         warn(f"no spans are sent to {endpoint}: {said or type(error).__name__}")
         return None
@@ -125,7 +125,7 @@ def _made() -> "TracerProvider":
 
 
 def _flushed(provider: "TracerProvider", limit_s: float) -> bool:
-    """Whether all was sent or refused in time. The SDK's own flush knows no bound."""
+    """Whether everything was sent or refused in time. The SDK's own flush has no time limit."""
     work = threading.Thread(target=provider.shutdown, name="leadhand-spans", daemon=True)
     work.start()
     work.join(limit_s)
@@ -133,18 +133,18 @@ def _flushed(provider: "TracerProvider", limit_s: float) -> bool:
 
 
 class _Complaints(logging.Handler):
-    """While the block runs, takes what the SDK logs: what was lost, instead of printing it."""
+    """Collects what the SDK logs about lost spans during the block, instead of printing it."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
         self.lost: str | None = None
-        """Why the first spans that were lost are lost."""
+        """Why spans were lost, from the first complaint."""
         self.stay = False
-        """Whether to go on after the block: a thread may be left that still complains."""
+        """Whether to stay after the block, because a thread may still log."""
         self._logger = logging.getLogger("opentelemetry")
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Keep the first complaint that means a loss; a warning is of what is tried again."""
+        """Keep the first complaint about a loss; warnings are about retries."""
         message = record.getMessage()
         if record.levelno >= logging.ERROR or message.startswith("Queue full"):
             self.lost = self.lost or " ".join(message.split())

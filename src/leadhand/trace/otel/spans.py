@@ -1,7 +1,6 @@
-"""A listener that makes spans of runs: from their events alone, so that parents and times are right
-however much goes on at once.
+"""A listener that makes spans of runs from their events, so that concurrency cannot confuse them.
 
-It decides nothing, keeps only what is open, and exports nothing itself: that is the provider's.
+It keeps only open spans; the provider exports them.
 """
 
 import hashlib
@@ -18,25 +17,25 @@ from leadhand.trace.otel.attributes import ContentFilter
 from leadhand.trace.otel.tree import SpanTree
 
 _trace_id: ContextVar[int] = ContextVar("_trace_id", default=INVALID_TRACE_ID)
-"""Of the run whose first span is being made."""
+"""The trace id of the run whose first span is being made."""
 
 
 class RunIds(RandomIdGenerator):
-    """Gives a run the same trace id each time, so that a resumed run goes on in its own trace.
+    """Derives a run's trace id from its run id, so that a resumed run continues its trace.
 
-    To be handed to the program's own `TracerProvider` as its `id_generator`.
+    Use it as the `id_generator` of the program's own `TracerProvider`.
     """
 
     def generate_trace_id(self) -> int:
-        """That of the run whose first span is being made; any other trace has a random one."""
+        """The trace id of a run, or a random one for other traces."""
         return _trace_id.get() or super().generate_trace_id()
 
 
 class Spans(AbstractContextManager["Spans"]):
-    """Hands a provider the spans of any number of runs, at once or one after the other.
+    """Makes spans of any number of runs, which may be concurrent.
 
-    As a context manager it ends in the end what is still open: of a run that was given up because
-    its plan was refused, say, which has no last event.
+    As a context manager it ends spans that are still open, for example of a run without a last
+    event because its plan was refused.
     """
 
     def __init__(
@@ -46,20 +45,20 @@ class Spans(AbstractContextManager["Spans"]):
         content: bool = False,
         redact: Callable[[str], str] = str,
     ) -> None:
-        """`content`: whether requests, answers, messages, tools' arguments and what they gave are
-        exported as well; each text goes through `redact` before."""
+        """`content`: export requests, answers, messages, and arguments and output of tools too;
+        `redact` is applied to each text."""
         self._tracer = tracer_provider.get_tracer("leadhand")
         self._content = ContentFilter(content, redact)
         self._trees: dict[str, SpanTree] = {}
 
     def __call__(self, event: events.Event) -> None:
-        """Begin, end or add to the spans that an event is about."""
+        """Begin, end or extend spans as an event says."""
         if isinstance(event, events.RunStarted | events.RunResumed) and not event.within:
             self._begin(event)
             return
         tree = self._trees.get(event.run_id)
         if tree is None:
-            return  # a run that ended before, or whose beginning was not seen
+            return  # the run has ended, or its start was not seen
         tree.add(event)
         if isinstance(event, events.RunFinished) and not event.within:
             del self._trees[event.run_id]
@@ -70,7 +69,7 @@ class Spans(AbstractContextManager["Spans"]):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """End what is still open, each run at the time of its last event."""
+        """End open spans, each run's at the time of its last event."""
         for tree in self._trees.values():
             tree.close()
         self._trees.clear()

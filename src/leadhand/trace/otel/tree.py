@@ -1,8 +1,8 @@
-"""The spans of one run: which are open, and where each new one belongs.
+"""The tree of one run's spans.
 
-A place in the tree is a path of task ids: `()` is the run itself, `("legal", "t1")` the task `t1`
-of the team that does the task `legal`. Times are those of the events: the wall clock where the run
-began, and from there on the clock that never goes back.
+A position in the tree is a path of task ids: `()` is the run, `("legal", "t1")` the task `t1` in
+the nested run of the task `legal`. Times are those of the events: the wall clock at the run's
+start, plus monotonic seconds.
 """
 
 import datetime as dt
@@ -32,27 +32,27 @@ Path = tuple[str, ...]
 
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _UNFINISHED = "unfinished"
-"""The error of a span whose end nobody told us."""
+"""The error of a span whose end was not reported."""
 
 
 @dataclass(slots=True)
 class _Team:
-    """A run, or a nested one, that is under way."""
+    """A running run, or a nested one."""
 
     span: Span
     phase: Span | None = None
-    """Planning or synthesis, while it goes on."""
+    """Planning or synthesis, while it runs."""
     error: str | None = None
-    """Why it would be over, if nothing followed."""
+    """Its error, if no other end follows."""
     tasks: dict[str, Task] = field(default_factory=dict[str, Task])
-    """As they are planned now; of a resumed run, those that were planned since."""
+    """Its present tasks; of a resumed run, those planned since."""
 
 
 @dataclass(slots=True)
 class _Attempt:
     span: Span
     ended_ns: int | None = None
-    """When it ended without success; it is kept open for what is decided then."""
+    """When it ended without success; it stays open for the decision."""
 
 
 class SpanTree:
@@ -65,7 +65,7 @@ class SpanTree:
         *,
         content: ContentFilter,
     ) -> None:
-        """The first span is a child of the one that is current here, where there is one."""
+        """The first span is a child of the current one, if any."""
         self._tracer = tracer
         self._content = content
         at_ns = (first.at - _EPOCH) // dt.timedelta(microseconds=1) * 1_000
@@ -79,7 +79,7 @@ class SpanTree:
         self._start_team(first)
 
     def add(self, event: events.Event) -> None:
-        """Begin, end or add to the spans that an event is about."""
+        """Begin, end or extend spans as an event says."""
         self._now_ns = self._zero_ns + _ns(event.elapsed_s)
         match event:
             case events.RunStarted() | events.RunResumed():
@@ -110,7 +110,7 @@ class SpanTree:
                 self._noted(event)
 
     def close(self) -> None:
-        """End all that is open: no more is heard of the run."""
+        """End all open spans: no more events follow."""
         self._finish_team((), None)
 
     # Runs
@@ -132,7 +132,7 @@ class SpanTree:
             team.phase = self._start("plan", {names.OPERATION: "plan"}, parent)
 
     def _finish_team(self, path: Path, answer: Answer | None) -> None:
-        """End a run and all in it; without an answer it came to no end that we know of."""
+        """End a run and everything in it; without an answer it counts as unfinished."""
         team = self._teams.pop(path, None)
         if team is None:
             return
@@ -151,7 +151,7 @@ class SpanTree:
         if team.phase is not None:
             self._end(team.phase, error)
         if answer is not None:
-            # Of a resumed run nothing else says which team it is.
+            # For a resumed run, only the answer names the team.
             team.span.update_name(f"invoke_workflow {answer.team}")
             team.span.set_attribute(names.WORKFLOW, answer.team)
             team.span.set_attribute("leadhand.run.status", answer.status)
@@ -174,7 +174,7 @@ class SpanTree:
             return
         match event:
             case events.PlanProposed() if event.task_id is not None:
-                pass  # an amendment that a person is asked about; what follows is told apart
+                pass  # an amendment that a person is asked about, which has its own events
             case events.PlanProposed():
                 team.tasks = {task.id: task for task in event.plan.tasks}
                 if team.phase is not None:
@@ -257,7 +257,7 @@ class SpanTree:
             self._end_attempt(path)
 
     def _end_attempt(self, path: Path, *, error: str | None = None) -> None:
-        """End an attempt that is open, with the error unless it has ended with one before."""
+        """End an open attempt, with the error unless it has one already."""
         attempt = self._open.pop(path, None)
         if attempt is None:
             return
@@ -272,7 +272,7 @@ class SpanTree:
         span.set_status(StatusCode.ERROR, shown)
 
     def _noted(self, event: events.Event) -> None:
-        """Add an event to the span that it is about: an attempt, a phase or the run."""
+        """Add a span event to the attempt, phase or run that an event is about."""
         team = self._teams.get(event.within)
         path = _path(event)
         attempt = self._open.get(path) if path != event.within else None
@@ -287,7 +287,7 @@ class SpanTree:
             self._end_attempt(path)
 
     def _replan(self, team: _Team, event: events.Event) -> None:
-        """Keep up with what each task waits for."""
+        """Update the tasks and their dependencies."""
         match event:
             case events.ApprovalGiven() if event.plan is not None:
                 team.tasks = {task.id: task for task in event.plan.tasks}
@@ -335,7 +335,7 @@ class SpanTree:
     # Spans
 
     def _home(self, path: Path) -> SpanContext | None:
-        """Where that which is of no attempt of a run belongs."""
+        """The parent of spans that belong to no attempt."""
         team = self._teams.get(path)
         if team is None:
             return self._last.get(path)
@@ -371,7 +371,7 @@ class SpanTree:
 
 
 def _path(event: events.Event) -> Path:
-    """The path of the task that an event is about; of the run that it is of, where of none."""
+    """The path of the task that an event is about, or of its run."""
     if not isinstance(
         event,
         events.TaskEvent | events.ModelCalled | events.ApprovalRequested | events.ApprovalGiven,

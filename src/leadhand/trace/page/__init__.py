@@ -1,7 +1,7 @@
-"""A run as one page that needs nothing else: no network, no server, nothing fetched or obeyed.
+"""A run as one self-contained HTML page, without network or server.
 
-Its style and script are its own and named by their hashes in its content security policy, which
-forbids everything else. All that others wrote is text.
+Its content security policy allows only its own style and script, by their hashes. Content from
+people, models and tools is always text.
 """
 
 import base64
@@ -24,7 +24,7 @@ MAX_NESTED_GRAPHS = 20
 
 
 def page(events: Sequence[Event], *, held: bool) -> Iterator[str]:
-    """The page in pieces; `held` is whether somebody works on the run right now."""
+    """The page in pieces; `held`: whether a process works on the run now."""
     history = RunHistory.of(events)
     style, script = _own("style.css"), _own("script.js")
     policy = (
@@ -58,7 +58,7 @@ def _section(title: str, id: str, *content: Html) -> Html:
 
 
 def _nested_graphs(history: RunHistory) -> list[Html]:
-    """The graphs of the runs that teams made as workers, the last of each task."""
+    """The graphs of nested runs, the last of each task."""
     return [
         tag(
             "details",
@@ -80,7 +80,7 @@ def _nested(history: RunHistory, path: str) -> Iterator[tuple[str, RunHistory]]:
 
 
 def _own(name: str) -> str:
-    """A file of this folder, which goes into the page as it is."""
+    """A file of this folder."""
     return (resources.files(__name__) / name).read_text(encoding="utf-8").strip()
 
 

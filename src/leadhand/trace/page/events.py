@@ -1,4 +1,4 @@
-"""Every event as a row of a table that can be filtered; the whole of it is a click away."""
+"""The table of events, with a filter; a click shows a whole event."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ MAX_CHARS = 4_000
 _MAX_SUMMARY_CHARS = 160
 _STAMP = frozenset(
     {"seq", "at", "elapsed_s", "run_id", "within", "type", "task_id", "attempt"}
-)  # have columns of their own, or say nothing new
+)  # these have their own columns, or say nothing new
 
 
 def events_table(events: Sequence[Event]) -> Iterator[Html]:

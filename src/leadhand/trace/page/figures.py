@@ -1,4 +1,4 @@
-"""The head of the page: how the run stands, what was asked and answered, figures, costs, plans."""
+"""The head of the page: status, question, answer, metrics, costs, plans."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -12,7 +12,7 @@ from leadhand.trace.run_history import RunHistory
 
 
 def head(history: RunHistory, *, held: bool) -> Html:
-    """Status, request, figures."""
+    """Status, request, metrics."""
     state, figures = history.state, history.metrics
     standing = history.run_status(held=held)
     done = sum(task.status == "completed" for task in state.tasks.values())
@@ -39,7 +39,7 @@ def head(history: RunHistory, *, held: bool) -> Html:
 
 
 def next_step(history: RunHistory, *, held: bool) -> Html:
-    """What it waits for and how it goes on, where it is not over."""
+    """What the run waits for and the command that continues it, unless it is over."""
     run_id, questions = history.state.run_id, history.open_questions
     if questions:
         asked = [tag("li", tag("b", one.task_id or "the plan"), ": ", one.question)
@@ -48,14 +48,14 @@ def next_step(history: RunHistory, *, held: bool) -> Html:
         said = joined("It waits for a person.", tag("ul", *asked), "Answer with ", command)
     elif history.run_status(held=held) == "interrupted":
         command = tag("code", f"leadhand resume {run_id}")
-        said = joined("It has no answer, and nobody works on it. Go on with ", command)
+        said = joined("It has no answer, and no process works on it. Continue with ", command)
     else:
         return Html()
     return tag("div", said, class_="notice")
 
 
 def answer(given: Answer | None) -> Iterator[Html]:
-    """The answer, what it lacks, what contradicts, where it is from."""
+    """The answer, its gaps, contradictions and sources."""
     if given is None:
         yield tag("p", "There is no answer yet.", class_="quiet")
         return
@@ -86,7 +86,7 @@ def _list(title: str, pairs: Sequence[tuple[str, str]]) -> Iterator[Html]:
 
 
 def plans(history: RunHistory) -> Html:
-    """The plan's history, with why it changed."""
+    """The versions of the plan, with reasons."""
     rows: list[Html] = []
     for version in history.plans:
         by = f", by {version.by}" if version.by else ""
@@ -99,7 +99,7 @@ def plans(history: RunHistory) -> Html:
 
 
 def costs(history: RunHistory) -> Iterator[Html]:
-    """Who used what: by role, by worker, by model."""
+    """Usage by role, by worker, by model."""
     if not history.usage_by_owner:
         yield tag("p", "No model was used.", class_="quiet")
     yield from _used("role", history.usage_by("role"))

@@ -1,6 +1,6 @@
-"""The graph of a run's tasks as a drawing: who waited for whom, what became of it, what took long.
+"""The graph of a run's tasks as SVG: dependencies, status and duration.
 
-Tasks that need the same and are needed by the same share a frame, and one line leads to it.
+Tasks with the same dependencies and the same dependants share a frame, with one line to it.
 """
 
 import math
@@ -17,21 +17,21 @@ from leadhand.trace.page.task_marks import MARKS, anchor
 from leadhand.trace.run_history import RunHistory
 
 MAX_FRAMES = 300
-"""A graph of more frames is not drawn; nobody could read it."""
+"""A graph with more frames would not be readable, and is not drawn."""
 MAX_CHIPS = 120
-"""Tasks in one frame that are shown one by one; of more, their numbers are."""
+"""Tasks that a frame shows one by one; of more, it shows counts."""
 _CHIP = (128.0, 24.0)
 _CARD = (168.0, 44.0)
 _GAP = 6.0
 _PAD = 8.0
 _EDGE = 12.0
 _FITS = 1_600.0
-"""A drawing that is no wider than this can still be read when it is made as small as the page."""
+"""A drawing of this width is still readable when scaled down to the page."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """Tasks that stand in one place, and how they are arranged there."""
+    """Tasks drawn in one place, and their arrangement."""
 
     ids: Sequence[str]
     columns: int
@@ -48,7 +48,7 @@ class _Frame:
 
 
 def drawing(history: RunHistory, *, path: str = "") -> Html:
-    """The drawing as SVG; a line of text where there is nothing to draw, or too much."""
+    """The drawing as SVG, or a line of text if there is nothing to draw, or too much."""
     needs = _needs(history)
     if not needs:
         return tag("p", "There is no plan.", class_="quiet")
@@ -93,7 +93,7 @@ def drawing(history: RunHistory, *, path: str = "") -> Html:
 
 
 def _needs(history: RunHistory) -> dict[str, list[str]]:
-    """What each task needs: for a part the task that was split, and its fellow parts."""
+    """The dependencies of each task; of a part, the task that was split and other parts."""
     out: dict[str, list[str]] = {}
     for id, task in history.tasks.items():
         needed = [one for one in history.task_state(id).task.depends_on if one in history.tasks]
@@ -117,7 +117,7 @@ def _frames(needs: Mapping[str, Sequence[str]]) -> list[_Frame]:
 
 
 def _columns(count: int) -> int:
-    """So that a frame is a little higher than wide, and its chips can be counted."""
+    """The number of columns that makes a frame a little higher than wide."""
     return max(1, min(6, math.ceil(math.sqrt(count / 4)) if count > 6 else 1))
 
 
@@ -172,7 +172,7 @@ def _task(
 
 
 def _curve(points: Sequence[tuple[float, float]]) -> str:
-    """A line through the points that leaves and enters every box levelly."""
+    """A curve through the points that leaves and enters every box horizontally."""
     (x, y), *rest = points
     drawn = f"M{x:.0f} {y:.0f}"
     for at_x, at_y in rest:
@@ -183,7 +183,7 @@ def _curve(points: Sequence[tuple[float, float]]) -> str:
 
 
 def _cut(text: str, room: float) -> str:
-    """As much of `text` as fits into so many pixels, about."""
+    """`text` cut to about that many pixels."""
     used = 0.0
     for place, character in enumerate(text):
         used += 12.5 if unicodedata.east_asian_width(character) in "WF" else 6.9

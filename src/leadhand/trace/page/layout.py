@@ -1,7 +1,7 @@
-"""Where the boxes and lines of a graph go, layer by layer from left to right. Pure geometry.
+"""Layout of a graph's boxes and lines, in layers from left to right. Pure geometry.
 
-The way of Sugiyama, Tagawa and Toda (1981): layers by the longest way from a start, waypoints for
-edges that pass a layer by, order within layers by the mean of the neighbours, then the heights.
+The method of Sugiyama, Tagawa and Toda (1981): layers by the longest path from a start, waypoints
+for edges that skip layers, order within layers by the mean of the neighbours, then the heights.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,14 +11,14 @@ from itertools import pairwise
 LAYER_GAP = 64.0
 BOX_GAP = 16.0
 WAYPOINT = 12.0
-"""The height that is kept free for an edge that passes a layer by."""
+"""The height reserved for an edge that skips a layer."""
 MAX_WAYPOINTS = 3_000
 _SWEEPS = 6
 
 
 @dataclass(slots=True)
 class Box:
-    """A box, or a waypoint of an edge: its size, and where its top left corner came to be."""
+    """A box, or a waypoint of an edge: its size and its top left corner."""
 
     width: float
     height: float
@@ -39,15 +39,15 @@ class Layout:
     """The finished drawing's geometry."""
 
     boxes: Sequence[Box]
-    """In the order of the sizes that were given."""
+    """In the order of the given sizes."""
     edges: Mapping[tuple[int, int], Sequence[tuple[float, float]]]
-    """The points that each edge passes, from the right of a box to the left of another."""
+    """The points of each edge, from the right side of a box to the left side of another."""
     width: float
     height: float
 
 
 def layout(sizes: Sequence[tuple[float, float]], edges: Sequence[tuple[int, int]]) -> Layout:
-    """Places boxes of these sizes; `edges` are of their places in `sizes`, without cycles."""
+    """Place boxes of these sizes; `edges` are index pairs, without cycles."""
     boxes = [Box(width, height) for width, height in sizes]
     _layer(boxes, edges)
     ways = _ways(boxes, edges)
@@ -79,7 +79,7 @@ def _layer(boxes: list[Box], edges: Sequence[tuple[int, int]]) -> None:
 def _ways(
     boxes: list[Box], edges: Sequence[tuple[int, int]]
 ) -> dict[tuple[int, int], Sequence[int]]:
-    """For each edge the boxes and waypoints that it passes; adds the waypoints to `boxes`."""
+    """The boxes and waypoints of each edge; adds the waypoints to `boxes`."""
     many = sum(boxes[end].layer - boxes[start].layer - 1 for start, end in edges) > MAX_WAYPOINTS
     ways: dict[tuple[int, int], Sequence[int]] = {}
     for start, end in edges:
@@ -96,7 +96,7 @@ def _ways(
 
 
 def _order(boxes: list[Box], layers: list[list[int]]) -> None:
-    """Sort each layer so that few lines cross: by the mean place of the neighbours."""
+    """Sort each layer by the mean position of the neighbours, so that few lines cross."""
     for sweep in range(_SWEEPS):
         forth = sweep % 2 == 0
         place = {number: at for layer in layers for at, number in enumerate(layer)}
@@ -111,7 +111,7 @@ def _order(boxes: list[Box], layers: list[list[int]]) -> None:
 
 
 def _columns(boxes: list[Box], layers: list[list[int]]) -> float:
-    """Sets every `x`; gives the width of all."""
+    """Set every `x`; returns the total width."""
     x = 0.0
     for layer in layers:
         widest = max(boxes[number].width for number in layer)
@@ -124,7 +124,7 @@ def _columns(boxes: list[Box], layers: list[list[int]]) -> float:
 
 
 def _heights(boxes: list[Box], layers: list[list[int]]) -> float:
-    """Sets every `y`, near the middle of the neighbours; gives the height of all."""
+    """Set every `y`, near the middle of the neighbours; returns the total height."""
     for layer in layers:
         _stack(boxes, layer, [boxes[number].y for number in layer])
     for sweep in range(2 * _SWEEPS):
@@ -147,7 +147,7 @@ def _heights(boxes: list[Box], layers: list[list[int]]) -> float:
 
 
 def _stack(boxes: list[Box], layer: Sequence[int], wanted: Sequence[float]) -> None:
-    """Put a layer's boxes where they want to be, as near as order and gaps allow."""
+    """Put a layer's boxes as near to their wanted place as order and gaps allow."""
     y = float("-inf")
     for number, want in zip(layer, wanted, strict=True):
         boxes[number].y = max(want, y)

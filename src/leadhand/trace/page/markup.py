@@ -1,4 +1,4 @@
-"""HTML out of tags and text, in which text stays text: nothing that others wrote becomes markup."""
+"""Builds HTML from tags and text; all text is escaped, so that it never becomes markup."""
 
 import html
 
@@ -8,23 +8,23 @@ Value = str | int | float | bool | None
 
 
 class Html(str):
-    """Text that is markup already. Made here and in `prose` alone."""
+    """Text that is markup. Created only here and in `prose`."""
 
     __slots__ = ()
 
 
 def shown(text: str) -> Html:
-    """`text` as it is to be read: escaped, and without characters that hide or act (F07, F32)."""
+    """`text` escaped, without invisible and control characters (F07, F32)."""
     return text if isinstance(text, Html) else Html(html.escape(cleaned(text)))
 
 
 def joined(*parts: str) -> Html:
-    """The parts one after the other; what is no `Html` is escaped."""
+    """The parts concatenated; plain strings are escaped."""
     return Html("".join(map(shown, parts)))
 
 
 def tag(name: str, *content: str, **attributes: Value) -> Html:
-    """An element. `class_` and `for_` lose the line, `aria_label` gets a dash; None is left out."""
+    """An element. `class_` becomes `class`, `aria_label` `aria-label`; `None` is left out."""
     told = "".join(
         f" {_name(key)}" if value is True else f' {_name(key)}="{_value(value)}"'
         for key, value in attributes.items()

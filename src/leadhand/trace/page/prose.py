@@ -1,7 +1,7 @@
-"""Markdown that nobody vouches for as HTML: laid out, and dead.
+"""Untrusted Markdown as harmless HTML.
 
-HTML in it is shown as text, a picture and a link as their text and where they lead: the page has
-nothing to fetch and nowhere to go (F16, F32).
+HTML in it is shown as text, links and images as their text and target: the page never fetches
+anything (F16, F32).
 """
 
 from collections.abc import Sequence
@@ -13,13 +13,13 @@ from leadhand.tools.files.legible import cleaned
 from leadhand.trace.page.markup import Html
 
 _FIRST_HEADING = 3
-"""The page has the first two levels of headings for itself."""
+"""The page itself uses the first two levels of headings."""
 MAX_CHARS = 200_000
-"""Of an answer that is laid out; more is for `trace --format json`."""
+"""Of an answer on the page; `trace --format json` has all of it."""
 
 
 def prose(text: str) -> Html:
-    """The Markdown `text` as HTML of a few harmless elements without attributes that act."""
+    """The Markdown `text` as HTML with a few harmless elements and attributes."""
     parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
     parser.disable("image")
     cut = text if len(text) <= MAX_CHARS else f"{text[:MAX_CHARS]}\n\n(cut here)"
@@ -28,7 +28,7 @@ def prose(text: str) -> Html:
 
 
 def _dead(tokens: Sequence[Token]) -> list[Token]:
-    """The tokens with what would act in them made text, after entities have become characters."""
+    """The tokens, with links and attributes turned into text."""
     made: list[Token] = []
     targets: list[str] = []
     for token in tokens:

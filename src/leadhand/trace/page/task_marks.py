@@ -15,5 +15,5 @@ MARKS = {
 
 
 def anchor(path: str) -> str:
-    """The name of a task's place in the page, whatever characters its id has."""
+    """The HTML id of a task, whatever characters its own id has."""
     return f"t-{hashlib.sha256(path.encode('utf-8', 'replace')).hexdigest()[:12]}"

@@ -1,4 +1,4 @@
-"""Every task in words: what it was to do, each attempt, what was decided, and what it gave."""
+"""The list of tasks: intent, attempts, decisions and result of each."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -13,12 +13,12 @@ from leadhand.trace.page.task_marks import MARKS, anchor
 from leadhand.trace.run_history import AttemptHistory, RunHistory
 
 MAX_TASKS = 2_000
-"""Tasks that are told one by one; of more, those with anything to tell come first."""
+"""Tasks that are listed; of more, notable ones come first."""
 MAX_OUTPUT_CHARS = 4_000
 
 
 def tasks(history: RunHistory, *, path: str = "") -> Html:
-    """The list of a run's tasks; what a team did stands within the attempt that it made."""
+    """The list of a run's tasks; a nested run is inside its attempt."""
     ids = [task.id for task in history.ordered_tasks()]
     left_out = len(ids) - MAX_TASKS
     if left_out > 0:

@@ -1,6 +1,6 @@
-"""When everything was: planning, a bar for each attempt, a thin line for each wait, synthesis.
+"""The timeline: planning, a bar per attempt, a thin line per wait, synthesis.
 
-Places are percentages of the run, so that the drawing is as wide as its page.
+Positions are percentages of the run, so that the drawing is as wide as the page.
 """
 
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from leadhand.trace.page.task_marks import anchor
 from leadhand.trace.run_history import RunHistory
 
 MAX_ROWS = 400
-"""Beyond, what took longest is shown."""
+"""Of more rows, the longest are shown."""
 _HEIGHT = 18
 
 
@@ -95,7 +95,7 @@ def _task_rows(history: RunHistory, end_s: float, path: str, depth: int) -> Iter
 
 
 def _waits(history: RunHistory, id: str) -> Iterator[_Bar]:
-    """From when a task could start to when it did, and between its attempts."""
+    """The waits from when a task could start, and between its attempts."""
     task, facts = history.tasks[id], history.task_state(id)
     needed = [
         history.task_state(one).finished_s for one in facts.task.depends_on if one in history.tasks
