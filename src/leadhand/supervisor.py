@@ -1,6 +1,6 @@
-"""The supervisor: takes requests, has each planned, worked on and answered. It does no work.
+"""The supervisor: has requests planned, worked on and answered. It does no work itself.
 
-This is the library's front door. What happens in a run is in `run`, who does it in `roles`.
+This is the library's front door. The life of a run is in `run.run`, from top to bottom.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ from leadhand.run.intake import (
     new_run_id,
     occasions,
     planner_request,
-    whole_reply,
+    valid_reply,
     with_models,
 )
 from leadhand.untrusted import redaction
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 MIN_OPENING_S = 1.0
 """How long the journal has to open a run at least; a shorter deadline counts from then."""
 STOP_PATIENCE_S = 2.0
-"""How long a run that is to stop waits for its journal."""
+"""How long a run that is to stop waits for the journal."""
 
 _log = logging.getLogger("leadhand")
 
@@ -82,22 +82,22 @@ class Supervisor:
         """`deadline_s` is seconds from a run's start to its answer; `budget` is what one run may
         spend on models; `concurrency` is tasks at once.
 
-        `planner`, `synthesizer` and `remedies` stand in for the team's own; the first two may be
-        functions that make one for each run, of the caller through which models are asked and the
-        run's fence.
+        `planner`, `synthesizer` and `remedies` replace the team's own. The first two may be
+        functions that make one for each run, from the caller that asks models and the run's fence.
 
-        With a `home`, a folder or the URL of a Postgres database, runs are kept and can be resumed;
-        `journal` is a place of one's own for them. Without either they stay in memory.
+        With a `home`, a folder or the URL of a Postgres database, runs are stored and can be
+        resumed; `journal` is a storage of your own. Without either, runs stay in memory.
 
-        `approve` says when a person is asked: of the `plan` before it is carried out, of an
-        `escalation` where nobody else knows what to do. `person` puts the question; without it the
-        run waits for a `reply`, and returns with `Answer.waiting` once nothing else is left to do.
-        A team without a model is deterministic, whatever the environment holds. With
-        `Team(model="auto")` one is looked for at the first request, as the command line does.
+        `approve` says when a person is asked: about the `plan` before it is carried out, about an
+        `escalation` that no worker can resolve. `person` asks the question. Without it the run
+        waits for a `reply`, and returns with `Answer.waiting` when nothing else is left to do.
 
-        Raises `TeamError` naming every problem of the team, `InputError` for the numbers.
+        A team without a model is deterministic, whatever the environment holds. For
+        `Team(model="auto")` the first request looks for one, as the command line does.
+
+        Raises `TeamError` naming every problem of the team, and `InputError` for other arguments.
         """
-        # For weight alone: it knows every event.
+        # Imported here because it imports every event.
         from leadhand.trace.logs import Logs
 
         check_options(team, deadline_s, concurrency, budget)
@@ -107,8 +107,8 @@ class Supervisor:
         redact = redaction.Redactor.of(os.environ)
         self._logs = Logs(redact=redact)
         redaction.redact_logger(_log, redact)
-        kept = open_journal(home, redact=redact) if home is not None else running.MemoryJournal()
-        self.journal: Journal = journal or kept
+        own = open_journal(home, redact=redact) if home is not None else running.MemoryJournal()
+        self.journal: Journal = journal or own
         self._person = person
         self._deadline_s = deadline_s
         self._budget = budget
@@ -130,7 +130,7 @@ class Supervisor:
     ) -> Plan:
         """The plan for `request`, checked; no work is done.
 
-        Raises `PlanError`, and `ModelError` where no model could be asked for one.
+        Raises `PlanError`, and `ModelError` if no model gave one.
         """
         self.team = await with_models(self.team)
         paths = input_paths(inputs)
@@ -139,11 +139,11 @@ class Supervisor:
         recorder = running.Recorder(
             "plan", running.MemoryJournal(), clock=self._clock, listeners=listeners
         )
-        asked = planner_request(request, given, paths, batches)
+        plan_request = planner_request(request, given, paths, batches)
         try:
-            async with self._roles(recorder, asked.text, given) as roles:
+            async with self._roles(recorder, plan_request.text, given) as roles:
                 async with asyncio.timeout(self._deadline_s):
-                    plan = await roles.planner.plan(asked, self.team)
+                    plan = await roles.planner.plan(plan_request, self.team)
         except TimeoutError as error:
             why = f"the planner gave no plan within {self._deadline_s:g} s"
             raise ModelError(why, transient=True) from error
@@ -164,17 +164,17 @@ class Supervisor:
         origin: dict[str, JsonValue] | None = None,
         listener: "Listener | None" = None,
     ) -> Answer:
-        """The answer to `request`, or to the goal of a `plan` of your own; it always comes.
+        """The answer to `request`, or to the goal of a `plan` of your own. There always is one.
 
-        Your own plan is binding: no task is added, and what a result asks to change is a gap of the
-        answer. With `amend` the plan may be amended. A plan that a person approved is amended only
-        after they approve of that too; all of it holds when the run is resumed.
+        Your own plan is binding: no task is added, and a change that a result asks for is a gap of
+        the answer. With `amend` the plan may be amended. A plan that a person approved is amended
+        only after the person approves of that too. This also holds when the run is resumed.
 
         `inputs` are files and folders that the workers' tools may read. `listener` is called with
-        every event as it happens. `origin` is kept with the run, for a program that is to set it up
-        again. If neither the planner nor the team's template or offline code gives a sound plan,
-        the answer says so. Raises `PlanError` if your own plan has errors, `InputError` if there
-        is neither request nor plan, an input is missing, or `run_id` is taken, and `JournalError`.
+        every event as it happens. `origin` is stored with the run, for the program that resumes it.
+        If neither the planner nor the team's template or offline code gives a sound plan, the
+        answer says so. Raises `PlanError` if your own plan has errors, `InputError` if there is
+        neither request nor plan, an input is missing, or `run_id` is taken, and `JournalError`.
         """
         if request is None and plan is None:
             raise InputError("nothing to run: give a request or a plan")
@@ -189,7 +189,7 @@ class Supervisor:
         paths = input_paths(inputs)
         given = inputs_of(paths)
         text = request if request is not None else plan.goal if plan is not None else ""
-        asked = planner_request(text, given, paths, batches)
+        plan_request = planner_request(text, given, paths, batches)
         given_paths = tuple(str(path.absolute()) for path in paths)
         settings = running.RunSettings(
             self._budget, given_paths, origin or {}, plan is None or amend
@@ -202,7 +202,9 @@ class Supervisor:
             recorder = running.Recorder(
                 run_id, self.journal, clock=self._clock, listeners=self._listeners(listener)
             )
-            return await self._to_answer(recorder, asked, given, settings=settings, plan=plan)
+            return await self._to_answer(
+                recorder, plan_request, given, settings=settings, plan=plan
+            )
 
     async def resume(
         self,
@@ -215,15 +217,15 @@ class Supervisor:
     ) -> Answer:
         """The answer of a run that was stopped, lost with its process, or waits for a person.
 
-        What was done is not done again; what was in flight is, under the same keys. The plan is the
-        recorded one, whatever the team's prompts and code are now. With `from_task` that task and
-        all that depend on it are done from the beginning. A run that is over gives its answer as it
-        is. The deadline counts from now; the budget is the run's in all, what it has spent before
-        included. What the caller has read of the run as `stored` is not read again, unless the run
-        has changed.
+        Completed work is kept; work that was in flight is done again, under the same keys. The plan
+        is the recorded one, whatever the team's prompts and code are now. With `from_task` that
+        task and all that depend on it are done again from the beginning. A run that is over gives
+        its answer as it is. The deadline counts from now; the budget is that of the whole run,
+        including what it has spent. `stored` is the run as the caller has read it: it is read again
+        only if it has changed since.
 
-        Raises `InputError` where there is no such run or task, or it can't go on with this team,
-        and `RunTaken` where somebody else works on it.
+        Raises `InputError` if there is no such run or task, or this team can't resume the run, and
+        `RunTaken` if another process works on it.
         """
         check_known_id(run_id)
         self.team = await with_models(self.team)
@@ -240,22 +242,22 @@ class Supervisor:
                 past=stored.events,
                 state=stored.state,
             )
-            await running.take_in_interruption(recorder, self.journal)
+            await running.record_interruption(recorder, self.journal)
             state = recorder.state
             paths = input_paths(state.inputs)
             given = inputs_of(paths)
-            asked = planner_request(state.request, given, paths, batches)
+            plan_request = planner_request(state.request, given, paths, batches)
             settings = running.RunSettings(self._budget, state.inputs, state.origin)
-            from_there = running.again(state, from_task) if from_task is not None else ()
+            from_there = running.tasks_from(state, from_task) if from_task is not None else ()
             running.check_resumable(state, run_id, self.team, from_there)
             return await self._to_answer(
-                recorder, asked, given, settings=settings, again=from_there
+                recorder, plan_request, given, settings=settings, again=from_there
             )
 
     async def _to_answer(
         self,
         recorder: "running.Recorder",
-        asked: PlanRequest,
+        plan_request: PlanRequest,
         given: "Inputs | None",
         *,
         settings: "running.RunSettings",
@@ -271,8 +273,8 @@ class Supervisor:
         )
         try:
             async with (
-                running.watched(self.journal, run_id, active, people),
-                self._roles(recorder, asked.text, given) as roles,
+                running.watch_messages(self.journal, run_id, active, people),
+                self._roles(recorder, plan_request.text, given) as roles,
             ):
                 run = running.Run(
                     self.team,
@@ -284,17 +286,17 @@ class Supervisor:
                     settings=settings,
                     people=people,
                 )
-                return await run.to_answer(asked, plan, again=again)
+                return await run.to_answer(plan_request, plan, again=again)
         finally:
             del self._active[run_id]
 
     def health(self) -> Health:
-        """The load, the latency and the breaker of each worker over all runs, and models' rates.
+        """The load, latency and breaker of each worker over all runs, and the models' rates.
 
-        A run begins with the workers as they are then: it waits its turn for a busy one, and one
-        whose breaker is open gets none of its tasks.
+        All runs share the workers: a run waits its turn for a busy worker, and gives no task to one
+        whose breaker is open.
         """
-        # A process that has asked no model has not loaded what asks them.
+        # A process that has asked no model has not imported this module.
         rates = sys.modules.get("leadhand.models.rates")
         models: tuple[ModelHealth, ...] = ()
         if rates is not None:
@@ -307,24 +309,24 @@ class Supervisor:
         )
 
     def close(self) -> None:
-        """Let go of the journal's files and connections; of one that was handed in, too."""
+        """Close the journal's files and connections, also of a `journal` of your own."""
         self.journal.close()
 
     def reply(self, run_id: str, reply: Reply) -> None:
-        """Say something to a question of a run; it is heard at once, or when the run is resumed.
+        """Reply to a question of a run, which takes the reply at once or when it is resumed.
 
-        Of several replies to a question, the last one that comes before it is heard counts. Raises
-        `InputError` where the run asks no such question, or this is no reply to it.
+        The last reply that comes before the run takes one counts. Raises `InputError` if the run
+        asks no such question, or the reply does not answer it.
         """
         check_known_id(run_id)
-        said = whole_reply(reply)
-        running.check_reply(said, running.StoredRun.of(self.journal, run_id).state)
-        self.journal.post(RunMessage(run_id=run_id, reply=said))
+        reply = valid_reply(reply)
+        running.check_reply(reply, running.StoredRun.of(self.journal, run_id).state)
+        self.journal.post(RunMessage(run_id=run_id, reply=reply))
 
     def run_sync(
         self, request: str | None = None, *, plan: Plan | None = None, amend: bool = False
     ) -> Answer:
-        """`run`, where no event loop is running."""
+        """`run` for a program without a running event loop."""
         try:
             asyncio.get_running_loop()
         except RuntimeError:
@@ -339,7 +341,7 @@ class Supervisor:
         amend: bool = False,
         run_id: str | None = None,
     ) -> "AsyncGenerator[Event, None]":
-        """The same run as its events; leaving the loop early cancels the run."""
+        """The events of `run` as they happen. Leaving the loop early cancels the run."""
         queue: asyncio.Queue[Event | None] = asyncio.Queue()
         work = asyncio.ensure_future(
             self.run(request, plan=plan, amend=amend, run_id=run_id, listener=queue.put_nowait)
@@ -361,10 +363,10 @@ class Supervisor:
                 raise InputError(f"run {id!r} is not under way")
             self._active[id].stop(reason)
 
-    def leave_word(self) -> None:
-        """Leave word in the journal that this process ends now, and no worker is the cause.
+    def post_interruption(self) -> None:
+        """Tell the journal that this process ends now, and that no worker has crashed it.
 
-        It blocks, and may be called from any thread.
+        Blocks; may be called from any thread.
         """
         with suppress(JournalError):
             for id in list(self._active):

@@ -124,7 +124,7 @@ def test_a_run_that_a_program_began_is_resumed_with_its_team(
     assert f"leadhand answer {begun}\n" in capsys.readouterr().out
     assert leadhand("answer", "last", "--task", "a", "It is Berlin") == 0
     assert "it gets the reply when it resumes the run" in capsys.readouterr().err
-    with pytest.raises(InputError, match="is of team 'asking', this is 'desk'"):
+    with pytest.raises(InputError, match="is of team 'asking', not of 'desk'"):
         leadhand("resume", "last", "--team", "cli_desk.py:desk", "--quiet")
     assert leadhand("resume", "last", "--team", "cli_desk.py:asking", "--json", "--quiet") == 0
     assert printed(capsys)["run_id"] == begun

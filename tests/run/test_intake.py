@@ -49,7 +49,7 @@ def test_what_can_be_no_runs_id_is_refused_for_a_new_run_and_is_the_id_of_no_oth
     supervisor = Supervisor(TEAM)
 
     async def main() -> None:
-        with pytest.raises(InputError, match=r"run_id .*are fit") as refused:
+        with pytest.raises(InputError, match=r"run_id is .*it may have up to 200") as refused:
             await supervisor.run("two words", run_id=run_id)
         with pytest.raises(InputError, match="there is no run ") as unknown:
             await supervisor.resume(run_id)
@@ -74,7 +74,7 @@ def test_a_run_may_be_called_after_the_last_one() -> None:
     ("reply", "told"),
     [
         ("hello", "reply is str; it must be a leadhand.Reply"),
-        (Reply.model_construct(verdict="approved", plan={"goal": 5}), "reply can't be read: plan"),
+        (Reply.model_construct(verdict="approved", plan={"goal": 5}), "reply is not valid: plan"),
     ],
 )
 def test_a_reply_that_is_none_is_refused_in_one_line(reply: Reply, told: str) -> None:

@@ -21,7 +21,7 @@ from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team, Worker
 from leadhand.engine.recorder import EventStamp, TaskEventStamp
 from leadhand.journal import MemoryJournal
-from leadhand.run.resumption import is_over, lost_for_good, stopped
+from leadhand.run.resumption import failed_for_good, is_over, tasks_left
 from leadhand.state.fold import RunState, fold
 from leadhand.testing import run_virtual
 from tests.engine.remedies import ScriptedRemedies
@@ -67,7 +67,7 @@ def test_an_attempt_that_was_interrupted_is_the_next_one_however_often_the_run_i
     assert state.tasks["t1"].tried == ()
     again = after(resumed(4), stop, resumed(6), TaskDispatched(**task_stamp(7), worker="a"))
     assert again.tasks["t1"].resumable
-    assert stopped(again) == ("t1",)
+    assert tasks_left(again) == ("t1",)
 
 
 def test_another_worker_does_not_go_on_with_what_one_had_begun() -> None:
@@ -164,7 +164,7 @@ def test_what_an_outage_kept_from_being_done_is_done_when_the_run_is_resumed() -
     assert first.status == "failed"
     assert down.asked == [("t1", "far", 1), ("t1", "far", 2), ("t1", "spare", 3)]
     state = fold(journal.events("run"))
-    assert (stopped(state), is_over(state), lost_for_good(state)) == (
+    assert (tasks_left(state), is_over(state), failed_for_good(state)) == (
         ("t1", "t2"),
         False,
         ("lost",),
@@ -179,7 +179,7 @@ def test_what_an_outage_kept_from_being_done_is_done_when_the_run_is_resumed() -
         "lost": ("failed", 1), "t1": ("completed", 7), "t2": ("completed", 1), "t3": ("skipped", 0),
     }  # fmt: skip
     state = fold(journal.events("run"))
-    assert (stopped(state), is_over(state), lost_for_good(state)) == ((), True, ("lost",))
+    assert (tasks_left(state), is_over(state), failed_for_good(state)) == ((), True, ("lost",))
     assert run_virtual(_outage(up, journal).resume("run")) == last
 
 
@@ -189,7 +189,7 @@ def test_after_an_outage_a_failure_that_does_not_pass_is_the_last_word() -> None
     run_virtual(_outage(Endpoint(broken=True), journal).resume("run"))
     state = fold(journal.events("run"))
     assert state.tasks["t1"].error == "it is not made for this"
-    assert (is_over(state), lost_for_good(state)) == (True, ("lost", "t1"))
+    assert (is_over(state), failed_for_good(state)) == (True, ("lost", "t1"))
 
 
 def test_a_journal_from_before_that_was_written_down_reads_as_a_failure_for_good() -> None:
@@ -197,7 +197,7 @@ def test_a_journal_from_before_that_was_written_down_reads_as_a_failure_for_good
     old = dump(event).replace('"transient":false,', "")
     assert "transient" not in old
     assert parse(old) == event
-    assert stopped(after(event)) == ()
+    assert tasks_left(after(event)) == ()
     passing = replace(event, transient=True)
     assert parse(dump(passing)) == passing
-    assert stopped(after(passing)) == ("t1",)
+    assert tasks_left(after(passing)) == ("t1",)

@@ -28,7 +28,7 @@ from leadhand.run import Run
 from leadhand.run.cancellation import ActiveRun
 from leadhand.run.context import Capacity, RunSettings
 from leadhand.run.people import People
-from leadhand.run.resumption import again, check_resumable
+from leadhand.run.resumption import check_resumable, tasks_from
 from leadhand.run.roles import open_roles
 from leadhand.state.fold import fold
 from leadhand.testing import VirtualClock
@@ -276,7 +276,7 @@ def _again(recording: Recording) -> tuple[str, ...]:
     share, ids = recording.process.again, [*recording.state.tasks]
     if share is None or not ids:
         return ()
-    return again(recording.state, ids[int(share * len(ids))])
+    return tasks_from(recording.state, ids[int(share * len(ids))])
 
 
 def _people(recording: Recording, recorder: Recorder) -> People | None:

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from leadhand.journal.nonblocking import call_journal, hold_run
     from leadhand.run.cancellation import ActiveRun
     from leadhand.run.context import Capacity, RunSettings
-    from leadhand.run.people import People, check_reply, take_in_interruption, watched
-    from leadhand.run.resumption import again, check_resumable
+    from leadhand.run.people import People, check_reply, record_interruption, watch_messages
+    from leadhand.run.resumption import check_resumable, tasks_from
     from leadhand.run.roles import account_of, open_roles
     from leadhand.run.run import Run
     from leadhand.run.stored import StoredRun
@@ -34,14 +34,14 @@ __all__ = [
     "SharedWorkers",
     "StoredRun",
     "account_of",
-    "again",
     "call_journal",
     "check_reply",
     "check_resumable",
     "hold_run",
     "open_roles",
-    "take_in_interruption",
-    "watched",
+    "record_interruption",
+    "tasks_from",
+    "watch_messages",
 ]
 
 __getattr__ = lazy_attributes(
@@ -57,13 +57,13 @@ __getattr__ = lazy_attributes(
         "SharedWorkers": "engine.shared_workers",
         "StoredRun": "run.stored",
         "account_of": "run.roles",
-        "again": "run.resumption",
+        "tasks_from": "run.resumption",
         "call_journal": "journal.nonblocking",
         "check_reply": "run.people",
         "check_resumable": "run.resumption",
         "hold_run": "journal.nonblocking",
         "open_roles": "run.roles",
-        "take_in_interruption": "run.people",
-        "watched": "run.people",
+        "record_interruption": "run.people",
+        "watch_messages": "run.people",
     },
 )

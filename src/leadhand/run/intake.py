@@ -1,4 +1,4 @@
-"""The intake: what the supervisor is handed, checked before anything is done with it."""
+"""Checks of what a supervisor is given, before a run starts."""
 
 import datetime as dt
 import logging
@@ -30,17 +30,17 @@ Batches = Mapping[str, Sequence[Batch]]
 _log = logging.getLogger("leadhand")
 
 RUN_ID = re.compile(r"(?!last\Z)[\w:][\w.:-]{0,199}", re.ASCII)
-"""What names a run: no option of a command, and not its word for the latest run."""
+"""A run's id: not an option of a command, and not `last`, the commands' word for the latest run."""
 
 MAX_SHOWN_CHARS = 200
-"""How much is repeated of what was handed in as the id of a run."""
+"""How much of an invalid id an error repeats."""
 
 
 def check_options(
     team: Team, deadline_s: float | None, concurrency: int, budget: Budget | None
 ) -> None:
-    """Raises `InputError` for what can not be worked with, `TeamError` naming every problem."""
-    # Types are checked as well: what these raise deep inside a run would say nothing to anyone.
+    """Raises `InputError` for invalid options, and `TeamError` naming every problem of the team."""
+    # Types are checked as well: errors deep inside a run would not name the option.
     if not isinstance(team, Team):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InputError(f"team is {type(team).__name__}; it must be a leadhand.Team")
     if budget is not None and not isinstance(budget, Budget):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -57,7 +57,7 @@ def check_options(
 
 
 async def with_models(team: Team) -> Team:
-    """The team with a model wherever it says `auto`. Raises `InputError`, `TeamError`."""
+    """The team with a model in place of `auto`. Raises `InputError`, `TeamError`."""
     if not is_auto(team):
         return team
     choice = await resolve_auto(team, os.environ)
@@ -84,7 +84,7 @@ def occasions(approve: Collection[Occasion] | None, person: "Ask | None") -> tup
 
 
 def check_storage(home: str | Path | None, journal: Journal | None) -> None:
-    """Raises `InputError` for what is no place to keep runs in."""
+    """Raises `InputError` unless `home` and `journal` are of the right types."""
     if home is not None and not isinstance(home, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InputError(f"home is {type(home).__name__}; it must be a folder or a URL, as text")
     if journal is not None and not hasattr(journal, "hold"):
@@ -99,22 +99,22 @@ def new_run_id(now: dt.datetime) -> str:
 
 
 def check_run_id(run_id: str) -> None:
-    """Raises `InputError` for what can't be the id of a new run."""
-    if not _names_a_run(run_id):
+    """Raises `InputError` for an id that a new run can't have."""
+    if not _is_run_id(run_id):
         raise InputError(
-            f"run_id {_shown(run_id)}: letters, digits and . _ : - are fit, up to 200; "
-            "it must not begin with . or -, and not be the word last"
+            f"run_id is {_shown(run_id)}; it may have up to 200 letters, digits and . _ : - "
+            "but must not begin with . or -, and not be the word last"
         )
 
 
 def check_known_id(run_id: str) -> None:
-    """Raises `InputError` for what is the id of no run anywhere."""
-    if not _names_a_run(run_id):
+    """Raises `InputError` for an id that no run can have."""
+    if not _is_run_id(run_id):
         raise InputError(f"there is no run {_shown(run_id)}")
 
 
-def whole_reply(reply: Reply) -> Reply:
-    """`reply`, every part of it checked. Raises `InputError`."""
+def valid_reply(reply: Reply) -> Reply:
+    """`reply`, after a check of all its fields. Raises `InputError`."""
     if not isinstance(reply, Reply):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InputError(f"reply is {type(reply).__name__}; it must be a leadhand.Reply")
     try:
@@ -122,10 +122,10 @@ def whole_reply(reply: Reply) -> Reply:
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"]))
-        raise InputError(f"reply can't be read: {place}: {first['msg']}") from None
+        raise InputError(f"reply is not valid: {place}: {first['msg']}") from None
 
 
-def _names_a_run(run_id: object) -> bool:
+def _is_run_id(run_id: object) -> bool:
     return isinstance(run_id, str) and RUN_ID.fullmatch(run_id) is not None
 
 
@@ -134,17 +134,17 @@ def _shown(run_id: object) -> str:
 
 
 def input_paths(inputs: Sequence[str | Path]) -> list[Path]:
-    """What was handed in, as paths; that they are there is for others to see."""
+    """The inputs as paths. Whether they exist is checked when they are read."""
     if isinstance(inputs, str):
         raise InputError("inputs is a text; give a list of paths")
     return [Path(one) for one in inputs]
 
 
 def inputs_of(paths: Sequence[Path]) -> "Inputs | None":
-    """What was handed in, looked through; None: nothing was."""
+    """The inputs, with all files listed; `None` if there are none."""
     if not paths:
         return None
-    # For weight alone: most programs hand nothing in.
+    # Imported here because most programs have no inputs.
     from leadhand.tools.files.inputs import Inputs
 
     return Inputs.of(paths)
@@ -153,10 +153,10 @@ def inputs_of(paths: Sequence[Path]) -> "Inputs | None":
 def planner_request(
     text: str, given: "Inputs | None", inputs: Sequence[Path], batches: Batches | None
 ) -> PlanRequest:
-    """The request as a planner gets it. Raises `InputError` where it is no text."""
+    """The request as a planner gets it. Raises `InputError` if it is not a text."""
     if not isinstance(text, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InputError(f"the request is {type(text).__name__}; it must be text")
-    # A lone surrogate, from an argument that was no UTF-8 say, could not be kept as JSON.
+    # A lone surrogate, from an argument that is not UTF-8, could not be stored as JSON.
     text = text.encode("utf-8", "replace").decode()
     if given is None:
         return PlanRequest(text, batches or {})

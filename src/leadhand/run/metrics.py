@@ -5,12 +5,12 @@ from leadhand.plans import graph
 from leadhand.state.fold import RunState, TaskState
 
 EXACT = 1.05
-"""A speed-up is a range where its upper end is more than so many times the lower one."""
+"""A speed-up is given as a range if its upper end is more than this many times the lower one."""
 
 
 def metrics(state: RunState, now_s: float) -> Metrics:
-    """The figures of a run that ends, or stands, `now_s` seconds after its start."""
-    planning_s, synthesis_s = planning(state, now_s), synthesis(state, now_s)
+    """The figures of a run that ends, or is under way, `now_s` seconds after its start."""
+    planning_s, synthesis_s = planning_time(state, now_s), synthesis_time(state, now_s)
     chain_s, _ = critical_chain(state)
     low_s, high_s = sequential(state, now_s)
     usage = state.usage
@@ -28,8 +28,8 @@ def metrics(state: RunState, now_s: float) -> Metrics:
 
 
 def sequential(state: RunState, now_s: float) -> tuple[float, float]:
-    """The least and the most that all of a run would take one after the other, in seconds."""
-    rest_s = planning(state, now_s) + synthesis(state, now_s)
+    """The seconds that all of a run would take one after the other: at least, and at most."""
+    rest_s = planning_time(state, now_s) + synthesis_time(state, now_s)
     if state.phase == "working":
         rest_s += state.calls.took_s
     low_s, high_s = rest_s + state.worked_s, rest_s + state.worked_high_s
@@ -41,16 +41,16 @@ def sequential(state: RunState, now_s: float) -> tuple[float, float]:
     return low_s, high_s
 
 
-def planning(state: RunState, now_s: float) -> float:
-    """What planning took, without waiting for people or rates."""
+def planning_time(state: RunState, now_s: float) -> float:
+    """The seconds that planning took, without waits for people or rates."""
     if state.plan is not None:
         return state.planning_s
     asking_s = now_s - state.asked_s if None in state.questions else 0.0
     return state.calls.worked_s(now_s - state.asking_s - asking_s)
 
 
-def synthesis(state: RunState, now_s: float) -> float:
-    """What the synthesis that was last took, without waiting for rates."""
+def synthesis_time(state: RunState, now_s: float) -> float:
+    """The seconds that the last synthesis took, without waits for rates."""
     if state.synthesis_started_s is None:
         return 0.0
     ended_s = now_s if state.finished_s is None else state.finished_s
@@ -58,13 +58,13 @@ def synthesis(state: RunState, now_s: float) -> float:
 
 
 def critical_chain(state: RunState) -> tuple[float, tuple[str, ...]]:
-    """How long the longest chain of dependent tasks worked, in seconds, and the ids on it."""
+    """The longest chain of dependent tasks: the seconds that it worked, and its ids."""
     path = {id: task.path_s for id, task in state.tasks.items()}
     return graph.critical_path([task.task for task in state.tasks.values()], path)
 
 
 def task_report(task: TaskState) -> TaskReport:
-    """What the answer document says of one task that has ended."""
+    """A task that has ended, as in the answer document."""
     if task.status == "pending" or task.status == "running":
         raise ValueError(f"task {task.task.id!r} has not ended")
     return TaskReport(

@@ -1,4 +1,4 @@
-"""How a run stands at its end, from its state alone: what there is, and what is missing. Pure."""
+"""What a run found and what is missing, from its state alone. Pure."""
 
 import functools
 from collections.abc import Callable, Iterator, Sequence
@@ -17,11 +17,11 @@ MAX_MISSING = 50
 """Gaps that one task's result may add; how many more there are is one gap."""
 MAX_MISSING_CHARS = 500
 _prose = functools.lru_cache(maxsize=256)(prose)
-"""A run that is stopped says the same of every task that it had not begun."""
+"""A run that is stopped gives every task that had not started the same reason."""
 
 
 def results_of(state: RunState) -> list[TaskResult]:
-    """What a synthesizer is given: every task, in plan order."""
+    """The tasks and their results as a synthesizer gets them, in plan order."""
     return [
         TaskResult(task.task, task.worker, task.status, task.result, task.error)
         for task in state.tasks.values()
@@ -29,9 +29,9 @@ def results_of(state: RunState) -> list[TaskResult]:
 
 
 def gaps_of(state: RunState, team: "Team") -> Iterator[Gap]:
-    """What the answer lacks: tasks without a sure result, and what results and nested answers lack.
+    """What is missing: tasks without a certain result, and the gaps of results and nested answers.
 
-    A result that was accepted with a doubt is there, and the doubt is a gap.
+    A result that was accepted at low confidence counts as found, and is a gap too.
     """
     for id, task in state.tasks.items():
         worker = team.worker(task.worker)
@@ -56,7 +56,7 @@ def gaps_of(state: RunState, team: "Team") -> Iterator[Gap]:
 
 
 def _not_done(id: str, missing: tuple[str, ...]) -> Iterator[Gap]:
-    """What a worker says that it did not do."""
+    """What a worker reports as not done."""
     lines = list(dict.fromkeys(_cut(line, MAX_MISSING_CHARS) for line in missing if line.strip()))
     for line in lines[:MAX_MISSING]:
         yield Gap(task_id=id, why=line)
@@ -65,7 +65,7 @@ def _not_done(id: str, missing: tuple[str, ...]) -> Iterator[Gap]:
 
 
 def _without_model(state: RunState) -> Iterator[Gap]:
-    """What code did because no model could be asked, by the reason."""
+    """What code did because no model was available, by the reason."""
     done: dict[str, list[str]] = {}
     for id, task in state.tasks.items():
         why = task.result.without_model if task.result is not None else None
@@ -82,7 +82,7 @@ def _cut(text: str, max_chars: int) -> str:
 
 
 def status_of(state: RunState, gaps: Sequence[Gap], *, cancelled: bool) -> Status:
-    """The status of the answer of a run that ends like this."""
+    """The status of the run's answer."""
     if not gaps and state.plan is not None:
         return "complete"
     if cancelled:
@@ -92,7 +92,7 @@ def status_of(state: RunState, gaps: Sequence[Gap], *, cancelled: bool) -> Statu
 
 
 def confidence_of(confidence: int | None, state: RunState) -> int | None:
-    """What is left of a synthesis' confidence where tasks are missing: their share is taken off.
+    """The synthesizer's confidence, lowered by the share of the tasks that are missing.
 
     The synthesizer can't know what the missing results would have changed. With three of four
     tasks completed, 80 becomes 60.
@@ -104,7 +104,7 @@ def confidence_of(confidence: int | None, state: RunState) -> int | None:
 
 
 def missing_part(gaps: Sequence[Gap]) -> str:
-    """The part of an answer's text that lists its gaps; empty where it has none."""
+    """The part of an answer's text that lists its gaps; empty if it has none."""
     if not gaps:
         return ""
     lines = (f"- {code(_one_line(gap.task_id))}: {reason(gap, _said)}" for gap in gaps)
@@ -132,7 +132,7 @@ def _said(text: str) -> str:
 
 
 def with_gaps(text: str, gaps: Sequence[Gap], *, contact: str | None = None) -> str:
-    """An answer's text, before it what is missing, which no reader can overlook, then `contact`."""
+    """An answer's text with its gaps before it, where no reader overlooks them, then `contact`."""
     if gaps:
         missing = missing_part(gaps)
         text = f"{missing}\n\n{FOUND_HEADING}\n\n{text}" if text.strip() else missing
@@ -140,7 +140,7 @@ def with_gaps(text: str, gaps: Sequence[Gap], *, contact: str | None = None) -> 
 
 
 def without_gaps(text: str, gaps: Sequence[Gap], *, contact: str | None = None) -> str:
-    """The text that `with_gaps` was given, in this version of leadhand or another."""
+    """The text before `with_gaps`, of this version of leadhand or another."""
     if contact is not None:
         text = text.removesuffix(f"\n\n{contact}")
     if not gaps or not text.startswith(f"{MISSING_HEADING}\n\n"):

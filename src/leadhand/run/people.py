@@ -1,8 +1,8 @@
-"""People: who can be asked while a run goes on, here and now or by a message left in the journal.
+"""Questions of a run to people: at the terminal or in the program, or by messages in the journal.
 
-A question is written down before it is put, and closed by what was said; what was said is never
-asked again. Where nobody is here, the run may end and be resumed: its questions stay open, and the
-journal takes the replies.
+A question is recorded before it is asked, and its reply closes it, so that no question is asked
+twice. If a person can't reply at once, the run may end with its question open. The journal takes
+the reply, and the run is resumed.
 """
 
 import asyncio
@@ -21,22 +21,23 @@ from leadhand.journal.nonblocking import call_journal
 from leadhand.journal.watcher import RunActivity, Watcher
 from leadhand.models.prompts import joined
 from leadhand.ports import Journal
-from leadhand.run.cancellation import ActiveRun, Cancelled, unless
+from leadhand.run.cancellation import ActiveRun, Cancelled, run_until
 from leadhand.state.fold import RunState
 
 UNSOUND_PLANS = 3
-"""How many plans with problems a person may give before the question is left open."""
+"""How many plans with problems a person may send before the question is left open."""
 
 Ask = Callable[[Question], Awaitable[Reply | str | None]]
-"""Puts a question to a person who is here. A text is what a worker should know, or why a plan is
-refused; an empty one approves of the plan. None: they have nothing to say, and a plan goes on
-waiting. It has until the run's deadline; a plan may be thought over for as long as one likes."""
+"""Asks a person and waits for the reply, until the run's deadline; about a plan without a limit.
+
+A text is what a worker should know, or why a plan is refused; an empty text approves a plan. `None`
+is no reply: the worker continues without one, and a plan stays open."""
 
 _log = logging.getLogger("leadhand")
 
 
 class People:
-    """Whoever can be asked in one run."""
+    """The people who can be asked in one run; a `Person`."""
 
     def __init__(
         self,
@@ -46,7 +47,7 @@ class People:
         occasions: Collection[Occasion],
         ask: Ask | None = None,
     ) -> None:
-        """`ask` reaches somebody who is here; without it replies come through the journal alone."""
+        """`ask` reaches a person at once; without it replies come through the journal alone."""
         self._recorder = recorder
         self._journal = journal
         self._ask = ask
@@ -63,9 +64,9 @@ class People:
         occasions: Collection[Occasion],
         ask: Ask | None,
     ) -> "People | None":
-        """The people of a run; none where nobody is to be asked.
+        """The people of a run; `None` if it asks no questions.
 
-        What was asked before the run was resumed is not decided without them, whoever resumes it.
+        Questions that were asked before the run was resumed are left to people in any case.
         """
         state, asked = recorder.state, set(occasions)
         if None in state.questions or state.reply is not None or state.approved:
@@ -79,13 +80,13 @@ class People:
 
     @property
     def answers_later(self) -> bool:
-        """Whether all their answers may come long after the run's process has ended."""
+        """Whether all replies may come long after the run's process has ended."""
         return self._ask is None and not self._replies
 
     def nested(self, recorder: Recorder) -> "People | None":
-        """Those who can be asked in a run within this one; none where they are away.
+        """The people of a run within this one; `None` if they answer later.
 
-        What a nested team hands back comes up to this run, which can wait for them.
+        Then the nested team escalates the task to this run, which can wait for them.
         """
         if self._ask is None:
             return None
@@ -93,12 +94,12 @@ class People:
         return People(recorder, self._journal, occasions=occasions, ask=self._ask)
 
     def post_question(self, task: Task, outcome: Escalated | Failed) -> None:
-        """Write the question down that `ask` asks, before anybody waits for the answer."""
+        """Record the question of `ask`, before anything waits for the reply."""
         if self._recorder.state.tasks[task.id].reply is None:
-            self._write(task.id, _question(task, outcome))
+            self._record_question(task.id, _question(task, outcome))
 
     async def ask(self, task: Task, outcome: Escalated | Failed) -> str | None:
-        """What the worker of `task` should know; none where there is no answer."""
+        """What the worker of `task` should know; `None` if the person gave no answer."""
         id, state = task.id, self._recorder.state
         reply = state.tasks[id].reply
         if reply is None:
@@ -114,9 +115,9 @@ class People:
         return reply.text if reply.verdict == "answered" else None
 
     def post_plan_question(self, question: str) -> None:
-        """Write the question down that `approve_plan` asks, unless it has a reply already."""
+        """Record the question of `approve_plan`, unless it has a reply already."""
         if self._recorder.state.reply is None:
-            self._write(None, question)
+            self._record_question(None, question)
 
     async def approve_plan(
         self,
@@ -126,11 +127,11 @@ class People:
         problems: Callable[[Plan], Sequence[str]],
         patiently: bool,
     ) -> Reply | None:
-        """The verdict on `plan`; none if the question stays open.
+        """The verdict on `plan`; `None` if the question stays open.
 
-        A plan that they give instead has none of the `problems`: they are told what is wrong with
-        it and asked again, `UNSOUND_PLANS` times. Without `patiently` a person who is away is not
-        waited for.
+        A plan that the person sends instead has none of the `problems`: the person is told what is
+        wrong and asked again, `UNSOUND_PLANS` times. Without `patiently` the run does not wait for
+        a person who answers later.
         """
         state = self._recorder.state
         self.post_plan_question(question)
@@ -145,34 +146,34 @@ class People:
             if not found:
                 return reply
             wrong = f"The plan can't be carried out as it was changed: {'; '.join(found)}"
-            self._write(None, f"{wrong}\n{question}")
+            self._record_question(None, f"{wrong}\n{question}")
         await self._recorder.commit()
         return None
 
-    def _write(self, id: str | None, text: str) -> None:
-        """Write a question down, unless it was asked before the run was resumed.
+    def _record_question(self, id: str | None, text: str) -> None:
+        """Record a question, unless it was asked before the run was resumed.
 
-        Whatever was said before it is asked is no answer to it.
+        A message that came before is no reply to it.
         """
-        self.look()
+        self.take_replies()
         if id not in self._recorder.state.questions:
             stamp = self._recorder.stamp()
             self._recorder.record(events.ApprovalRequested(**stamp, task_id=id, question=text))
 
     async def _reply(self, id: str | None, question: Question, *, patiently: bool) -> Reply | None:
-        """The reply to a question that is written down, from wherever it comes first.
+        """The first reply to a recorded question, from the person here or from the journal.
 
-        Of those who are away it is awaited only `patiently`.
+        Only `patiently` it waits for the journal alone.
         """
         await self._recorder.commit()
         replied = self._replied[id] = asyncio.Event()
-        self.look()
+        self.take_replies()
         if id in self._replies:
             replied.set()
         reply: Reply | None = None
         if self._ask is not None and not replied.is_set():
             with contextlib.suppress(Cancelled):
-                reply = await unless(replied, _said(self._ask, question))
+                reply = await run_until(replied, _asked(self._ask, question))
         elif patiently:
             await replied.wait()
         if replied.is_set():
@@ -182,7 +183,7 @@ class People:
         return reply
 
     async def _close(self, id: str | None, reply: Reply) -> None:
-        """Write down what was said, and forget the message that brought it."""
+        """Record the reply, and delete the message that brought it."""
         self._recorder.record(
             events.ApprovalGiven(
                 **self._recorder.stamp(),
@@ -198,13 +199,10 @@ class People:
         if message is not None:
             self._journal.drop(message)
 
-    def look(self, found: Sequence[RunMessage] | None = None) -> list[RunMessage]:
-        """Take in what the journal has for this run; gives the messages that are no replies.
+    def take_replies(self, found: Sequence[RunMessage] | None = None) -> list[RunMessage]:
+        """Take the replies in the journal, or in what was `found` there; returns other messages.
 
-        It is read here, unless what was `found` there is given.
-
-        Of several replies to one question the last one counts. What was not asked, or not any
-        more, is forgotten.
+        The last reply to a question counts. A reply to no open question is deleted.
         """
         others: list[RunMessage] = []
         if self._recorder.path:
@@ -231,29 +229,31 @@ class People:
 
 
 @contextlib.asynccontextmanager
-async def watched(
+async def watch_messages(
     journal: Journal, run_id: str, active: ActiveRun, people: People | None
 ) -> AsyncGenerator[None]:
-    """While the block lasts, messages to a run are heard: replies by `people`, and the word to
-    stop. That word is not kept for whoever resumes the run."""
+    """While the block lasts, replies in the journal reach `people`, and requests to stop the run.
+
+    Requests to stop are not kept for a process that resumes the run.
+    """
     try:
-        async with Watcher.watch(journal, run_id, _hearer(journal, run_id, active, people)):
+        async with Watcher.watch(journal, run_id, _on_activity(journal, run_id, active, people)):
             yield
     finally:
         with contextlib.suppress(JournalError):
             await call_journal(
-                journal, lambda _: _drop_words_to_stop(journal, run_id), None, limit_s=1.0
+                journal, lambda _: _drop_stop_requests(journal, run_id), None, limit_s=1.0
             )
 
 
-def _drop_words_to_stop(journal: Journal, run_id: str) -> None:
+def _drop_stop_requests(journal: Journal, run_id: str) -> None:
     for message in journal.messages(run_id):
         if message.reply is None and not message.interrupted:
             journal.drop(message)
 
 
-async def take_in_interruption(recorder: Recorder, journal: Journal) -> None:
-    """Record that the last process of a run was ended on purpose, where it left word of that."""
+async def record_interruption(recorder: Recorder, journal: Journal) -> None:
+    """Record that the last process of a run was interrupted, if it left a message about that."""
     for message in await call_journal(journal, journal.messages, recorder.run_id):
         if message.interrupted:
             if not recorder.state.stopped:
@@ -263,35 +263,35 @@ async def take_in_interruption(recorder: Recorder, journal: Journal) -> None:
             await call_journal(journal, journal.drop, message)
 
 
-def _hearer(
+def _on_activity(
     journal: Journal, run_id: str, active: ActiveRun, people: People | None
 ) -> Callable[[RunActivity], None]:
-    told = ""
+    logged = ""
 
-    def hear(seen: RunActivity) -> None:
-        nonlocal told
+    def on_activity(seen: RunActivity) -> None:
+        nonlocal logged
         error = seen.error
         if seen.taken_by is not None:
             active.stop(f"{seen.taken_by} has taken the run over")
             return
         try:
             messages = seen.messages
-            for message in messages if people is None else people.look(messages):
+            for message in messages if people is None else people.take_replies(messages):
                 if message.reply is None and not message.interrupted:
                     active.stop(message.reason or "cancelled")
                     journal.drop(message)
         except JournalError as raised:
             error = raised
-        if error is not None and str(error) != told:
-            # Where it matters, the run's own commits say so.
+        if error is not None and str(error) != logged:
+            # Where it matters, the run's own commits raise it.
             _log.warning("messages to run %r can't be read: %s", run_id, error)
-            told = str(error)
+            logged = str(error)
 
-    return hear
+    return on_activity
 
 
 def open_questions(state: RunState) -> tuple[Question, ...]:
-    """What a run that stands like this asks of people and has no reply to."""
+    """The questions that have no reply."""
     return tuple(
         Question(
             task_id=id,
@@ -304,7 +304,7 @@ def open_questions(state: RunState) -> tuple[Question, ...]:
 
 
 def check_reply(reply: Reply, state: RunState) -> None:
-    """Raises `InputError` where a run that stands like this asks nothing that `reply` answers."""
+    """Raises `InputError` if `reply` answers none of the run's open questions."""
     about = "its plan" if reply.task_id is None else f"task {reply.task_id!r}"
     asked = [one for one in open_questions(state) if one.task_id == reply.task_id]
     if not asked:
@@ -312,16 +312,16 @@ def check_reply(reply: Reply, state: RunState) -> None:
     fitting = ["approved", "refused"] if reply.task_id is None else ["answered", "declined"]
     fitting += ["approved"] if asked[0].call else []
     if reply.verdict not in fitting:
-        said = " or ".join(fitting)
-        raise InputError(f"verdict {reply.verdict!r} is none on {about}: it must be {said}")
+        allowed = " or ".join(fitting)
+        raise InputError(f"the verdict on {about} is {reply.verdict!r}; it must be {allowed}")
 
 
-async def _said(ask: Ask, question: Question) -> Reply | None:
-    """What somebody here says; none where they say nothing, or asking them fails."""
+async def _asked(ask: Ask, question: Question) -> Reply | None:
+    """The reply of `ask`; `None` if there is none, or if it fails."""
     try:
-        return _read(await ask(question), question)
+        return _reply_of(await ask(question), question)
     except BaseException as error:
-        # What it raises is contained, whatever it is; the end of the very wait for it is not.
+        # Whatever it raises is contained, but not the cancellation of this task.
         task = asyncio.current_task()
         if isinstance(error, asyncio.CancelledError) and task is not None and task.cancelling():
             raise
@@ -330,15 +330,15 @@ async def _said(ask: Ask, question: Question) -> Reply | None:
         return None
 
 
-def _read(said: Reply | str | None, question: Question) -> Reply | None:
-    """The reply that `said` is. Raises `ValidationError` where it can be none."""
+def _reply_of(said: Reply | str | None, question: Question) -> Reply | None:
+    """What `ask` returned as a reply. Raises `ValidationError` if it can't be one."""
     if said is None:
         return None
     if isinstance(said, Reply):
         return checked_reply(said)
     if not isinstance(said, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         kind = type(said).__name__
-        _log.warning("what asks a person gave %s: it must be a Reply, a text or None", kind)
+        _log.warning("`person` returned %s: it must return a Reply, a text or None", kind)
         return None
     if question.plan is not None:
         return Reply(verdict="refused" if said.strip() else "approved", text=said)

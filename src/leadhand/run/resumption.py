@@ -1,4 +1,4 @@
-"""What a run that was stopped, or lost with its process, goes on with. Pure."""
+"""What a resumed run has left to do. Pure."""
 
 from collections.abc import Collection, Iterable
 
@@ -11,15 +11,16 @@ from leadhand.state.fold import RunState, TaskState
 
 
 def check_resumable(state: RunState, run_id: str, team: Team, again: Collection[str] = ()) -> None:
-    """Raises `InputError` where a run can't go on with `team`, or do the tasks `again`."""
+    """Raises `InputError` if the run can't be resumed with `team`, or do the tasks `again`."""
     if state.team != team.name:
-        raise InputError(f"run {run_id!r} is of team {state.team!r}, this is {team.name!r}")
-    due = {*stopped(state), *again, *(id for id, one in state.tasks.items() if not one.ended)}
+        raise InputError(f"run {run_id!r} is of team {state.team!r}, not of {team.name!r}")
+    due = {*tasks_left(state), *again, *(id for id, one in state.tasks.items() if not one.ended)}
     names = {name for id in due for name in (state.tasks[id].worker, state.tasks[id].task.worker)}
     gone = sorted(name for name in names if team.worker(name) is None)
     if gone:
         raise InputError(
-            f"run {run_id!r} can't go on: team {team.name!r} has no worker {', '.join(gone)} now"
+            f"run {run_id!r} can't be resumed: team {team.name!r} has no worker "
+            f"{', '.join(gone)} any more"
         )
     for id in due - {*again}:
         task = state.tasks[id]
@@ -30,18 +31,18 @@ def check_resumable(state: RunState, run_id: str, team: Team, again: Collection[
 
 
 def is_over(state: RunState) -> bool:
-    """Whether the run has its answer, and nothing kept it from doing all that it could."""
+    """Whether the run has its answer, and there is nothing that a resumed run could do."""
     answer = state.answer
-    if answer is None or answer.ended_by is not None or stopped(state):
+    if answer is None or answer.ended_by is not None or tasks_left(state):
         return False
     return all(gap.task_id != "synthesis" for gap in answer.gaps)
 
 
-def stopped(state: RunState) -> tuple[str, ...]:
-    """The tasks that were not done because the run ended first, in the order of the plan.
+def tasks_left(state: RunState) -> tuple[str, ...]:
+    """The tasks that a resumed run does, in the order of the plan.
 
-    Those count too that the budget did not reach for or that ended in an outage, and those that
-    were skipped for want of one of all these.
+    The run ended before they were done, the budget was used up, or an outage failed them; or they
+    were skipped because such a task gave no result.
     """
     tasks = {id: task.task for id, task in state.tasks.items()}
     found: set[str] = set()
@@ -54,9 +55,9 @@ def stopped(state: RunState) -> tuple[str, ...]:
     return tuple(id for id in tasks if id in found)
 
 
-def lost_for_good(state: RunState) -> tuple[str, ...]:
-    """The tasks that were tried in vain and that no resumed run takes up by itself."""
-    left = {*stopped(state)}
+def failed_for_good(state: RunState) -> tuple[str, ...]:
+    """The tasks that failed and that a resumed run does not do again by itself."""
+    left = {*tasks_left(state)}
     return tuple(
         id
         for id, task in state.tasks.items()
@@ -64,13 +65,15 @@ def lost_for_good(state: RunState) -> tuple[str, ...]:
     )
 
 
-def again(state: RunState, task_id: str) -> tuple[str, ...]:
-    """The task and all that depend on it, directly or not, in the order of the plan.
+def tasks_from(state: RunState, task_id: str) -> tuple[str, ...]:
+    """The task and all tasks that depend on it, directly or not, in the order of the plan.
 
-    Raises `InputError` where the run has no such task.
+    Raises `InputError` if the run has no such task.
     """
     if task_id not in state.tasks:
-        raise InputError(f"run {state.run_id!r} has no task {task_id!r}: {_known(state, task_id)}")
+        raise InputError(
+            f"run {state.run_id!r} has no task {task_id!r}: {_known_tasks(state, task_id)}"
+        )
     after = dependants([task.task for task in state.tasks.values()])
     found = {task_id} | descendants(after, task_id)
     return tuple(id for id in state.tasks if id in found)
@@ -117,12 +120,12 @@ def _was_stopped(task: TaskState) -> bool:
 
 
 def _lacks_only(task: Task, state: RunState, found: set[str]) -> bool:
-    """Whether every result that the task does without would come from one of `found`."""
+    """Whether every result that the task lacks would come from one of `found`."""
     lacking = [id for id in task.depends_on if state.tasks[id].status != "completed"]
     return all(id in found for id in lacking)
 
 
-def _known(state: RunState, task_id: str) -> str:
+def _known_tasks(state: RunState, task_id: str) -> str:
     parts = [id for id in state.tasks if id.startswith(f"{task_id}.")]
     if task_id in state.retired and parts:
         return f"it was split into {', '.join(parts)}"

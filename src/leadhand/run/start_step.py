@@ -6,7 +6,7 @@ from leadhand.models.choice import models_by_role
 from leadhand.models.prompts import prompts_of
 from leadhand.ports import PlanRequest
 from leadhand.run.context import RunSettings, StepContext
-from leadhand.run.resumption import prompts_changed, stopped
+from leadhand.run.resumption import prompts_changed, tasks_left
 
 
 def record_start(
@@ -22,7 +22,7 @@ def record_start(
                 **recorder.stamp(),
                 deadline_s=deadline.limit_s,
                 budget=settings.budget,
-                goes_on=tuple(id for id in stopped(state) if id not in {*again}),
+                goes_on=tuple(id for id in tasks_left(state) if id not in {*again}),
                 again=again,
                 crashes=recorder.crashes(team),
                 prompts=prompts,

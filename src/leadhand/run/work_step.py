@@ -50,7 +50,7 @@ class WorkStep:
             person=context.people,
             grace_s=capacity.grace_s,
         )
-        context.active.works_with(scheduler)
+        context.active.stop_with(scheduler)
         if roles.account is not None:
             roles.account.on_used_up = lambda why: self._without_budget(scheduler, why)
         # The outermost run's watchdog watches the loop for all runs within it.

@@ -21,7 +21,7 @@ from leadhand.contracts.events import (
 from leadhand.contracts.outcome import Escalated, Handoff, Outcome
 from leadhand.contracts.people import Question, Reply, RunMessage
 from leadhand.journal import MemoryJournal, open_journal
-from leadhand.run.resumption import again
+from leadhand.run.resumption import tasks_from
 from leadhand.state.fold import fold
 from leadhand.testing import VirtualClock, run_virtual
 from tests.plans.samples import plan, task
@@ -246,4 +246,4 @@ def test_a_task_to_go_on_from_is_none_of_a_run_that_has_no_plan_yet() -> None:
     state = fold([])
     state.run_id = RUN
     with pytest.raises(InputError, match="run 'asked' has no task 'a': it has no plan yet"):
-        again(state, "a")
+        tasks_from(state, "a")

@@ -104,7 +104,7 @@ def test_a_team_without_a_worker_that_is_still_needed_is_refused(
     with pytest.raises(InputError) as refused:
         resume(journal, run_id, the_team)
     assert str(refused.value) == (
-        f"run {run_id!r} can't go on: team 'gallery' has no worker {gone} now"
+        f"run {run_id!r} can't be resumed: team 'gallery' has no worker {gone} any more"
     )
     assert hands.given == []
     assert journal.events(run_id) == before

@@ -30,7 +30,7 @@ from leadhand.models.choice import ModelChoice
 from leadhand.plans.checks import check, errors_in
 from leadhand.run.intake import new_run_id
 from leadhand.run.people import Ask
-from leadhand.run.resumption import is_over, lost_for_good
+from leadhand.run.resumption import failed_for_good, is_over
 from leadhand.state.fold import RunState, fold
 from leadhand.supervisor import Supervisor
 from leadhand.teams.sources import absolute
@@ -200,7 +200,7 @@ def _next_steps(answer: Answer, state: RunState, storage: RunStorage) -> Iterato
         yield f"go on with a larger budget: {resume}{tokens}{usd}"
     elif not is_over(state):
         yield f"go on with: {resume}"
-    lost = lost_for_good(state)
+    lost = failed_for_good(state)
     if lost:
         one = shlex.quote(lost[0]) if len(lost) == 1 else "TASK"
         yield f"do a task again with: {resume} --from {one}"

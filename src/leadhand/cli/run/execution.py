@@ -160,7 +160,7 @@ def _event_lines(events: str) -> Generator[Callable[[Event], None]]:
 
 def _leave(supervisor: Supervisor) -> None:
     """What is left to do of a process that ends at once."""
-    supervisor.leave_word()
+    supervisor.post_interruption()
     remove_scratch_folders()
 
 

@@ -12,9 +12,9 @@ from rich.text import Text
 from leadhand.cli.views.marks import ASCII, MARKS, drawable
 from leadhand.cli.views.terminal import encodable, safe, safe_block, sentence
 from leadhand.contracts.outcome import Usage
-from leadhand.run.metrics import planning, synthesis
+from leadhand.run.metrics import planning_time, synthesis_time
 from leadhand.run.outcome import reason
-from leadhand.run.resumption import is_over, lost_for_good
+from leadhand.run.resumption import failed_for_good, is_over
 from leadhand.state.run_state import TaskState
 from leadhand.tools.text import counted
 from leadhand.trace.formatting import format_duration, format_gain, format_usage
@@ -147,7 +147,7 @@ def _next_step(history: RunHistory, *, held: bool, options: str) -> list[Line]:
         title, command = _ENDED_BY[answer.ended_by], "resume"
     elif answer is not None and not is_over(history.state):
         title, command = "some of it may succeed now", "resume"
-    elif lost_for_good(history.state):
+    elif failed_for_good(history.state):
         title, command = "it has done all that it could", "resume"
     else:
         return []
@@ -317,10 +317,10 @@ def _critical_path(history: RunHistory) -> Iterator[Line]:
     figures, state = history.metrics, history.state
     if not state.dispatched:
         return
-    stops = [("planning", min(planning(state, figures.makespan_s), figures.makespan_s))]
+    stops = [("planning", min(planning_time(state, figures.makespan_s), figures.makespan_s))]
     stops += [(safe(id), state.tasks[id].path_s) for id in history.critical_path]
     if state.synthesis_started_s is not None:
-        stops.append(("synthesis", synthesis(state, figures.makespan_s)))
+        stops.append(("synthesis", synthesis_time(state, figures.makespan_s)))
     named = [f"{name} {format_duration(taken_s)}" for name, taken_s in stops]
     if len(named) > MAX_STOPS:
         named[MAX_STOPS // 2 : -MAX_STOPS // 2] = [f"{len(named) - MAX_STOPS:,} more"]
