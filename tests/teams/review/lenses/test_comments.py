@@ -1,4 +1,4 @@
-"""What the comments lens says of stale numbers, and of places that a comment ties together."""
+"""What the comments lens reports about stale numbers and code that a comment keeps in sync."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from leadhand.tools.git import open_repository
 from tests.repositories import Repo
 from tests.teams.review.changes import make_change
 
-TIE = "# keep in sync with B_LIST\n"
+SYNC = "# keep in sync with B_LIST\n"
 
 
 def look(change: Change) -> LensReport:
@@ -44,7 +44,7 @@ class TestStaleNumber:
         found = only(seen(tmp_path, shape.format(30), shape.format(60)))
         assert found.rule == "comments/stale-number"
         assert (found.line, found.evidence) == (4, "TIMEOUT = 60")
-        assert "`TIMEOUT` went from 30 to 60" in found.message
+        assert "`TIMEOUT` changed from 30 to 60" in found.message
         assert "line 3 still says '30 seconds'" in found.message
 
     @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ class TestStaleNumber:
             ("NAME = 'x # 30 s' + str(30)\n", "NAME = 'x # 30 s' + str(60)\n"),
         ],
     )
-    def test_it_is_silent_where_the_comment_is_or_may_be_right(
+    def test_nothing_is_reported_if_the_comment_may_be_right(
         self, tmp_path: Path, before: str, after: str
     ) -> None:
         assert seen(tmp_path, before, after) == ()
@@ -119,7 +119,7 @@ class TestStaleNumber:
 
 
 class TestKeepInSync:
-    def test_a_named_place_in_the_same_file_that_did_not_follow_is_found(
+    def test_code_whose_named_counterpart_in_the_file_did_not_change_is_found(
         self, tmp_path: Path
     ) -> None:
         shape = "# Keep in sync with `FORMATS`\n# below.\nREADERS = {}\n\nFORMATS = ['a']\n"
@@ -138,16 +138,16 @@ class TestKeepInSync:
             "LINT.ThenChange(//docs/limits.md)",
         ],
     )
-    def test_a_named_file_of_the_tree_is_a_partner(self, tmp_path: Path, words: str) -> None:
+    def test_a_file_of_the_tree_may_be_the_target(self, tmp_path: Path, words: str) -> None:
         found = only(self.in_repository(tmp_path, f"# {words}\nLIMITS = [{{}}]\n", {}).findings)
         assert "`docs/limits.md`" in found.message
 
-    def test_a_symbol_elsewhere_in_the_tree_is_a_partner(self, tmp_path: Path) -> None:
+    def test_a_symbol_elsewhere_in_the_tree_may_be_the_target(self, tmp_path: Path) -> None:
         shape = "# Keep in sync with default_limits().\nLIMITS = [{}]\n"
         found = only(self.in_repository(tmp_path, shape, {}).findings)
         assert "`default_limits` (src/other.py)" in found.message
 
-    def test_nothing_is_said_where_the_partner_changed_too(self, tmp_path: Path) -> None:
+    def test_nothing_is_reported_if_the_target_changed_too(self, tmp_path: Path) -> None:
         shape = "# Keep in sync with docs/limits.md.\nLIMITS = [{}]\n"
         report = self.in_repository(tmp_path, shape, {"docs/limits.md": "2\n"})
         assert report.findings == ()
@@ -157,19 +157,19 @@ class TestKeepInSync:
         [
             ("# keep in sync with the server\nA = [1]", "# keep in sync with the server\nA = [2]"),
             ("A = [1]\n\nB_LIST = [1]", "# keep in sync with B_LIST\nA = [2]\n\nB_LIST = [1]"),
-            (f"{TIE}A = [1]\n\nC = 1\n\nB_LIST = [1]", f"{TIE}A = [1]\n\nC = 2\n\nB_LIST = [1]"),
-            (f"{TIE}A = [1]\n\nB_LIST = [1]", f"{TIE}A: list[int] = [1]  # 2\n\nB_LIST = [1]"),
-            (f"{TIE}A = [1]\n\nB_LIST = [1]", f"{TIE}A = [2]\n\nB_LIST = [2]"),
+            (f"{SYNC}A = [1]\n\nC = 1\n\nB_LIST = [1]", f"{SYNC}A = [1]\n\nC = 2\n\nB_LIST = [1]"),
+            (f"{SYNC}A = [1]\n\nB_LIST = [1]", f"{SYNC}A: list[int] = [1]  # 2\n\nB_LIST = [1]"),
+            (f"{SYNC}A = [1]\n\nB_LIST = [1]", f"{SYNC}A = [2]\n\nB_LIST = [2]"),
         ],
-        ids=["no partner", "new note", "another block", "no value", "both changed"],
+        ids=["no target", "new comment", "another block", "no value", "both changed"],
     )
-    def test_it_is_silent_where_the_tie_may_be_whole(
+    def test_nothing_is_reported_if_both_sides_may_still_agree(
         self, tmp_path: Path, before: str, after: str
     ) -> None:
         assert seen(tmp_path, f"{before}\n", f"{after}\n") == ()
 
     def in_repository(self, folder: Path, shape: str, also: dict[str, str]) -> LensReport:
-        """What the lens says of a change from 1 to 2 in `shape`, with `also` changed beside it."""
+        """The lens's report on a change from 1 to 2 in `shape`, and of `also` beside it."""
         repo = Repo(folder / "reviewed")
         old = {
             "src/a.py": shape.replace("{}", "1"),

@@ -1,4 +1,4 @@
-"""What the comments lens says of docstrings that a change left behind its signatures."""
+"""What the comments lens reports about docstrings that no longer agree with a signature."""
 
 from pathlib import Path
 
@@ -115,8 +115,8 @@ class TestParameterGone:
 
     def test_a_renamed_one_is_said_to_be_renamed_and_only_that(self, tmp_path: Path) -> None:
         found = only(signatures(tmp_path, SPHINX, "to, limit", "to, most"))
-        assert "it is `most` now" in found.message
-        assert "line 6 of its docstring" in found.message
+        assert "(now `most`)" in found.message
+        assert "documents it on line 6" in found.message
 
     def test_a_line_that_only_goes_is_quoted_from_the_old_side(self, tmp_path: Path) -> None:
         before, after = "\n    to,\n    limit,\n", "\n    to,\n"
@@ -167,7 +167,7 @@ class TestParameterUndocumented:
         ],
         ids=["others are not either", "private", "starred", "named in prose", "not new"],
     )
-    def test_it_is_silent_where_nobody_would_ask_for_more(
+    def test_nothing_is_reported_if_documentation_is_not_expected(
         self, tmp_path: Path, before: str, after: str
     ) -> None:
         shape = SPHINX.replace("Send it.", "Send it to whom it concerns, `whom`.")
@@ -183,7 +183,7 @@ class TestStaleDefault:
     def test_a_documented_default_that_changed_is_found(self, tmp_path: Path, shape: str) -> None:
         found = only(signatures(tmp_path, shape, "to, limit=30", "to, limit=60"))
         assert found.rule == "comments/stale-default"
-        assert "went from 30 to 60" in found.message
+        assert "changed from 30 to 60" in found.message
         assert "limit=60" in found.evidence
 
     @pytest.mark.parametrize(

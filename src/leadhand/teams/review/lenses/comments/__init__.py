@@ -1,7 +1,7 @@
-"""The comments lens: what is written about the code, where a change made it untrue.
+"""The comments lens: comments and docstrings that the change made wrong.
 
-Compares text with text and docstrings with signatures. It never judges how comments are written,
-only whether the change in hand left one behind that now says something false.
+Compares comments with code and docstrings with signatures. It does not judge how comments are
+written, only whether they still agree with the changed code.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ from leadhand.teams.review.lenses.comments.parameters import (
     STALE_DEFAULT,
     stale_docstrings,
 )
-from leadhand.teams.review.lenses.comments.sync import KEEP_IN_SYNC, broken_ties
+from leadhand.teams.review.lenses.comments.sync import KEEP_IN_SYNC, out_of_sync
 
 RULES: tuple[LensRule, ...] = (
     STALE_NUMBER,
@@ -28,8 +28,8 @@ RULES: tuple[LensRule, ...] = (
 
 @lens
 def review(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
-    """Findings for comments and docstrings that the change left behind."""
+    """Findings for comments and docstrings that no longer agree with the code."""
     for file in files:
         yield from stale_numbers(file)
         yield from stale_docstrings(file)
-    yield from broken_ties(change, files)
+    yield from out_of_sync(change, files)

@@ -1,12 +1,14 @@
-"""The parameters that a docstring documents, in the five ways of writing that are common.
+"""The parameters that a docstring documents, in the five common styles.
 
-Sphinx fields, epytext, Google sections, NumPy sections and Markdown bullets. Reads text only; what
-it can't place it leaves out, so that prose is never taken for a parameter.
+Sphinx fields, epytext, Google sections, NumPy sections and Markdown bullets. Works on text alone,
+and skips what fits no style, so that prose is never taken for a parameter.
 """
 
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+
+from leadhand.teams.review.lenses.comments.syntax import indent
 
 _NAMES = r"\*{0,2}\w+(?:\s?,\s?\*{0,2}\w+){0,8}"
 _FIELD = re.compile(
@@ -27,22 +29,22 @@ _BULLET = re.compile(r"\s*[*-]\s+\*\*(?P<names>\w+)\*\*\s?[-:–]")
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
-    """What a docstring says of one parameter."""
+class ParameterEntry:
+    """What a docstring says about one parameter."""
 
     line: int
     """The line of the file where the entry starts, from 1."""
     text: str
-    """Everything the entry says, on one line."""
+    """The whole entry on one line."""
 
 
-def documented(lines: Sequence[str], first: int) -> dict[str, Entry]:
-    """Parameter name (without stars) -> entry, for a docstring that starts at line `first`."""
-    found: dict[str, Entry] = {}
+def documented_parameters(lines: Sequence[str], first: int) -> dict[str, ParameterEntry]:
+    """Parameter name (without stars) -> entry, for a docstring that starts on line `first`."""
+    found: dict[str, ParameterEntry] = {}
     for names, start, end in (*_fields(lines), *_sections(lines), *_bullets(lines)):
         text = " ".join(" ".join(lines[start:end]).split())
         for name in names.replace("*", "").split(","):
-            found.setdefault(name.strip(), Entry(first + start, text))
+            found.setdefault(name.strip(), ParameterEntry(first + start, text))
     return found
 
 
@@ -60,14 +62,14 @@ def _sections(lines: Sequence[str]) -> Iterator[tuple[str, int, int]]:
         if not title:
             continue
         if index + 1 < len(lines) and _RULE.match(lines[index + 1]):
-            yield from _numpy(lines, index + 2, depth=_indent(line))
+            yield from _numpy(lines, index + 2, depth=indent(line))
         elif title["colon"]:
-            yield from _google(lines, index + 1, depth=_indent(line))
+            yield from _google(lines, index + 1, depth=indent(line))
 
 
 def _google(lines: Sequence[str], start: int, *, depth: int) -> Iterator[tuple[str, int, int]]:
-    end = _first(lines, start, lambda index: _indent(lines[index]) <= depth)
-    inner = min((_indent(line) for line in lines[start:end] if line.strip()), default=0)
+    end = _first(lines, start, lambda index: indent(lines[index]) <= depth)
+    inner = min((indent(line) for line in lines[start:end] if line.strip()), default=0)
     yield from _entries(lines, start, end, inner, _GOOGLE_ENTRY)
 
 
@@ -76,7 +78,7 @@ def _numpy(lines: Sequence[str], start: int, *, depth: int) -> Iterator[tuple[st
         lines,
         start,
         lambda index: (
-            _indent(lines[index]) < depth
+            indent(lines[index]) < depth
             or (index + 1 < len(lines) and bool(_RULE.match(lines[index + 1])))
         ),
     )
@@ -89,7 +91,7 @@ def _entries(
     heads = [
         index
         for index in range(start, end)
-        if lines[index].strip() and _indent(lines[index]) == depth
+        if lines[index].strip() and indent(lines[index]) == depth
     ]
     for head, after in zip(heads, [*heads[1:], end], strict=False):
         entry = pattern.match(lines[head].strip())
@@ -114,7 +116,3 @@ def _first(lines: Sequence[str], start: int, stops: Callable[[int], bool]) -> in
         if lines[index].strip() and stops(index):
             return index
     return len(lines)
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())

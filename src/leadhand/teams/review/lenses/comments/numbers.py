@@ -1,7 +1,7 @@
-"""Numbers that a comment states and that the code beside it no longer has.
+"""Comments that still state a number which the change replaced in the code beside them.
 
-A pair of a removed and an added line that differ in numbers only, and a comment beside them that
-the change left alone: where it states the old number and not the new one, it is now wrong.
+Looks for a removed and an added line that differ only in numbers, next to a comment that the change
+did not touch. If the comment states the old number and not the new one, it is now wrong.
 """
 
 import re
@@ -12,17 +12,17 @@ from leadhand.contracts.finding import Finding
 from leadhand.teams.review.change import ChangedFile, Hunk
 from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.comments.quantities import (
-    Literal,
-    Statement,
+    NumberLiteral,
+    Quantity,
     masked,
-    statements,
+    quantities,
 )
 from leadhand.teams.review.lenses.comments.syntax import (
     MAX_LINE,
     Comment,
-    Syntax,
-    above,
-    opener,
+    CommentSyntax,
+    bracket_line,
+    comments_above,
     split,
     syntax_of,
 )
@@ -31,8 +31,8 @@ STALE_NUMBER = LensRule(
     id="comments/stale-number",
     family="comments/numbers",
     severity="warning",
-    why="Whoever reads the comment is told the old value.",
-    fix="Bring the comment up to date, or leave the number to the code alone.",
+    why="The comment misleads its readers.",
+    fix="Update the comment, or drop the number from it.",
 )
 
 _HISTORIC = re.compile(
@@ -51,7 +51,7 @@ _TARGET = re.compile(
 )
 _WORD = re.compile(r"[A-Za-z]{3,}")
 _QUOTES = ('"""', "'''")
-_MOST_LITERALS = 3
+_MAX_CHANGED_NUMBERS = 3
 
 
 def stale_numbers(file: ChangedFile) -> Iterator[Finding]:
@@ -69,10 +69,10 @@ def stale_numbers(file: ChangedFile) -> Iterator[Finding]:
 
 
 def _altered(
-    file: ChangedFile, hunk: Hunk, syntax: Syntax
-) -> Iterator[tuple[int, Sequence[Literal], Sequence[Literal]]]:
-    """Lines of `hunk` that stayed the same but for numbers: line, old numbers, new numbers."""
-    before: defaultdict[tuple[str, str], deque[tuple[Literal, ...]]] = defaultdict(deque)
+    file: ChangedFile, hunk: Hunk, syntax: CommentSyntax
+) -> Iterator[tuple[int, Sequence[NumberLiteral], Sequence[NumberLiteral]]]:
+    """(line, old numbers, new numbers) of the lines of `hunk` in which only numbers changed."""
+    before: defaultdict[tuple[str, str], deque[tuple[NumberLiteral, ...]]] = defaultdict(deque)
     for text in file.removed_in(hunk):
         if len(text) <= MAX_LINE and any(character.isdigit() for character in text):
             code, comment = split(text, syntax)
@@ -93,59 +93,64 @@ def _altered(
             for was, now in zip(old, found, strict=True)
             if (was.value, was.unit) != (now.value, now.unit)
         ]
-        if 1 <= len(pairs) <= _MOST_LITERALS:
+        if 1 <= len(pairs) <= _MAX_CHANGED_NUMBERS:
             yield line, [was for was, _ in pairs], [now for _, now in pairs]
 
 
 def _judge(
     file: ChangedFile,
     line: int,
-    was: Sequence[Literal],
-    now: Sequence[Literal],
-    syntax: Syntax,
+    was: Sequence[NumberLiteral],
+    now: Sequence[NumberLiteral],
+    syntax: CommentSyntax,
 ) -> Finding | None:
     code, beside = split(file.head_lines[line - 1], syntax)
-    words = {word.lower() for word in _WORD.findall(_parted(code))}
+    words = _words(_spaced(code))
     for comments, near in (
         ([Comment(line, beside)], True),
-        (_standing(above(file.head_lines, line, syntax), file), True),
+        (_unchanged(comments_above(file.head_lines, line, syntax), file), True),
         (_field_docstring(file, line), True),
-        (_over_the_bracket(file, line, syntax), False),
+        (_above_bracket(file, line, syntax), False),
     ):
-        told = " ".join(comment.text for comment in comments)
-        if not told or _HISTORIC.search(told):
+        text = " ".join(comment.text for comment in comments)
+        if not text or _HISTORIC.search(text):
             continue
-        stated = list(statements(told))
+        stated = list(quantities(text))
         for old, new in zip(was, now, strict=True):
-            said = _still_said(told, stated, old, new)
-            if said is None or any(other.states(fresh) for other in stated for fresh in now):
+            quote = _stale_part(text, stated, old, new)
+            if quote is None or any(one.matches(fresh) for one in stated for fresh in now):
                 continue
-            alone = comments[0].line == line
-            named = alone or bool(words & {word.lower() for word in _WORD.findall(told)})
-            if _about(said, near=near, named=named, only=masked(code)[1] == (new,)):
+            same_line = comments[0].line == line
+            named = same_line or bool(words & _words(text))
+            if _is_about(quote, near=near, named=named, only=masked(code)[1] == (new,)):
+                where = "the same line" if same_line else f"line {comments[0].line}"
                 return STALE_NUMBER.finding(
                     file,
                     line,
-                    message=f"`{_name(code)}` went from {old.text} to {new.text}, but the comment "
-                    f"on {_where(comments, line)} still says {_quote(said)!r}.",
+                    message=f"`{_name(code)}` changed from {old.text} to {new.text}, but the "
+                    f"comment on {where} still says {' '.join(quote.split())[:60]!r}.",
                     evidence=file.head_lines[line - 1].strip(),
                 )
     return None
 
 
-def _standing(comments: list[Comment], file: ChangedFile) -> list[Comment]:
-    """The comments where the change wrote none of them anew, else none."""
+def _words(text: str) -> set[str]:
+    return {word.lower() for word in _WORD.findall(text)}
+
+
+def _unchanged(comments: list[Comment], file: ChangedFile) -> list[Comment]:
+    """`comments`, or nothing if the change added one of them."""
     return [] if any(comment.line in file.added for comment in comments) else comments
 
 
-def _over_the_bracket(file: ChangedFile, line: int, syntax: Syntax) -> list[Comment]:
-    """The comment above the call or list in which `line` stands."""
-    first = opener(file.head_lines, line)
-    return _standing(above(file.head_lines, first, syntax), file) if first else []
+def _above_bracket(file: ChangedFile, line: int, syntax: CommentSyntax) -> list[Comment]:
+    """The comment above the call or list that `line` is in."""
+    first = bracket_line(file.head_lines, line)
+    return _unchanged(comments_above(file.head_lines, first, syntax), file) if first else []
 
 
 def _field_docstring(file: ChangedFile, line: int) -> list[Comment]:
-    """The string that documents the Python field on `line`, which stands right below it."""
+    """The string below the Python field on `line`, which documents it."""
     lines = file.head_lines
     if file.language != "python" or line >= len(lines) or "=" not in lines[line - 1]:
         return []
@@ -157,44 +162,39 @@ def _field_docstring(file: ChangedFile, line: int) -> list[Comment]:
         text = lines[number - 1].strip()
         found.append(Comment(number, text.strip("\"'")))
         if text.endswith(_QUOTES) and (number > line + 1 or len(text) > 3):
-            return _standing(found, file)
+            return _unchanged(found, file)
     return []
 
 
-def _still_said(told: str, stated: Sequence[Statement], was: Literal, now: Literal) -> str | None:
-    for statement in stated:
-        if statement.states(was):
-            return statement.text
-    for span in _RANGE.finditer(told):
+def _stale_part(
+    text: str, stated: Sequence[Quantity], was: NumberLiteral, now: NumberLiteral
+) -> str | None:
+    """The part of a comment that states the old number or a range that the new one is outside."""
+    for quantity in stated:
+        if quantity.matches(was):
+            return quantity.text
+    for span in _RANGE.finditer(text):
         low, high = float(span["low"]), float(span["high"])
         if low <= was.value <= high and not low <= now.value <= high:
             return span[0]
     return None
 
 
-def _about(said: str, *, near: bool, named: bool, only: bool) -> bool:
-    """Whether the comment is about this number: small ones turn up in comments by chance."""
-    if any(statement.kind for statement in statements(said)):
+def _is_about(quote: str, *, near: bool, named: bool, only: bool) -> bool:
+    """Whether the comment is about this number; small numbers are in comments by chance."""
+    if any(quantity.kind for quantity in quantities(quote)):
         return near or named
-    if sum(character.isdigit() for character in said) >= 2:
+    if sum(character.isdigit() for character in quote) >= 2:
         return near
     return near and named and only
 
 
-def _parted(code: str) -> str:
-    """`maxRetryCount` and `MAX_RETRY_COUNT` in single words."""
+def _spaced(code: str) -> str:
+    """`code` with names such as `maxRetryCount` and `MAX_RETRY_COUNT` split into words."""
     return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", code).replace("_", " ")
 
 
 def _name(code: str) -> str:
-    """What the line is about, short: the name it sets where there is one."""
+    """The name that the line assigns, else the start of the line."""
     target = _TARGET.match(code)
     return target["name"] if target else code.strip()[:60]
-
-
-def _where(comments: Sequence[Comment], line: int) -> str:
-    return "the same line" if comments[0].line == line else f"line {comments[0].line}"
-
-
-def _quote(said: str) -> str:
-    return " ".join(said.split())[:60]

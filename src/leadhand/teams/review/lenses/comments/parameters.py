@@ -1,7 +1,7 @@
-"""Docstrings that no longer agree with the signature that the change gave a function.
+"""Docstrings that no longer agree with a signature that the change altered.
 
-Only what this very change made untrue: parameters it removed, added, or gave another default.
-Docstrings that were wrong before are none of its business.
+Covers parameters that the change removed, added or gave another default. Docstrings that were wrong
+before are not reported.
 """
 
 import ast
@@ -12,29 +12,29 @@ from collections.abc import Iterator
 from leadhand.contracts.finding import Finding, NotAssessed
 from leadhand.teams.review.change import ChangedFile
 from leadhand.teams.review.lens import LensRule, Seen
-from leadhand.teams.review.lenses.comments.docfields import Entry
-from leadhand.teams.review.lenses.comments.signatures import Function, functions
+from leadhand.teams.review.lenses.comments.docfields import ParameterEntry
+from leadhand.teams.review.lenses.comments.signatures import Signature, signatures
 
 PARAMETER_GONE = LensRule(
     id="comments/documented-parameter-gone",
     family="comments/parameters",
     severity="warning",
     why="Callers who follow the documentation get a TypeError.",
-    fix="Take the parameter out of the docstring, or rename its entry.",
+    fix="Remove the parameter from the docstring, or rename its entry.",
 )
 PARAMETER_UNDOCUMENTED = LensRule(
     id="comments/parameter-undocumented",
     family="comments/parameters",
     severity="info",
     why="Every other parameter of the function is documented.",
-    fix="Say in the docstring what the parameter does.",
+    fix="Describe the parameter in the docstring.",
 )
 STALE_DEFAULT = LensRule(
     id="comments/stale-default",
     family="comments/parameters",
     severity="warning",
     why="Callers who rely on the documented default get another one.",
-    fix="Bring the default in the docstring up to date.",
+    fix="Update the default in the docstring.",
 )
 
 _DOCUMENTS = re.compile(
@@ -49,61 +49,61 @@ _RETIRED = re.compile(r"deprecat|removed|no longer|ignored|unused|obsolete", re.
 
 
 def stale_docstrings(file: ChangedFile) -> Iterator[Seen]:
-    """Findings for docstrings in `file` that the change left behind its signatures."""
+    """Findings for docstrings in `file` that disagree with the signatures that changed."""
     if file.language != "python" or not file.hunks or not _DOCUMENTS.search(file.head):
         return
-    points = _points(file)
-    if not any(_in_signature(file.head_lines, point) for point in points):
+    changed = _changed_lines(file)
+    if not any(_in_signature(file.head_lines, line) for line in changed):
         return
     if file.head_tree is None:
-        why = "it does not parse as Python" if file.complete else "only a patch was handed in"
+        why = "it does not parse as Python" if file.complete else "only a patch was given"
         yield NotAssessed(lens="comments", path=file.path, why=f"docstrings not compared: {why}")
         return
     touched = [
         function
-        for function in functions(file.head_tree).values()
-        if _touched(points, function.first, function.last)
+        for function in signatures(file.head_tree).values()
+        if _touches(changed, function.first, function.last)
     ]
     if not touched:
         return
-    # The old text is parsed only where it may hold one of them.
+    # Parse the old text only if it may define one of them.
     known = any(f"def {one.name.rpartition('.')[2]}" in file.base for one in touched)
-    earlier = functions(file.base_tree) if known and file.base_tree is not None else {}
+    earlier = signatures(file.base_tree) if known and file.base_tree is not None else {}
     for function in touched:
         before = earlier.get(function.name)
         if before is not None:
             yield from _compare(file, function, before)
         elif not known or file.base_tree is not None:
-            yield from _forgotten(file, function)
+            yield from _left_out(file, function)
 
 
-def _points(file: ChangedFile) -> list[int]:
-    """Line numbers of the new file where the change did something, in order."""
-    points: list[int] = []
+def _changed_lines(file: ChangedFile) -> list[int]:
+    """The lines of the new file that the change added, or beside which it removed some, sorted."""
+    lines: list[int] = []
     for hunk in file.hunks:
         end = hunk.new_start + hunk.new_count if hunk.new_count else hunk.new_start + 2
-        points.extend(range(hunk.new_start, end))
-    return sorted(points)
+        lines.extend(range(hunk.new_start, end))
+    return sorted(lines)
 
 
-def _in_signature(lines: list[str], point: int) -> bool:
-    """Whether line `point` may belong to a signature: a cheap look before anything is parsed."""
-    for number in range(min(point, len(lines)), max(0, point - _SIGNATURE_LINES), -1):
+def _in_signature(lines: list[str], line: int) -> bool:
+    """Whether `line` may be part of a signature; a cheap check that needs no parsing."""
+    for number in range(min(line, len(lines)), max(0, line - _SIGNATURE_LINES), -1):
         text = lines[number - 1].strip()
-        over = number < point and (not text or text.endswith(":"))
+        ended = number < line and (not text or text.endswith(":"))
         if _DEF.match(text):
-            return not over
-        if over:
+            return not ended
+        if ended:
             return False
     return False
 
 
-def _touched(points: list[int], first: int, last: int) -> bool:
-    at = bisect.bisect_left(points, first)
-    return at < len(points) and points[at] <= last
+def _touches(changed: list[int], first: int, last: int) -> bool:
+    at = bisect.bisect_left(changed, first)
+    return at < len(changed) and changed[at] <= last
 
 
-def _compare(file: ChangedFile, function: Function, before: Function) -> Iterator[Finding]:
+def _compare(file: ChangedFile, function: Signature, before: Signature) -> Iterator[Finding]:
     now, was = function.parameters, before.parameters
     gone = [name for name in was if name not in now]
     new = [name for name in now if name not in was]
@@ -128,8 +128,8 @@ def _compare(file: ChangedFile, function: Function, before: Function) -> Iterato
         yield from _default(file, function, name, before.defaults.get(name), value, entries)
 
 
-def _renamed(function: Function, before: Function, gone: list[str], new: list[str]) -> str | None:
-    """The new name of the one parameter that changed its name and kept its place."""
+def _renamed(function: Signature, before: Signature, gone: list[str], new: list[str]) -> str | None:
+    """The new name of a parameter that was renamed, if the change renamed exactly one."""
     if len(gone) != 1 or len(new) != 1:
         return None
     same = list(before.parameters).index(gone[0]) == list(function.parameters).index(new[0])
@@ -138,27 +138,27 @@ def _renamed(function: Function, before: Function, gone: list[str], new: list[st
 
 def _gone(
     file: ChangedFile,
-    function: Function,
-    before: Function,
+    function: Signature,
+    before: Signature,
     name: str,
-    entry: Entry,
+    entry: ParameterEntry,
     renamed: str | None,
 ) -> Iterator[Finding]:
     place = _removal(file, before, name)
     if place is None:
         return
-    instead = f"; it is `{renamed}` now" if renamed else ""
+    now = f" (now `{renamed}`)" if renamed else ""
     yield PARAMETER_GONE.finding(
         file,
         place[0],
-        message=f"`{function.name}` no longer takes `{name}`{instead}, but line {entry.line} of "
-        "its docstring still documents it.",
+        message=f"`{function.name}` no longer takes `{name}`{now}, but its docstring still "
+        f"documents it on line {entry.line}.",
         evidence=place[1],
     )
 
 
-def _removal(file: ChangedFile, before: Function, name: str) -> tuple[int, str] | None:
-    """Where in the new file the line stood that had `name` in the old signature, and that line."""
+def _removal(file: ChangedFile, before: Signature, name: str) -> tuple[int, str] | None:
+    """The removed line of the old signature that had `name`: its new place and its text."""
     word = re.compile(rf"\b{re.escape(name)}\b")
     for hunk in file.hunks:
         for line, text in enumerate(file.removed_in(hunk), start=hunk.old_start):
@@ -168,7 +168,7 @@ def _removal(file: ChangedFile, before: Function, name: str) -> tuple[int, str] 
 
 
 def _undocumented(
-    file: ChangedFile, function: Function, name: str, entries: dict[str, Entry]
+    file: ChangedFile, function: Signature, name: str, entries: dict[str, ParameterEntry]
 ) -> Iterator[Finding]:
     line = function.parameters[name].lineno
     if name in entries or name.startswith("_") or line not in file.added:
@@ -178,13 +178,13 @@ def _undocumented(
     yield PARAMETER_UNDOCUMENTED.finding(
         file,
         line,
-        message=f"The new parameter `{name}` of `{function.name}` is not in its docstring.",
+        message=f"The docstring of `{function.name}` lacks the new parameter `{name}`.",
         evidence=file.head_lines[line - 1].strip(),
     )
 
 
-def _forgotten(file: ChangedFile, function: Function) -> Iterator[Finding]:
-    """The one parameter of a new function that its docstring leaves out."""
+def _left_out(file: ChangedFile, function: Signature) -> Iterator[Finding]:
+    """The only parameter of a new function that its docstring leaves out."""
     names = [name for name in function.parameters if not name.startswith("_")]
     if len(names) < 4 or _TEST_PATH.search(file.path):
         return
@@ -196,23 +196,23 @@ def _forgotten(file: ChangedFile, function: Function) -> Iterator[Finding]:
 
 def _default(
     file: ChangedFile,
-    function: Function,
+    function: Signature,
     name: str,
     was: ast.expr | None,
     now: ast.expr,
-    entries: dict[str, Entry],
+    entries: dict[str, ParameterEntry],
 ) -> Iterator[Finding]:
     entry = entries.get(name)
     if entry is None or not isinstance(was, ast.Constant) or not isinstance(now, ast.Constant):
         return
-    # None often stands for a default that the body fills in, which is what docstrings then state.
+    # `None` often stands for a default that the body sets and that the docstring states.
     if repr(was.value) == repr(now.value) or now.value is None or now.lineno not in file.added:
         return
     if _states(entry.text, was.value) and not _mentions(entry.text, now.value):
         yield STALE_DEFAULT.finding(
             file,
             now.lineno,
-            message=f"The default of `{name}` in `{function.name}` went from {was.value!r} to "
+            message=f"The default of `{name}` in `{function.name}` changed from {was.value!r} to "
             f"{now.value!r}, but line {entry.line} of its docstring still states the old one.",
             evidence=file.head_lines[now.lineno - 1].strip(),
         )

@@ -1,7 +1,7 @@
-"""Numbers as code writes them and as comments state them, compared by what they mean.
+"""Parses numbers in code and quantities in comments, and compares them by value.
 
-Pure: text in, values out. `5 * 60` and "5 minutes" are one quantity, `1 << 20` and "1 MiB" are, and
-so are `0.5` and "50 %". Nothing is evaluated but products, shifts and powers of bounded size.
+Pure. `5 * 60` equals "5 minutes", `1 << 20` equals "1 MiB", and `0.5` equals "50 %". Only products,
+shifts and powers of limited size are evaluated.
 """
 
 import re
@@ -56,19 +56,19 @@ _REFERENCE = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Literal:
-    """A number in code: where it stands, how it is written, and what it is worth."""
+class NumberLiteral:
+    """A number in code: its place, its text and its value."""
 
     start: int
     end: int
     text: str
     value: Fraction
     unit: str
-    """`s`, `ms`, `%`, `kb`, ... where the code itself says it, else empty."""
+    """`s`, `ms`, `%`, `kb`, ... if the code says it, else empty."""
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class Quantity:
     """A number in a comment, with its unit if it has one."""
 
     text: str
@@ -76,12 +76,12 @@ class Statement:
     kind: str
     """`time`, `size`, `%`, or empty for a number without a known unit."""
     amounts: frozenset[Fraction]
-    """What it may be worth in seconds or bytes; a KB may be 1,000 or 1,024."""
+    """Its possible values in seconds or bytes; a KB may be 1,000 or 1,024."""
 
-    def states(self, literal: Literal) -> bool:
-        """Whether a reader would take this statement to be about the value of `literal`."""
+    def matches(self, literal: NumberLiteral) -> bool:
+        """Whether a reader would think that this quantity is the value of `literal`."""
         if literal.unit:
-            wanted = _statement("", literal.value, literal.unit)
+            wanted = _quantity("", literal.value, literal.unit)
             if self.kind and wanted.kind:
                 return self.kind == wanted.kind and bool(self.amounts & wanted.amounts)
         if self.value == literal.value:
@@ -93,15 +93,15 @@ class Statement:
         return self.kind == "%" and self.value == literal.value * 100
 
 
-def literals(code: str) -> Iterator[Literal]:
-    """The numbers of one line of code, products as one, left to right."""
+def literals(code: str) -> Iterator[NumberLiteral]:
+    """The numbers of one line of code, left to right; a product counts as one number."""
     for match in _PRODUCT.finditer(code):
-        worth = _evaluate(match[0])
-        if worth is not None:
-            start, (value, unit) = match.start(), worth
+        evaluated = _evaluate(match[0])
+        if evaluated is not None:
+            start, (value, unit) = match.start(), evaluated
             if code[start - 1 : start] == "-" and _NEGATED.search(code[max(0, start - 20) : start]):
                 start, value = start - 1, -value
-            yield Literal(start, match.end(), code[start : match.end()], value, unit)
+            yield NumberLiteral(start, match.end(), code[start : match.end()], value, unit)
 
 
 def _evaluate(text: str) -> tuple[Fraction, str] | None:
@@ -137,8 +137,8 @@ def _number(digits: str) -> Fraction:
     return Fraction(int(plain, 16)) if plain[:2].lower() == "0x" else Fraction(plain)
 
 
-def masked(code: str) -> tuple[str, tuple[Literal, ...]]:
-    """`code` with every number replaced by a mark and white space evened out, and the numbers."""
+def masked(code: str) -> tuple[str, tuple[NumberLiteral, ...]]:
+    """`code` with a placeholder for every number and normalized white space, and the numbers."""
     found = tuple(literals(code))
     pieces: list[str] = []
     at = 0
@@ -148,8 +148,8 @@ def masked(code: str) -> tuple[str, tuple[Literal, ...]]:
     return " ".join("\0".join([*pieces, code[at:]]).split()), found
 
 
-def statements(comment: str) -> Iterator[Statement]:
-    """The quantities that a comment states, but for numbers that only refer to something."""
+def quantities(comment: str) -> Iterator[Quantity]:
+    """The quantities that a comment states, without references such as "issue 12"."""
     for match in _STATED.finditer(comment):
         unit = match["unit"] or ""
         before = comment[: match.start()][-16:]
@@ -159,20 +159,19 @@ def statements(comment: str) -> Iterator[Statement]:
         sign = -1 if number.startswith("-") else 1
         digits = number.removeprefix("-")
         value = Fraction(_WORDS[digits]) if digits in _WORDS else _number(digits)
-        yield _statement(match[0], sign * value, unit, number=match["number"])
+        yield _quantity(match[0], sign * value, unit, number=match["number"])
 
 
-def _statement(text: str, value: Fraction, unit: str, *, number: str = "") -> Statement:
+def _quantity(text: str, value: Fraction, unit: str, *, number: str = "") -> Quantity:
     low = unit.lower() if len(unit) > 1 else unit
     if low in ("%", "percent"):
-        return Statement(text, value, "%", frozenset())
+        return Quantity(text, value, "%", frozenset())
     if low in _SECONDS:
-        return Statement(text, value, "time", frozenset({value * _SECONDS[low]}))
+        return Quantity(text, value, "time", frozenset({value * _SECONDS[low]}))
     power = _size_power(low)
     if power is None:
-        return Statement(number or text, value, "", frozenset())
-    amounts = frozenset({value * 1024**power, value * 1000**power})
-    return Statement(text, value, "size", amounts)
+        return Quantity(number or text, value, "", frozenset())
+    return Quantity(text, value, "size", frozenset({value * 1024**power, value * 1000**power}))
 
 
 def _size_power(unit: str) -> int | None:

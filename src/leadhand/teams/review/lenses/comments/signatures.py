@@ -1,26 +1,29 @@
-"""The functions of a Python file with their parameters and what their docstrings say of these.
+"""The functions of a Python file: their parameters, and what their docstrings say about them.
 
-Reads syntax trees that others parsed; compares nothing and judges nothing.
+Reads syntax trees; compares nothing.
 """
 
 import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from leadhand.teams.review.lenses.comments.docfields import Entry, documented
+from leadhand.teams.review.lenses.comments.docfields import (
+    ParameterEntry,
+    documented_parameters,
+)
 
-Definition = ast.FunctionDef | ast.AsyncFunctionDef
+FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
 
 _BOUND = ("self", "cls", "mcs", "mcls", "metacls")
 
 
 @dataclass(frozen=True, slots=True)
-class Function:
-    """One function: where it stands, and what surrounds it."""
+class Signature:
+    """The signature of one function and its docstring."""
 
     name: str
     """Qualified by its classes and functions: `Client.get`."""
-    node: Definition
+    node: FunctionNode
     owner: ast.ClassDef | None
     """The class of a method."""
 
@@ -45,7 +48,7 @@ class Function:
 
     @property
     def defaults(self) -> dict[str, ast.expr]:
-        """Parameter name -> default, where there is one."""
+        """Parameter name -> default, for parameters that have one."""
         arguments = self.node.args
         listed = [*arguments.posonlyargs, *arguments.args]
         named = zip(reversed(listed), reversed(arguments.defaults), strict=False)
@@ -54,25 +57,25 @@ class Function:
 
     @property
     def open_ended(self) -> bool:
-        """Whether it takes any keyword, so that a name outside the signature may be right."""
+        """Whether it takes `**kwargs`, so that its docstring may document other names."""
         return self.node.args.kwarg is not None
 
-    def entries(self, lines: Sequence[str]) -> dict[str, Entry]:
-        """What its docstring (for `__init__` also the class's) says of parameters."""
+    def entries(self, lines: Sequence[str]) -> dict[str, ParameterEntry]:
+        """The parameters in its docstring, or for `__init__` in that of the class."""
         own = _entries(self.node, lines)
         if not own and self.owner is not None and self.node.name == "__init__":
             return _entries(self.owner, lines)
         return own
 
     def prose(self) -> str:
-        """All that its docstring (for `__init__` also the class's) says."""
+        """Its docstring, for `__init__` with that of the class."""
         own = ast.get_docstring(self.node, clean=False) or ""
         if self.owner is not None and self.node.name == "__init__":
             own += ast.get_docstring(self.owner, clean=False) or ""
         return own
 
 
-def _entries(node: Definition | ast.ClassDef, lines: Sequence[str]) -> dict[str, Entry]:
+def _entries(node: FunctionNode | ast.ClassDef, lines: Sequence[str]) -> dict[str, ParameterEntry]:
     first = node.body[0]
     if not (
         isinstance(first, ast.Expr)
@@ -83,12 +86,12 @@ def _entries(node: Definition | ast.ClassDef, lines: Sequence[str]) -> dict[str,
     text = list(lines[first.lineno - 1 : first.end_lineno])
     text[0] = " " * first.col_offset + text[0].strip().lstrip("rRuUbB").lstrip("\"'")
     text[-1] = text[-1].rstrip().rstrip("\"'")
-    return documented(text, first.lineno)
+    return documented_parameters(text, first.lineno)
 
 
-def functions(tree: ast.Module) -> dict[str, Function]:
-    """Qualified name -> function; names that are defined more than once are left out."""
-    found: dict[str, Function] = {}
+def signatures(tree: ast.Module) -> dict[str, Signature]:
+    """Qualified name -> signature; names that are defined more than once are left out."""
+    found: dict[str, Signature] = {}
     twice: set[str] = set()
     for function in _walk(tree):
         if function.name in found:
@@ -97,15 +100,15 @@ def functions(tree: ast.Module) -> dict[str, Function]:
     return {name: function for name, function in found.items() if name not in twice}
 
 
-def _walk(tree: ast.Module) -> Iterator[Function]:
+def _walk(tree: ast.Module) -> Iterator[Signature]:
     stack: list[tuple[ast.stmt, str, ast.ClassDef | None]] = [
         (node, "", None) for node in reversed(tree.body)
     ]
     while stack:
         node, prefix, owner = stack.pop()
         inner, inner_prefix, inner_owner = _blocks(node), prefix, owner
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            yield Function(f"{prefix}{node.name}", node, owner)
+        if isinstance(node, FunctionNode):
+            yield Signature(f"{prefix}{node.name}", node, owner)
             inner_prefix, inner_owner = f"{prefix}{node.name}.", None
         elif isinstance(node, ast.ClassDef):
             inner_prefix, inner_owner = f"{prefix}{node.name}.", node
@@ -113,7 +116,7 @@ def _walk(tree: ast.Module) -> Iterator[Function]:
 
 
 def _blocks(node: ast.stmt) -> list[ast.stmt]:
-    """The statements directly inside `node`, whatever kind of block they are in."""
+    """The statements directly inside `node`, from blocks of any kind."""
     found: list[ast.stmt] = []
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.stmt):

@@ -1,8 +1,7 @@
-"""Places that a comment ties together, of which the change moved only one.
+"""Code that changed although a comment asks to keep it in sync with something that did not.
 
-Looks for the marks people leave ("keep in sync with X", "also update X", `LINT.ThenChange(X)`)
-above or beside what the change touches, and for X in the tree. Where X can't be found nothing is
-said.
+Looks for comments such as "keep in sync with X", "also update X" or `LINT.ThenChange(X)` above or
+beside changed code, and for X in the tree. If X can't be found, nothing is reported.
 """
 
 import re
@@ -13,18 +12,18 @@ from dataclasses import dataclass
 from leadhand.contracts.finding import Finding
 from leadhand.teams.review.change import Change, ChangedFile
 from leadhand.teams.review.lens import LensRule
-from leadhand.teams.review.lenses.comments.partners import Partner, Partners
-from leadhand.teams.review.lenses.comments.syntax import Syntax, indent, split, syntax_of
+from leadhand.teams.review.lenses.comments.sync_targets import SyncTargets
+from leadhand.teams.review.lenses.comments.syntax import CommentSyntax, indent, split, syntax_of
 
 KEEP_IN_SYNC = LensRule(
     id="comments/keep-in-sync",
     family="comments/sync",
     severity="warning",
     why="The comment asks for both to change together.",
-    fix="Change the other place as well, or say in the comment why it may now differ.",
+    fix="Change the other place as well, or explain in the comment why they may differ now.",
 )
 
-_MARK = re.compile(
+_ASKS = re.compile(
     r"(?:\b(?:keep|kept|stay|be|remain)\s(?:this\s|these\s|it\s|them\s|up\s|both\s)?"
     r"(?:in[ -]sync|in step|synchroni[sz]ed|synced|consistent|identical)\s(?:with|to)"
     r"|\bin[ -]sync with"
@@ -44,69 +43,69 @@ _DEFINITION = re.compile(
     r"\s*(?:(?:export|default|public|private|protected|static|async|pub)\s+){0,4}"
     r"(?:def|class|func|function|fn|struct|enum|interface|trait|type|impl)\b"
 )
-_FUNCTION_LINES = 200
-_DATA_LINES = 40
-_MOST_MARKS = 50
-_COMMENT_LINES = 4
+_MAX_FUNCTION_LINES = 200
+_MAX_DATA_LINES = 40
+_MAX_COMMENTS = 50
+_MAX_COMMENT_LINES = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
-    """A comment that ties the code below or beside it to something else."""
+class SyncComment:
+    """A comment that asks to keep the code below or beside it in sync with something else."""
 
     line: int
     words: str
-    """What it says from the mark on, across lines."""
+    """What it asks for, across lines."""
     first: int
     last: int
     """The lines of code that it is about."""
 
 
-def broken_ties(change: Change, files: Sequence[ChangedFile]) -> Iterator[Finding]:
-    """Findings for marked places in `files` that changed without their partners."""
-    partners = Partners(change)
+def out_of_sync(change: Change, files: Sequence[ChangedFile]) -> Iterator[Finding]:
+    """Findings for commented code in `files` that changed without what it refers to."""
+    targets = SyncTargets(change)
     for file in files:
         syntax = syntax_of(file.path)
         if syntax is None or not file.hunks or file.status in ("added", "deleted"):
             continue
-        for mark in _marks(file, syntax):
-            line = _changed_code(file, mark, syntax)
+        for comment in _sync_comments(file, syntax):
+            line = _changed_code(file, comment, syntax)
             if line is None:
                 continue
-            partner = partners.of(file, mark.words, scope=(mark.line, mark.last))
-            if partner is None:
+            target = targets.untouched(file, comment.words, scope=(comment.line, comment.last))
+            if target is None:
                 continue
-            finding = _finding(file, line, mark, partner, syntax)
+            finding = _finding(file, line, comment, target, syntax)
             if finding is not None:
                 yield finding
 
 
-def _marks(file: ChangedFile, syntax: Syntax) -> Iterator[Mark]:
+def _sync_comments(file: ChangedFile, syntax: CommentSyntax) -> Iterator[SyncComment]:
     lines = file.head_lines
     seen = 0
-    for number in _hinted(file.head):
+    for number in _candidates(file.head):
         if number in file.added:
             continue
-        code, comment = split(lines[number - 1], syntax)
-        found = _MARK.search(comment)
+        code, text = split(lines[number - 1], syntax)
+        found = _ASKS.search(text)
         if not found:
             continue
         seen += 1
-        if seen > _MOST_MARKS:
+        if seen > _MAX_COMMENTS:
             return
-        words, last = _sentence(lines, number, comment[found.start() :], syntax)
+        words, last = _sentence(lines, number, text[found.start() :], syntax)
         if code.strip():
-            yield Mark(number, words, number, number)
+            yield SyncComment(number, words, number, number)
             continue
         first = _first_code(lines, last + 1, syntax)
         if first is not None:
-            yield Mark(number, words, first, _scope_end(lines, first, syntax))
+            yield SyncComment(number, words, first, _scope_end(lines, first, syntax))
 
 
-def _hinted(text: str) -> list[int]:
-    """The lines of `text` that have a word in them without which there is no mark.
+def _candidates(text: str) -> list[int]:
+    """The lines of `text` with a word that every sync comment has.
 
-    Plain searches over the whole text: a pattern tried on each line costs 50 times as much.
+    Searches the whole text for each word, which costs a fiftieth of matching a pattern per line.
     """
     low = text.lower()
     found = sorted({at for hint in _HINTS for at in _offsets(low, hint)})
@@ -127,10 +126,10 @@ def _offsets(text: str, word: str) -> Iterator[int]:
         at = text.find(word, at + 1)
 
 
-def _sentence(lines: list[str], number: int, start: str, syntax: Syntax) -> tuple[str, int]:
-    """What the comment says from its mark on, to the end of the sentence, and its last line."""
+def _sentence(lines: list[str], number: int, start: str, syntax: CommentSyntax) -> tuple[str, int]:
+    """The rest of the comment's sentence from `start` on, and the comment's last line."""
     words, last = start, number
-    for after in range(number + 1, min(len(lines), number + _COMMENT_LINES) + 1):
+    for after in range(number + 1, min(len(lines), number + _MAX_COMMENT_LINES) + 1):
         code, comment = split(lines[after - 1], syntax)
         if code.strip() or not comment:
             break
@@ -139,7 +138,7 @@ def _sentence(lines: list[str], number: int, start: str, syntax: Syntax) -> tupl
     return (words[: end.start() + 10] if end else words), last
 
 
-def _first_code(lines: list[str], start: int, syntax: Syntax) -> int | None:
+def _first_code(lines: list[str], start: int, syntax: CommentSyntax) -> int | None:
     for number in range(start, min(len(lines), start + 8) + 1):
         text = lines[number - 1]
         if not text.strip():
@@ -149,13 +148,14 @@ def _first_code(lines: list[str], start: int, syntax: Syntax) -> int | None:
     return None
 
 
-def _scope_end(lines: list[str], first: int, syntax: Syntax) -> int:
-    """The last line of the block that starts at `first`.
+def _scope_end(lines: list[str], first: int, syntax: CommentSyntax) -> int:
+    """The last line of the block that starts on line `first`.
 
-    It ends before a shallower line, and at its own depth before a blank line or a new comment.
+    The block ends before a less indented line, and before a blank line or comment that a line of
+    the same indentation follows.
     """
     depth = indent(lines[first - 1])
-    most = _FUNCTION_LINES if _DEFINITION.match(lines[first - 1]) else _DATA_LINES
+    most = _MAX_FUNCTION_LINES if _DEFINITION.match(lines[first - 1]) else _MAX_DATA_LINES
     last, blank = first, False
     for number in range(first + 1, min(len(lines), first + most) + 1):
         text = lines[number - 1]
@@ -169,23 +169,24 @@ def _scope_end(lines: list[str], first: int, syntax: Syntax) -> int:
     return last
 
 
-def _changed_code(file: ChangedFile, mark: Mark, syntax: Syntax) -> int | None:
-    """The first line of the marked code where the change did more than comments or white space."""
+def _changed_code(file: ChangedFile, comment: SyncComment, syntax: CommentSyntax) -> int | None:
+    """The first line of the commented code that changed in more than comments or white space."""
     for hunk in file.hunks:
         end = hunk.new_start + max(hunk.new_count, 1) - 1
         start = hunk.new_start if hunk.new_count else hunk.new_start + 1
-        if start > mark.last or max(end, start) < mark.first:
+        if start > comment.last or max(end, start) < comment.first:
             continue
         was = [split(text, syntax)[0] for text in file.removed_in(hunk)]
         now = [split(text, syntax)[0] for text in file.added_in(hunk)]
-        if _matters(was, now, whole=bool(_DEFINITION.match(file.head_lines[mark.first - 1]))):
-            return min(max(start, mark.first), mark.last)
+        is_definition = bool(_DEFINITION.match(file.head_lines[comment.first - 1]))
+        if _differs(was, now, is_definition=is_definition):
+            return min(max(start, comment.first), comment.last)
     return None
 
 
-def _matters(was: Sequence[str], now: Sequence[str], *, whole: bool) -> bool:
-    """Whether code differs; in data, not in a `whole` function, whether its values do."""
-    if whole:
+def _differs(was: Sequence[str], now: Sequence[str], *, is_definition: bool) -> bool:
+    """Whether the code of a definition differs, or the values in other code."""
+    if is_definition:
         return "".join("".join(was).split()) != "".join("".join(now).split())
     return _values(was) != _values(now)
 
@@ -195,24 +196,26 @@ def _values(lines: Sequence[str]) -> Counter[str]:
 
 
 def _finding(
-    file: ChangedFile, line: int, mark: Mark, partner: Partner, syntax: Syntax
+    file: ChangedFile, line: int, comment: SyncComment, target: str, syntax: CommentSyntax
 ) -> Finding | None:
-    quote = _quote(file, line, mark, syntax)
+    quote = _quote(file, line, comment, syntax)
     if quote is None:
         return None
-    words = " ".join(mark.words.split())[:120]
+    words = " ".join(comment.words.split())[:120]
     return KEEP_IN_SYNC.finding(
         file,
         quote[0],
-        message=f"This changed, but {partner.shown} did not: the comment on line {mark.line} says "
-        f'"{words}".',
+        message=f"This code changed but {target} did not, although the comment on line "
+        f'{comment.line} says "{words}".',
         evidence=quote[1],
     )
 
 
-def _quote(file: ChangedFile, line: int, mark: Mark, syntax: Syntax) -> tuple[int, str] | None:
-    """The first code that the change adds in the marked lines, else what it removes there."""
-    for at in range(max(line, mark.first), mark.last + 1):
+def _quote(
+    file: ChangedFile, line: int, comment: SyncComment, syntax: CommentSyntax
+) -> tuple[int, str] | None:
+    """The first code that the change adds in the commented lines, else what it removes there."""
+    for at in range(max(line, comment.first), comment.last + 1):
         if split(file.added.get(at, ""), syntax)[0].strip():
             return at, file.added[at].strip()
     for hunk in file.hunks:

@@ -1,7 +1,7 @@
-"""Where comments are in a line of source, for languages known by their file's ending.
+"""Splits lines of source into code and comments, for the languages of known file endings.
 
-Works line by line on text, so that it holds for patches and for languages without a parser. It
-must not guess at endings it does not know: those have no comments.
+Works on single lines of text, so that it also works for patches and languages without a parser.
+Files with unknown endings have no comments.
 """
 
 import functools
@@ -10,14 +10,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 MAX_LINE = 1_000
-"""Longer lines are data or generated code; they are not split."""
+"""Longer lines are data or generated code and are not split."""
+_MAX_LINES_ABOVE = 12
 
 _HASH = r"(?<!\S)\#.*"
 _SLASHES = r"(?<![:\\])//.*|/\*.*"
 _DASHES = r"(?<!\S)--.*"
 _SEMICOLON = r"(?<!\S);.*"
 _MARKUP = r"<!--.*"
-# A string that does not end takes the rest of the line: no comment is found there, in no time.
+# An unterminated string takes the rest of the line, without backtracking.
 _QUOTED = r'"(?:\\.|[^"\\])*+"?|\'(?:\\.|[^\'\\])*+\'?'
 
 _ENDINGS: dict[str, str] = {
@@ -33,8 +34,8 @@ _ENDINGS: dict[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Syntax:
-    """How comments are written in one language."""
+class CommentSyntax:
+    """How one language writes comments."""
 
     pieces: re.Pattern[str]
     """Matches strings and comments; the group `comment` is set for the latter."""
@@ -44,38 +45,38 @@ class Syntax:
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """One comment in one line, without its marks."""
+    """The comment in one line, without its comment signs."""
 
     line: int
     """Line number, from 1."""
     text: str
 
 
-def syntax_of(path: str) -> Syntax | None:
-    """The comment syntax of the file at `path`, or none where its ending is not known."""
+def syntax_of(path: str) -> CommentSyntax | None:
+    """The comment syntax of the file at `path`, or `None` if its ending is not known."""
     name = path.rsplit("/", 1)[-1].lower()
     return _by_ending().get(name.rsplit(".", 1)[-1])
 
 
 @functools.cache
-def _by_ending() -> dict[str, Syntax]:
-    table: dict[str, Syntax] = {}
+def _by_ending() -> dict[str, CommentSyntax]:
+    table: dict[str, CommentSyntax] = {}
     for marks, endings in _ENDINGS.items():
         quoted = "" if marks == _MARKUP else f"{_QUOTED}|"
-        syntax = Syntax(re.compile(f"{quoted}(?P<comment>{marks})"), _SLASHES in marks)
+        syntax = CommentSyntax(re.compile(f"{quoted}(?P<comment>{marks})"), _SLASHES in marks)
         table.update(dict.fromkeys(endings.split(), syntax))
     return table
 
 
-def split(line: str, syntax: Syntax) -> tuple[str, str]:
-    """The code of `line` and its comment, either of which may be empty."""
+def split(line: str, syntax: CommentSyntax) -> tuple[str, str]:
+    """The code of `line` and its comment; either may be empty."""
     if len(line) > MAX_LINE:
         return line, ""
     if syntax.starred and _continues(line):
-        return "", bare(line)
+        return "", _without_signs(line)
     for piece in syntax.pieces.finditer(line):
         if piece["comment"] is not None:
-            return line[: piece.start()].rstrip(), bare(piece["comment"])
+            return line[: piece.start()].rstrip(), _without_signs(piece["comment"])
     return line.rstrip(), ""
 
 
@@ -84,44 +85,33 @@ def _continues(line: str) -> bool:
     return text.startswith("*") and (len(text) == 1 or text[1] in " /\t")
 
 
-def bare(comment: str) -> str:
-    """A comment's words without its marks."""
+def _without_signs(comment: str) -> str:
     return comment.strip().strip("#/*;!<>-").strip()
 
 
-def above(
-    lines: Sequence[str],
-    line: int,
-    syntax: Syntax,
-    *,
-    most: int = 12,
-) -> list[Comment]:
-    """The comment-only lines that stand directly above `line` (from 1), in reading order."""
+def comments_above(lines: Sequence[str], line: int, syntax: CommentSyntax) -> list[Comment]:
+    """The comment-only lines directly above `line` (from 1), in reading order."""
     found: list[Comment] = []
-    for number in range(line - 1, max(0, line - 1 - most), -1):
+    for number in range(line - 1, max(0, line - 1 - _MAX_LINES_ABOVE), -1):
         text = lines[number - 1]
         if not text.strip():
             break
         code, comment = split(text, syntax)
-        if code.strip() or not (comment or _is_mark(text)):
+        if code.strip() or not (comment or not text.strip().strip("#/*-;")):
             break
         found.append(Comment(number, comment))
     return found[::-1]
 
 
-def _is_mark(text: str) -> bool:
-    return not text.strip().strip("#/*-;")
-
-
 def indent(line: str) -> int:
-    """How many columns of white space `line` starts with; a tab counts as one."""
+    """The number of white space characters that `line` starts with."""
     return len(line) - len(line.lstrip())
 
 
-def opener(lines: Sequence[str], line: int, *, most: int = 12) -> int | None:
-    """The line (from 1) that opens the bracket or list in which `line` stands, if near above."""
+def bracket_line(lines: Sequence[str], line: int) -> int | None:
+    """The line (from 1) a little above `line` that opens the bracket that `line` is in."""
     depth = indent(lines[line - 1])
-    for number in range(line - 1, max(0, line - 1 - most), -1):
+    for number in range(line - 1, max(0, line - 1 - _MAX_LINES_ABOVE), -1):
         text = lines[number - 1]
         if not text.strip():
             return None

@@ -1,14 +1,12 @@
-"""What the other side of a "keep in sync with X" is: a file or a definition in the new tree.
+"""Finds what a "keep in sync with X" comment refers to: a file or a definition in the new tree.
 
-Finds out whether the change touched it too. Names that can't be placed beyond doubt have no
-partner here.
+Also tells whether the change touched it. Ambiguous names are ignored.
 """
 
 import functools
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from leadhand.errors import LeadhandError
@@ -33,37 +31,29 @@ _DEFINES = (
 _KEYWORD = re.compile(
     r"\b(?:def|class|func|function|fn|struct|enum|interface|trait|type|const|let|var|val|module)\b|#define"
 )
-_MOST_SEARCHES = 20
+_MAX_SEARCHES = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Partner:
-    """The other side of a tie, which the change left alone."""
-
-    shown: str
-    """How to name it to a reader."""
-
-
-class Partners:
-    """Finds partners in the new tree of one change; asks git at most a few times."""
+class SyncTargets:
+    """Finds sync targets in the new tree of one change, with at most a few calls of git."""
 
     def __init__(self, change: Change) -> None:
         self._change = change
         self._searches = 0
         self._known: dict[str, list[tuple[str, int]]] = {}
 
-    def of(self, file: ChangedFile, words: str, *, scope: tuple[int, int]) -> Partner | None:
-        """The one thing that `words` name, if it is in the tree and the change did not touch it.
+    def untouched(self, file: ChangedFile, words: str, *, scope: tuple[int, int]) -> str | None:
+        """What `words` refer to, for a message; `None` if the change touched any of it.
 
-        None as soon as any of what they name did change: then somebody has thought of it.
+        `scope` is the first and last line of the commented code in `file`.
         """
-        untouched: list[Partner] = []
+        untouched: list[str] = []
         for path in self._paths(words):
             if path == file.path:
                 continue
             if self._is_touched(path):
                 return None
-            untouched.append(Partner(f"`{path}`"))
+            untouched.append(f"`{path}`")
         if untouched:
             return untouched[0]
         for name in _symbols(words):
@@ -74,7 +64,7 @@ class Partners:
             if self._touches_definition(path, line):
                 return None
             where = f"line {line}" if path == file.path else path
-            untouched.append(Partner(f"`{name}` ({where})"))
+            untouched.append(f"`{name}` ({where})")
         return untouched[0] if untouched else None
 
     def _paths(self, words: str) -> Iterator[str]:
@@ -120,7 +110,7 @@ class Partners:
 
     def _search(self, name: str, defines: re.Pattern[str]) -> Iterator[tuple[str, int]]:
         change = self._change
-        if self._searches >= _MOST_SEARCHES or change.git_dir is None or change.head is None:
+        if self._searches >= _MAX_SEARCHES or change.git_dir is None or change.head is None:
             return
         self._searches += 1
         try:
@@ -159,7 +149,7 @@ def _block_end(lines: list[str], first: int) -> int:
 
 
 def _tree_by_name(change: Change) -> dict[str, tuple[str, ...]]:
-    """Last part of a path -> the paths of the new tree that end in it."""
+    """File name -> the paths of the new tree that end in it."""
     if change.git_dir is None or change.head is None:
         return _by_name(tuple(path for path, file in change.by_path.items() if file.head))
     return _in_tree(str(change.git_dir), change.head)
