@@ -26,7 +26,7 @@ from leadhand.contracts.team import Team
 from leadhand.errors import InputError, JournalError, ModelError, PlanError
 from leadhand.journal import open_journal
 from leadhand.plans.checks import check, errors_in
-from leadhand.plans.nesting import inherited
+from leadhand.plans.nesting import with_inherited_models
 from leadhand.ports import Clock, Journal, Planner, PlanRequest, Remedies, Synthesizer
 from leadhand.run.intake import (
     Batches,
@@ -103,7 +103,7 @@ class Supervisor:
         check_options(team, deadline_s, concurrency, budget)
         check_storage(home, journal)
         self._occasions = occasions(approve, person)
-        self.team = inherited(team)
+        self.team = with_inherited_models(team)
         redact = redaction.Redactor.of(os.environ)
         self._logs = Logs(redact=redact)
         redaction.redact_logger(_log, redact)

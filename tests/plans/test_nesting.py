@@ -17,10 +17,10 @@ from leadhand.contracts.events import (
 )
 from leadhand.contracts.team import Team, Worker
 from leadhand.plans.nesting import (
-    Nesting,
-    inherited,
+    NestedTeam,
     nested_teams,
     nesting_problems,
+    with_inherited_models,
 )
 from tests.journal.runs import NOON
 from tests.plans.samples import nothing
@@ -37,9 +37,9 @@ def outer(*teams: Team, **fields: object) -> Team:
 def test_every_team_below_is_found_with_its_way_each_outer_one_first() -> None:
     middle = Team("middle", workers=(Worker("x", "d", run=nothing), Worker("y", "d", team=LEAF)))
     assert [*nested_teams(outer(middle, LEAF))] == [
-        Nesting(middle, ("outer", "middle")),
-        Nesting(LEAF, ("outer", "middle", "leaf")),
-        Nesting(LEAF, ("outer", "leaf")),
+        NestedTeam(middle, ("outer", "middle")),
+        NestedTeam(LEAF, ("outer", "middle", "leaf")),
+        NestedTeam(LEAF, ("outer", "leaf")),
     ]
 
 
@@ -62,7 +62,7 @@ def test_only_a_team_with_use_for_a_model_and_none_of_its_own_inherits_one() -> 
         "by hand", workers=(Worker("x", "d", run=nothing), Worker("y", "d", model="c:d"))
     )
     deep = Team("deep", workers=(Worker("x", "d", team=LEAF), Worker("y", "d", run=nothing)))
-    team = inherited(outer(LEAF, own, by_hand, deep, model="a:outer"))
+    team = with_inherited_models(outer(LEAF, own, by_hand, deep, model="a:outer"))
     inner = [worker.team for worker in team.workers]
     assert [one.model if one else None for one in inner] == ["a:outer", "b:own", None, "a:outer"]
     assert inner[3] is not None
@@ -72,7 +72,7 @@ def test_only_a_team_with_use_for_a_model_and_none_of_its_own_inherits_one() -> 
 
 @pytest.mark.parametrize("team", [outer(LEAF), outer(Team("none", workers=()), model="a:b")])
 def test_where_nothing_is_inherited_the_team_stays_the_same_one(team: Team) -> None:
-    assert inherited(team) is team
+    assert with_inherited_models(team) is team
 
 
 @pytest.mark.parametrize(

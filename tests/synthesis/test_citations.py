@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leadhand.synthesis.citations import checked
+from leadhand.synthesis.citations import check_citations
 from tests.costs import assert_linear
 
 KNOWN = ("t1", "t2", "t3", "t4")
@@ -35,7 +35,7 @@ GIVEN = ("t1", "t2", "t3")
 def test_a_citation_of_a_task_without_a_result_is_removed_and_counted(
     text: str, kept: str, cited: tuple[str, ...], removed: int
 ) -> None:
-    found = checked(text, known=KNOWN, given=GIVEN)
+    found = check_citations(text, known=KNOWN, given=GIVEN)
     assert (found.text, found.cited, found.removed) == (kept, cited, removed)
 
 
@@ -60,31 +60,33 @@ def test_a_citation_of_a_task_without_a_result_is_removed_and_counted(
     ],
 )
 def test_brackets_that_are_no_citation_stay_as_they_are(text: str) -> None:
-    found = checked(text, known=KNOWN, given=GIVEN)
+    found = check_citations(text, known=KNOWN, given=GIVEN)
     assert (found.text, found.removed) == (text, 0)
 
 
 def test_a_wrong_citation_is_known_by_the_look_of_the_plans_own_ids() -> None:
     known = ("prices", "market-size")
     text = "Up [prices], down [costs], flat [prices, costs] [market-share] [Note] [3]"
-    found = checked(text, known=known, given=known)
+    found = check_citations(text, known=known, given=known)
     assert found.text == "Up [prices], down, flat [prices] [Note] [3]"
     usage = (
         "Call it as sort [options] then [file] with any [other] words, said teh [sic] author [sic]."
     )
-    assert checked(usage, known=known, given=known).text == usage
+    assert check_citations(usage, known=known, given=known).text == usage
     assert (found.cited, found.removed) == (("prices",), 3)
 
 
 def test_ids_with_spaces_and_commas_can_be_cited() -> None:
-    found = checked("Yes [costs, all of them].", known=["costs, all of them", "b"], given=["b"])
+    found = check_citations(
+        "Yes [costs, all of them].", known=["costs, all of them", "b"], given=["b"]
+    )
     assert (found.text, found.removed) == ("Yes.", 1)
 
 
 @given(st.text(alphabet="t19[](), `~\n:^x.\0", max_size=60))
 @settings(max_examples=50)
 def test_what_was_checked_once_holds(text: str) -> None:
-    once = checked(text, known=KNOWN, given=GIVEN)
+    once = check_citations(text, known=KNOWN, given=GIVEN)
     assert set(once.cited) <= set(GIVEN)
     assert len(once.text) <= len(text)
     if not once.removed:
@@ -96,4 +98,4 @@ def test_hostile_text_takes_time_in_proportion_to_its_length(unit: str) -> None:
     def text_of(length: int) -> str:
         return unit * (length // len(unit))
 
-    assert_linear(lambda text: checked(text, known=KNOWN, given=GIVEN), text_of)
+    assert_linear(lambda text: check_citations(text, known=KNOWN, given=GIVEN), text_of)

@@ -7,7 +7,7 @@ from leadhand.contracts.answer import Conflict
 from leadhand.contracts.outcome import Result
 from leadhand.contracts.task import Task
 from leadhand.ports import TaskResult
-from leadhand.synthesis.conflicts import MAX_FOUND, MAX_RESULTS, clashes
+from leadhand.synthesis.conflicts import MAX_FOUND, MAX_RESULTS, find_conflicts
 
 
 def gave(
@@ -30,11 +30,11 @@ def gave(
 
 def about(*results: TaskResult) -> list[str]:
     """What is found, in words."""
-    return [conflict.about for conflict in clashes(results)]
+    return [conflict.about for conflict in find_conflicts(results)]
 
 
 def test_two_workers_that_give_one_key_another_value_contradict_each_other() -> None:
-    found = clashes([gave("a", {"revenue": 40}), gave("b", {"revenue": 50, "runners": 3})])
+    found = find_conflicts([gave("a", {"revenue": 40}), gave("b", {"revenue": 50, "runners": 3})])
     assert found == [Conflict(task_ids=("a", "b"), about="revenue is 40 in a and 50 in b")]
 
 
@@ -43,7 +43,7 @@ def test_those_who_agree_stand_together_on_one_side() -> None:
         gave(id, {"bill": {"paid": paid}}) for id, paid in zip("abc", (1, 2, 1), strict=True)
     ]
     assert about(*results) == ["bill.paid is 1 in a, c and 2 in b"]
-    assert clashes(results)[0].task_ids == ("a", "c", "b")
+    assert find_conflicts(results)[0].task_ids == ("a", "c", "b")
 
 
 @pytest.mark.parametrize(
@@ -86,8 +86,8 @@ def test_one_workers_many_results_are_about_many_things() -> None:
 
 def test_workers_of_one_role_share_its_work_and_are_of_a_kind() -> None:
     results = [gave("a", {"sold": 1}), gave("b", {"sold": 2})]
-    assert len(clashes(results)) == 1
-    assert clashes(results, roles={"worker-a": "reader", "worker-b": "reader"}) == []
+    assert len(find_conflicts(results)) == 1
+    assert find_conflicts(results, roles={"worker-a": "reader", "worker-b": "reader"}) == []
 
 
 def test_tasks_with_the_same_words_and_artifacts_answer_one_question() -> None:
@@ -141,5 +141,5 @@ def test_there_is_an_end_to_what_is_found() -> None:
     assert len(found) == MAX_FOUND
     enough = [gave(f"t{n}", {"sold": n}, worker="w") for n in range(MAX_RESULTS - 1)]
     two = [gave("a", {"revenue": 1}), gave("b", {"revenue": 2})]
-    assert len(clashes([*enough[1:], *two])) == 1
-    assert clashes([*enough, *two]) == []
+    assert len(find_conflicts([*enough[1:], *two])) == 1
+    assert find_conflicts([*enough, *two]) == []

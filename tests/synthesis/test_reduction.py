@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from leadhand.errors import ModelError
 from leadhand.synthesis.reduction import (
-    AT_ONCE,
+    MAX_CONCURRENT,
     TextBudget,
     budget_of,
     grouped,
@@ -92,7 +92,7 @@ def test_no_more_than_sixteen_chunks_are_condensed_at_once() -> None:
         work = asyncio.create_task(reduced(entries, budget=TextBudget(1_000), condense=condense))
         for _ in range(100):  # turns of the loop: enough for all forty to start, if they could
             await asyncio.sleep(0)
-        assert len(started) == AT_ONCE == 16
+        assert len(started) == MAX_CONCURRENT == 16
         gate.set()
         await work
 

@@ -13,7 +13,7 @@ from leadhand.contracts.team import TIERS, ModelSpec, Role, Team, Tier, Worker, 
 from leadhand.errors import InputError
 from leadhand.models.defaults import keyed
 from leadhand.models.detection import LOCAL_SERVERS, LocalServer, local_model
-from leadhand.plans.nesting import inherited
+from leadhand.plans.nesting import with_inherited_models
 
 NO_MODEL = "none"
 """The value of `--model` and `LEADHAND_MODEL` for no model."""
@@ -123,7 +123,7 @@ def models_by_role(team: Team) -> dict[str, str]:
     For a worker that is a function it is `function`; the roles and workers of a nested team have
     names such as `legal/planner`.
     """
-    used = _roles(inherited(team))
+    used = _roles(with_inherited_models(team))
     return {name: spec or "function" for name, spec in used.items()} if any(used.values()) else {}
 
 

@@ -12,7 +12,7 @@ from pydantic_ai.usage import RequestUsage
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import TIERS, ModelSpec, Team, Worker, model_name
 from leadhand.models.connections import Connections
-from leadhand.plans.nesting import inherited
+from leadhand.plans.nesting import with_inherited_models
 
 CHARS_PER_TOKEN = 4
 MAX_STEPS = 10
@@ -63,7 +63,7 @@ class _Piece:
 
 async def estimate(plan: Plan, team: Team) -> Estimate:
     """What the tasks of `plan` and its synthesis may cost. Raises `InputError` for a bad model."""
-    pieces = _pieces(plan, inherited(team))
+    pieces = _pieces(plan, with_inherited_models(team))
     low = high = 0.0
     unpriced: list[str] = []
     async with Connections() as connections:

@@ -14,9 +14,9 @@ from leadhand.models.prompts import joined, prompt
 from leadhand.models.structured import BadAnswer, StructuredAnswer, ask_structured
 from leadhand.untrusted.fence import Fence
 
-DOUBT = 60
+MIN_CONFIDENCE = 60
 """A choice that the model is less sure of, 0 to 100, is none."""
-NOBODY = "none"
+NO_WORKER = "none"
 _REQUESTER = Requester("router")
 
 
@@ -56,7 +56,7 @@ class ModelChooser:
             except ValidationError as error:
                 problem = "Answer with `why`, `worker` and `confidence` (0 to 100)."
                 raise BadAnswer(problem) from error
-            if choice.worker == NOBODY or choice.confidence < DOUBT:
+            if choice.worker == NO_WORKER or choice.confidence < MIN_CONFIDENCE:
                 return None
             if choice.worker not in names:
                 raise BadAnswer(
@@ -89,7 +89,7 @@ def _form(names: Sequence[str]) -> ToolDefinition:
             "type": "object",
             "properties": {
                 "why": {"type": "string"},
-                "worker": {"type": "string", "enum": [*names, NOBODY]},
+                "worker": {"type": "string", "enum": [*names, NO_WORKER]},
                 "confidence": {"type": "integer", "minimum": 0, "maximum": 100},
             },
             "required": ["why", "worker", "confidence"],

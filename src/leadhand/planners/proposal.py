@@ -1,7 +1,7 @@
-"""Proposals: the form in which a model writes a plan, and the plan that it makes. No checks.
+"""Proposals: the schema in which a model writes a plan, and its conversion to a `Plan`. No checks.
 
-The form asks for the little that a model decides; everything else of a task is left as it is.
-What a model adds to the form is passed over, and null is the same as nothing.
+The schema contains only what a model decides; other fields of tasks keep their defaults. Fields
+that a model adds are ignored, and null counts as unset.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,18 +22,18 @@ from pydantic_core import from_json
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import TIERS, Team, Tier, Worker
 from leadhand.plans.checks import MAX_TASKS, Problem, too_many_tasks
-from leadhand.plans.payloads import PayloadForm, one_line
+from leadhand.plans.payloads import PayloadSchema, compact_schema
 
 Strategy = Literal["merge", "select", "reduce"]
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
-"""The ways to make one answer of results that a planner may choose from."""
+"""The synthesis strategies that a planner may choose from."""
 
 MAX_TOLD = 50
-"""How many problems of one proposal are told to its model and kept."""
+"""How many problems of one proposal its model is told, and the log contains."""
 
-# Models count tasks 1, 2, 3 as often as "1", "2", "3".
+# Models write task ids as 1, 2, 3 as often as "1", "2", "3".
 _Id = Annotated[str, Field(min_length=1, max_length=200, coerce_numbers_to_str=True)]
-# Naming a dependency twice is a slip that means nothing: it isn't worth a repair.
+# A dependency named twice is harmless and not worth a repair.
 _Needs = Annotated[tuple[_Id, ...], AfterValidator(lambda ids: tuple(dict.fromkeys(ids)))]
 
 
@@ -62,7 +62,7 @@ class _Limits(_Form):
     @model_validator(mode="before")
     @classmethod
     def _drop_fillers(cls, data: object) -> object:
-        """Without what is no bound: models fill in 0, or a tier that there is not."""
+        """Drop invalid limits, because models fill in 0, or a tier that does not exist."""
         if not isinstance(data, Mapping):
             return {}
         given = cast("Mapping[str, object]", data)
@@ -103,7 +103,7 @@ _LIMITS = _nullable(
 
 
 def roster(workers: Iterable[Worker]) -> str:
-    """The workers that a planner chooses from, a line each: what they do, and their payload."""
+    """The workers that a planner chooses from, one line each: what they do, and their payload."""
     return "\n".join(
         f"- `{worker.name}`: {' '.join(worker.description.split())}{_takes(worker)}"
         for worker in workers
@@ -113,11 +113,12 @@ def roster(workers: Iterable[Worker]) -> str:
 def _takes(worker: Worker) -> str:
     if worker.input is None:
         return ""
-    return f" Its `payload` follows this schema: {one_line(PayloadForm(worker.input).schema)}"
+    schema = compact_schema(PayloadSchema(worker.input).schema)
+    return f" Its `payload` follows this schema: {schema}"
 
 
 def form(team: Team) -> ToolDefinition:
-    """What a plan for `team` is proposed with: the tool whose arguments are the plan."""
+    """The tool for `team` whose arguments are the proposed plan."""
     text: JsonValue = {"type": "string"}
     task: dict[str, JsonValue] = {
         "type": "object",
@@ -135,7 +136,7 @@ def form(team: Team) -> ToolDefinition:
     properties = cast("dict[str, JsonValue]", task["properties"])
     if any(worker.input is not None for worker in team.workers):
         properties["payload"] = {"description": "Follows the worker's schema; null if it has none."}
-    # All of them, though we ask for less: only then do providers hold a model to the enum.
+    # All of them, even optional ones: only then do providers enforce the enum.
     task["required"] = list(properties)
     schema: dict[str, JsonValue] = {
         "type": "object",
@@ -156,7 +157,7 @@ def form(team: Team) -> ToolDefinition:
 
 
 def object_in(text: str) -> dict[str, JsonValue] | None:
-    """The JSON object in `text`, whatever is said or fenced around it. Half a one is none."""
+    """The JSON object in `text`, with any text or code fence around it; None if incomplete."""
     try:
         data: object = from_json(text[text.find("{") : text.rfind("}") + 1], allow_inf_nan=False)
     except ValueError:
@@ -165,9 +166,9 @@ def object_in(text: str) -> dict[str, JsonValue] | None:
 
 
 def proposed(data: Mapping[str, JsonValue], goal: str, team: Team) -> Plan | tuple[Problem, ...]:
-    """The plan that `data` proposes, or what keeps it from being read as one.
+    """The plan that `data` proposes, or why it can't be parsed.
 
-    Too large a proposal is refused on its size alone, before any of it is validated.
+    The size is checked before anything else is validated.
     """
     oversized = tuple(_oversized(data))
     if oversized:
@@ -183,8 +184,8 @@ def proposed(data: Mapping[str, JsonValue], goal: str, team: Team) -> Plan | tup
     return Plan(
         goal=goal,
         tasks=tuple(Task(**task.model_dump()) for task in proposal.tasks),
-        # A strategy of the team's own, such as `findings`, is not a model's to choose; `last` is
-        # how code does without one.
+        # A model can't override the team's own strategy, such as `findings`; `last` is for plans
+        # without a model.
         synthesis=proposal.synthesis if team.synthesis in (*STRATEGIES, "last") else team.synthesis,
         instruction=proposal.instruction,
     )
@@ -205,11 +206,11 @@ def _oversized(data: Mapping[str, JsonValue]) -> Iterator[Problem]:
 
 
 def shortened(problems: Sequence[str]) -> list[str]:
-    """The problems that a model is told, and how many more there are."""
+    """The first `MAX_TOLD` problems, and how many more there are."""
     more = len(problems) - MAX_TOLD
     return [*problems[:MAX_TOLD], *([f"and {more:,} more problems"] if more > 0 else [])]
 
 
 def _place(path: tuple[int | str, ...]) -> str:
-    """Where in a proposal something is, as in `tasks[0].intent`."""
+    """A path in a proposal, such as `tasks[0].intent`."""
     return "".join(f"[{key}]" if isinstance(key, int) else f".{key}" for key in path).lstrip(".")

@@ -12,8 +12,8 @@ from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team
 from leadhand.contracts.tools import sharing_problems, tools_of
 from leadhand.plans import graph
-from leadhand.plans.nesting import inherited, nesting_problems
-from leadhand.plans.payloads import MAX_LEVELS, PayloadForm, is_too_deep
+from leadhand.plans.nesting import nesting_problems, with_inherited_models
+from leadhand.plans.payloads import MAX_LEVELS, PayloadSchema, is_too_deep
 from leadhand.plans.routes import pattern_problem
 from leadhand.plans.signatures import handoff_problem
 
@@ -136,7 +136,7 @@ def _workers(plan: Plan, team: Team) -> Iterator[Problem]:
 
 
 def _payloads(plan: Plan, team: Team) -> Iterator[Problem]:
-    forms = {w.name: PayloadForm(w.input) for w in team.workers if w.input is not None}
+    forms = {w.name: PayloadSchema(w.input) for w in team.workers if w.input is not None}
     for task in plan.tasks:
         if is_too_deep(task.payload):
             yield Problem(
@@ -202,14 +202,14 @@ def _cycle(plan: Plan) -> Iterator[Problem]:
     needs: dict[str, tuple[str, ...]] = {}
     for task in plan.tasks:
         needs[task.id] = needs.get(task.id, ()) + task.depends_on
-    way = graph.cycle(needs)
-    if way is not None:
-        shown = way if len(way) <= 12 else [*way[:6], "...", *way[-5:]]
+    path = graph.cycle(needs)
+    if path is not None:
+        shown = path if len(path) <= 12 else [*path[:6], "...", *path[-5:]]
         yield Problem(
             "cycle",
-            f"these {len(way) - 1} tasks wait for each other: {' -> '.join(shown)}: "
+            f"these {len(path) - 1} tasks wait for each other: {' -> '.join(shown)}: "
             "remove one of these dependencies",
-            way[0],
+            path[0],
         )
 
 
@@ -253,31 +253,33 @@ def team_problems(team: Team, *, model_at_hand: bool = False) -> tuple[str, ...]
     endless = nesting_problems(team)
     if endless:
         return endless
-    late = () if model_at_hand else (*misfits(team), *_idle(team))
+    late = () if model_at_hand else (*signature_problems(team), *_idle(team))
     return (*_team_problems(team), *late)
 
 
-def misfits(team: Team) -> Iterator[str]:
+def signature_problems(team: Team) -> Iterator[str]:
     """Functions of workers that can't be called with a handoff, in nested teams too."""
     for worker in team.workers:
         for key, function in (("run", worker.run), ("offline", worker.offline)):
             if callable(function) and (misfit := handoff_problem(function)):
                 yield f"`{key}` of worker {worker.name!r} does not take a handoff: {misfit}"
         if worker.team is not None:
-            yield from (f"in team {worker.team.name!r}: {one}" for one in misfits(worker.team))
+            yield from (
+                f"in team {worker.team.name!r}: {one}" for one in signature_problems(worker.team)
+            )
 
 
 def without_model(team: Team) -> tuple[str, ...]:
     """The workers that need a model and have none, nested ones as `legal/reader`."""
-    return tuple(_without_model(inherited(team), ""))
+    return tuple(_without_model(with_inherited_models(team), ""))
 
 
-def _without_model(team: Team, way: str) -> Iterator[str]:
+def _without_model(team: Team, path: str) -> Iterator[str]:
     for worker in team.workers:
         if worker.team is not None:
-            yield from _without_model(worker.team, f"{way}{worker.name}/")
+            yield from _without_model(worker.team, f"{path}{worker.name}/")
         elif worker.run is None and worker.offline is None and not (team.tiers or worker.model):
-            yield f"{way}{worker.name}"
+            yield f"{path}{worker.name}"
 
 
 def _idle(team: Team) -> Iterator[str]:
@@ -344,10 +346,10 @@ def _team_problems(team: Team) -> Iterator[str]:
         for needed in entry.depends_on:
             if needed not in entries:
                 yield f"template entry {entry.id!r} depends on {needed!r}, which is no entry"
-    way = graph.cycle({entry.id: entry.depends_on for entry in team.template})
-    if way is not None:
+    path = graph.cycle({entry.id: entry.depends_on for entry in team.template})
+    if path is not None:
         yield (
-            f"these template entries wait for each other: {' -> '.join(way)}: remove one of these "
+            f"these template entries wait for each other: {' -> '.join(path)}: remove one of these "
             "dependencies"
         )
 

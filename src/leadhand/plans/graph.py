@@ -68,8 +68,8 @@ def cycle(depends_on: Mapping[str, Sequence[str]]) -> list[str] | None:
                 del path[top]
                 finished.add(top)
             elif step in path and step != top:
-                way = list(path)
-                return [*way[way.index(step) :], step]
+                ids = list(path)
+                return [*ids[ids.index(step) :], step]
             elif step not in finished and step in depends_on and step != top:
                 path[step] = iter(depends_on[step])
     return None

@@ -9,21 +9,21 @@ if TYPE_CHECKING:
     from leadhand.contracts.team import Team, Worker
 
 
-class Nesting(NamedTuple):
+class NestedTeam(NamedTuple):
     """A team somewhere in a tree of teams."""
 
     team: "Team"
-    way: tuple[str, ...]
+    path: tuple[str, ...]
     """The names of the teams from the outermost to this one."""
 
 
-def nested_teams(team: "Team") -> Iterator[Nesting]:
+def nested_teams(team: "Team") -> Iterator[NestedTeam]:
     """Every team below `team`, each outer one before its inner ones; for sound trees only."""
     for worker in team.workers:
         if worker.team is not None:
-            yield Nesting(worker.team, (team.name, worker.team.name))
+            yield NestedTeam(worker.team, (team.name, worker.team.name))
             for inner in nested_teams(worker.team):
-                yield Nesting(inner.team, (team.name, *inner.way))
+                yield NestedTeam(inner.team, (team.name, *inner.path))
 
 
 def nesting_problems(team: "Team") -> tuple[str, ...]:
@@ -31,24 +31,24 @@ def nesting_problems(team: "Team") -> tuple[str, ...]:
     return tuple(_problems(team, (team,), team.max_depth))
 
 
-def _problems(team: "Team", way: "tuple[Team, ...]", levels_left: int) -> Iterator[str]:
+def _problems(team: "Team", path: "tuple[Team, ...]", levels_left: int) -> Iterator[str]:
     for worker in team.workers:
         inner = worker.team
         if inner is None:
             continue
-        names = " -> ".join(one.name for one in (*way, inner))
-        if any(inner is one for one in way):
+        names = " -> ".join(one.name for one in (*path, inner))
+        if any(inner is one for one in path):
             yield f"it contains itself ({names}): take worker {worker.name!r} out of {team.name!r}"
         elif levels_left == 0:
             yield (
-                f"teams are nested deeper than {way[0].max_depth} levels ({names}): nest fewer, "
+                f"teams are nested deeper than {path[0].max_depth} levels ({names}): nest fewer, "
                 "or raise `max_depth`"
             )
         else:
-            yield from _problems(inner, (*way, inner), levels_left - 1)
+            yield from _problems(inner, (*path, inner), levels_left - 1)
 
 
-def inherited(team: "Team") -> "Team":
+def with_inherited_models(team: "Team") -> "Team":
     """`team` with its own models for every nested team that names none and has use for one.
 
     A nested team whose workers are all done by functions stays without: nobody asked for a model.
@@ -65,7 +65,7 @@ def _with_models(worker: "Worker", outer: "Team") -> "Worker":
         return worker
     if outer.tiers and not team.tiers and _wants_model(team):
         team = dataclasses.replace(team, model=outer.model, models=outer.models)
-    team = inherited(team)
+    team = with_inherited_models(team)
     return worker if team is worker.team else dataclasses.replace(worker, team=team)
 
 

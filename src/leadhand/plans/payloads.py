@@ -33,7 +33,7 @@ def is_too_deep(value: JsonValue) -> bool:
     return True
 
 
-class PayloadForm:
+class PayloadSchema:
     """What a worker takes as the payload of its tasks."""
 
     def __init__(self, declared: object) -> None:
@@ -96,7 +96,7 @@ def _line(message: str) -> str:
     return " ".join(message.split())[:200]
 
 
-def one_line(schema: Mapping[str, JsonValue]) -> str:
+def compact_schema(schema: Mapping[str, JsonValue]) -> str:
     """A JSON Schema in one line for a model: compact, without titles."""
     return json.dumps(_untitled(dict(schema)), ensure_ascii=False, separators=(",", ":"))
 

@@ -18,7 +18,7 @@ from leadhand.contracts.team import Team
 from leadhand.errors import InputError, TeamError
 from leadhand.models.choice import is_auto, resolve_auto
 from leadhand.plans.checks import team_problems, without_model
-from leadhand.plans.nesting import inherited
+from leadhand.plans.nesting import with_inherited_models
 from leadhand.ports import Batch, Journal, PlanRequest
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ async def with_models(team: Team) -> Team:
     # The provider's client looks here for the address of a server on this machine.
     os.environ.update(choice.environ)
     _log.info("team %s: %s", team.name, choice.why)
-    return inherited(choice.team)
+    return with_inherited_models(choice.team)
 
 
 def occasions(approve: Collection[Occasion] | None, person: "Ask | None") -> tuple[Occasion, ...]:

@@ -36,7 +36,7 @@ _EDITORIAL = frozenset({"sic", "x"})
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CitedText:
     """A text whose citations all hold."""
 
     text: str
@@ -46,7 +46,7 @@ class Checked:
     """How many citations did not hold and are no longer in the text."""
 
 
-def checked(text: str, *, known: Collection[str], given: Collection[str]) -> Checked:
+def check_citations(text: str, *, known: Collection[str], given: Collection[str]) -> CitedText:
     """`text` without citations of anything but tasks that gave a result.
 
     `known` holds the ids of the plan's tasks, `given` those of them with a result.
@@ -79,7 +79,7 @@ def checked(text: str, *, known: Collection[str], given: Collection[str]) -> Che
     if removed:
         for pattern, tidy in _TIDY:
             replaced = pattern.sub(tidy, replaced)
-    return Checked(replaced, tuple(cited), removed)
+    return CitedText(replaced, tuple(cited), removed)
 
 
 def _ends_in_word(text: str, end: int) -> bool:

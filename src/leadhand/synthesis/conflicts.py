@@ -78,10 +78,10 @@ class _Claim:
 
 
 _Claims: TypeAlias = dict[str, list[_Claim]]
-"""By the way to the key."""
+"""By the path to the key."""
 
 
-def clashes(
+def find_conflicts(
     results: Sequence[TaskResult], *, roles: Mapping[str, str] | None = None
 ) -> list[Conflict]:
     """The contradictions between the data of completed tasks, all of them open.
@@ -98,11 +98,11 @@ def clashes(
         return []
     needs = {one.task.id: one.task.depends_on for one in results}
     found: dict[tuple[str, frozenset[str]], Conflict] = {}
-    for way, claims in (*_of_questions(given), *_of_kinds(given, roles or {})):
+    for path, claims in (*_of_questions(given), *_of_kinds(given, roles or {})):
         sides = _sides(_without_replaced(claims, needs)) if len(_sides(claims)) > 1 else []
         if len(sides) > 1:
-            conflict = _conflict(way, sides)
-            found.setdefault((way, frozenset(conflict.task_ids)), conflict)
+            conflict = _conflict(path, sides)
+            found.setdefault((path, frozenset(conflict.task_ids)), conflict)
         if len(found) == MAX_FOUND:
             break
     return list(found.values())
@@ -119,7 +119,7 @@ def words(text: str) -> frozenset[str]:
 
 
 def key_of(conflict: Conflict) -> str:
-    """The key that a contradiction of `clashes` is about."""
+    """The key that a contradiction of `find_conflicts` is about."""
     return _last(conflict.about.partition(" is ")[0])
 
 
@@ -143,56 +143,56 @@ def _of_kinds(
     """What different kinds of workers say under one key, each of them once."""
     kinds = {one.task.id: roles.get(one.task.worker, one.task.worker) for one, _ in given}
     artifacts = {one.task.id: frozenset(one.task.artifacts) for one, _ in given}
-    for way, claims in _by_kind(_claims(given)):
-        last = _last(way)
+    for path, claims in _by_kind(_claims(given)):
+        last = _last(path)
         said_by = {kinds[claim.id] for claim in claims}
         if last in _VAGUE or claims[0].kind == "list" or len(said_by) < len(claims):
             continue
         looked_at = [artifacts[claim.id] for claim in claims if artifacts[claim.id]]
         if all(one & other for one, other in combinations(looked_at, 2)):
-            yield way, claims
+            yield path, claims
 
 
 def _claims(given: Sequence[tuple[TaskResult, JsonValue]]) -> _Claims:
     claims: defaultdict[str, list[_Claim]] = defaultdict(list)
     for one, output in given:
-        for way, value, kind in _said(output, "", 0):
-            claims[way].append(_Claim(one.task.id, value, kind))
+        for path, value, kind in _said(output, "", 0):
+            claims[path].append(_Claim(one.task.id, value, kind))
     return claims
 
 
 def _by_kind(claims: _Claims) -> Iterator[tuple[str, list[_Claim]]]:
     """The claims under each key that can be compared: several, of one kind, by several tasks."""
-    for way, all_of_them in claims.items():
+    for path, all_of_them in claims.items():
         kinds: defaultdict[_Kind, list[_Claim]] = defaultdict(list)
         for claim in all_of_them:
             kinds[claim.kind].append(claim)
         for same in kinds.values():
-            # A task that says two things under one way means two things.
+            # A task that says two things under one path means two things.
             if 1 < len(same) == len({claim.id for claim in same}):
-                yield way, same
+                yield path, same
 
 
-def _said(value: JsonValue, way: str, depth: int) -> Iterator[tuple[str, JsonValue, _Kind]]:
-    """All that an object says, with the way to each value; null says nothing."""
+def _said(value: JsonValue, path: str, depth: int) -> Iterator[tuple[str, JsonValue, _Kind]]:
+    """All that an object says, with the path to each value; null says nothing."""
     if not isinstance(value, dict) or depth > _MAX_DEPTH:
         return
     names = [str(value[key]) for key in sorted(value) if _names(key, value[key])]
-    about = f"{way}[{', '.join(names)}]" if names else way
+    about = f"{path}[{', '.join(names)}]" if names else path
     for key, inner in value.items():
         name = key.casefold()
         if name in _OF_THE_WORK or name in _NAMING:
             continue
-        inner_way = f"{about}.{key}" if about else key
+        inner_path = f"{about}.{key}" if about else key
         kind = _kind(inner)
         if kind is not None:
-            yield inner_way, inner, kind
+            yield inner_path, inner, kind
         elif isinstance(inner, dict):
-            yield from _said(inner, inner_way, depth + 1)
+            yield from _said(inner, inner_path, depth + 1)
         elif isinstance(inner, list):
             for one in inner:
                 if isinstance(one, dict) and any(_names(k, v) for k, v in one.items()):
-                    yield from _said(one, inner_way, depth + 1)
+                    yield from _said(one, inner_path, depth + 1)
 
 
 def _names(key: str, value: JsonValue) -> bool:
@@ -214,8 +214,8 @@ def _kind(value: JsonValue) -> _Kind | None:
             return None
 
 
-def _last(way: str) -> str:
-    return way.rpartition(".")[2].casefold()
+def _last(path: str) -> str:
+    return path.rpartition(".")[2].casefold()
 
 
 def _sides(claims: Sequence[_Claim]) -> list[list[_Claim]]:
@@ -279,11 +279,11 @@ def _without_replaced(claims: Sequence[_Claim], needs: Mapping[str, Sequence[str
     return [claim for claim in claims if claim.id not in replaced]
 
 
-def _conflict(way: str, sides: Sequence[Sequence[_Claim]]) -> Conflict:
+def _conflict(path: str, sides: Sequence[Sequence[_Claim]]) -> Conflict:
     said = (f"{_shown(side[0].value)} in {', '.join(c.id for c in side)}" for side in sides)
     return Conflict(
         task_ids=tuple(claim.id for side in sides for claim in side),
-        about=f"{way} is {' and '.join(said)}",
+        about=f"{path} is {' and '.join(said)}",
     )
 
 

@@ -28,14 +28,14 @@ in the number of findings, whatever ranges they claim."""
 
 
 @dataclass(frozen=True, slots=True)
-class Sighting:
+class LensFinding:
     """A finding and the lens that saw it."""
 
     lens: str
     finding: Finding
 
 
-class SameRule:
+class RuleAliases:
     """Maps each rule to one name for all rules that mean the same problem."""
 
     def __init__(self, equivalent: Iterable[AbstractSet[str]] = ()) -> None:
@@ -49,12 +49,12 @@ class SameRule:
         return self._names.get(rule, rule)
 
 
-def strength(sighting: Sighting) -> tuple[object, ...]:
+def certainty_order(reported: LensFinding) -> tuple[object, ...]:
     """Sort key: the surest first, then the most severe; total, so that order never matters.
 
     What a model saw comes last: an analyser that saw it too has measured how sure it is.
     """
-    finding = sighting.finding
+    finding = reported.finding
     return (
         finding.source == "model",
         -finding.confidence,
@@ -63,7 +63,7 @@ def strength(sighting: Sighting) -> tuple[object, ...]:
         finding.line,
         finding.end_line,
         finding.rule,
-        sighting.lens,
+        reported.lens,
         finding.message,
         finding.evidence,
         finding.suggestion,
@@ -71,30 +71,30 @@ def strength(sighting: Sighting) -> tuple[object, ...]:
 
 
 def merge(
-    sightings: Iterable[Sighting], *, same_rule: SameRule, threshold: int = 0
+    found: Iterable[LensFinding], *, same_rule: RuleAliases, threshold: int = 0
 ) -> list[Finding]:
     """One finding for each problem, naming every lens that saw it, the surest lens first.
 
     Of the same problem the surest sighting is kept, at the highest severity that any lens gave it.
     What a model saw only joins an analyser's finding that reaches `threshold`: below it, what the
     model says has to stand by itself. It makes no analyser's finding surer or more severe.
-    The result does not depend on the order of `sightings`.
+    The result does not depend on the order of `found`.
     """
-    groups: list[list[Sighting]] = []
+    groups: list[list[LensFinding]] = []
     near: defaultdict[tuple[str, int], list[int]] = defaultdict(list)
-    for sighting in sorted(sightings, key=strength):
-        candidates = {i for block in _blocks(sighting.finding) for i in near.get(block, ())}
+    for reported in sorted(found, key=certainty_order):
+        candidates = {i for block in _blocks(reported.finding) for i in near.get(block, ())}
         for i in sorted(candidates):
             kept = groups[i][0]
-            if not _apart(kept.finding, sighting.finding, threshold) and _same(
-                kept, sighting, same_rule
+            if not _apart(kept.finding, reported.finding, threshold) and _same(
+                kept, reported, same_rule
             ):
-                groups[i].append(sighting)
+                groups[i].append(reported)
                 break
         else:
-            for block in _blocks(sighting.finding):
+            for block in _blocks(reported.finding):
                 near[block].append(len(groups))
-            groups.append([sighting])
+            groups.append([reported])
     return [_merged(group) for group in groups]
 
 
@@ -109,7 +109,7 @@ def _apart(kept: Finding, other: Finding, threshold: int) -> bool:
     return kept.source != other.source and kept.confidence < threshold
 
 
-def _same(kept: Sighting, other: Sighting, same_rule: SameRule) -> bool:
+def _same(kept: LensFinding, other: LensFinding, same_rule: RuleAliases) -> bool:
     a, b = kept.finding, other.finding
     if a.end_line < b.line or b.end_line < a.line:
         return False
@@ -135,7 +135,7 @@ def _likeness(a: Finding, b: Finding) -> float:
     return fuzz.token_set_ratio(one, other)
 
 
-def _merged(group: Sequence[Sighting]) -> Finding:
+def _merged(group: Sequence[LensFinding]) -> Finding:
     kept = group[0].finding
     said = (s.finding.severity for s in group if s.finding.source == kept.source)
     return kept.model_copy(

@@ -13,7 +13,7 @@ from typing import Literal, Protocol
 from pydantic import BaseModel, ConfigDict, Field
 
 from leadhand.contracts.finding import Finding, LensReport, NotAssessed
-from leadhand.synthesis.duplicates import SEVERITIES, SameRule, Sighting, merge
+from leadhand.synthesis.duplicates import SEVERITIES, LensFinding, RuleAliases, merge
 from leadhand.synthesis.fingerprint import fingerprints
 
 MANY_FILES = 20
@@ -118,7 +118,7 @@ def gather(
     equivalent: Iterable[AbstractSet[str]] = (),
 ) -> Gathered:
     """What is real, new and said once of `reports`; see `synthesize`."""
-    same_rule = SameRule(equivalent)
+    same_rule = RuleAliases(equivalent)
     real, dropped = verify(reports, quotes)
     merged = merge(rate(real, confidence), same_rule=same_rule, threshold=threshold)
     named = identify(merged, same_rule=same_rule)
@@ -153,38 +153,38 @@ def conclude(
 
 def verify(
     reports: Sequence[tuple[str, LensReport]], quotes: Quotes
-) -> tuple[list[Sighting], list[Dropped]]:
+) -> tuple[list[LensFinding], list[Dropped]]:
     """What quotes the change word for word, and what does not and is thrown away."""
-    real: list[Sighting] = []
+    real: list[LensFinding] = []
     dropped: list[Dropped] = []
     for lens, report in reports:
         for finding in report.findings:
             if quotes.quoted(finding) is not None:
-                real.append(Sighting(lens, finding))
+                real.append(LensFinding(lens, finding))
             else:
                 dropped.append(Dropped(rule=finding.rule, path=finding.path, line=finding.line))
     return real, sorted(dropped, key=lambda row: (row.path, row.line, row.rule))
 
 
-def rate(sightings: Iterable[Sighting], confidence: Callable[[str], int]) -> list[Sighting]:
+def rate(found: Iterable[LensFinding], confidence: Callable[[str], int]) -> list[LensFinding]:
     """The same, each with its rule's measured confidence, whatever the lens had put there.
 
     Nothing was ever measured of what a model found: it has none until a scorer gives it one.
     """
     measured: dict[str, int] = {}
-    rated: list[Sighting] = []
-    for lens, finding in ((sighting.lens, sighting.finding) for sighting in sightings):
+    rated: list[LensFinding] = []
+    for lens, finding in ((reported.lens, reported.finding) for reported in found):
         if finding.source == "model":
             update: dict[str, object] = {"confidence": 0, "why": UNSCORED}
         else:
             if finding.rule not in measured:
                 measured[finding.rule] = confidence(finding.rule)
             update = {"confidence": measured[finding.rule]}
-        rated.append(Sighting(lens, finding.model_copy(update=update)))
+        rated.append(LensFinding(lens, finding.model_copy(update=update)))
     return rated
 
 
-def identify(findings: Sequence[Finding], *, same_rule: SameRule) -> list[Finding]:
+def identify(findings: Sequence[Finding], *, same_rule: RuleAliases) -> list[Finding]:
     """The same, each with its fingerprint as `id`."""
     ids = fingerprints(findings, same_rule=same_rule)
     return [f.model_copy(update={"id": name}) for f, name in zip(findings, ids, strict=True)]

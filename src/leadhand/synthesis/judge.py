@@ -40,7 +40,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class ConflictVerdict:
     """What a contradiction comes to."""
 
     conflict: Conflict
@@ -85,7 +85,7 @@ class Judge:
 
     async def settle(
         self, conflict: Conflict, results: Sequence[TaskResult], *, request: str
-    ) -> Verdict:
+    ) -> ConflictVerdict:
         """What a conflict between some of `results` comes to, given what the user asked.
 
         Raises `ModelError` where no model says.
@@ -115,7 +115,7 @@ class Judge:
         )
 
 
-def _verdict(conflict: Conflict, judged: Judgement) -> Verdict:
+def _verdict(conflict: Conflict, judged: Judgement) -> ConflictVerdict:
     taken = [id for id in conflict.task_ids if id in judged.winners]
     resolution = " ".join((judged.resolution or "").split()) or None
     settled = conflict.model_copy(
@@ -125,7 +125,7 @@ def _verdict(conflict: Conflict, judged: Judgement) -> Verdict:
             "taken": tuple(taken) if judged.contradict else (),
         }
     )
-    return Verdict(settled, judged.contradict, percent(judged.confidence))
+    return ConflictVerdict(settled, judged.contradict, percent(judged.confidence))
 
 
 def _shown(results: Sequence[TaskResult]) -> str:

@@ -7,7 +7,7 @@ from leadhand.contracts.answer import Source, Synthesis
 from leadhand.contracts.outcome import Result
 from leadhand.contracts.task import Plan
 from leadhand.ports import TaskResult
-from leadhand.synthesis.conflicts import clashes
+from leadhand.synthesis.conflicts import find_conflicts
 
 
 class Merge:
@@ -25,7 +25,7 @@ class Merge:
         synthesis = combine(plan, results)
         if plan.synthesis == "select":  # where one result is taken, others may say otherwise
             return synthesis
-        found = tuple(clashes(results, roles=self._roles))
+        found = tuple(find_conflicts(results, roles=self._roles))
         return synthesis.model_copy(update={"conflicts": found}) if found else synthesis
 
     def by_code(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:

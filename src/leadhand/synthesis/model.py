@@ -14,12 +14,12 @@ from leadhand.contracts.team import Team
 from leadhand.errors import ModelError
 from leadhand.models.calls import Caller
 from leadhand.ports import TaskResult
-from leadhand.synthesis.conflicts import clashes, roles_of
+from leadhand.synthesis.conflicts import find_conflicts, roles_of
 from leadhand.synthesis.critic import Critic
 from leadhand.synthesis.forms import percent
-from leadhand.synthesis.judge import Judge, Verdict
+from leadhand.synthesis.judge import ConflictVerdict, Judge
 from leadhand.synthesis.merge import chosen, combine, given_of
-from leadhand.synthesis.settlement import Settlement, differs, repeats, said
+from leadhand.synthesis.resolver import ConflictResolver, described, differs, repeats
 from leadhand.synthesis.writing import Writer
 from leadhand.untrusted.fence import Fence
 
@@ -48,7 +48,7 @@ class ModelSynthesizer:
         self._recorder = caller.recorder
         self._roles = roles_of(team)
         self._judge = Judge(caller, team, fence)
-        self._settlement = Settlement(caller.recorder, self._judge, request=request)
+        self._resolver = ConflictResolver(caller.recorder, self._judge, request=request)
         self._writer = Writer(caller, team, fence, request=request, context_tokens=context_tokens)
         self._chooses = not team.synthesizer.plain
         self._critic = (
@@ -84,19 +84,19 @@ class ModelSynthesizer:
     async def _write(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
         """An answer to the request that says how contradictions were judged."""
         left_s = self._left_s()
-        verdicts = await self._settlement.of(
-            clashes(results, roles=self._roles),
+        verdicts = await self._resolver.resolve(
+            find_conflicts(results, roles=self._roles),
             results,
             within_s=None if left_s is None else left_s * JUDGING,
         )
         material, lost = await self._writer.material(plan, results)
         started_s = self._recorder.elapsed_s()
         draft = await self._writer.draft(
-            plan, results, material, judged=[said(verdict) for verdict in verdicts]
+            plan, results, material, judged=[described(verdict) for verdict in verdicts]
         )
         drafting_s = self._recorder.elapsed_s() - started_s
         found = [one for one in draft.conflicts if not repeats(one, verdicts)]
-        later = await self._settlement.of(found, results, within_s=self._left_s())
+        later = await self._resolver.resolve(found, results, within_s=self._left_s())
         draft = await self._corrected(plan, results, material, draft, found, later)
         draft = await self._approved(plan, results, material, draft, drafting_s=drafting_s)
         standing = [one.conflict for one in (*verdicts, *later) if one.holds]
@@ -109,11 +109,11 @@ class ModelSynthesizer:
         material: str,
         draft: Synthesis,
         found: Sequence[Conflict],
-        verdicts: Sequence[Verdict],
+        verdicts: Sequence[ConflictVerdict],
     ) -> Synthesis:
         """The draft without what it says otherwise of the contradictions it `found`."""
         pairs = zip(verdicts, found, strict=True)
-        wrong = [said(verdict) for verdict, one in pairs if differs(verdict, one)]
+        wrong = [described(verdict) for verdict, one in pairs if differs(verdict, one)]
         if not wrong:
             return draft
         try:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from leadhand.errors import LeadhandError
 
-AT_ONCE = 16
+MAX_CONCURRENT = 16
 """Chunks that are condensed at the same time."""
 BYTES_A_TOKEN = 4
 _LEAST_BYTES = 2_000
@@ -59,7 +59,7 @@ async def reduced(entries: Sequence[str], *, budget: TextBudget, condense: Conde
 
 
 async def _level(chunks: Sequence[str], budget: TextBudget, condense: Condense) -> list[str]:
-    slots = asyncio.Semaphore(AT_ONCE)
+    slots = asyncio.Semaphore(MAX_CONCURRENT)
 
     async def short(chunk: str) -> str:
         if size(chunk) <= budget.condensed:

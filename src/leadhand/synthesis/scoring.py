@@ -20,11 +20,11 @@ from leadhand.models.structured import BadAnswer, StructuredAnswer, ask_structur
 from leadhand.synthesis.findings import UNSCORED
 from leadhand.untrusted.fence import Fence
 
-AT_ONCE = 16
+MAX_CONCURRENT = 16
 """Findings that are looked at at the same time."""
-DOUBT = (50, 90)
+DOUBTFUL = (50, 90)
 """A first score from here to there, both included, is settled by a second look."""
-LITTLE, MUCH = 20, 120
+FIRST_LINES, SECOND_LINES = 20, 120
 """Lines around a finding that the first and the second look see, either way."""
 _REFUTED_AT_MOST = 24
 _MAX_WHY_CHARS = 400
@@ -102,7 +102,7 @@ class Scorer:
 
         One that could not be scored is put there without confidence, and says why.
         """
-        places = asyncio.Semaphore(AT_ONCE)
+        places = asyncio.Semaphore(MAX_CONCURRENT)
 
         async def scored(finding: Finding) -> None:
             async with places:
@@ -114,9 +114,9 @@ class Scorer:
 
     async def _scored(self, finding: Finding) -> Finding:
         try:
-            given = await self._look(finding, "fast", LITTLE)
-            if DOUBT[0] <= given.confidence <= DOUBT[1]:
-                given = await self._look(finding, "strong", MUCH)
+            given = await self._look(finding, "fast", FIRST_LINES)
+            if DOUBTFUL[0] <= given.confidence <= DOUBTFUL[1]:
+                given = await self._look(finding, "strong", SECOND_LINES)
         except ModelError as error:
             why = f"{UNSCORED}: {error}"
             return finding.model_copy(update={"confidence": 0, "why": why[:_MAX_WHY_CHARS]})

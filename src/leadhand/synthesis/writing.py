@@ -16,7 +16,7 @@ from leadhand.models.calls import Caller, CallRequest, Requester
 from leadhand.models.prompts import joined, prompt
 from leadhand.models.structured import BadAnswer, StructuredAnswer, ask_structured
 from leadhand.ports import TaskResult
-from leadhand.synthesis.citations import checked
+from leadhand.synthesis.citations import check_citations
 from leadhand.synthesis.forms import Merged, conflicts, merged_form, percent, read_merged
 from leadhand.synthesis.material import entries
 from leadhand.synthesis.merge import given_of, sources_of
@@ -153,7 +153,7 @@ class Writer:
 def synthesis_of(merged: Merged, results: Sequence[TaskResult]) -> Synthesis:
     """The answer with citations that hold, and with what they cite as its sources."""
     given = {one.task.id: (one, result) for one, result in given_of(results)}
-    answer = checked(merged.answer, known=[one.task.id for one in results], given=given)
+    answer = check_citations(merged.answer, known=[one.task.id for one in results], given=given)
     text = answer.text.strip()
     if answer.removed:
         what = "1 citation" if answer.removed == 1 else f"{answer.removed} citations"
@@ -169,5 +169,5 @@ def synthesis_of(merged: Merged, results: Sequence[TaskResult]) -> Synthesis:
 def _uncited(material: str, results: Sequence[TaskResult]) -> list[str]:
     """The tasks with a result that condensed material no longer names."""
     ids = [one.task.id for one, _ in given_of(results)]
-    left = set(checked(material, known=ids, given=ids).cited)
+    left = set(check_citations(material, known=ids, given=ids).cited)
     return [id for id in ids if id not in left]

@@ -15,7 +15,7 @@ from leadhand.cli.teams.document import document
 from leadhand.cli.teams.page import MAX_WIDTH, Page, text_for
 from leadhand.cli.views.terminal import safe, sentence
 from leadhand.errors import InputError
-from leadhand.plans.checks import misfits, team_problems
+from leadhand.plans.checks import signature_problems, team_problems
 from leadhand.plans.nesting import nested_teams
 from leadhand.teams.loader import TeamInspection, inspect, ready_made, summary
 from leadhand.teams.scaffold import create
@@ -94,7 +94,7 @@ def _inspected(source: str | Path, *, trust: bool, code: bool) -> TeamInspection
     if not code:
         raise InputError(f"{source!r} is Python: without its code there is nothing to check")
     team = team_of(source, trust=trust)
-    problems = (*team_problems(team, model_at_hand=True), *misfits(team))
+    problems = (*team_problems(team, model_at_hand=True), *signature_problems(team))
     return TeamInspection(None if problems else team, problems, ())
 
 

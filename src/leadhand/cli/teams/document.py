@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 from leadhand.contracts.retry import Retry
 from leadhand.contracts.team import Role, Team, Worker, model_name, tool_name
-from leadhand.plans.payloads import PayloadForm, outline
+from leadhand.plans.payloads import PayloadSchema, outline
 
 
 def document(team: Team) -> dict[str, object]:
@@ -77,7 +77,7 @@ def name_of(thing: object) -> str:
 
 def contract(declared: object) -> str:
     """What a worker takes or answers with, in a few words: `Order {id: integer}`."""
-    schema = PayloadForm(declared).schema
+    schema = PayloadSchema(declared).schema
     fields = outline(schema)
     if isinstance(declared, Mapping):
         return fields
@@ -132,4 +132,4 @@ def _role(role: Role) -> dict[str, object]:
 
 def _schema(output: object) -> object:
     """The form of a worker's input or output as a JSON Schema; None for text or anything."""
-    return None if output is None else PayloadForm(output).schema
+    return None if output is None else PayloadSchema(output).schema

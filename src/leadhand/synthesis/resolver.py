@@ -13,13 +13,13 @@ from leadhand.engine.recorder import Recorder
 from leadhand.errors import ModelError
 from leadhand.ports import TaskResult
 from leadhand.synthesis.conflicts import key_of, words
-from leadhand.synthesis.judge import Judge, Verdict
+from leadhand.synthesis.judge import ConflictVerdict, Judge
 
 MAX_JUDGED = 5
 """Contradictions of one run that are judged; the rest are listed as open."""
 
 
-class Settlement:
+class ConflictResolver:
     """Has contradictions judged, all at once."""
 
     def __init__(self, recorder: Recorder, judge: Judge, *, request: str) -> None:
@@ -28,13 +28,13 @@ class Settlement:
         self._request = request
         self._left = MAX_JUDGED
 
-    async def of(
+    async def resolve(
         self,
         conflicts: Sequence[Conflict],
         results: Sequence[TaskResult],
         *,
         within_s: float | None,
-    ) -> list[Verdict]:
+    ) -> list[ConflictVerdict]:
         """What each comes to, in order; `within_s` is how long judging may take."""
         count = min(self._left, len(conflicts))
         self._left -= count
@@ -46,11 +46,11 @@ class Settlement:
                 for conflict in conflicts[:count]
             ]
         verdicts = [task.result() for task in judging]
-        return verdicts + [Verdict(_unjudged(one), holds=True) for one in conflicts[count:]]
+        return verdicts + [ConflictVerdict(_unjudged(one), holds=True) for one in conflicts[count:]]
 
     async def _verdict(
         self, conflict: Conflict, results: Sequence[TaskResult], within_s: float | None
-    ) -> Verdict:
+    ) -> ConflictVerdict:
         try:
             async with asyncio.timeout(within_s):
                 verdict = await self._judge.settle(conflict, results, request=self._request)
@@ -69,7 +69,7 @@ class Settlement:
         return verdict
 
 
-def differs(verdict: Verdict, draft: Conflict) -> bool:
+def differs(verdict: ConflictVerdict, draft: Conflict) -> bool:
     """Whether a draft that says of a contradiction what `draft` does is wrong by the verdict."""
     judged = verdict.conflict
     if not verdict.holds or (judged.resolution is None) != (draft.resolution is None):
@@ -77,7 +77,7 @@ def differs(verdict: Verdict, draft: Conflict) -> bool:
     return bool(judged.taken and draft.taken) and set(judged.taken) != set(draft.taken)
 
 
-def repeats(conflict: Conflict, verdicts: Sequence[Verdict]) -> bool:
+def repeats(conflict: Conflict, verdicts: Sequence[ConflictVerdict]) -> bool:
     """Whether one of the verdicts is on this very contradiction, found a second time."""
     about = words(conflict.about)
     return any(
@@ -87,7 +87,7 @@ def repeats(conflict: Conflict, verdicts: Sequence[Verdict]) -> bool:
     )
 
 
-def said(verdict: Verdict) -> str:
+def described(verdict: ConflictVerdict) -> str:
     """A verdict in a line, for whoever writes the answer."""
     conflict = verdict.conflict
     who = f"[{', '.join(conflict.task_ids)}] {conflict.about}"
@@ -103,6 +103,8 @@ def _unjudged(conflict: Conflict) -> Conflict:
     return _not_judged(conflict, f"not judged: there are more than {MAX_JUDGED}").conflict
 
 
-def _not_judged(conflict: Conflict, why: str) -> Verdict:
+def _not_judged(conflict: Conflict, why: str) -> ConflictVerdict:
     """The conflict as it was found; what the draft says of it stands."""
-    return Verdict(conflict if conflict.why else conflict.model_copy(update={"why": why}), True)
+    return ConflictVerdict(
+        conflict if conflict.why else conflict.model_copy(update={"why": why}), True
+    )
