@@ -1,6 +1,7 @@
-"""Planners: who writes the plan. None of them does any of the work.
+"""Planners: they write plans and do none of the work.
 
-Names resolve on first use: what asks a model is heavy, and a team without one never needs it.
+Names resolve on first use: the modules that call models are slow to import, and a team without a
+model never needs them.
 """
 
 from typing import TYPE_CHECKING

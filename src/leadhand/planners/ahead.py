@@ -1,7 +1,7 @@
-"""The planner by model: shows a model the request and the team, and takes back a sound plan.
+"""The model planner: shows a model the request and the team, and gets a valid plan from it.
 
-It has no tools, does no work, and shows the model nothing but what the user and the team's author
-wrote. Which plans are sound is `check`'s business; how a model writes one down, `proposal`'s.
+It has no tools, does no work, and the model sees only texts of the user and the team's author.
+`plans.checks` validates plans; `proposal` has the schema in which a model writes them.
 """
 
 import itertools
@@ -20,24 +20,24 @@ from leadhand.plans.checks import Problem, check, errors_in
 _PACKAGE = "leadhand.planners"
 
 Rejected = Callable[[Plan | None, Sequence[str]], None]
-"""Told of a proposal, none where it could not be read as a plan, and of every problem it has."""
+"""Called with a rejected plan, None if it could not be parsed, and with all its problems."""
 
 
 class ModelPlanner:
-    """Has a model write the plan, and mend it where something is wrong with it."""
+    """Has a model write the plan, and repair it if it has problems."""
 
     name = "planner"
 
     def __init__(self, caller: Caller, *, rejected: Rejected) -> None:
-        """`rejected` is called for each proposal that is turned down while it may be mended."""
+        """`rejected` is called for each proposal that the model may still repair."""
         self._caller = caller
         self._rejected = rejected
 
     async def plan(self, request: ports.PlanRequest, team: Team) -> Plan:
-        """A plan that `check` finds nothing wrong with.
+        """A plan without errors.
 
-        Raises `PlanError` with every problem of the last proposal where repairs didn't help,
-        and `ModelError` where no model answered, or answers came that hold no proposal.
+        Raises `PlanError` with every problem of the last proposal if repairs didn't help, and
+        `ModelError` if no model answered, or no answer contained a proposal.
         """
         proposals = itertools.count(1)
 
@@ -77,7 +77,7 @@ def _question(request: ports.PlanRequest) -> str:
 def _read(
     answer: StructuredAnswer, request: ports.PlanRequest, team: Team
 ) -> tuple[Plan | None, Sequence[Problem]]:
-    """The plan that an answer proposes, where it is one, and what is wrong with it."""
+    """The plan in an answer, None if it can't be parsed, and its problems."""
     data = answer.data if answer.data is not None else object_in(answer.text)
     if data is None:
         raise BadAnswer("This is not a plan. Give the whole plan in the required form.")

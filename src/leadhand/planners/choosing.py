@@ -1,6 +1,6 @@
-"""The choice of one worker by a model: it is shown a text and the team, and names one or none.
+"""The choice of one worker by a model, which sees a text and the team and names one worker or none.
 
-It can do nothing else: whatever a request says, what comes out is a worker's name or doubt.
+It can do nothing else: whatever a request says, the result is a worker's name or None.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from leadhand.models.structured import BadAnswer, StructuredAnswer, ask_structur
 from leadhand.untrusted.fence import Fence
 
 MIN_CONFIDENCE = 60
-"""A choice that the model is less sure of, 0 to 100, is none."""
+"""A choice with less confidence, 0 to 100, counts as none."""
 NO_WORKER = "none"
 _REQUESTER = Requester("router")
 
@@ -28,7 +28,7 @@ class _Choice(BaseModel):
 
 
 class ModelChooser:
-    """Has a model say whose a text is."""
+    """Asks a model which worker a text is for."""
 
     def __init__(
         self,
@@ -37,16 +37,16 @@ class ModelChooser:
         role: Role,
         tiers: dict[Tier, tuple[ModelSpec, ...]],
     ) -> None:
-        """`role` says which of the team's models is asked, and what it should mind."""
+        """`role` has the model and its instructions."""
         self._caller = caller
         self._fence = fence
         self._role = role
         self._models = (role.model,) if role.model is not None else tiers.get(role.tier, ())
 
     async def choose(self, text: str, among: Sequence[Worker], *, said: str = "") -> str | None:
-        """The name of the worker that `text` is for; none in doubt. Raises `ModelError`.
+        """The name of the worker that `text` is for; None in doubt. Raises `ModelError`.
 
-        `said` is what a worker said who handed it back.
+        `said` is the message of the worker that handed it back.
         """
         names = [worker.name for worker in among]
 

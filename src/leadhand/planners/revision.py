@@ -1,7 +1,7 @@
-"""Remedies by model: other words, another worker, smaller tasks, a revised plan.
+"""Remedies by a model: a refined intent, another worker, smaller tasks, a revised plan.
 
-Each is one question to the planner's model with an answer of a fixed form. What workers said is
-shown as data, and whatever comes back is checked by code before it is used.
+Each is one structured question to the planner's model. The model sees the texts of workers as data,
+and code checks its answers before they are used.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -17,7 +17,7 @@ from leadhand.engine.handoffs import digest, excerpt
 from leadhand.models.calls import Caller, CallRequest, Requester
 from leadhand.models.prompts import joined, prompt
 from leadhand.models.structured import BadAnswer, StructuredAnswer, ask_structured
-from leadhand.planners.choosing import NOBODY
+from leadhand.planners.choosing import NO_WORKER
 from leadhand.planners.proposal import form, object_in, proposed, roster, shortened
 from leadhand.ports import Arbiter
 from leadhand.state.fold import RunState
@@ -29,7 +29,7 @@ _IMPACTS: dict[ImpactKind, str] = {
     "adds": "The worker of {} found that the request needs work that is not planned.",
 }
 _MAX_LISTED = 200
-"""Tasks that a model is shown of a plan under way."""
+"""How many tasks of a running plan a model sees."""
 
 T = TypeVar("T")
 
@@ -42,7 +42,7 @@ class ModelRemedies:
     def __init__(
         self, caller: Caller, team: Team, fence: Fence, *, request: str, arbiter: Arbiter
     ) -> None:
-        """`request` is what the user asked; `arbiter` takes the better one of two results."""
+        """`request` is the user's; `arbiter` chooses the better one of two results."""
         self._caller = caller
         self._arbiter = arbiter
         self._team = team
@@ -50,15 +50,15 @@ class ModelRemedies:
         self._request = request
 
     async def refine(self, task: Task, outcome: Escalated | Failed) -> str | None:
-        """The intent in other words; none where the model finds none. Raises `ModelError`."""
+        """The refined intent; None if the model finds none. Raises `ModelError`."""
         given = await self._ask("refine", _object(intent=None), self._failed(task, outcome))
         return _text(given, "intent") or None
 
     async def reassign(
         self, task: Task, outcome: Escalated | Failed, *, workers: Sequence[str]
     ) -> str | None:
-        """One of `workers`; none where the model finds none. Raises `ModelError`."""
-        answer = _object(worker=[*workers, NOBODY])
+        """One of `workers`; None if the model finds none that fits. Raises `ModelError`."""
+        answer = _object(worker=[*workers, NO_WORKER])
         text = joined("Choose from:", self._roster(workers), self._failed(task, outcome))
         chosen = _text(await self._ask("route", answer, text), "worker")
         return chosen if chosen in workers else None
@@ -98,7 +98,7 @@ class ModelRemedies:
             ),
         )
         plan = await self._plan("revise", text, goal=self._request)
-        # The form asks for little; everything else of a task that stays is as it was.
+        # Fields that are not in the schema stay as they were.
         named = ("worker", "intent", "depends_on")
         return [
             waiting[task.id].model_copy(
@@ -161,7 +161,7 @@ class ModelRemedies:
 
 
 def _object(**fields: list[str] | None) -> dict[str, JsonValue]:
-    """The schema of an object of texts; a field with choices is one of them."""
+    """The schema of an object of strings; a field with choices is an enum."""
     properties: dict[str, JsonValue] = {
         name: {"type": "string"} if choices is None else {"type": "string", "enum": [*choices]}
         for name, choices in fields.items()

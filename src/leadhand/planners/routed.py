@@ -1,4 +1,4 @@
-"""Remedies of a team with a router: whose a task is that was handed back, the router says first."""
+"""Remedies of a team with a router: the router is the first to choose another worker."""
 
 from collections.abc import Sequence
 
@@ -11,29 +11,29 @@ from leadhand.state.fold import RunState
 
 
 class RoutedRemedies:
-    """The router's word, and for all that no rule can know another's."""
+    """The router for choosing a worker; other remedies for everything else."""
 
     def __init__(self, router: Router, *, otherwise: Remedies | None = None) -> None:
-        """Without `otherwise` there is an answer to nothing else."""
+        """Without `otherwise`, only `route` has answers."""
         self._router = router
         self._otherwise = otherwise
         self.name = "router" if otherwise is None else otherwise.name
 
     async def refine(self, task: Task, outcome: Escalated | Failed) -> str | None:
-        """The intent in other words. Raises `ModelError`."""
+        """The refined intent. Raises `ModelError`."""
         return await self._otherwise.refine(task, outcome) if self._otherwise else None
 
     async def reassign(
         self, task: Task, outcome: Escalated | Failed, *, workers: Sequence[str]
     ) -> str | None:
-        """Who of `workers` should do `task`. Raises `ModelError`."""
+        """Which of `workers` should do `task`. Raises `ModelError`."""
         worker = await self._router.reassign(task, outcome, workers=workers)
         if worker is None and self._otherwise is not None:
             return await self._otherwise.reassign(task, outcome, workers=workers)
         return worker
 
     async def split(self, task: Task, outcome: Escalated | Failed) -> Sequence[Task]:
-        """Smaller tasks in the place of `task`. Raises `ModelError`."""
+        """Smaller tasks that replace `task`. Raises `ModelError`."""
         return await self._otherwise.split(task, outcome) if self._otherwise else ()
 
     async def judge(self, task: Task, first: Result, second: Result) -> tuple[bool, str]:

@@ -1,7 +1,7 @@
-"""Routing: whose a request is, and who has a task next that was handed back.
+"""Routing: chooses the worker for a request, and the next one for a task that was handed back.
 
-The team's rules are asked first, then a model where the team has one for it, and in doubt it is the
-default's. A routed request is a plan of one task; planning any other is another planner's business.
+The team's rules are tried first, then the router's model if the team has one, then the default
+route. A routed request is a plan of one task; another planner plans all other requests.
 """
 
 import logging
@@ -19,26 +19,26 @@ _log = logging.getLogger("leadhand")
 
 
 class Chooser(Protocol):
-    """Knows by other means than rules whose a text is; a model, say."""
+    """Chooses a worker without rules, for example by a model."""
 
     async def choose(self, text: str, among: Sequence[Worker], *, said: str = "") -> str | None:
-        """The name of one of the workers, none in doubt. `said`: what a worker said of it.
+        """The name of one of the workers; None in doubt. Raises `ModelError`.
 
-        Raises `ModelError`.
+        `said` is the message of the worker that handed it back.
         """
         ...
 
 
 class Router:
-    """Knows whose what is, in one team."""
+    """Chooses workers of one team."""
 
     def __init__(self, team: Team, chooser: Chooser | None = None) -> None:
-        """`chooser` is asked where no rule but a default takes a text."""
+        """`chooser` is used if no rule but a default matches a text."""
         self._team = team
         self._chooser = chooser
 
     async def first(self, text: str) -> str | None:
-        """The worker whose a request is; none where neither a rule nor a model can tell."""
+        """The worker for a request; None if neither a rule nor a model chooses one."""
         route = route_of(self._team.routes, text)
         if route is not None and not route.is_default:
             return route.worker
@@ -48,9 +48,9 @@ class Router:
     async def reassign(
         self, task: Task, outcome: Escalated | Failed, *, workers: Sequence[str]
     ) -> str | None:
-        """Who of `workers` a task may be for that was handed back, as `Remedies.reassign` says.
+        """The next worker for a task that was handed back, as in `Remedies.reassign`.
 
-        By rule it is the next one whose it may be; the rules know nothing of the `outcome`.
+        The rules do not consider the `outcome`.
         """
         by_rule = [name for name in candidates(self._team.routes, task.intent) if name in workers]
         if by_rule:
@@ -64,12 +64,12 @@ class Router:
         try:
             return await self._chooser.choose(text, among, said=said)
         except ModelError as error:
-            _log.warning("nobody was chosen, because %s", error)
+            _log.warning("the router chose no worker: %s", error)
             return None
 
 
 class RoutingPlanner:
-    """Gives a request to the one worker whose it is; what is nobody's is planned as usual."""
+    """Gives a request to one worker; a request without one is planned as usual."""
 
     def __init__(self, router: Router, *, otherwise: Planner) -> None:
         self._router = router
@@ -77,10 +77,10 @@ class RoutingPlanner:
         self.name = "router"
 
     async def plan(self, request: PlanRequest, team: Team) -> Plan:
-        """A plan of one task, or the other planner's; `name` says afterwards whose it is."""
+        """A plan of one task, or the other planner's; `name` is then that planner's."""
         worker = await self._router.first(request.text)
         found = team.worker(worker) if worker is not None else None
-        # A route has no payload to give: that takes a planner.
+        # The router can't write a payload; a planner can.
         if worker is None or (found is not None and found.input is not None):
             self.name = self._otherwise.name
             return await self._otherwise.plan(request, team)

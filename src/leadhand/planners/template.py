@@ -1,4 +1,4 @@
-"""The template planner: a plan from the team's own template, without a model."""
+"""The template planner: a plan from the team's template, without a model."""
 
 from collections.abc import Sequence
 
@@ -11,29 +11,29 @@ _WHOLE = (Batch(artifacts=()),)
 
 
 class TemplatePlanner:
-    """Fills in a team's template. A team without one gives every worker one task, all at once."""
+    """Fills in a team's template. Without a template every worker gets one task, all at once."""
 
     name = "template"
 
     async def plan(self, request: PlanRequest, team: Team) -> Plan:
         """One task for each entry of the template, or for each batch of an entry's `for_each`.
 
-        Raises `InputError` where there is nothing for any entry to work on.
+        Raises `InputError` if no entry has anything to work on.
         """
         template = team.template or tuple(
             TaskTemplate(worker.name, worker.name, "{request}") for worker in team.workers
         )
         batches = {entry.id: _batches(entry, request) for entry in template}
         ids = {entry.id: _ids(entry, batches[entry.id]) for entry in template}
-        # Batch by batch: who works on the same batch does so at about the same time, and what one
-        # has read or parsed of it is still at hand for the next.
+        # Batch by batch: workers use the same batch at about the same time, so that files that one
+        # of them has read or parsed are still cached for the next.
         numbered = sorted(
             (number, place)
             for place, entry in enumerate(template)
             for number in range(len(batches[entry.id]))
         )
         if template and not numbered:
-            # Every entry is for a part of what is handed in, and nothing was.
+            # Every entry is for a batch of the inputs, and there are none.
             raise InputError("nothing to work on: hand in files with --input, or name a model")
         return Plan(
             goal=request.text,
@@ -74,7 +74,7 @@ def _task(
         id=ids[entry.id][number],
         worker=entry.worker,
         intent=_fill(entry.intent, fields),
-        # A dependency that made no tasks (an empty cut) leaves nothing to wait for.
+        # A dependency with no batches has no tasks to wait for.
         depends_on=tuple(one for needed in entry.depends_on for one in ids.get(needed, [needed])),
         artifacts=batch.artifacts,
         payload=entry.payload,
@@ -85,7 +85,7 @@ def _task(
 
 
 def _fill(text: str, fields: dict[str, str]) -> str:
-    # Not `str.format`: the request is the user's text and may hold braces of its own.
+    # Not `str.format`, because the user's request may contain braces.
     parts = text.split("{")
     out = [parts[0]]
     for part in parts[1:]:

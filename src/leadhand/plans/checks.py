@@ -1,4 +1,4 @@
-"""`check(plan, team)`: every problem of a plan at once, each saying how to mend it. Pure."""
+"""Validates plans and teams: every problem at once, each with how to fix it. Pure."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -20,9 +20,9 @@ from leadhand.plans.signatures import handoff_problem
 Author = Literal["person", "model"]
 
 MAX_TASKS: dict[Author, int] = {"model": 200, "person": 100_000}
-"""Tasks that a plan may have, by who wrote it."""
+"""Tasks that a plan may have, by its author."""
 MAX_EDGES = 1_000_000
-"""Dependencies that a plan may have in all."""
+"""Dependencies that a plan may have."""
 
 _STOCK = re.compile(
     r"(please )?((analy[sz]e|process|handle|check|review|research|do|perform|complete|execute|solve"
@@ -41,22 +41,22 @@ class Problem:
     code: str
     """Stable name of the kind of problem, for example `unknown_worker`."""
     message: str
-    """What is wrong, where, and how to mend it; one line."""
+    """What is wrong, where, and how to fix it; one line."""
     task_id: str | None = None
     severity: Literal["error", "warning"] = "error"
 
 
 def errors_in(problems: Iterable[Problem]) -> list[Problem]:
-    """Those that keep a team from carrying the plan out; the others are warnings."""
+    """The problems that prevent the plan from running; the others are warnings."""
     return [problem for problem in problems if problem.severity == "error"]
 
 
 def check(
     plan: Plan, team: Team, *, author: Author = "person", request: str | None = None
 ) -> tuple[Problem, ...]:
-    """Every problem of `plan` for `team`; empty where there is none.
+    """Every problem of `plan` for `team`; empty if there is none.
 
-    Too large a plan is refused on its size alone, so that refusing costs nothing. A vague intent
+    If the plan is too large, nothing else is checked, so that refusing it is cheap. A vague intent
     is an error in a model's plan and a warning in a person's. O(tasks + edges).
     """
     oversized = tuple(_size(plan, author))
@@ -113,7 +113,7 @@ def _duplicates(plan: Plan) -> Iterator[Problem]:
 def _workers(plan: Plan, team: Team) -> Iterator[Problem]:
     found = {worker.name: [*tools_of(worker)] for worker in team.workers}
     tools = {name: frozenset(t.name for t in all if t.name) for name, all in found.items()}
-    # What a toolset of unknown content holds is known only when it is used.
+    # The tools of some toolsets are known only when they are used.
     open_ended = {name for name, all in found.items() if any(t.name is None for t in all)}
     for task in plan.tasks:
         has = tools.get(task.worker)
@@ -156,7 +156,7 @@ def _payloads(plan: Plan, team: Team) -> Iterator[Problem]:
 
 
 def _instead(name: str, known: list[str]) -> str:
-    # For weight alone: most plans and teams have no wrong name.
+    # Imported here because most plans and teams have no wrong name.
     from rapidfuzz import process
 
     near = process.extractOne(name, known, score_cutoff=70)
@@ -232,7 +232,7 @@ def _vague(task: Task, asked: str, *, alone: bool) -> str | None:
     intent = _plain(task.intent)
     if not intent:
         return "is empty"
-    # Only short intents can be a stock phrase: long ones need not pass through the pattern.
+    # Only a short intent can be a stock phrase: the pattern is slow on long ones.
     if len(intent) <= 80 and _STOCK.fullmatch(intent):
         return f"({task.intent.strip()!r}) says nothing about this task"
     if not alone and intent == asked:
@@ -245,10 +245,10 @@ def _plain(text: str) -> str:
 
 
 def team_problems(team: Team, *, model_at_hand: bool = False) -> tuple[str, ...]:
-    """Every problem of a team that would keep it from working, each saying how to mend it.
+    """Every problem that prevents a team from working, each with how to fix it.
 
-    `model_at_hand`: a model will be there when the team is run, so that it need not name one, and
-    its functions were checked where they are named.
+    With `model_at_hand` the team need not name a model, because one will be given when it is run;
+    its functions are not checked either, because its loader did.
     """
     endless = nesting_problems(team)
     if endless:
@@ -258,7 +258,7 @@ def team_problems(team: Team, *, model_at_hand: bool = False) -> tuple[str, ...]
 
 
 def signature_problems(team: Team) -> Iterator[str]:
-    """Functions of workers that can't be called with a handoff, in nested teams too."""
+    """Problems of workers' functions that can't be called with a handoff, in nested teams too."""
     for worker in team.workers:
         for key, function in (("run", worker.run), ("offline", worker.offline)):
             if callable(function) and (misfit := handoff_problem(function)):
@@ -270,7 +270,7 @@ def signature_problems(team: Team) -> Iterator[str]:
 
 
 def without_model(team: Team) -> tuple[str, ...]:
-    """The workers that need a model and have none, nested ones as `legal/reader`."""
+    """The workers that need a model and have none; nested ones as `legal/reader`."""
     return tuple(_without_model(with_inherited_models(team), ""))
 
 
@@ -355,7 +355,7 @@ def _team_problems(team: Team) -> Iterator[str]:
 
 
 def _form_problem(output: object) -> str | None:
-    """Why nothing can be of the form `output`; none where something can."""
+    """Why `output` can't be used as a type; None if it can."""
     if output is None or isinstance(output, Mapping):
         return None
     no_type = (
@@ -368,7 +368,7 @@ def _form_problem(output: object) -> str | None:
         TypeAdapter(cast("type[object]", output))
     except PydanticUserError:
         return no_type
-    except Exception as error:  # a type's own code makes its schema, and may raise anything
+    except Exception as error:  # the type's own code builds the schema and may raise anything
         return f"{type(error).__name__}: {error}"
     return None
 

@@ -1,7 +1,4 @@
-"""The task graph: pure functions over ids and dependencies, and counters that say what is ready.
-
-No clock, no I/O, no policy. Everything is linear in tasks and edges.
-"""
+"""The task graph: pure functions over ids and dependencies, linear in tasks and edges."""
 
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -9,7 +6,7 @@ from typing import Protocol
 
 
 class Node(Protocol):
-    """What the graph needs of a task."""
+    """The attributes of a task that the graph needs."""
 
     @property
     def id(self) -> str: ...
@@ -20,7 +17,7 @@ class Node(Protocol):
 
 
 def dependants(tasks: Iterable[Node]) -> dict[str, list[str]]:
-    """The ids that depend on a task directly, in plan order, for each task that has any."""
+    """The ids that directly depend on each task, in plan order; only for tasks with dependants."""
     out: dict[str, list[str]] = {}
     for task in tasks:
         for needed in task.depends_on:
@@ -33,7 +30,7 @@ def dependants(tasks: Iterable[Node]) -> dict[str, list[str]]:
 
 
 def order(tasks: Sequence[Node]) -> list[str]:
-    """Every id after those it depends on; tasks on or behind a cycle are left out.
+    """The ids in topological order, without tasks on a cycle or after one.
 
     Kahn's algorithm (A. B. Kahn, 1962), which keeps plan order among equals.
     """
@@ -52,9 +49,9 @@ def order(tasks: Sequence[Node]) -> list[str]:
 
 
 def cycle(depends_on: Mapping[str, Sequence[str]]) -> list[str] | None:
-    """One cycle as `[a, b, ..., a]`, each depending on the next; none where there is none.
+    """One cycle as `[a, b, ..., a]`, each depending on the next; None if there is none.
 
-    Self-edges and ids that are not keys are passed over: they are problems of their own.
+    Self-edges and ids that are not keys are ignored: they are other problems.
     """
     finished: set[str] = set()
     for root in depends_on:
@@ -80,7 +77,7 @@ def remaining_path(
 ) -> dict[str, float]:
     """For each task the length of the longest chain from its start to the end of the plan.
 
-    `duration` is in seconds a task; without it every task counts 1, so lengths are in tasks.
+    `duration` is in seconds per task; without it every task counts 1, so lengths are in tasks.
     """
     after = dependants(tasks)
     length: dict[str, float] = {}
@@ -93,7 +90,7 @@ def remaining_path(
 def critical_path(
     tasks: Sequence[Node], duration: Mapping[str, float]
 ) -> tuple[float, tuple[str, ...]]:
-    """The length in seconds of the longest chain of dependent tasks, and the ids on it in order."""
+    """The length in seconds of the longest chain of dependent tasks, and its ids in order."""
     if not tasks:
         return 0.0, ()
     after = dependants(tasks)

@@ -1,16 +1,16 @@
-"""Teams within teams: the tree that they form. Pure."""
+"""The tree of nested teams. Pure."""
 
 import dataclasses
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    # A list of runs is read without knowing teams, which weigh more than all of it.
+    # `leadhand runs` needs no teams, whose import takes longer than the rest of the command.
     from leadhand.contracts.team import Team, Worker
 
 
 class NestedTeam(NamedTuple):
-    """A team somewhere in a tree of teams."""
+    """A team in a tree of teams."""
 
     team: "Team"
     path: tuple[str, ...]
@@ -18,7 +18,7 @@ class NestedTeam(NamedTuple):
 
 
 def nested_teams(team: "Team") -> Iterator[NestedTeam]:
-    """Every team below `team`, each outer one before its inner ones; for sound trees only."""
+    """Every team below `team`, outer ones first. The tree must have no `nesting_problems`."""
     for worker in team.workers:
         if worker.team is not None:
             yield NestedTeam(worker.team, (team.name, worker.team.name))
@@ -27,7 +27,7 @@ def nested_teams(team: "Team") -> Iterator[NestedTeam]:
 
 
 def nesting_problems(team: "Team") -> tuple[str, ...]:
-    """What keeps a tree of teams from ever coming to its leaves: a circle, or too many levels."""
+    """Cycles in a tree of teams, and teams nested too deep."""
     return tuple(_problems(team, (team,), team.max_depth))
 
 
@@ -49,9 +49,9 @@ def _problems(team: "Team", path: "tuple[Team, ...]", levels_left: int) -> Itera
 
 
 def with_inherited_models(team: "Team") -> "Team":
-    """`team` with its own models for every nested team that names none and has use for one.
+    """`team`, with its models given to every nested team that needs one and names none.
 
-    A nested team whose workers are all done by functions stays without: nobody asked for a model.
+    A nested team whose workers are all functions gets no model, because none was asked for.
     """
     workers = tuple(_with_models(worker, team) for worker in team.workers)
     if all(new is old for new, old in zip(workers, team.workers, strict=True)):

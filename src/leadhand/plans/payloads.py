@@ -1,4 +1,4 @@
-"""Payloads: the data of a task beside its intent, by the form that its worker declares. Pure."""
+"""Payloads: a task's data besides its intent, validated against its worker's `input`. Pure."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from jsonschema.protocols import Validator
 
 MAX_PROBLEMS = 10
-"""How many problems of one payload are named."""
+"""How many problems of one payload are listed."""
 
 MAX_LEVELS = 100
-"""How deep a payload may be nested, so that it can be kept within an event."""
+"""How deep a payload may be nested, so that it can be stored in an event."""
 
 
 def is_too_deep(value: JsonValue) -> bool:
@@ -34,7 +34,7 @@ def is_too_deep(value: JsonValue) -> bool:
 
 
 class PayloadSchema:
-    """What a worker takes as the payload of its tasks."""
+    """The declared type of a worker's payloads."""
 
     def __init__(self, declared: object) -> None:
         """`declared` is a type, or a JSON Schema as a mapping."""
@@ -42,22 +42,22 @@ class PayloadSchema:
 
     @property
     def schema(self) -> Mapping[str, JsonValue]:
-        """The form as a JSON Schema."""
+        """The type as a JSON Schema."""
         if isinstance(self._declared, Mapping):
             return cast("Mapping[str, JsonValue]", self._declared)
         return cast("Mapping[str, JsonValue]", self._adapter.json_schema())
 
     @property
     def is_type(self) -> bool:
-        """Whether a function that takes it gets an instance of a type."""
+        """Whether a function receives an instance of a type, not plain JSON data."""
         return not isinstance(self._declared, Mapping)
 
     def typed(self, payload: JsonValue) -> object:
-        """`payload` as a function takes it. Raises `ValidationError` if it is not of the type."""
+        """`payload` as a function receives it. Raises `ValidationError` if it is invalid."""
         return self._adapter.validate_json(to_json(payload)) if self.is_type else payload
 
     def problems(self, payload: JsonValue) -> Sequence[str]:
-        """What is wrong with a payload, a line each; empty if it has the form."""
+        """What is wrong with a payload, one line each; empty if it is valid."""
         found: list[str] = []
         for problem in self._problems(payload):
             found.append(problem)
@@ -82,7 +82,7 @@ class PayloadSchema:
 
     @cached_property
     def _validator(self) -> "Validator":
-        # Takes a quarter of a second to import, and few workers declare a schema.
+        # Imported here: it takes a quarter of a second, and few workers declare a JSON Schema.
         from jsonschema import validators
 
         return validators.validator_for(self.schema)(dict(self.schema))
@@ -97,7 +97,7 @@ def _line(message: str) -> str:
 
 
 def compact_schema(schema: Mapping[str, JsonValue]) -> str:
-    """A JSON Schema in one line for a model: compact, without titles."""
+    """A JSON Schema in one line for a model, without titles."""
     return json.dumps(_untitled(dict(schema)), ensure_ascii=False, separators=(",", ":"))
 
 

@@ -1,6 +1,6 @@
-"""Routing by rules: whose a text is, by its words, a pattern or its labels. Pure.
+"""Routing rules: choose a worker by the words, a pattern or the labels of a text. Pure.
 
-The same rules say who gets a request, and who gets a task next that was handed back.
+The same rules route requests, and tasks that a worker handed back.
 """
 
 import functools
@@ -12,25 +12,25 @@ from pydantic_core import SchemaError, SchemaValidator, ValidationError, core_sc
 from leadhand.contracts.team import Route
 
 MAX_CHARS = 20_000
-"""Characters of a text that are looked at."""
+"""Characters of a text that are searched."""
 
 _WORD = re.compile(r"\w+(?:['’]\w+)?")
 _LABEL = re.compile(r"\[([^\[\]\n]{1,100})\]|(?<![\w#])#([\w-]{1,100})")
 
 
 def route_of(routes: Iterable[Route], text: str) -> Route | None:
-    """The first rule that takes `text`, a default where one is; none where no rule does."""
-    return next(_taking(routes, text), None)
+    """The first rule that matches `text`; None if no rule does."""
+    return next(_matching(routes, text), None)
 
 
 def candidates(routes: Sequence[Route], text: str) -> tuple[str, ...]:
-    """Whose `text` may be, the likeliest first: of each rule that takes it, who and who next."""
-    named = (name for route in _taking(routes, text) for name in (route.worker, route.secondary))
+    """The workers that `text` may be for, the likeliest first: those of each matching rule."""
+    named = (name for route in _matching(routes, text) for name in (route.worker, route.secondary))
     return tuple(dict.fromkeys(name for name in named if name is not None))
 
 
 def pattern_problem(pattern: str) -> str | None:
-    """Why a pattern can't be used, in a line; none where it can."""
+    """Why a pattern can't be used, in one line; None if it can."""
     try:
         _matcher(pattern)
     except SchemaError as error:
@@ -40,7 +40,7 @@ def pattern_problem(pattern: str) -> str | None:
     return None
 
 
-def _taking(routes: Iterable[Route], text: str) -> Iterator[Route]:
+def _matching(routes: Iterable[Route], text: str) -> Iterator[Route]:
     text = text[:MAX_CHARS]
     words = _words(text)
     labels = {(one or other).strip().casefold() for one, other in _LABEL.findall(text)}
@@ -56,7 +56,7 @@ def _taking(routes: Iterable[Route], text: str) -> Iterator[Route]:
 
 @functools.lru_cache(maxsize=10_000)
 def _words(text: str) -> str:
-    """The words of a text with a blank around each, so that only whole ones are found in it."""
+    """The words of a text with a blank around each, so that only whole words are found in it."""
     return f" {' '.join(_WORD.findall(text.casefold()))} "
 
 
@@ -70,6 +70,6 @@ def _found(pattern: str, text: str) -> bool:
 
 @functools.lru_cache(maxsize=1_000)
 def _matcher(pattern: str) -> SchemaValidator:
-    # This engine takes time in proportion to the text, whatever the pattern: no pattern can hang.
+    # This engine takes linear time for any pattern, so that no pattern can hang.
     schema = core_schema.str_schema(pattern=f"(?i){pattern}", regex_engine="rust-regex")
     return SchemaValidator(schema)

@@ -1,16 +1,16 @@
-"""Whether a function can be called the way leadhand calls it. Reads signatures and runs nothing."""
+"""Checks that leadhand can call a function, by its signature; runs nothing."""
 
 import inspect
 from collections.abc import Callable
 
 
 def handoff_problem(function: Callable[..., object]) -> str | None:
-    """Why `function` can't be called with a handoff alone; `None` if it can.
+    """Why `function` can't be called with only a handoff; None if it can.
 
-    A callable whose signature Python does not know, as of some built-in ones, may fit.
+    Callables without a known signature, such as some built-in ones, are accepted.
     """
     try:
-        # A decorator's own signature is what is called, not that of the function it wraps.
+        # A decorator's own signature counts, not that of the function it wraps.
         signature = inspect.signature(function, follow_wrapped=False)
     except (TypeError, ValueError):
         return None
