@@ -23,7 +23,7 @@ from leadhand.synthesis import Review
 from leadhand.teams.review.change import Change
 from leadhand.teams.review.snapshot import write_snapshot
 from leadhand.teams.review.synthesizer import FindingsSynthesizer
-from leadhand.teams.review.team import cuts, review_team
+from leadhand.teams.review.team import review_team, template_batches
 
 
 def samples(workloads: Path) -> list[tuple[str, str]]:
@@ -59,7 +59,7 @@ def reviewed(change: Change, threshold: int = 80) -> Review:
         deadline_s=3_600,
         synthesizer=FindingsSynthesizer(change, threshold=threshold),
     )
-    answer = asyncio.run(supervisor.run(f"Review {change.title}", batches=cuts(change)))
+    answer = asyncio.run(supervisor.run(f"Review {change.title}", batches=template_batches(change)))
     for gap in answer.gaps:
         print(f"    missing: {gap.task_id}: {gap.why}", flush=True)
     return Review.model_validate(answer.output)

@@ -9,8 +9,8 @@ from pydantic import ValidationError
 from leadhand.teams.review import precision
 from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.precision import (
-    ENOUGH,
-    UNMEASURED_AT_MOST,
+    MAX_UNMEASURED,
+    MIN_LABELLED,
     Confidence,
     Hits,
     PrecisionTable,
@@ -61,9 +61,9 @@ def test_a_rule_with_too_few_takes_its_familys_pooled_figures() -> None:
 def test_few_hits_alone_never_lift_a_rule_to_the_default_threshold(
     k: int, n: int, expected: int
 ) -> None:
-    assert n < ENOUGH
+    assert n < MIN_LABELLED
     rated = confidence(c=("bugs/alone", k, n))
-    assert rated("bugs/c") == expected <= UNMEASURED_AT_MOST < 80
+    assert rated("bugs/c") == expected <= MAX_UNMEASURED < 80
 
 
 def test_a_rule_that_nobody_knows_is_as_likely_right_as_wrong() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from leadhand.errors import InputError, ToolError
 from leadhand.teams.review.change import Change, Hunk
-from leadhand.teams.review.folder import Caps
+from leadhand.teams.review.folder import SnapshotLimits
 from leadhand.teams.review.snapshot import write_snapshot
 from tests.repositories import Repo
 
@@ -26,9 +26,9 @@ def repo(tmp_path: Path) -> Repo:
     return repo
 
 
-def snapshot(repo: Repo, tmp_path: Path, revision: str | None = None, **caps: int) -> Change:
+def snapshot(repo: Repo, tmp_path: Path, revision: str | None = None, **limits: int) -> Change:
     return write_snapshot(
-        tmp_path / "snapshot", repo=repo.folder, revision=revision, caps=Caps(**caps)
+        tmp_path / "snapshot", repo=repo.folder, revision=revision, limits=SnapshotLimits(**limits)
     )
 
 
@@ -142,8 +142,8 @@ class TestFromARepository:
             "kept.py": "only its mode changed",
             "link": "symbolic link",
             "link-to-file": "symbolic link",
-            "made.go": "generated, as its first lines say",
-            "made.py": "generated, as its first lines say",
+            "made.go": "generated, according to its first lines",
+            "made.py": "generated, according to its first lines",
             "node_modules/a/index.js": "vendored code",
             "poetry.lock": "a lock file",
             "sub": "submodule",
@@ -312,7 +312,9 @@ class TestFromAPatch:
             b"--- a/%d\n+++ b/%d\n@@ -900000 +900000 @@\n-x\n+y\n" % (n, n) for n in range(9)
         )
         change = write_snapshot(
-            tmp_path / "patch", patch=io.BytesIO(patch), caps=Caps(total_bytes=4_000_000)
+            tmp_path / "patch",
+            patch=io.BytesIO(patch),
+            limits=SnapshotLimits(total_bytes=4_000_000),
         )
         assert len(change.files) == 2
         assert {why for _, why in change.skipped} == {"the change has more than 3.8147 MiB of text"}

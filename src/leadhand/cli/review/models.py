@@ -19,8 +19,8 @@ from leadhand.models.choice import VARIABLE
 from leadhand.ports import Batch
 from leadhand.teams.review.change import Change
 from leadhand.teams.review.chunks import Chunks, chunks
-from leadhand.teams.review.team import cuts
-from leadhand.teams.review.with_model import LIMITS, model_cut, with_model
+from leadhand.teams.review.team import template_batches
+from leadhand.teams.review.with_model import LIMITS, model_batches, with_model
 from leadhand.tools.text import counted
 
 
@@ -36,7 +36,7 @@ class Reviewers:
     @property
     def batches(self) -> Mapping[str, Sequence[Batch]]:
         """The batches of the change for the template, for analysers and models."""
-        return {**cuts(self.change), **model_cut(self.chunks)}
+        return {**template_batches(self.change), **model_batches(self.chunks)}
 
     @property
     def models(self) -> dict[str, str]:

@@ -1,8 +1,8 @@
-"""The change under review as the lenses see it: files, hunks, text, read from a snapshot folder.
+"""The change under review as the lenses see it: files, hunks and text, read from a snapshot folder.
 
-The snapshot is written once a run by `snapshot.py`; lens processes only read it. Nothing here runs
-git or touches the repository under review. Text files are stored under numbers, never under the
-names that the repository gave them, so a hostile path can't reach the file system.
+`snapshot.py` writes the snapshot once per run; lens processes only read it. This module does not
+run git or touch the repository under review. Text files are stored under numbers instead of their
+names in the repository, so a hostile path can't reach the file system.
 """
 
 import ast
@@ -21,8 +21,8 @@ Status = Literal["added", "modified", "deleted", "renamed"]
 class Hunk:
     """One block of removed and added lines without context. Line numbers count from 1.
 
-    Where a side is empty (`old_count` or `new_count` 0) its start is the line *after* which the
-    block stands, as in a `-U0` diff.
+    If a side is empty (`old_count` or `new_count` 0), its start is the line *before* the block, as
+    in a `-U0` diff.
     """
 
     old_start: int
@@ -32,34 +32,34 @@ class Hunk:
 
     @property
     def new_line(self) -> int:
-        """The first line of the new file that this hunk touches or, if it only removes, follows."""
+        """The first new line of this hunk; if it only removes lines, the line before it."""
         return max(1, self.new_start)
 
 
 @dataclass(frozen=True, eq=False)
 class ChangedFile:
-    """One changed text file. `head` and `base` are its text after and before, `\\n` line ends."""
+    """One changed text file: `base` is its text before, `head` after, with `\\n` line ends."""
 
     folder: Path
     index: int
     path: str
     old_path: str | None
-    """The path before, where it differs (a rename); none for an added file."""
+    """The path before, if it differs (a rename)."""
     status: Status
     language: str
     """`python`, `javascript`, ... by ending, else `text`."""
     hunks: tuple[Hunk, ...]
     complete: bool
-    """False where only a patch was handed in: lines outside the hunks are then blank."""
+    """False for a file of a patch: lines outside the hunks are then blank."""
 
     @property
     def head_file(self) -> Path:
-        """Where the new text lies on disk, for analysers that take a file; may not exist."""
+        """The file with the new text, for analysers that take a file; may not exist."""
         return self.folder / "head" / f"{self.index:06d}{suffix(self.path)}"
 
     @property
     def base_file(self) -> Path:
-        """Where the old text lies on disk; may not exist."""
+        """The file with the old text; may not exist."""
         return self.folder / "base" / f"{self.index:06d}{suffix(self.path)}"
 
     @functools.cached_property
@@ -128,33 +128,33 @@ class ChangedFile:
 
     @property
     def head_tree(self) -> ast.Module | None:
-        """The new text parsed as Python; none where it is not Python or does not parse."""
+        """The new text parsed as Python; `None` if it is not Python or does not parse."""
         return _TREES.of(self.head) if self.language == "python" and self.complete else None
 
     @property
     def base_tree(self) -> ast.Module | None:
-        """The old text parsed as Python; none where it is not Python or does not parse."""
+        """The old text parsed as Python; `None` if it is not Python or does not parse."""
         return _TREES.of(self.base) if self.language == "python" and self.complete else None
 
 
 @dataclass(frozen=True)
 class Change:
-    """A whole change: what it is called, its ends, and its files."""
+    """A whole change: its title, its two ends, and its files."""
 
     folder: Path
     title: str
-    """The commit's subject, or what was asked for, for example `HEAD~1..HEAD`."""
+    """The commit's subject, or the requested range, for example `HEAD~1..HEAD`."""
     base: str | None
-    """Tree or commit id before; none where only a patch was handed in."""
+    """Tree or commit id before; `None` for a patch."""
     head: str | None
-    """Tree or commit id after; none where only a patch was handed in."""
+    """Tree or commit id after; `None` for a patch."""
     history: str | None
-    """Commit id whose history leads up to the change; none for a patch or a first commit."""
+    """The commit id before the change; `None` for a patch or a first commit."""
     git_dir: Path | None
-    """leadhand's own empty bare repository that borrows the reviewed one's objects, or none."""
+    """leadhand's empty bare repository, which reads the objects of the reviewed one, or `None`."""
     files: tuple[ChangedFile, ...]
     skipped: tuple[tuple[str, str], ...]
-    """(path, why) of what has no text to review: binary, submodule, too large, mode only."""
+    """(path, why) of files without text to review: binary, submodule, too large, mode only."""
     by_path: dict[str, ChangedFile] = field(repr=False)
     cut: str | None = None
     """Why the end of the change was not read; `None` if all of it was."""
@@ -162,7 +162,7 @@ class Change:
     @staticmethod
     @functools.lru_cache(maxsize=4)
     def load(folder: str) -> "Change":
-        """The change in a snapshot folder; kept while the process lives: lenses share parses."""
+        """The change in a snapshot folder, cached so that lenses share parsed files."""
         root = Path(folder)
         raw = json.loads((root / "change.json").read_text(encoding="utf-8"))
         files = tuple(_files(root, raw["files"]))
@@ -195,7 +195,7 @@ def _files(root: Path, rows: list[dict[str, object]]) -> Iterator[ChangedFile]:
 
 
 def parse_python(text: str) -> ast.Module | None:
-    """The syntax tree of `text`, or none where Python can't parse it (syntax, depth, size)."""
+    """The syntax tree of `text`, or `None` if Python can't parse it (syntax, depth, size)."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -205,16 +205,16 @@ def parse_python(text: str) -> ast.Module | None:
 
 
 class _Trees:
-    """The trees parsed last. Lenses that look at the same files share them; memory is bounded."""
+    """A cache of the trees parsed last, with limited memory. Lenses share them."""
 
     def __init__(self, max_chars: int) -> None:
-        """`max_chars` is how much source it holds; a tree takes some 50 times as much memory."""
+        """`max_chars` of source are cached; a tree takes some 50 times as much memory."""
         self._max_chars = max_chars
         self._chars = 0
         self._trees: dict[str, ast.Module | None] = {}
 
     def of(self, text: str) -> ast.Module | None:
-        """The tree of `text`, parsed unless it was among the last."""
+        """The tree of `text`, from the cache if it is there."""
         if text in self._trees:
             self._trees[text] = tree = self._trees.pop(text)
             return tree
@@ -231,7 +231,7 @@ _TREES = _Trees(max_chars=6 << 20)
 
 
 def suffix(path: str) -> str:
-    """A safe file ending for `path`: `.py` and `.pyi` are kept, all else is `.txt`."""
+    """The ending of the stored file for `path`: `.py` and `.pyi` are kept, others become `.txt`."""
     for ending in (".py", ".pyi"):
         if path.endswith(ending):
             return ending

@@ -1,6 +1,6 @@
-"""The change cut for models: parts small enough to be read with care, each for one task a lens.
+"""Divides the change into parts for models, each small enough to be read with care by one task.
 
-Deterministic: the same change gives the same parts. What is beyond the limits is named.
+Deterministic: the same change gives the same parts. Files beyond the limits are named.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,10 +12,10 @@ from leadhand.teams.review.change import Change, ChangedFile
 from leadhand.teams.review.diff_rows import header, rows
 
 CHUNK_CHARS = 30_000
-"""Characters of diff that one task takes on."""
+"""The characters of diff of one task."""
 MAX_CHUNKS = 40
-"""Parts that a change is cut into at most: a review of more would cost a fortune."""
-_WHY_BEYOND = f"beyond the {MAX_CHUNKS * CHUNK_CHARS:,} characters of diff that models look at"
+"""The most parts of a change, which limits the cost of a review."""
+_WHY_BEYOND = f"beyond the {MAX_CHUNKS * CHUNK_CHARS:,} characters of diff that models review"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,28 +23,28 @@ class ChangePiece:
     """One file of the change, or a part of a large one."""
 
     ref: str
-    """How a task's artifacts name it; unique in the change."""
+    """Its name among a task's artifacts; unique in the change."""
     path: str
     text: str
-    """Its diff, ready to be shown."""
+    """Its diff."""
 
 
 @dataclass(frozen=True, slots=True)
 class Chunks:
-    """The parts of a change, each a few pieces that one task looks at."""
+    """The parts of a change; each part has a few pieces for one task."""
 
     pieces: dict[str, ChangePiece] = field(default_factory=dict[str, ChangePiece])
     batches: tuple[Batch, ...] = ()
     beyond: tuple[str, ...] = ()
-    """Paths of which not everything is in a part."""
+    """The paths of files that are not, or not completely, in a part."""
 
     def of(self, artifacts: Iterable[str]) -> list[ChangePiece]:
-        """The pieces that a task's artifacts name."""
+        """The pieces for a task's artifacts."""
         return [self.pieces[ref] for ref in artifacts if ref in self.pieces]
 
     def not_assessed(self) -> tuple[NotAssessed, ...]:
-        """What no model gets to see."""
-        return tuple(NotAssessed(lens="model", path=one, why=_WHY_BEYOND) for one in self.beyond)
+        """The files that models don't see completely."""
+        return tuple(NotAssessed(lens="model", path=path, why=_WHY_BEYOND) for path in self.beyond)
 
 
 def chunks(change: Change, *, max_chars: int = CHUNK_CHARS, most: int = MAX_CHUNKS) -> Chunks:

@@ -1,7 +1,6 @@
-"""A change as rows that a model reads: a sign, the line's number, its text.
+"""Shows a change to a model as rows: a sign, the line's number, its text.
 
-Pure text; nothing is cut from it but over-long lines and long runs of removed ones, and each cut
-says so.
+Only over-long lines and long runs of removed lines are cut, and each cut is marked.
 """
 
 import re
@@ -14,21 +13,21 @@ CONTEXT = 6
 """Unchanged lines around each hunk."""
 MAX_LINE_CHARS = 400
 MAX_REMOVED = 150
-"""Removed lines of one hunk that are shown: what is gone is told by its first lines."""
+"""The most removed lines of one hunk that are shown: the first ones tell enough."""
 _ROW_START = re.compile(r"^[+\- ]? *\d+ \| ?")
 
 
 @dataclass(frozen=True, slots=True)
 class DiffRow:
-    """One line of a diff as it is shown."""
+    """One line of a diff."""
 
     line: int
-    """The line of the new file that it is, or where it stood."""
+    """Its line in the new file, or the line where it was removed."""
     text: str
 
 
 def rows(file: ChangedFile, *, context: int = CONTEXT) -> Iterator[DiffRow]:
-    """The diff of `file` from top to bottom; a gap is a row of dots."""
+    """The diff of `file` from top to bottom; lines that are left out become a row of dots."""
     shown_to = 0
     total = len(file.head_lines) - (file.head_lines[-1] == "")
     for position, hunk in enumerate(file.hunks):
@@ -47,7 +46,7 @@ def rows(file: ChangedFile, *, context: int = CONTEXT) -> Iterator[DiffRow]:
 
 
 def around(file: ChangedFile, first_line: int, last_line: int, *, lines: int) -> list[str]:
-    """The rows at `first_line` to `last_line` of the new file, and `lines` more either way."""
+    """The rows of lines `first_line` to `last_line`, and of `lines` before and after them."""
     return [
         row.text
         for row in rows(file, context=lines)
@@ -56,13 +55,13 @@ def around(file: ChangedFile, first_line: int, last_line: int, *, lines: int) ->
 
 
 def header(file: ChangedFile) -> str:
-    """What a file is, in a line."""
+    """The line above a file's diff: its path, status and language."""
     was = f", before {file.old_path}" if file.old_path else ""
     return f"=== {file.path} ({file.status}, {file.language}{was})"
 
 
 def unmarked(quote: str) -> str:
-    """`quote` without the signs and numbers that rows begin with, where it has them."""
+    """`quote` without the signs and numbers of rows, if it has any."""
     return "\n".join(_ROW_START.sub("", line) for line in quote.split("\n"))
 
 
@@ -72,7 +71,7 @@ def numbered(lines: Sequence[str], first_line: int) -> str:
 
 
 def _span(hunk: Hunk) -> tuple[int, int]:
-    """The first new line of a hunk and the one after it; the same where it adds none."""
+    """The first new line of a hunk and the one after its last; the same if it adds none."""
     first = hunk.new_start if hunk.new_count else hunk.new_start + 1
     return first, first + hunk.new_count
 
@@ -80,7 +79,7 @@ def _span(hunk: Hunk) -> tuple[int, int]:
 def _unchanged(file: ChangedFile, first: int, last: int) -> Iterator[DiffRow]:
     for number in range(max(first, 1), last + 1):
         text = file.head_lines[number - 1]
-        # Of a patch alone the lines that it does not show are blank.
+        # Lines that a patch does not show are blank.
         if file.complete or text.strip():
             yield _row(" ", number, text, number)
 

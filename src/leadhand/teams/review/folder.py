@@ -1,7 +1,6 @@
-"""The snapshot folder as it is being written: texts under numbers, then `change.json`.
+"""Writes the snapshot folder: texts under numbers, then `change.json`.
 
-Knows the caps of a review and what no review looks at; where texts come from is `snapshot.py`'s
-business.
+It enforces the limits of a review and skips generated files; `snapshot.py` provides the texts.
 """
 
 import json
@@ -16,23 +15,23 @@ from leadhand.tools.text import ChangedText, is_safe_path, size_text
 
 
 @dataclass(frozen=True, slots=True)
-class Caps:
-    """How much of a change is taken in; the rest is listed as skipped."""
+class SnapshotLimits:
+    """How much of a change is reviewed; the rest is listed as skipped."""
 
     file_bytes: int = 1 << 20
-    """Largest file, and largest part of a patch for one file."""
+    """The largest file, and the largest part of a patch for one file."""
     total_bytes: int = 64 << 20
-    """All texts, old and new, together."""
+    """All texts together, old and new."""
     files: int = 20_000
     hunks: int = 500_000
 
 
 @dataclass
 class SnapshotFolder:
-    """Collects files under running numbers, and what was skipped, until `finish`."""
+    """Collects files under consecutive numbers, and what was skipped, until `finish`."""
 
     folder: Path
-    caps: Caps
+    limits: SnapshotLimits
     _rows: list[dict[str, object]] = field(default_factory=list[dict[str, object]])
     _skipped: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
     _paths: set[str] = field(default_factory=set[str])
@@ -46,40 +45,40 @@ class SnapshotFolder:
             (self.folder / side).mkdir(parents=True, exist_ok=True)
 
     def skip(self, path: str, why: str) -> None:
-        """Note that the file at `path` is not looked at; the list is capped, the count is not."""
-        if len(self._skipped) < self.caps.files:
+        """Record that the file at `path` is not reviewed; the list is limited, the count is not."""
+        if len(self._skipped) < self.limits.files:
             self._skipped.append((path, why))
         else:
             self._unlisted += 1
 
     def skip_unnamed(self, count: int) -> None:
-        """Note that `count` more files are not looked at."""
+        """Record that `count` more files are not reviewed."""
         self._unlisted += count
 
     def refusal(self, path: str, *sizes: int) -> str | None:
-        """Why a file of these sizes in bytes is not taken; none where it is, and then it counts."""
+        """Why a file of these sizes in bytes is skipped; if `None`, the limits now count it."""
         if not is_safe_path(path):
             return "a path that git would not check out"
         if path in self._paths:
             return "a second entry of the same name; only the first is reviewed"
         if (why := machine_made(path)) is not None:
             return why
-        if max(sizes, default=0) > self.caps.file_bytes:
-            return f"larger than {size_text(self.caps.file_bytes)}"
-        if len(self._paths) >= self.caps.files:
-            return f"over the limit of {self.caps.files:,} files"
-        if self._bytes + sum(sizes) > self.caps.total_bytes:
-            return f"the change has more than {size_text(self.caps.total_bytes)} of text"
+        if max(sizes, default=0) > self.limits.file_bytes:
+            return f"larger than {size_text(self.limits.file_bytes)}"
+        if len(self._paths) >= self.limits.files:
+            return f"over the limit of {self.limits.files:,} files"
+        if self._bytes + sum(sizes) > self.limits.total_bytes:
+            return f"the change has more than {size_text(self.limits.total_bytes)} of text"
         self._bytes += sum(sizes)
         self._paths.add(path)
         return None
 
     def add(self, text: ChangedText) -> None:
-        """Write one file that `refusal` let through."""
-        # A mark that the change itself adds to a file does not take the file out of the review.
+        """Write one file that `refusal` accepted."""
+        # The old text decides: a change can't exclude a file by adding the mark of generated ones.
         first = text.base if text.base is not None else text.head
         if says_generated(first or ""):
-            self.skip(text.path, "generated, as its first lines say")
+            self.skip(text.path, "generated, according to its first lines")
             return
         number = f"{len(self._rows):06d}{suffix(text.path)}"
         for side, content in (("base", text.base), ("head", text.head)):
@@ -100,11 +99,11 @@ class SnapshotFolder:
     def finish(
         self, title: str, ends: RevisionRange | None = None, git_dir: Path | None = None
     ) -> Change:
-        """Write `change.json` and read the change back; `InputError` where it is empty."""
+        """Write `change.json` and read the change back. Raises `InputError` if it is empty."""
         if not self._rows and not self._skipped:
             raise InputError(f"there is nothing to review: nothing changed in {title}")
         if self._unlisted:
-            why = f"over the limit of {self.caps.files:,} files"
+            why = f"over the limit of {self.limits.files:,} files"
             self._skipped.append((f"({self._unlisted:,} more files)", why))
         document = {
             "title": title,

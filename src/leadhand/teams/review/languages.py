@@ -1,7 +1,4 @@
-"""What a file is: its language, and whether people wrote it at all.
-
-By name and first lines only; pure functions.
-"""
+"""Tells the language of a file, and whether it is generated, by its name and first lines. Pure."""
 
 import re
 
@@ -70,7 +67,7 @@ def language(path: str, text: str) -> str:
 
 
 def machine_made(path: str) -> str | None:
-    """Why the file at `path` is not one that people wrote here, going by its name; else none."""
+    """Why the file at `path` was not written by the project's authors; `None` if it may be."""
     *folders, name = path.lower().split("/")
     if name in _LOCK_FILES:
         return "a lock file"

@@ -1,7 +1,7 @@
-"""What a lens is: a generator over changed files, made into a worker function by `@lens`.
+"""Defines a lens: a generator over changed files, which `@lens` turns into a worker function.
 
-A lens sees a `Change` and the files of its task, and yields what it found and what it could not
-look at. It knows nothing of the plan, of other lenses, or of confidence.
+A lens gets a `Change` and the files of its task, and yields findings and what it could not assess.
+It knows nothing about the plan, other lenses, or confidence.
 """
 
 import functools
@@ -20,16 +20,16 @@ Look = Callable[[Change, Sequence[ChangedFile]], Iterator[Seen]]
 
 @dataclass(frozen=True, slots=True)
 class LensRule:
-    """One kind of problem that a lens knows."""
+    """One kind of problem that a lens finds."""
 
     id: str
     """`lens/name`, kebab case."""
     family: str
-    """`lens/family`: rules that work alike share one, and its measured precision where they
+    """`lens/family`: rules that work alike share a family, and its measured precision if they
     have too few labelled hits of their own."""
     severity: Severity
     why: str
-    """Why it matters, one sentence without the names of this very change."""
+    """Why it matters: one sentence that fits any change."""
     fix: str
     """What to do, one sentence."""
 
@@ -44,7 +44,7 @@ class LensRule:
         suggestion: str | None = None,
         severity: Severity | None = None,
     ) -> Finding:
-        """A finding of this rule in `file`; `message` says what is wrong here, `why` follows it."""
+        """A finding of this rule in `file`; `why` is added to `message`, what is wrong here."""
         return Finding(
             path=file.path,
             line=max(1, line),
@@ -65,14 +65,14 @@ class LensWorker(Protocol):
 
 
 def lens(look: Look) -> LensWorker:
-    """Make a lens into a worker function: artifacts are paths, `change` is the snapshot folder."""
+    """Turn a lens into a worker function: artifacts are paths, `change` is the snapshot folder."""
 
     @functools.wraps(look)
     def work(handoff: Handoff, *, change: str) -> LensReport:
         whole = Change.load(change)
         files = [whole.by_path[path] for path in handoff.artifacts if path in whole.by_path]
-        # Syntax trees are many objects and no cycles: walking them for garbage would take as long
-        # as the analysis itself.
+        # Syntax trees are many objects without cycles: collecting garbage would take as long as
+        # the analysis itself.
         gc.disable()
         try:
             seen = list(look(whole, files))

@@ -1,8 +1,8 @@
-"""How sure a review may be of each rule: measured on labelled hits, never chosen.
+"""The confidence of each rule, measured on labelled hits instead of chosen.
 
-`precision.json` beside this module holds, for each rule, how many hits were labelled blind (`n`)
-and how many of them were true (`k`), with the sources and who labelled. A rule that is not in it
-has not been measured. Nothing here may lift a rule to the default threshold without figures.
+`precision.json` has for each rule how many hits were labelled blind (`n`) and how many of them were
+true (`k`), with the sources and who labelled. A rule that is not in it has not been measured. No
+rule reaches the default threshold without figures.
 """
 
 import math
@@ -15,10 +15,10 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 from leadhand.teams.review import DEFAULT_THRESHOLD
 from leadhand.teams.review.lens import LensRule
 
-ENOUGH = 20
-"""Labelled hits from which a figure stands by itself."""
-UNMEASURED_AT_MOST = DEFAULT_THRESHOLD - 1
-"""Just under the default threshold: what has no figure of its own is not shown unasked."""
+MIN_LABELLED = 20
+"""A rule with fewer labelled hits takes the figures of its family."""
+MAX_UNMEASURED = DEFAULT_THRESHOLD - 1
+"""The most confidence without figures: findings are then suppressed by default."""
 _Z = 1.959963984540054
 """The standard normal's 97.5 % quantile: 95 % between the two bounds."""
 
@@ -29,7 +29,7 @@ class Hits(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     family: str
-    """The family that the rule belonged to when its hits were labelled."""
+    """The rule's family when its hits were labelled."""
     k: int = Field(ge=0)
     """Hits that were true problems."""
     n: int = Field(ge=0)
@@ -43,14 +43,14 @@ class Hits(BaseModel):
 
 
 class PrecisionTable(BaseModel):
-    """The measured precision of rules, and where the figures come from."""
+    """The measured precision of rules, and the sources of the figures."""
 
     model_config = ConfigDict(frozen=True)
 
     method: str
     """How hits were drawn and labelled."""
     sources: tuple[str, ...]
-    """Packages with their versions, and data sets, that the hits are from."""
+    """The packages, with versions, and data sets that the hits are from."""
     labelled_by: str
     """Who or what labelled them."""
     rules: dict[str, Hits]
@@ -63,10 +63,10 @@ def load_table() -> PrecisionTable:
 
 
 def wilson_lower(k: int, n: int) -> float:
-    """The lower end of the 95 % score interval for a proportion of which `k` of `n` were seen.
+    """The lower end of the 95 % score interval for a proportion, of which `k` of `n` were observed.
 
     E. B. Wilson, "Probable inference, the law of succession, and statistical inference", Journal
-    of the American Statistical Association 22 (1927), 209-212. 0 where nothing was seen.
+    of the American Statistical Association 22 (1927), 209-212. 0 without observations.
     """
     if n == 0:
         return 0.0
@@ -77,10 +77,10 @@ def wilson_lower(k: int, n: int) -> float:
 
 
 class Confidence:
-    """Gives each rule its confidence, 0 to 100; the synthesizer's `confidence`."""
+    """Computes the confidence of a rule, 0 to 100; the synthesizer's `confidence`."""
 
     def __init__(self, table: PrecisionTable, families: Mapping[str, str]) -> None:
-        """`families` maps rules to families, for those that the table does not name."""
+        """`families` maps rules to families, for rules that are not in the table."""
         self._table = table
         self._families = families
         pooled: defaultdict[str, list[Hits]] = defaultdict(list)
@@ -93,22 +93,22 @@ class Confidence:
 
     @classmethod
     def of(cls, rules: Iterable[LensRule]) -> "Confidence":
-        """The confidence of `rules` by the table that ships with the review team."""
+        """The confidence of `rules` by the table of the review team."""
         return cls(load_table(), {rule.id: rule.family for rule in rules})
 
     def __call__(self, rule: str) -> int:
         """100 x the Wilson lower bound of the rule's precision, rounded down.
 
-        A rule with fewer than `ENOUGH` labelled hits takes the pooled figures of its family, its
-        own among them. Where these are too few as well, there is no figure to speak of: then it is
-        Laplace's rule of succession, (k + 1) / (n + 2), which starts at one half and leans only as
-        far from it as the few hits allow, and at most `UNMEASURED_AT_MOST`.
+        A rule with fewer than `MIN_LABELLED` labelled hits takes the pooled figures of its family,
+        including its own. If these are too few as well, it is Laplace's rule of succession,
+        (k + 1) / (n + 2), which starts at one half and moves with the hits, at most
+        `MAX_UNMEASURED`.
         """
         own = self._table.rules.get(rule)
         k, n = (own.k, own.n) if own else (0, 0)
-        if n < ENOUGH:
+        if n < MIN_LABELLED:
             family = own.family if own else self._families.get(rule, "")
             k, n = self._pooled.get(family, (k, n))
-        if n < ENOUGH:
-            return min(UNMEASURED_AT_MOST, 100 * (k + 1) // (n + 2))
+        if n < MIN_LABELLED:
+            return min(MAX_UNMEASURED, 100 * (k + 1) // (n + 2))
         return math.floor(100 * wilson_lower(k, n))

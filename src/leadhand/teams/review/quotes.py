@@ -1,7 +1,7 @@
-"""Checks a finding's evidence against the change: is it there, word for word, and on which side.
+"""Checks whether the change contains a finding's evidence, word for word, and on which side.
 
-This is what stands between a lens that is wrong about the code and the person who reads the
-review. It looks only near the place that the finding names.
+This keeps findings about code that does not exist out of reviews. It searches only near the place
+of the finding.
 """
 
 import bisect
@@ -13,18 +13,18 @@ from leadhand.teams.review.change import Change, ChangedFile, Hunk
 
 
 class ChangeQuotes:
-    """The quotes that a change can back; a `Quotes` of the synthesizer."""
+    """Finds quotes in a change; implements the synthesizer's `Quotes`."""
 
     def __init__(self, change: Change) -> None:
         self._change = change
         self._ends: dict[str, list[int]] = {}
 
     def quoted(self, finding: Finding) -> Quote | None:
-        """Where the change has the evidence, or none.
+        """Where the change has the evidence, or `None`.
 
-        Added lines count from `line` to `end_line` and in every hunk that has one of these;
-        removed lines in hunks that stand there or right beside. Each line of the evidence must be
-        contained in one such line, in order; blank lines and indentation don't count.
+        Searched are the added lines from `line` to `end_line`, those of all hunks with one of
+        these lines, and the removed lines of these and adjacent hunks. Each line of the evidence
+        must be part of such a line, in order; blank lines and indentation don't count.
         """
         file = self._change.by_path.get(finding.path)
         wanted = [line.strip() for line in finding.evidence.split("\n") if line.strip()]
@@ -44,7 +44,7 @@ class ChangeQuotes:
         return None
 
     def _near(self, file: ChangedFile, finding: Finding) -> Iterator[Hunk]:
-        """The hunks whose new lines, widened by one either way, meet the finding's."""
+        """The hunks whose new lines overlap the finding's or are next to them."""
         if file.path not in self._ends:
             self._ends[file.path] = [_last(hunk) for hunk in file.hunks]
         first = bisect.bisect_left(self._ends[file.path], finding.line - 1)
@@ -55,7 +55,7 @@ class ChangeQuotes:
 
 
 def _last(hunk: Hunk) -> int:
-    """The last new line of a hunk; one that only removes counts as the line it follows."""
+    """The last new line of a hunk; of a hunk without new lines, the line before it."""
     return hunk.new_start + max(hunk.new_count, 1) - 1
 
 
@@ -64,7 +64,7 @@ def _overlaps(hunk: Hunk, finding: Finding) -> bool:
 
 
 def _find(wanted: Sequence[str], numbered: Iterable[tuple[int, str]]) -> tuple[int, ...] | None:
-    """Numbers of the lines that hold the wanted ones, each after the one before; none if not."""
+    """The numbers of the lines that contain the wanted ones, in order; `None` if any is missing."""
     lines: list[int] = []
     for number, text in numbered:
         if wanted[len(lines)] in text:

@@ -1,8 +1,8 @@
-"""What a model reports of a change, made into findings that the rest of a review can take.
+"""Converts what a model reports about a change into findings.
 
-A model is careless with line numbers and with what belongs to a quote, and is free in what it calls
-a problem. What it quotes is looked for in the change; what is not there keeps the place that the
-model gave, and is dropped by the synthesizer, which counts it.
+Models are careless with line numbers and with the ends of quotes, and free in naming problems.
+Quotes are searched in the change. A finding whose quote is not there keeps the model's place, and
+the synthesizer drops and counts it.
 """
 
 import re
@@ -17,13 +17,13 @@ from leadhand.teams.review.diff_rows import unmarked
 from leadhand.teams.review.quotes import ChangeQuotes
 
 MAX_FINDINGS = 20
-"""Of one task; a model that has more to say is not looking, it is listing."""
+"""The most findings of one task that are used: a model with more is not selective."""
 _MAX_TEXT_CHARS = 600
 _MAX_SLUG_CHARS = 40
 _MAX_EVIDENCE_CHARS = 4_000
 _MAX_LINE = 10_000_000
 _MAX_HUNKS = 500
-"""Hunks nearest to the place that the model names in which its quote is looked for."""
+"""How many hunks, nearest to the model's place first, are searched for its quote."""
 _NOT_SLUG = re.compile(r"[^a-z0-9]+")
 
 
@@ -50,11 +50,11 @@ class Reported(BaseModel):
 
 
 def lens_report(reported: Sequence[Reported], change: Change, *, lens: str) -> LensReport:
-    """What the model reported as `lens` in the form that every lens reports in."""
+    """What a model reported for `lens`, as the report that every lens returns."""
     beyond = len(reported) - MAX_FINDINGS
     why = f"{beyond} findings beyond the first {MAX_FINDINGS} of one part were not looked at"
     return LensReport(
-        findings=tuple(_finding(one, change, lens) for one in reported[:MAX_FINDINGS]),
+        findings=tuple(_finding(item, change, lens) for item in reported[:MAX_FINDINGS]),
         not_assessed=(NotAssessed(lens="model", why=f"{lens}: {why}"),) if beyond > 0 else (),
     )
 
@@ -79,7 +79,7 @@ def _finding(one: Reported, change: Change, lens: str) -> Finding:
 
 
 def _anchored(claimed: Finding, file: ChangedFile, quotes: ChangeQuotes) -> Finding:
-    """The finding where its quote stands, which is then whole lines: its id depends on them."""
+    """The finding at the place of its quote, extended to whole lines: its id depends on them."""
     for evidence in dict.fromkeys((claimed.evidence, unmarked(claimed.evidence))):
         anywhere = {"evidence": evidence, "line": 1, "end_line": _MAX_LINE}
         first = quotes.quoted(claimed.model_copy(update=anywhere))
@@ -88,7 +88,7 @@ def _anchored(claimed: Finding, file: ChangedFile, quotes: ChangeQuotes) -> Find
         hunks = _nearest_first(file, claimed.line)[:_MAX_HUNKS]
         hunks += _nearest_first(file, first.lines[0])[:1]
         last = claimed.line + evidence.count("\n")
-        # The very place first: the same words may stand in a hunk more than once.
+        # The model's own place first, since the quote may occur in a hunk more than once.
         places = [(hunk, claimed.line, last) for hunk in hunks[:1]]
         places += [(hunk, *_extent(hunk)) for hunk in hunks]
         for hunk, line, end_line in places:
@@ -108,7 +108,7 @@ def _nearest_first(file: ChangedFile, line: int) -> list[Hunk]:
 
 
 def _extent(hunk: Hunk) -> tuple[int, int]:
-    """The first and last line of the new file at which a hunk stands."""
+    """The first and last line of a hunk in the new file."""
     return hunk.new_line, max(hunk.new_line, hunk.new_start + hunk.new_count - 1)
 
 

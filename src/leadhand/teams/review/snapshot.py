@@ -1,7 +1,7 @@
-"""Writes the snapshot of a change that the lenses read; see `change.py` for what it holds.
+"""Writes the snapshot of a change that the lenses read; `change.py` describes its content.
 
-The one place where a review touches the repository or the patch under review. Whatever has no text
-to review, or is over a cap, is listed with the reason; nothing is left out silently.
+Only this module reads the repository or the patch under review. Files without text and files beyond
+a limit are listed with the reason; nothing is left out silently.
 """
 
 import os
@@ -12,7 +12,7 @@ from typing import IO
 
 from leadhand.errors import ToolError
 from leadhand.teams.review.change import Change, Status
-from leadhand.teams.review.folder import Caps, SnapshotFolder
+from leadhand.teams.review.folder import SnapshotFolder, SnapshotLimits
 from leadhand.tools.git import (
     NO_FILE,
     SUBMODULE,
@@ -34,7 +34,7 @@ from leadhand.tools.git import (
 from leadhand.tools.patch import UnreadFile, read_patch
 from leadhand.tools.text import ChangedText, is_binary, plain_text
 
-DEFAULT_CAPS = Caps()
+DEFAULT_LIMITS = SnapshotLimits()
 
 
 def write_snapshot(
@@ -46,18 +46,18 @@ def write_snapshot(
     worktree: bool = False,
     patch: IO[bytes] | None = None,
     patch_name: str = "a patch",
-    caps: Caps = DEFAULT_CAPS,
+    limits: SnapshotLimits = DEFAULT_LIMITS,
 ) -> Change:
-    """The change that was asked for, written into `folder`, which is made and must be new.
+    """Write the requested change into `folder`, which is created and must be new.
 
-    From a repository (the one that `repo`, or the current folder, is in): `revision` is `A..B`,
-    `A...B` or a commit, by default HEAD; or what is `staged`, or in the `worktree`, against HEAD.
-    Or from a `patch`. Raises `InputError` where there is nothing to review, and
-    `ToolError` where git is missing or fails, or nothing can be written; each is one line.
+    The change is in the repository around `repo` or the current folder: `revision` is `A..B`,
+    `A...B` or a commit, by default HEAD; `staged` and `worktree` are compared with HEAD. Or it is a
+    `patch`. Raises `InputError` if there is nothing to review, and `ToolError` if git is missing or
+    fails or the folder can't be written; each message is one line.
     """
     folder = Path(os.path.abspath(folder))
     try:
-        target = SnapshotFolder(folder, caps)
+        target = SnapshotFolder(folder, limits)
         if patch is not None:
             _write_patch(target, patch)
             return target.finish(patch_name)
@@ -79,7 +79,7 @@ def write_snapshot(
 
 
 def _bounded(repository: Repository, ends: RevisionRange) -> RevisionRange:
-    """`ends` whose trees git can walk; what they lack is among the skipped."""
+    """`ends` with trees that git can read; what had to be left out of them is skipped."""
     base, not_before = limited_tree(repository.git_dir, ends.base)
     head, not_after = limited_tree(repository.git_dir, ends.head)
     skipped = dict((*ends.skipped, *not_before, *not_after))
@@ -94,12 +94,12 @@ def _write_ends(target: SnapshotFolder, repository: Repository, ends: RevisionRa
 
 
 def _write_patch(target: SnapshotFolder, patch: IO[bytes]) -> None:
-    for item in _in_time(target, read_patch(patch, max_piece_bytes=target.caps.file_bytes)):
+    for item in _in_time(target, read_patch(patch, max_piece_bytes=target.limits.file_bytes)):
         if isinstance(item, UnreadFile):
             target.skip(item.path, item.why)
             continue
         sides = [side for side in (item.base, item.head) if side is not None]
-        # Characters, not bytes: near enough for a cap, and nothing is encoded twice.
+        # Characters instead of bytes: close enough for a limit, without encoding twice.
         why = target.refusal(item.path, *(len(side) for side in sides))
         if why is None:
             target.add(item)
@@ -110,7 +110,10 @@ def _write_patch(target: SnapshotFolder, patch: IO[bytes]) -> None:
 def _in_time(
     target: SnapshotFolder, items: Iterator[ChangedText | UnreadFile]
 ) -> Iterator[ChangedText | UnreadFile]:
-    """`items`; if reading takes too long, those that were read, and what is missing."""
+    """Yield `items` until time is up, and then record why the rest is missing.
+
+    Raises `OutOfTime` if none was read.
+    """
     is_first = True
     try:
         for item in items:
@@ -126,7 +129,7 @@ def _texts(
     repository: Repository, ends: RevisionRange, target: SnapshotFolder
 ) -> Iterator[ChangedText]:
     """The texts that differ between the ends, from three git processes for any number of files."""
-    bounds = DiffLimits(files=target.caps.files, hunks=target.caps.hunks)
+    bounds = DiffLimits(files=target.limits.files, hunks=target.limits.hunks)
     differences, more = compare(repository.git_dir, ends.base, ends.head, bounds=bounds)
     target.skip_unnamed(more)
     regular = [item for item in differences if not _is_link(item)]
@@ -169,13 +172,13 @@ def _status(item: Difference) -> Status:
 
 
 def _why_no_text(item: Difference, size: dict[str, int], target: SnapshotFolder) -> str | None:
-    """Why `item` has no text to review; none where it has, and then `target` counts it."""
+    """Why `item` has no text to review; if `None`, it counts towards the limits of `target`."""
     if SUBMODULE in (item.old_mode, item.new_mode):
         return "submodule"
     if SYMLINK in (item.old_mode, item.new_mode):
         return "symbolic link"
     both = [size[oid] for oid in item.ids]
-    if item.binary and max(both) <= target.caps.file_bytes:
+    if item.binary and max(both) <= target.limits.file_bytes:
         return "binary"
     if item.too_many_hunks:
         return "changed in too many places"

@@ -1,6 +1,6 @@
-"""Puts a review together: what all lenses report becomes one ranked list of findings.
+"""Merges the reports of all lenses into one ranked list of findings.
 
-By code throughout, but for one thing: what a model found has to stand up to a scorer first.
+All of it is code, except that a model scores the findings of models.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -33,16 +33,16 @@ _WEIGHTS: Mapping[str, int] = {
     "security": 5, "bugs": 4, "performance": 3, "tests": 2, "history": 1,
 }  # fmt: skip
 WEIGHTS = {**_WEIGHTS, **{f"{lens}{SUFFIX}": weight for lens, weight in _WEIGHTS.items()}}
-"""Which lens comes first among findings that are alike in severity and confidence."""
+"""Ranks lenses among findings of the same severity and confidence: the heavier first."""
 EQUIVALENT: tuple[AbstractSet[str], ...] = ()
-"""Rules of different lenses that mean the same problem, a set each."""
+"""Sets of rules of different lenses that mean the same problem."""
 _MAX_AROUND_CHARS = 40_000
 
 _REPORTED: TypeAdapter[list[Reported]] = TypeAdapter(list[Reported])
 
 
 class FindingsSynthesizer:
-    """Makes one review of what the lenses report."""
+    """Makes one review from the reports of the lenses."""
 
     name = "findings"
 
@@ -57,8 +57,8 @@ class FindingsSynthesizer:
         tiers: Mapping[Tier, Sequence[ModelSpec]] | None = None,
         fence: Fence | None = None,
     ) -> None:
-        """`chunks` are what models looked at, if any did; with a `caller` the models of `tiers`
-        score what they found, and see all of it inside the `fence`."""
+        """`chunks` are the parts that models reviewed, if any did. With a `caller` the models of
+        `tiers` score their findings, which they see inside the `fence`."""
         self._change = change
         self._threshold = threshold
         self._baseline = baseline
@@ -71,15 +71,15 @@ class FindingsSynthesizer:
 
     @property
     def calls_model(self) -> bool:
-        """Whether there is a model that scores findings."""
+        """Whether a model scores findings."""
         return self._caller is not None
 
     async def synthesize(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
-        """The review as `output`. What a lens could not give at all is a gap of the answer."""
+        """The review as `output`."""
         gathered = self._gathered(results)
         found = [finding for finding in gathered.findings if finding.source == "model"]
         if found and self._caller is not None:
-            # For weight alone: without a model nothing that knows models is loaded.
+            # Without a model nothing imports the packages for models.
             from leadhand.synthesis import Scorer
 
             scorer = Scorer(self._caller, self._tiers, self._fence, surroundings=self)
@@ -87,11 +87,11 @@ class FindingsSynthesizer:
         return self._concluded(gathered, results)
 
     def by_code(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
-        """The same without asking anyone: what has no score yet stays suppressed."""
+        """The review without a call of a model: findings without a score stay suppressed."""
         return self._concluded(self._gathered(results), results)
 
     def around(self, finding: Finding, lines: int) -> str:
-        """The diff at a finding, and up to `lines` lines either way."""
+        """The diff at a finding, with up to `lines` lines before and after it."""
         file = self._change.by_path.get(finding.path)
         if file is None:
             return ""
@@ -114,7 +114,7 @@ class FindingsSynthesizer:
         for one in results:
             worker = one.task.worker
             if one.result is not None and worker.endswith(SUFFIX):
-                # Of a model that did not complete, or was not sure, it may be anything it said.
+                # The output of a model that did not complete may have any form.
                 if one.status == "completed" and one.why is None:
                     reported = _REPORTED.validate_python(one.result.output)
                     yield worker, lens_report(reported, self._change, lens=lens_of(worker))
@@ -136,7 +136,7 @@ class FindingsSynthesizer:
         )
 
     def _sources(self, review: Review, results: Sequence[TaskResult]) -> tuple[Source, ...]:
-        """Where each finding stands, under every task that reported it."""
+        """The place of each finding, for every task that reported it."""
         pieces = self._chunks.pieces
         task_ids = {
             (one.task.worker, pieces[ref].path if one.task.worker.endswith(SUFFIX) else ref): (
@@ -154,7 +154,7 @@ class FindingsSynthesizer:
 
 
 def _unscored(findings: Sequence[Finding]) -> Iterator[NotAssessed]:
-    """The findings of models that nobody has judged, as something that was not looked at."""
+    """The findings of models that have no score, as not assessed."""
     for finding in findings:
         if finding.source == "model" and finding.why.startswith(UNSCORED):
             why = f"a model's finding, {finding.rule}: {finding.why}"

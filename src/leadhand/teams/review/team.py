@@ -1,7 +1,7 @@
-"""The review team put together for one change: its workers bound to the snapshot, its cuts, rules.
+"""Builds the review team for one change: workers bound to the snapshot, batches, and rules.
 
-What each lens does is in `lenses`; who they are and what the plan looks like is in `team.yaml`;
-what a model adds is in `with_model`.
+`lenses` has what each lens does, `team.yaml` the workers and the plan, and `with_model` what a
+model adds.
 """
 
 import dataclasses
@@ -18,15 +18,15 @@ from leadhand.teams.review.change import Change, ChangedFile
 from leadhand.teams.review.lens import LensRule
 
 BATCH_FILES = 250
-"""Files that one task takes on at most."""
+"""The most files of one task."""
 BATCH_BYTES = 2 << 20
-"""Bytes of new text that one task takes on, unless a single file has more."""
+"""The most bytes of new text of one task, unless a single file has more."""
 
 
 def review_team(change: Change, *, past_reviews: Path | None = None) -> Team:
     """The ready-made team with every worker bound to the snapshot of `change`.
 
-    `past_reviews` is the export of earlier review comments, if one was handed over.
+    `past_reviews` is an export of earlier review comments, if the user gave one.
     """
     team = load("review")
     bound: dict[str, dict[str, str]] = {"past_reviews": {}}
@@ -49,7 +49,7 @@ def review_team(change: Change, *, past_reviews: Path | None = None) -> Team:
 
 
 def rules() -> tuple[LensRule, ...]:
-    """Every rule that the lenses know, by id."""
+    """The rules of all lenses, sorted by id."""
     found: list[LensRule] = []
     for worker in load("review").workers:
         module = importlib.import_module(f"leadhand.teams.review.lenses.{worker.name}")
@@ -57,10 +57,10 @@ def rules() -> tuple[LensRule, ...]:
     return tuple(sorted(found, key=lambda rule: rule.id))
 
 
-def cuts(change: Change) -> dict[str, list[Batch]]:
-    """The change cut for the template: `python` and `text` files in batches, and all as a `whole`.
+def template_batches(change: Change) -> dict[str, list[Batch]]:
+    """The batches for the template: `python` files, `text` files, and all files as a `whole`.
 
-    An empty cut makes no tasks; the whole is there even where nothing can be read as text.
+    Without batches there are no tasks; the whole is there even if no file is text.
     """
     python = [file for file in change.files if file.language == "python"]
     return {

@@ -1,7 +1,7 @@
-"""The review team with a model: beside each analyser a worker that looks through the same lens.
+"""The review team with a model: a model worker with the same lens beside each analyser.
 
-Each gets a part of the change, what the analyser found in it, and tools to look things up with.
-The analysers work as they do without a model; what comes of both meets in the synthesizer.
+Each gets a part of the change, the analyser's findings in it, and read-only tools. The analysers
+work as without a model; the synthesizer merges the findings of both.
 """
 
 import dataclasses
@@ -13,20 +13,20 @@ from leadhand.contracts.task import Limits
 from leadhand.contracts.team import TaskTemplate, Team, Worker
 from leadhand.models.prompts import joined, prompt
 from leadhand.ports import Batch
-from leadhand.teams.review.browsing import Browsing
 from leadhand.teams.review.change import Change
 from leadhand.teams.review.chunks import Chunks
 from leadhand.teams.review.lenses.guidelines.documents import is_document
+from leadhand.teams.review.lookup_tools import LookupTools
 from leadhand.teams.review.precision import Confidence
 from leadhand.teams.review.reported import Reported
 from leadhand.teams.review.team import rules
 from leadhand.tools.git import list_tree
 
 LENSES = ("security", "bugs", "performance", "history", "comments", "guidelines", "tests")
-"""What a model is good at. Past reviews are compared by code alone."""
+"""The lenses that models use; past reviews are compared by code alone."""
 SUFFIX = "-model"
 LIMITS = Limits(timeout_s=300, max_steps=8)
-"""Of one task of a model."""
+"""The limits of one task of a model."""
 _MAX_KNOWN_CHARS = 6_000
 _MAX_DOCUMENTS = 20
 
@@ -38,7 +38,7 @@ _DONE = "Every changed line was looked at, and each finding quotes the line at f
 
 
 def with_model(team: Team, change: Change, chunks: Chunks, *, threshold: int) -> Team:
-    """`team`, which has a model, with a worker that asks it beside each lens that gains by it.
+    """`team` with a model worker beside the analyser of each lens in `LENSES`.
 
     Models are told not to report what analysers report at or above `threshold`.
     """
@@ -67,28 +67,28 @@ def with_model(team: Team, change: Change, chunks: Chunks, *, threshold: int) ->
         workers=(*analysers, *beside),
         template=(*team.template, *entries),
         limits=Limits(timeout_s=LIMITS.timeout_s),
-        shared_tools=(*team.shared_tools, *(tool.__name__ for tool in Browsing(change).tools())),
+        shared_tools=(*team.shared_tools, *(tool.__name__ for tool in LookupTools(change).tools())),
     )
 
 
-def model_cut(chunks: Chunks) -> Mapping[str, tuple[Batch, ...]]:
-    """The cut that the models' tasks are made for."""
+def model_batches(chunks: Chunks) -> Mapping[str, tuple[Batch, ...]]:
+    """The batches of the models' tasks, by their name in the template."""
     return {"model": chunks.batches}
 
 
 def lens_of(worker: str) -> str:
-    """The lens of a worker, be it the analyser or the model."""
+    """The lens of a worker, which is an analyser or a model."""
     return worker.removesuffix(SUFFIX)
 
 
 def _worker(analyser: Worker, change: Change, material: "_Material") -> Worker:
     lens = analyser.name
-    browsing = Browsing(change)
+    lookup_tools = LookupTools(change)
     return Worker(
         f"{lens}{SUFFIX}",
         analyser.description,
         instructions=joined(analyser.instructions, prompt("leadhand.teams.review", "lens")),
-        tools=browsing.tools(history=lens == "history"),
+        tools=lookup_tools.tools(history=lens == "history"),
         output=list[Reported],
         material=material.of_guidelines if lens == "guidelines" else material.of_lens,
         limits=LIMITS,
@@ -96,7 +96,7 @@ def _worker(analyser: Worker, change: Change, material: "_Material") -> Worker:
 
 
 class _Material:
-    """What the models are shown: the change, and what is known of it already."""
+    """What the models see: the change, and the findings of the analysers."""
 
     def __init__(self, change: Change, chunks: Chunks, threshold: int) -> None:
         self._change = change
@@ -106,10 +106,10 @@ class _Material:
         self._documents = _documents(change)
 
     def of_lens(self, handoff: Handoff) -> dict[str, str]:
-        """The part of the change, and what the analyser of the lens found in it."""
+        """The task's part of the change, and the analyser's findings in it."""
         pieces = self._chunks.of(handoff.artifacts)
         paths = {piece.path for piece in pieces}
-        # From the inputs: a digest would show the first findings of whatever files there are.
+        # From the inputs, because a digest has only the first findings, of any files.
         found = [one for one in _findings(handoff) if one.path in paths]
         sure = {one.rule for one in found if self._confidence(one.rule) >= self._threshold}
         missing = [digest.task_id for digest in handoff.context if digest.why_missing is not None]
@@ -123,7 +123,7 @@ class _Material:
         return {name: text for name, text in texts.items() if text}
 
     def of_guidelines(self, handoff: Handoff) -> dict[str, str]:
-        """The same, and where the project states its rules."""
+        """The same, and the documents that may state the project's rules."""
         texts = self.of_lens(handoff)
         if self._documents:
             texts["documents that may state rules"] = "\n".join(self._documents)
@@ -131,7 +131,7 @@ class _Material:
 
 
 def _documents(change: Change) -> list[str]:
-    """The files that may state the project's rules, as far as they can be read."""
+    """The paths of files that may state the project's rules."""
     paths = list(change.by_path)
     if change.git_dir is not None and change.head is not None:
         paths = list_tree(change.git_dir, change.head)
@@ -144,7 +144,7 @@ def _findings(handoff: Handoff) -> Iterator[Finding]:
 
 
 def _lines(findings: Iterable[Finding]) -> str:
-    """The findings, a line each, as many as there is room for."""
+    """The findings, one per line, up to a limit."""
     lines = (f"{one.path}:{one.line} {one.rule}: {one.message}" for one in findings)
     text = "\n".join(dict.fromkeys(lines))
     if len(text) > _MAX_KNOWN_CHARS:

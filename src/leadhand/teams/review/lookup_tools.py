@@ -1,7 +1,7 @@
-"""What a model may look up while it reviews: the snapshot, and the repository behind it by ids.
+"""The read-only tools of a model that reviews: they read the snapshot and its git objects.
 
-Read-only and bounded. Nothing is opened by a name that a model gives: paths are looked up in trees
-of objects (rows F17, F24, F25), and what comes back is data, which the toolbox fences.
+Results are limited in size. No file is opened by a name that a model gives: paths are looked up in
+git trees (rows F17, F24, F25). The toolbox fences the results as data.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,7 +13,7 @@ from leadhand.tools.errors import ToolCallError
 from leadhand.tools.git import GitFailed, blame, grep, log, log_patches, read_blob
 
 MAX_LINES = 400
-"""Lines of a file that one call gives."""
+"""The most lines of a file that one call returns."""
 MAX_BLAMED = 100
 MAX_HITS = 60
 MAX_COMMITS = 20
@@ -23,16 +23,16 @@ _HIT_CHARS = 200
 Tool = Callable[..., str]
 
 
-class Browsing:
+class LookupTools:
     """The tools of model reviewers, bound to one change."""
 
     def __init__(self, change: Change) -> None:
         self._change = change
 
     def tools(self, *, history: bool = False) -> tuple[Tool, ...]:
-        """What there is to look things up with; of a patch alone that is only what it shows.
+        """The tools that work with this change: a patch has no repository to search.
 
-        `history`: earlier commits too, where the change has any.
+        `history` adds tools for earlier commits, if there are any.
         """
         change = self._change
         found: list[Tool] = [self.read_file, self.show_diff]

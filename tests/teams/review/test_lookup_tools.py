@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from leadhand.teams.review.browsing import MAX_BLAMED, MAX_LINES, Browsing
 from leadhand.teams.review.change import Change
+from leadhand.teams.review.lookup_tools import MAX_BLAMED, MAX_LINES, LookupTools
 from leadhand.teams.review.snapshot import write_snapshot
 from leadhand.tools.errors import ToolCallError
 from tests.repositories import Repo
@@ -33,7 +33,7 @@ def change(tmp_path_factory: pytest.TempPathFactory) -> Change:
 
 
 def test_a_file_is_read_as_it_is_after_the_change_page_by_page(change: Change) -> None:
-    tools = Browsing(change)
+    tools = LookupTools(change)
     assert "    2 |     return 3" in tools.read_file("app.py")
     first = tools.read_file("long.txt")
     assert first.startswith(f"long.txt, lines 1 to {MAX_LINES} of 1,001\n")
@@ -48,7 +48,7 @@ def test_a_file_is_read_as_it_is_after_the_change_page_by_page(change: Change) -
     ["../secret.txt", "/etc/passwd", "link", ".git/config", "a\0b", "", ":(top)app.py", "*"],
 )
 def test_f17_no_other_file_can_be_read(change: Change, path: str) -> None:
-    tools = Browsing(change)
+    tools = LookupTools(change)
     with pytest.raises(ToolCallError):
         tools.read_file(path)
     with pytest.raises(ToolCallError):
@@ -57,7 +57,7 @@ def test_f17_no_other_file_can_be_read(change: Change, path: str) -> None:
 
 
 def test_callers_commits_and_lines_are_found(change: Change) -> None:
-    tools = Browsing(change)
+    tools = LookupTools(change)
     assert tools.search("run").splitlines() == [
         "app.py:1: def run():", "other.py:1: from app import run", "other.py:3: run()",
     ]  # fmt: skip
@@ -76,11 +76,11 @@ def test_callers_commits_and_lines_are_found(change: Change) -> None:
 @pytest.mark.parametrize("commit", ["HEAD", "--all", "", "0" * 40, "main", "abcdef"])
 def test_f24_only_a_commit_of_the_files_own_history_is_shown(change: Change, commit: str) -> None:
     with pytest.raises(ToolCallError, match="is not in the history"):
-        Browsing(change).show_commit(commit, "app.py")
+        LookupTools(change).show_commit(commit, "app.py")
 
 
 def test_what_can_not_be_is_an_answer_and_no_failure(change: Change) -> None:
-    tools = Browsing(change)
+    tools = LookupTools(change)
     wrong: list[Callable[[], str]] = [
         lambda: tools.read_file("app.py", 900),
         lambda: tools.show_diff("other.py"),
@@ -99,7 +99,7 @@ def test_of_a_patch_there_is_only_what_it_shows(tmp_path: Path) -> None:
     )
     with diff.open("rb") as patch:
         change = write_snapshot(tmp_path / "change", patch=patch)
-    tools = Browsing(change)
+    tools = LookupTools(change)
     assert [tool.__name__ for tool in tools.tools(history=True)] == ["read_file", "show_diff"]
     assert "(a patch: lines not in it are blank)" in tools.read_file("app.py")
     assert tools.show_diff("app.py").splitlines()[-1] == "+    6 |     return 2"
