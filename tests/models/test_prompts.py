@@ -19,7 +19,7 @@ from leadhand.untrusted.fence import Fence
 from tests.models.in_process import InProcess
 from tests.synthesis.deliberation import rule, script
 from tests.synthesis.test_scoring import Code, found, verdict
-from tests.workers.model_runs import calls, ending, escalate
+from tests.workers.model_runs import calls, ending, escalate, final
 
 TASKS: Json = [
     {"id": "t1", "worker": "surveyor", "intent": "Find the height.", "done_when": "It is known."},
@@ -57,7 +57,7 @@ def sent() -> list[str]:
         {"match": {**worker, "step": 1, "contains": "Find"}, "reply": calls(
             ("height", {"building": "tower"}), ("height", {}), ("hight", {}))},
         {"match": {**worker, "system": "You survey"}, "times": 1, "reply": {"json": ending("")}},
-        {"match": {**worker, "system": "You survey"}, "reply": {"json": ending("91 m")}},
+        {"match": {**worker, "system": "You survey"}, "reply": final("It is 324 m. No, 91 m.")},
         {"match": {**worker, "contains": "Write it down."}, "reply": escalate("ambiguous_input")},
         {"match": worker, "reply": {"json": ending("92 m")}},
         {"match": {"tool": "decide"}, "reply": {"json": {"intent": "Write the height down."}}},

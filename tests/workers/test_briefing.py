@@ -40,6 +40,13 @@ def test_results_and_artifacts_are_data_between_markers() -> None:
     assert FENCE.around("plan.pdf\nphoto.png", source="what to work on") in shown
 
 
+def test_a_summary_that_the_output_repeats_is_shown_once() -> None:
+    given = handoff(
+        context=(Digest(task_id="a", status="completed", summary="324 m.", excerpt="It is 324 m."),)
+    )
+    assert FENCE.around("It is 324 m.", source="a") in briefing.opening(given, FENCE)
+
+
 def test_a_gap_is_named_with_what_there_is_all_the_same() -> None:
     given = handoff(
         context=(Digest(task_id="a", status="timed_out", excerpt="half", why_missing="too slow"),)

@@ -34,8 +34,10 @@ def _handed_over(handoff: Handoff) -> dict[str, str]:
 
 
 def _shown(digest: Digest) -> str:
+    # A summary that the output repeats, as a nested team's does, would be paid for twice.
+    summary = "" if digest.summary.strip() in digest.excerpt else digest.summary
     if digest.why_missing is not None:
         missing = f"This task has no complete result ({digest.status}): {digest.why_missing}"
-        return joined(missing, digest.summary, digest.excerpt)
+        return joined(missing, summary, digest.excerpt)
     left = "\n".join(f"Not done: {line}" for line in digest.missing)
-    return joined(digest.summary, left, digest.excerpt)
+    return joined(summary, left, digest.excerpt)

@@ -31,8 +31,7 @@ _MAX_KNOWN_CHARS = 6_000
 _MAX_DOCUMENTS = 20
 
 _INTENT = (
-    "Review your part of the change through your own lens only. "
-    "Files or parts of files in it: {count}."
+    "Review your part of the change, {count} files or parts of files, through your own lens only."
 )
 _DONE = "Every changed line was looked at, and each finding quotes the line at fault."
 

@@ -140,5 +140,5 @@ def _unknown(wanted: str, names: list[str]) -> str:
     if wanted.startswith(("/", "~")) or ".." in wanted.split("/") or "\0" in wanted:
         return "name a file as list_files shows it: no absolute path, no '..', no NUL"
     near = difflib.get_close_matches(wanted[:200], names[:2000], n=3, cutoff=0.5)
-    hint = f"did you mean {', '.join(near)}?" if near else "list_files shows the names there are"
+    hint = f"did you mean {', '.join(near)}?" if near else "list_files shows the names"
     return f"there is no file {wanted[:100]!r}; {hint}"
