@@ -21,9 +21,9 @@ from pydantic import BaseModel, ConfigDict
 
 from leadhand import Plan, Supervisor, Task, Team, Worker
 from leadhand.contracts.answer import Metrics
+from leadhand.contracts.task import PlanRequest
 from leadhand.contracts.team import Role
 from leadhand.models import Caller, CallRequest, Requester, structured
-from leadhand.ports import PlanRequest
 from leadhand.synthesis import Merge
 from leadhand.untrusted.fence import Fence
 

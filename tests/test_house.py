@@ -138,6 +138,13 @@ def test_a_command_shows_its_first_line_before_it_loads_what_runs(
     assert loaded.isdisjoint(heavy | {"leadhand.contracts.events"})
 
 
+def test_ports_are_protocols_only() -> None:
+    tree = ast.parse((SOURCE / "ports.py").read_text(encoding="utf-8"))
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef)]
+    assert len(classes) > 5
+    assert {ast.unparse(node.bases[-1]) for node in classes} == {"Protocol"}
+
+
 @pytest.mark.parametrize("folder", ["src", "tests", "benchmarks"])
 def test_no_file_is_longer_than_a_reader_can_hold(folder: str) -> None:
     lengths = {

@@ -1,67 +1,30 @@
 """Ports: the protocols through which the engine and a run use journals, models and people."""
 
 import datetime as dt
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from leadhand.contracts.answer import Synthesis
 from leadhand.contracts.inspection import Inspection
-from leadhand.contracts.outcome import Escalated, Failed, Handoff, Outcome, PlanImpact, Result
+from leadhand.contracts.outcome import (
+    Escalated,
+    Failed,
+    Handoff,
+    JudgedChoice,
+    Outcome,
+    PlanImpact,
+    Result,
+    TaskResult,
+)
 from leadhand.contracts.people import Occasion, Reply, RunMessage
 from leadhand.contracts.summary import RunSummary
-from leadhand.contracts.task import Plan, Task
+from leadhand.contracts.task import Plan, PlanRequest, Task
 
 if TYPE_CHECKING:
     from leadhand.contracts.events import Event
     from leadhand.contracts.team import Team
     from leadhand.state.fold import RunState
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """A part of the inputs, small enough for one task."""
-
-    artifacts: tuple[str, ...]
-    """Paths or other references that the workers' tools understand."""
-    name: str = ""
-    """One or two words for what the artifacts have in common."""
-
-
-@dataclass(frozen=True, slots=True)
-class PlanRequest:
-    """What a planner receives: the request and its inputs."""
-
-    text: str
-    batches: Mapping[str, Sequence[Batch]] = field(default_factory=dict[str, Sequence[Batch]])
-    """The inputs, split into batches in one or more ways, by the name of the split."""
-    inputs: str = ""
-    """A description of the inputs made by code: kinds and numbers, no names and no content."""
-
-
-@dataclass(frozen=True, slots=True)
-class TaskResult:
-    """A task as a synthesizer sees it: the task and its result, but not how it was dispatched."""
-
-    task: Task
-    worker: str
-    """The worker that gave the result."""
-    status: str
-    result: Result | None
-    why: str | None
-    """Why there is no result, or only a partial or flagged one."""
-
-
-@dataclass(frozen=True, slots=True)
-class JudgedChoice:
-    """The candidate that a judge chose."""
-
-    index: int
-    """Its position among the candidates, from 0."""
-    why: str
-    confidence: int | None = None
-    """The judge's, 0 to 100."""
 
 
 class Clock(Protocol):

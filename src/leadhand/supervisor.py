@@ -21,13 +21,13 @@ from leadhand.contracts.answer import Answer
 from leadhand.contracts.budget import Budget
 from leadhand.contracts.health import Health, ModelHealth
 from leadhand.contracts.people import Occasion, Reply, RunMessage
-from leadhand.contracts.task import Plan
+from leadhand.contracts.task import Plan, PlanRequest
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError, JournalError, ModelError, PlanError
 from leadhand.journal import open_journal
 from leadhand.plans.checks import check, errors_in
 from leadhand.plans.nesting import with_inherited_models
-from leadhand.ports import Clock, Journal, Planner, PlanRequest, Remedies, Synthesizer
+from leadhand.ports import Clock, Journal, Planner, Remedies, Synthesizer
 from leadhand.run.intake import (
     Batches,
     check_known_id,

@@ -12,11 +12,10 @@ from rich.console import Console
 from leadhand.cli.plan.command import planned
 from leadhand.cli.views.graph_drawing import MAX_TASKS, draw
 from leadhand.cli.views.plan import show_plan
-from leadhand.contracts.task import Limits, Plan, Task
+from leadhand.contracts.task import Limits, Plan, PlanRequest, Task
 from leadhand.contracts.team import TaskTemplate, Team, Worker
 from leadhand.errors import ModelError
 from leadhand.models.estimate import estimate
-from leadhand.ports import PlanRequest
 from leadhand.supervisor import Supervisor
 from leadhand.testing import ScriptedServer, run_virtual
 from tests.cli.program import leadhand

@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 
 from leadhand.clock import SystemClock
-from leadhand.contracts.task import Plan
+from leadhand.contracts.task import Plan, PlanRequest
 from leadhand.contracts.team import Role, Team, Worker
 from leadhand.engine.recorder import Recorder
 from leadhand.journal import MemoryJournal
 from leadhand.models import Caller, Connections
 from leadhand.planners import ModelPlanner
-from leadhand.ports import PlanRequest
 from leadhand.testing.json_data import Json, Object, items, mapping, parse, text
 
 REQUEST = PlanRequest("Compare the prices of copper and zinc since 2019")

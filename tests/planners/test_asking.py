@@ -10,11 +10,10 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.profiles import ModelProfile
 from pydantic_ai.providers.anthropic import AnthropicProvider
 
-from leadhand.contracts.task import Plan
+from leadhand.contracts.task import Plan, PlanRequest
 from leadhand.contracts.team import Role, Team
 from leadhand.errors import ModelError
 from leadhand.models.prompts import prompt
-from leadhand.ports import PlanRequest
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Object, compact, items, mapping
 from tests.planners.planners import (

@@ -12,9 +12,8 @@ from leadhand import PlanError, Supervisor, TaskTemplate, Team, Worker
 from leadhand.cli import main
 from leadhand.contracts.events import PlanProposed, PlanRejected
 from leadhand.contracts.outcome import Handoff
-from leadhand.contracts.task import Plan
+from leadhand.contracts.task import Plan, PlanRequest
 from leadhand.journal import MemoryJournal
-from leadhand.ports import PlanRequest
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Json, Object
 from tests.planners.planners import MODEL, proposal, proposing, task, team

@@ -17,10 +17,10 @@ import pytest
 from leadhand import Plan, Supervisor, Task, Team, Worker
 from leadhand.contracts.answer import Answer, Synthesis
 from leadhand.contracts.events import Event, TaskCompleted
-from leadhand.contracts.outcome import Handoff
+from leadhand.contracts.outcome import Handoff, TaskResult
+from leadhand.contracts.task import PlanRequest
 from leadhand.contracts.team import WorkFunction
 from leadhand.journal import MemoryJournal
-from leadhand.ports import PlanRequest, TaskResult
 from leadhand.synthesis.merge import Merge
 from leadhand.testing import ScriptedServer
 from tests.hanging import run_hanging

@@ -19,7 +19,7 @@ from leadhand import (
     Worker,
 )
 from leadhand.contracts.answer import Synthesis
-from leadhand.ports import TaskResult
+from leadhand.contracts.outcome import TaskResult
 from leadhand.testing import ScriptedServer
 from tests.apart import half_sure
 from tests.plans.samples import plan, task

@@ -19,11 +19,11 @@ from leadhand.contracts.events import (
 )
 from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.people import RunMessage
+from leadhand.contracts.task import PlanRequest
 from leadhand.engine.recorder import Recorder
 from leadhand.engine.scheduler import Scheduler
 from leadhand.engine.shared_workers import SharedWorkers
 from leadhand.models.ledger import NANO, NOTHING, Account, Amount, Ledger, nano_usd
-from leadhand.ports import PlanRequest
 from leadhand.run import Run
 from leadhand.run.cancellation import ActiveRun
 from leadhand.run.context import Capacity, RunSettings

@@ -9,11 +9,10 @@ from random import Random
 from typing import TypeVar, cast
 
 from leadhand.contracts.answer import Synthesis
-from leadhand.contracts.outcome import Escalated, Failed, PlanImpact, Result
+from leadhand.contracts.outcome import Escalated, Failed, PlanImpact, Result, TaskResult
 from leadhand.contracts.people import Occasion, Question, Reply
 from leadhand.contracts.task import Limits, Plan, Task
 from leadhand.errors import ModelError
-from leadhand.ports import TaskResult
 from leadhand.state.fold import RunState
 from leadhand.synthesis.merge import merge
 

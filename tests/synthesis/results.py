@@ -8,13 +8,12 @@ from pydantic import JsonValue
 from leadhand.clock import SystemClock
 from leadhand.contracts.answer import Synthesis
 from leadhand.contracts.events import Event, ModelCalled
-from leadhand.contracts.outcome import Result
+from leadhand.contracts.outcome import Result, TaskResult
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Role, Team, Worker
 from leadhand.engine.recorder import Recorder
 from leadhand.journal import MemoryJournal
 from leadhand.models import Caller, Connections
-from leadhand.ports import TaskResult
 from leadhand.synthesis import ModelSynthesizer
 from leadhand.testing import Stats
 from leadhand.testing.json_data import items, mapping, text

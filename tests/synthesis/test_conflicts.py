@@ -4,9 +4,8 @@ import pytest
 from pydantic import JsonValue
 
 from leadhand.contracts.answer import Conflict
-from leadhand.contracts.outcome import Result
+from leadhand.contracts.outcome import Result, TaskResult
 from leadhand.contracts.task import Task
-from leadhand.ports import TaskResult
 from leadhand.synthesis.conflicts import MAX_FOUND, MAX_RESULTS, find_conflicts
 
 

@@ -6,13 +6,12 @@ import pytest
 
 from leadhand.clock import SystemClock
 from leadhand.contracts.events import ConflictFound, ConflictJudged, ModelCalled
-from leadhand.contracts.outcome import Result
+from leadhand.contracts.outcome import JudgedChoice, Result
 from leadhand.contracts.team import Role, Team, Worker
 from leadhand.engine.recorder import Recorder
 from leadhand.errors import ModelError
 from leadhand.journal import MemoryJournal
 from leadhand.models import Caller, Connections
-from leadhand.ports import JudgedChoice
 from leadhand.state.fold import fold
 from leadhand.synthesis.judge import Judge
 from leadhand.testing import ScriptedServer

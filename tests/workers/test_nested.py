@@ -4,7 +4,7 @@ import pytest
 
 from leadhand.contracts.answer import Answer, EndedBy, Gap, Source, Status
 from leadhand.contracts.outcome import Completed, Digest, Escalated, Failed, Handoff, Result
-from leadhand.ports import Batch
+from leadhand.contracts.task import Batch
 from leadhand.state.fold import RunState, TaskState
 from leadhand.workers.nested import MAX_SUMMARY, outcome_of, request_of
 from tests.plans.samples import task

@@ -5,12 +5,13 @@ exception of a worker.
 """
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated, Literal, cast, get_args
 
 from pydantic import BeforeValidator, Field, JsonValue, SkipValidation
 
 from leadhand.contracts.record import Record
-from leadhand.contracts.task import NO_LIMITS, Limits
+from leadhand.contracts.task import NO_LIMITS, Limits, Task
 
 EscalationReason = Literal["out_of_scope", "ambiguous_input", "low_confidence", "timeout"]
 FailureKind = Literal[
@@ -205,3 +206,27 @@ class Handoff(Record):
     key: str = ""
     """The task's idempotency key, unique among all runs and the same in every attempt. Pass it to
     systems that must not act twice, such as a payment service."""
+
+
+@dataclass(frozen=True, slots=True)
+class TaskResult:
+    """A task as a synthesizer sees it: the task and its result, but not how it was dispatched."""
+
+    task: Task
+    worker: str
+    """The worker that gave the result."""
+    status: str
+    result: Result | None
+    why: str | None
+    """Why there is no result, or only a partial or flagged one."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedChoice:
+    """The candidate that a judge chose."""
+
+    index: int
+    """Its position among the candidates, from 0."""
+    why: str
+    confidence: int | None = None
+    """The judge's, 0 to 100."""

@@ -1,5 +1,8 @@
 """Tasks and plans: what to do, by which worker, after which other tasks."""
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
 from pydantic import Field, JsonValue
 
 from leadhand.contracts.record import Record
@@ -57,3 +60,24 @@ class Plan(Record, extra="forbid"):
     """Instructions for the synthesizer."""
     revision: int = Field(default=1, ge=1)
     """1 for the first plan of a run; each amendment adds one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """A part of the inputs, small enough for one task."""
+
+    artifacts: tuple[str, ...]
+    """Paths or other references that the workers' tools understand."""
+    name: str = ""
+    """One or two words for what the artifacts have in common."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlanRequest:
+    """What a planner receives: the request and its inputs."""
+
+    text: str
+    batches: Mapping[str, Sequence[Batch]] = field(default_factory=dict[str, Sequence[Batch]])
+    """The inputs, split into batches in one or more ways, by the name of the split."""
+    inputs: str = ""
+    """A description of the inputs made by code: kinds and numbers, no names and no content."""

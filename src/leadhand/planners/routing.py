@@ -9,11 +9,11 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from leadhand.contracts.outcome import Escalated, Failed
-from leadhand.contracts.task import Plan, Task
+from leadhand.contracts.task import Plan, PlanRequest, Task
 from leadhand.contracts.team import Team, Worker
 from leadhand.errors import ModelError
 from leadhand.plans.routes import candidates, route_of
-from leadhand.ports import Planner, PlanRequest
+from leadhand.ports import Planner
 
 _log = logging.getLogger("leadhand")
 

@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 
-from leadhand.contracts.task import Plan, Task
+from leadhand.contracts.task import Batch, Plan, PlanRequest, Task
 from leadhand.contracts.team import TaskTemplate, Team
 from leadhand.errors import InputError
-from leadhand.ports import Batch, PlanRequest
 
 _WHOLE = (Batch(artifacts=()),)
 

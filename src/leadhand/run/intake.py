@@ -14,12 +14,13 @@ from pydantic import ValidationError
 
 from leadhand.contracts.budget import Budget
 from leadhand.contracts.people import Occasion, Reply, checked_reply
+from leadhand.contracts.task import Batch, PlanRequest
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError, TeamError
 from leadhand.models.choice import is_auto, resolve_auto
 from leadhand.plans.checks import team_problems, without_model
 from leadhand.plans.nesting import with_inherited_models
-from leadhand.ports import Batch, Journal, PlanRequest
+from leadhand.ports import Journal
 
 if TYPE_CHECKING:
     from leadhand.run.people import Ask

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from leadhand.contracts.answer import FOUND_HEADING, MISSING_HEADING, Gap, Status
-from leadhand.ports import TaskResult
+from leadhand.contracts.outcome import TaskResult
 from leadhand.state.fold import RunState
 from leadhand.untrusted.markdown import code, prose
 

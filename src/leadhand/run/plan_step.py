@@ -4,7 +4,7 @@ import logging
 from dataclasses import dataclass, replace
 
 from leadhand.contracts import events
-from leadhand.contracts.task import Plan
+from leadhand.contracts.task import Plan, PlanRequest
 from leadhand.contracts.team import Team
 from leadhand.engine.failures import failure_of
 from leadhand.errors import (
@@ -16,7 +16,6 @@ from leadhand.errors import (
 )
 from leadhand.planners import TemplatePlanner
 from leadhand.plans.checks import Problem, check, errors_in
-from leadhand.ports import PlanRequest
 from leadhand.run.cancellation import Cancelled
 from leadhand.run.context import StepContext
 

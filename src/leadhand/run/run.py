@@ -9,11 +9,10 @@ from contextlib import nullcontext
 
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.outcome import Handoff
-from leadhand.contracts.task import Plan
+from leadhand.contracts.task import Plan, PlanRequest
 from leadhand.contracts.team import Team
 from leadhand.engine.recorder import NestedJournal, Recorder
 from leadhand.engine.stopwatch import ExcludedTime
-from leadhand.ports import PlanRequest
 from leadhand.run.answer_step import final_answer, waiting_answer
 from leadhand.run.cancellation import ActiveRun
 from leadhand.run.context import NESTED_GRACE, Capacity, RunSettings, StepContext

@@ -1,10 +1,10 @@
 """The first step of a run: its first event, or the one that says that it is resumed."""
 
 from leadhand.contracts import events
+from leadhand.contracts.task import PlanRequest
 from leadhand.engine.quarantine import MAX_CRASHES
 from leadhand.models.choice import models_by_role
 from leadhand.models.prompts import prompts_of
-from leadhand.ports import PlanRequest
 from leadhand.run.context import RunSettings, StepContext
 from leadhand.run.resumption import prompts_changed, tasks_left
 

@@ -18,8 +18,8 @@ from typing import Literal, TypeAlias
 from pydantic import JsonValue
 
 from leadhand.contracts.answer import Conflict
+from leadhand.contracts.outcome import TaskResult
 from leadhand.contracts.team import Team
-from leadhand.ports import TaskResult
 
 TOLERANCE = 0.005
 """How far apart two numbers may be, as a share of the larger one, and still be one, rounded."""

@@ -12,13 +12,12 @@ from typing import TypeVar
 from pydantic_ai.tools import ToolDefinition
 
 from leadhand.contracts.answer import Conflict
-from leadhand.contracts.outcome import Result
+from leadhand.contracts.outcome import JudgedChoice, Result, TaskResult
 from leadhand.contracts.task import Task
 from leadhand.contracts.team import Team
 from leadhand.models.calls import Caller, CallRequest, Requester
 from leadhand.models.prompts import joined, prompt
 from leadhand.models.structured import StructuredAnswer, ask_structured
-from leadhand.ports import JudgedChoice, TaskResult
 from leadhand.synthesis.forms import (
     Chosen,
     Judgement,

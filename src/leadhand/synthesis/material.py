@@ -8,8 +8,7 @@ import json
 import re
 from collections.abc import Sequence
 
-from leadhand.contracts.outcome import Result
-from leadhand.ports import TaskResult
+from leadhand.contracts.outcome import Result, TaskResult
 
 MAX_WHY_CHARS = 300
 _LINE_START_BRACKET = re.compile("(?<=[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])\\[")

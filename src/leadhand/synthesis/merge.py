@@ -4,9 +4,8 @@ import json
 from collections.abc import Mapping, Sequence
 
 from leadhand.contracts.answer import Source, Synthesis
-from leadhand.contracts.outcome import Result
+from leadhand.contracts.outcome import Result, TaskResult
 from leadhand.contracts.task import Plan
-from leadhand.ports import TaskResult
 from leadhand.synthesis.conflicts import find_conflicts
 
 

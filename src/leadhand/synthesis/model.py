@@ -9,11 +9,11 @@ import asyncio
 from collections.abc import Sequence
 
 from leadhand.contracts.answer import Conflict, Gap, Synthesis
+from leadhand.contracts.outcome import TaskResult
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.errors import ModelError
 from leadhand.models.calls import Caller
-from leadhand.ports import TaskResult
 from leadhand.synthesis.conflicts import find_conflicts, roles_of
 from leadhand.synthesis.critic import Critic
 from leadhand.synthesis.forms import percent

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 
 from leadhand.contracts import events
 from leadhand.contracts.answer import Conflict
+from leadhand.contracts.outcome import TaskResult
 from leadhand.engine.recorder import Recorder
 from leadhand.errors import ModelError
-from leadhand.ports import TaskResult
 from leadhand.synthesis.conflicts import key_of, words
 from leadhand.synthesis.judge import ConflictVerdict, Judge
 

@@ -10,12 +10,12 @@ from typing import TypeVar
 from pydantic_ai.tools import ToolDefinition
 
 from leadhand.contracts.answer import Synthesis
+from leadhand.contracts.outcome import TaskResult
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.models.calls import Caller, CallRequest, Requester
 from leadhand.models.prompts import joined, prompt
 from leadhand.models.structured import BadAnswer, StructuredAnswer, ask_structured
-from leadhand.ports import TaskResult
 from leadhand.synthesis.citations import check_citations
 from leadhand.synthesis.forms import Merged, conflicts, merged_form, percent, read_merged
 from leadhand.synthesis.material import entries

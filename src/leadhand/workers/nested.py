@@ -18,11 +18,11 @@ from leadhand.contracts.outcome import (
     Outcome,
     Result,
 )
-from leadhand.contracts.task import Limits
+from leadhand.contracts.task import Batch, Limits, PlanRequest
 from leadhand.contracts.team import Team, Worker
 from leadhand.errors import BudgetUsedUp, LeadhandError, ModelError, PlanError
 from leadhand.models.prompts import joined
-from leadhand.ports import Batch, PlanRequest, TeamRunner
+from leadhand.ports import TeamRunner
 from leadhand.state.fold import RunState
 from leadhand.workers.confidence import completed_or_escalated
 

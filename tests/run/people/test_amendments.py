@@ -18,8 +18,8 @@ from leadhand.contracts.events import (
 )
 from leadhand.contracts.outcome import Completed, Escalated, Handoff, Outcome, PlanImpact, Result
 from leadhand.contracts.people import Question, Reply
+from leadhand.contracts.task import PlanRequest
 from leadhand.journal import MemoryJournal
-from leadhand.ports import PlanRequest
 from leadhand.state.fold import fold
 from leadhand.testing import run_virtual
 from leadhand.trace.run_history import RunHistory

@@ -1,8 +1,7 @@
 """The strategy `last`: the report is the answer, with the sources of all that led to it."""
 
-from leadhand.contracts.outcome import Result
+from leadhand.contracts.outcome import Result, TaskResult
 from leadhand.contracts.task import Plan, Task
-from leadhand.ports import TaskResult
 from leadhand.synthesis import combine
 
 TASKS = (

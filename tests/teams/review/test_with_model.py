@@ -10,13 +10,12 @@ from pydantic import JsonValue
 
 from leadhand.clock import SystemClock
 from leadhand.contracts.finding import Finding, LensReport
-from leadhand.contracts.outcome import Digest, Handoff, Result
+from leadhand.contracts.outcome import Digest, Handoff, Result, TaskResult
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team
 from leadhand.engine.recorder import Recorder
 from leadhand.journal import MemoryJournal
 from leadhand.models import Caller, Connections
-from leadhand.ports import TaskResult
 from leadhand.synthesis import Review
 from leadhand.teams.review.change import Change
 from leadhand.teams.review.chunks import chunks

@@ -13,10 +13,9 @@ from rich.console import Console
 from leadhand.cli.review.options import ReviewSetup
 from leadhand.cli.run.models import chosen
 from leadhand.cli.views.terminal import encodable, safe
-from leadhand.contracts.task import Plan
+from leadhand.contracts.task import Batch, Plan
 from leadhand.contracts.team import Team, model_name
 from leadhand.models.choice import VARIABLE
-from leadhand.ports import Batch
 from leadhand.teams.review.change import Change
 from leadhand.teams.review.chunks import Chunks, chunks
 from leadhand.teams.review.team import template_batches

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from leadhand.contracts.finding import NotAssessed
-from leadhand.ports import Batch
+from leadhand.contracts.task import Batch
 from leadhand.teams.review.change import Change, ChangedFile
 from leadhand.teams.review.diff_rows import header, rows
 

@@ -11,9 +11,9 @@ from pydantic import TypeAdapter
 
 from leadhand.contracts.answer import Gap, Source, Synthesis
 from leadhand.contracts.finding import Finding, LensReport, NotAssessed
+from leadhand.contracts.outcome import TaskResult
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import ModelSpec, Tier
-from leadhand.ports import TaskResult
 from leadhand.synthesis import UNSCORED, Gathered, Review, conclude, gather
 from leadhand.teams.review import DEFAULT_THRESHOLD
 from leadhand.teams.review.change import Change

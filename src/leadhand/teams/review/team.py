@@ -11,8 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import cast
 
+from leadhand.contracts.task import Batch
 from leadhand.contracts.team import Team
-from leadhand.ports import Batch
 from leadhand.teams.loader import load
 from leadhand.teams.review.change import Change, ChangedFile
 from leadhand.teams.review.lens import LensRule

@@ -9,10 +9,9 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from leadhand.contracts.finding import Finding, LensReport
 from leadhand.contracts.outcome import Handoff
-from leadhand.contracts.task import Limits
+from leadhand.contracts.task import Batch, Limits
 from leadhand.contracts.team import TaskTemplate, Team, Worker
 from leadhand.models.prompts import joined, prompt
-from leadhand.ports import Batch
 from leadhand.teams.review.change import Change
 from leadhand.teams.review.chunks import Chunks
 from leadhand.teams.review.lenses.guidelines.documents import is_document
