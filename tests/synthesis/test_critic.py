@@ -120,7 +120,7 @@ def test_a_draft_that_can_not_be_mended_goes_out_with_the_objection(
     run = ran(model_server, TEXTS, critic=Role())
     assert gap(run) == "the critic objects: Name the year."
     assert verdicts(run) == ["sent_back", "objected"]
-    assert str(critiques(run)[-1].why).startswith("the draft was not mended: ")
+    assert str(critiques(run)[-1].why).startswith("the draft was not revised: ")
 
 
 @pytest.mark.parametrize(

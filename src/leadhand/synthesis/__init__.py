@@ -1,7 +1,7 @@
-"""Puts the results of many tasks together; sees results only, never who was sent where.
+"""Makes one answer of the results of many tasks, without knowing how they were dispatched.
 
-Names resolve on first use: the synthesizer that asks a model weighs a second and more, and a run
-without one never needs it.
+Names resolve on first use: the modules that call models are slow to import, and a run without a
+model never needs them.
 """
 
 from typing import TYPE_CHECKING

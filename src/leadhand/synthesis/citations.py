@@ -1,7 +1,7 @@
-"""Citations of tasks in an answer, `[t1]` or `[t1, t3]`: which hold, and the text without the rest.
+"""Checks the citations of tasks in an answer, `[t1]` or `[t1, t3]`, and removes wrong ones. Pure.
 
-Pure. Brackets mean many things in Markdown: code, links, footnotes and array indexes are never
-touched, nor is any bracket that does not read as a list of this plan's kind of ids.
+Brackets mean many things in Markdown: code, links, footnotes and array indexes are never changed,
+nor are brackets whose content does not look like a list of ids of this plan.
 """
 
 import re
@@ -37,19 +37,19 @@ _EDITORIAL = frozenset({"sic", "x"})
 
 @dataclass(frozen=True, slots=True)
 class CitedText:
-    """A text whose citations all hold."""
+    """A text whose citations are all correct."""
 
     text: str
     cited: tuple[str, ...]
-    """Ids of the cited tasks, each once, in the order of their first mention."""
+    """The distinct ids of the cited tasks, in the order of their first mention."""
     removed: int
-    """How many citations did not hold and are no longer in the text."""
+    """How many wrong citations were removed."""
 
 
 def check_citations(text: str, *, known: Collection[str], given: Collection[str]) -> CitedText:
-    """`text` without citations of anything but tasks that gave a result.
+    """`text` without citations of anything but tasks with a result.
 
-    `known` holds the ids of the plan's tasks, `given` those of them with a result.
+    `known` are the ids of the plan's tasks, `given` those of tasks with a result.
     """
     ids = _Ids(known)
     holds = frozenset(given)
@@ -83,24 +83,24 @@ def check_citations(text: str, *, known: Collection[str], given: Collection[str]
 
 
 def _ends_in_word(text: str, end: int) -> bool:
-    """Whether what ends there makes a bracket that follows look like an index or a reference."""
+    """Whether a bracket at `end` looks like an index or a reference, by the character before it."""
     before = text[end - 1 : end]
     return before.isalnum() or before in ("_", "]", ")")
 
 
 class _Ids:
-    """What the ids of one plan look like."""
+    """Recognises the ids of one plan."""
 
     def __init__(self, known: Collection[str]) -> None:
         self._by_fold = {id.casefold(): id for id in known} | {id: id for id in known}
         self._shapes = {_shape(id) for id in known}
 
     def in_brackets(self, inside: str, *, glued: bool, placed: bool) -> list[str] | None:
-        """The ids that these brackets list, known or not; none where they are no citation.
+        """The ids in these brackets, known or not; None if they are not a citation.
 
-        Without a known id among them they have to look the same as the plan's ids, and words
-        without a digit, which anyone may put in brackets, have to stand where citations do.
-        `glued` tells that they are stuck to a word, `placed` that they end a clause.
+        If none of them is known, they have to look like the plan's ids, and words without a digit,
+        which are common in brackets, have to be where citations are. `glued`: the brackets follow a
+        word without a space; `placed`: they end a clause.
         """
         parts = [inside] if self._find(inside) else _SEPARATOR.split(inside.strip())
         found = [self._find(part) for part in parts]
@@ -125,7 +125,7 @@ class _Ids:
 
 
 def _shape(id: str) -> str:
-    """What ids of one kind share: `t1` and `t23`, or `prices` and `market`."""
+    """The common form of similar ids: of `t1` and `t23`, or of `prices` and `market`."""
     if _DIGIT.search(id):
         return re.sub(r"\d+", "0", id.casefold())
     return re.sub(r"[a-z]+", "a", re.sub(r"[A-Z]+", "A", id))

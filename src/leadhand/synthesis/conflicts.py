@@ -1,10 +1,10 @@
-"""Finds data in results that can't all be right: the same key with another value. Pure.
+"""Finds contradictions in the data of results: the same key with different values. Pure.
 
-Only what code can be sure of counts, because a contradiction that is none does harm: it is worked
-on, paid for and read. Two results speak of the same thing where they answer the same question, or
-where each is all that its kind of worker said under that key. One worker's many results are a
-fan-out over many things; a result that rests on another one replaces it; and where a key such as
-`name` or `year` differs, what is beside it belongs to something else. Text is never compared.
+Only certain contradictions count, because a false one does harm: it is judged, paid for and read.
+Two results are about the same thing if they answer the same question, or if each is the only one of
+its kind of worker with that key. Many results of one worker are a fan-out over many things. A
+result that depends on another one replaces it. If a key such as `name` or `year` differs, the other
+keys of the objects are about different things. Text is never compared.
 """
 
 import math
@@ -22,13 +22,13 @@ from leadhand.contracts.outcome import TaskResult
 from leadhand.contracts.team import Team
 
 TOLERANCE = 0.005
-"""How far apart two numbers may be, as a share of the larger one, and still be one, rounded."""
+"""How much two numbers may differ, as a share of the larger one, and still be equal but rounded."""
 MAX_FOUND = 20
-"""Contradictions found in one run; with more, the outputs are of a kind this can't judge."""
+"""The most contradictions of one run; more would mean that this can't judge such outputs."""
 MAX_RESULTS = 5_000
-"""With more results that are data nothing is looked for: it would hold up the answer."""
+"""With more results nothing is compared, because it would delay the answer."""
 MAX_TASKS = 50
-"""More tasks than this are never asked one question: they only share their wording."""
+"""More tasks with the same intent are not one question: they only share their wording."""
 _MAX_LABEL_CHARS = 40
 _MAX_DEPTH = 8
 _MAX_BITS = 128
@@ -44,7 +44,7 @@ _NAMING = frozenset(
         *("date", "period", "currency", "unit", "language"),
     }
 )
-"""Keys that say what an object is about: with another value there, it is about something else."""
+"""Keys that identify an object: with a different value, it is about something else."""
 _OF_THE_WORK = frozenset(
     {
         *("confidence", "certainty", "summary", "note", "notes", "comment", "comments", "reason"),
@@ -54,7 +54,7 @@ _OF_THE_WORK = frozenset(
         *("created_at",),
     }
 )
-"""Keys that say something of the work, and nothing that two workers could disagree on."""
+"""Keys about the work itself, on which workers can't disagree."""
 _VAGUE = frozenset(
     {
         *("answer", "result", "results", "output", "value", "status", "state", "type", "kind"),
@@ -63,14 +63,14 @@ _VAGUE = frozenset(
         *("errors", "length", "size", "words", "lines"),
     }
 )
-"""Keys that mean something of their own in the hands of each kind of worker."""
+"""Keys that mean something else for each kind of worker."""
 
 _Kind = Literal["number", "truth", "label", "list"]
 
 
 @dataclass(frozen=True, slots=True)
 class _Claim:
-    """What one task says under one key."""
+    """The value of one key in one task's result."""
 
     id: str
     value: JsonValue
@@ -78,15 +78,15 @@ class _Claim:
 
 
 _Claims: TypeAlias = dict[str, list[_Claim]]
-"""By the path to the key."""
+"""By the path of the key."""
 
 
 def find_conflicts(
     results: Sequence[TaskResult], *, roles: Mapping[str, str] | None = None
 ) -> list[Conflict]:
-    """The contradictions between the data of completed tasks, all of them open.
+    """The contradictions between the data of completed tasks, all of them unresolved.
 
-    `roles` names what workers are several of, worker by worker: those of one role are of a kind.
+    `roles` has the roles of workers by name: workers of the same role are of one kind.
     """
     given = [
         (one, one.result.output)
@@ -109,24 +109,24 @@ def find_conflicts(
 
 
 def roles_of(team: Team) -> dict[str, str]:
-    """What the workers of a team are several of, by their names."""
+    """The roles of a team's workers, by worker."""
     return {worker.name: worker.role for worker in team.workers if worker.role is not None}
 
 
 def words(text: str) -> frozenset[str]:
-    """The words in a text or key, in small letters."""
+    """The words in a text or key, in lower case."""
     return frozenset(_WORD.findall(text.casefold()))
 
 
 def key_of(conflict: Conflict) -> str:
-    """The key that a contradiction of `find_conflicts` is about."""
+    """The key that a conflict of `find_conflicts` is about."""
     return _last(conflict.about.partition(" is ")[0])
 
 
 def _of_questions(
     given: Sequence[tuple[TaskResult, JsonValue]],
 ) -> Iterator[tuple[str, list[_Claim]]]:
-    """What several tasks say that were told the same, of the same things."""
+    """The claims of tasks with the same intent and artifacts."""
     asked: defaultdict[tuple[str, tuple[str, ...]], list[tuple[TaskResult, JsonValue]]]
     asked = defaultdict(list)
     for one, output in given:
@@ -140,7 +140,7 @@ def _of_questions(
 def _of_kinds(
     given: Sequence[tuple[TaskResult, JsonValue]], roles: Mapping[str, str]
 ) -> Iterator[tuple[str, list[_Claim]]]:
-    """What different kinds of workers say under one key, each of them once."""
+    """The claims of different kinds of workers under one key, each of them with one claim."""
     kinds = {one.task.id: roles.get(one.task.worker, one.task.worker) for one, _ in given}
     artifacts = {one.task.id: frozenset(one.task.artifacts) for one, _ in given}
     for path, claims in _by_kind(_claims(given)):
@@ -162,19 +162,19 @@ def _claims(given: Sequence[tuple[TaskResult, JsonValue]]) -> _Claims:
 
 
 def _by_kind(claims: _Claims) -> Iterator[tuple[str, list[_Claim]]]:
-    """The claims under each key that can be compared: several, of one kind, by several tasks."""
+    """The claims under each key that can be compared: of one type, one from each of many tasks."""
     for path, all_of_them in claims.items():
         kinds: defaultdict[_Kind, list[_Claim]] = defaultdict(list)
         for claim in all_of_them:
             kinds[claim.kind].append(claim)
         for same in kinds.values():
-            # A task that says two things under one path means two things.
+            # Two claims of one task under one path are about two things.
             if 1 < len(same) == len({claim.id for claim in same}):
                 yield path, same
 
 
 def _said(value: JsonValue, path: str, depth: int) -> Iterator[tuple[str, JsonValue, _Kind]]:
-    """All that an object says, with the path to each value; null says nothing."""
+    """All values in an object with their paths; null is not a value."""
     if not isinstance(value, dict) or depth > _MAX_DEPTH:
         return
     names = [str(value[key]) for key in sorted(value) if _names(key, value[key])]
@@ -196,7 +196,7 @@ def _said(value: JsonValue, path: str, depth: int) -> Iterator[tuple[str, JsonVa
 
 
 def _names(key: str, value: JsonValue) -> bool:
-    """Whether this says what an object is about."""
+    """Whether this key identifies an object."""
     return key.casefold() in _NAMING and isinstance(value, str | int) and value != ""
 
 
@@ -219,7 +219,7 @@ def _last(path: str) -> str:
 
 
 def _sides(claims: Sequence[_Claim]) -> list[list[_Claim]]:
-    """The claims, those together that say the same."""
+    """The claims, grouped by equal values."""
     sides: list[list[_Claim]] = []
     for claim in claims:
         for side in sides:
@@ -248,12 +248,12 @@ def _same(one: JsonValue, other: JsonValue) -> bool:
 def _close(one: float, other: float) -> bool:
     try:
         return math.isclose(one, other, rel_tol=TOLERANCE, abs_tol=1e-9)
-    except OverflowError:  # a whole number that is too long for one with a point
+    except OverflowError:  # an integer that is too long for a float
         return False
 
 
 def _same_things(one: Sequence[JsonValue], other: Sequence[JsonValue]) -> bool:
-    """Whether two lists hold the same, in any order."""
+    """Whether two lists have equal elements, in any order."""
     left = list(other)
     for value in one:
         match = next((i for i, candidate in enumerate(left) if _same(value, candidate)), None)
@@ -268,7 +268,7 @@ def _plain(text: str) -> str:
 
 
 def _without_replaced(claims: Sequence[_Claim], needs: Mapping[str, Sequence[str]]) -> list[_Claim]:
-    """The claims that no other of them rests on."""
+    """The claims of tasks on which no other of these tasks depends."""
     replaced: set[str] = set()
     todo = [id for claim in claims for id in needs.get(claim.id, ())]
     while todo:

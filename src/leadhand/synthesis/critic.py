@@ -1,8 +1,8 @@
-"""The critic: reads a draft of the answer against the request, and may have it written again.
+"""The critic: compares a draft of the answer with the request, and may have it revised.
 
-It sees what the reader will see, and nothing of how it came about. It changes no word itself, and
-it can hold the answer up only so often and so long: then the answer is given, and what the critic
-still has against it is a gap.
+It sees only what the reader will see. It changes nothing itself and can delay the answer only for a
+limited number of rounds and time; then the draft is the answer, and the critic's last objections
+are a gap.
 """
 
 import asyncio
@@ -19,18 +19,18 @@ from leadhand.synthesis.forms import critique_form, read_critique
 from leadhand.untrusted.fence import Fence
 
 MAX_REVISIONS = 2
-"""How often an answer is written again because of its critic."""
+"""How often the critic may send a draft back."""
 MAX_OBJECTION_CHARS = 500
 _REQUESTER = Requester("critic")
 
 Revise = Callable[[Synthesis, Sequence[str]], Awaitable[Synthesis]]
-"""Writes a draft again, given the points against it. Raises `ModelError`."""
+"""Revises a draft, given the points against it. Raises `ModelError`."""
 TimeLeft = Callable[[], float | None]
-"""Seconds until the answer has to be there; none where there is no deadline."""
+"""Seconds until the answer is due; None without a deadline."""
 
 
 class Critic:
-    """Asks the team's critic, and goes on asking until it is content or has had its turns."""
+    """Asks the team's critic about drafts until it approves, or the rounds are used up."""
 
     def __init__(
         self, caller: Caller, team: Team, role: Role, fence: Fence, *, request: str
@@ -46,9 +46,9 @@ class Critic:
         self._request = CallRequest(instructions, output=critique_form(), settings=role.settings)
 
     async def points(self, draft: str, *, missing: Sequence[str]) -> tuple[CritiquePoint, ...]:
-        """What is to be held against a draft; `missing` is what the reader is told is missing.
+        """The points against a draft; `missing` are the gaps that the reader will see.
 
-        Raises `ModelError` where no model says.
+        Raises `ModelError` if no model answers.
         """
         text = joined(
             f"Request: {self._asked}",
@@ -73,9 +73,9 @@ class Critic:
         time_left: TimeLeft,
         needed_s: float,
     ) -> Synthesis:
-        """The draft as the critic lets it go out; `needed_s` is what a call is likely to take.
+        """The draft, revised until the critic approves; `needed_s` is the likely time of a call.
 
-        Never raises what a model or the time does: then the draft goes out as it is.
+        Keeps the draft if a model fails or time runs out.
         """
         for number in range(1, MAX_REVISIONS + 2):
             left_s = time_left()
@@ -88,25 +88,26 @@ class Critic:
                 return self._skipped(number, draft, _said(error))
             musts = [point for point in points if point.severity == "must"]
             if not musts:
-                self._tell(number, "approved", points)
+                self._record(number, "approved", points)
                 return draft
             if number > MAX_REVISIONS:
-                self._tell(number, "objected", points)
+                self._record(number, "objected", points)
                 return _objected(draft, musts)
-            self._tell(number, "sent_back", points)
+            self._record(number, "sent_back", points)
             try:
                 async with asyncio.timeout(time_left()):
                     draft = await revise(draft, [_line(point) for point in points])
             except (ModelError, TimeoutError) as error:
-                self._tell(number, "objected", points, f"the draft was not mended: {_said(error)}")
+                why = f"the draft was not revised: {_said(error)}"
+                self._record(number, "objected", points, why)
                 return _objected(draft, musts)
         return draft
 
     def _skipped(self, number: int, draft: Synthesis, why: str) -> Synthesis:
-        self._tell(number, "skipped", why=why)
+        self._record(number, "skipped", why=why)
         return _with_gap(draft, f"the critic did not read the answer: {why}")
 
-    def _tell(
+    def _record(
         self,
         number: int,
         verdict: events.CritiqueVerdict,

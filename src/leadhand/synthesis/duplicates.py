@@ -1,10 +1,10 @@
-"""Tells which findings are the same problem, and makes one of them.
+"""Merges findings that are the same problem.
 
-Only compares what findings say; it reads no code and judges no severity of its own.
+Only compares the texts of findings; it reads no code and does not decide severity.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
@@ -16,43 +16,39 @@ SEVERITIES: tuple[Severity, ...] = ("critical", "warning", "info")
 """From the most to the least severe."""
 
 _SIMILAR = 75.0
-"""`token_sort_ratio` (0 to 100) from which two messages about the same quote say the same."""
+"""The least `token_sort_ratio` (0 to 100) at which two messages about the same quote are equal."""
 _SIMILAR_IN_ONE_KIND = 63.0
 _SIMILAR_IN_OTHERS = 70.0
-"""`token_set_ratio` for the same where a model is one of the two: it never says a thing twice in
-the same words. In one category less is asked for; too little would lose a finding."""
+"""The least `token_set_ratio` if a model reported one of the two, because models word things
+differently each time. Lower within a category; too low would lose findings."""
 _BLOCK = 32
 _REACH = 256
-"""Lines from its first one within which a finding is compared with others: keeps the work linear
-in the number of findings, whatever ranges they claim."""
+"""A finding is compared only within this many lines from its first, so that the work stays linear
+in the number of findings for any line ranges."""
 
 
 @dataclass(frozen=True, slots=True)
 class LensFinding:
-    """A finding and the lens that saw it."""
+    """A finding and the lens that reported it."""
 
     lens: str
     finding: Finding
 
 
-class RuleAliases:
-    """Maps each rule to one name for all rules that mean the same problem."""
+SameRule = Callable[[str], str]
+"""Maps each rule to one name for all rules that mean the same problem."""
 
-    def __init__(self, equivalent: Iterable[AbstractSet[str]] = ()) -> None:
-        names: dict[str, str] = {}
-        for rules in equivalent:
-            for rule in rules:
-                names[rule] = min(rules)
-        self._names: Mapping[str, str] = names
 
-    def __call__(self, rule: str) -> str:
-        return self._names.get(rule, rule)
+def same_rules(equivalent: Iterable[AbstractSet[str]] = ()) -> SameRule:
+    """The mapping for these sets of equivalent rules."""
+    names = {rule: min(rules) for rules in equivalent for rule in rules}
+    return lambda rule: names.get(rule, rule)
 
 
 def certainty_order(reported: LensFinding) -> tuple[object, ...]:
-    """Sort key: the surest first, then the most severe; total, so that order never matters.
+    """Sort key: the highest confidence first, then the highest severity; a total order.
 
-    What a model saw comes last: an analyser that saw it too has measured how sure it is.
+    Findings of models come last, because an analyser's confidence is measured.
     """
     finding = reported.finding
     return (
@@ -71,14 +67,14 @@ def certainty_order(reported: LensFinding) -> tuple[object, ...]:
 
 
 def merge(
-    found: Iterable[LensFinding], *, same_rule: RuleAliases, threshold: int = 0
+    found: Iterable[LensFinding], *, same_rule: SameRule, threshold: int = 0
 ) -> list[Finding]:
-    """One finding for each problem, naming every lens that saw it, the surest lens first.
+    """One finding for each problem, with every lens that reported it, the most confident first.
 
-    Of the same problem the surest sighting is kept, at the highest severity that any lens gave it.
-    What a model saw only joins an analyser's finding that reaches `threshold`: below it, what the
-    model says has to stand by itself. It makes no analyser's finding surer or more severe.
-    The result does not depend on the order of `found`.
+    The most confident finding of a problem is kept, with the highest severity that a lens gave it.
+    A model's finding is merged only into an analyser's finding that reaches `threshold`, because
+    otherwise it would be hidden with it. It changes neither its confidence nor its severity. The
+    result does not depend on the order of `found`.
     """
     groups: list[list[LensFinding]] = []
     near: defaultdict[tuple[str, int], list[int]] = defaultdict(list)
@@ -105,18 +101,18 @@ def _blocks(finding: Finding) -> Iterator[tuple[str, int]]:
 
 
 def _apart(kept: Finding, other: Finding, threshold: int) -> bool:
-    """Whether `other` is a model's, and `kept` an analyser's that is too unsure to be shown."""
+    """Whether `other` is a model's, and `kept` an analyser's below the threshold."""
     return kept.source != other.source and kept.confidence < threshold
 
 
-def _same(kept: LensFinding, other: LensFinding, same_rule: RuleAliases) -> bool:
+def _same(kept: LensFinding, other: LensFinding, same_rule: SameRule) -> bool:
     a, b = kept.finding, other.finding
     if a.end_line < b.line or b.end_line < a.line:
         return False
     alike = same_rule(a.rule) == same_rule(b.rule)
     if kept.lens == other.lens:
-        # One lens saying two things of overlapping lines means two things, unless it repeats
-        # itself on the very line.
+        # Two findings of one lens on overlapping lines are two problems, unless they have the same
+        # rule and line.
         return alike and a.line == b.line
     if alike:
         return True
@@ -128,7 +124,7 @@ def _same(kept: LensFinding, other: LensFinding, same_rule: RuleAliases) -> bool
 
 
 def _likeness(a: Finding, b: Finding) -> float:
-    """How much of what the two say, in the rule's name and the message, is the same: 0 to 100."""
+    """How similar the rule names and messages of two findings are, 0 to 100."""
     names = (finding.rule.partition("/")[2].removeprefix("model-") for finding in (a, b))
     said = (f"{name} {finding.message}" for name, finding in zip(names, (a, b), strict=True))
     one, other = map(utils.default_process, said)

@@ -1,10 +1,11 @@
-"""Makes one review of what many lenses saw: verified, rated, merged, named, ranked and filtered.
+"""Makes one review of the reports of many lenses: verify, rate, merge, identify, rank, filter.
 
-Pure functions, a step each; `synthesize` runs them in order. Nothing here reads a file or knows
-what a change is: whether a quote is real and how sure a rule is are asked of the caller. Whatever
-is taken out on the way is kept or counted in the result, so that nothing disappears silently.
+Pure functions, one for each step; `synthesize` runs them in order. Nothing here reads a file: the
+caller checks quotes against the change and knows each rule's confidence. The result keeps or counts
+whatever is removed, so that nothing disappears silently.
 """
 
+import functools
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -13,36 +14,36 @@ from typing import Literal, Protocol
 from pydantic import BaseModel, ConfigDict, Field
 
 from leadhand.contracts.finding import Finding, LensReport, NotAssessed
-from leadhand.synthesis.duplicates import SEVERITIES, LensFinding, RuleAliases, merge
+from leadhand.synthesis.duplicates import SEVERITIES, LensFinding, SameRule, merge, same_rules
 from leadhand.synthesis.fingerprint import fingerprints
 
 MANY_FILES = 20
-"""More files than this that one lens passed over for one reason are reported as their number."""
+"""If one lens skipped more files for one reason, only their number is reported."""
 UNSCORED = "not scored"
-"""What `why` begins with where a model's finding has no confidence."""
+"""The beginning of `why` of a model's finding without confidence."""
 
 
 class Quote(BaseModel):
-    """Where the evidence of a finding stands in the change."""
+    """The place of a finding's evidence in the change."""
 
     model_config = ConfigDict(frozen=True)
 
     side: Literal["added", "removed"]
-    """Whether the change adds the quoted lines or takes them away."""
+    """Whether the change adds or removes the quoted lines."""
     lines: tuple[int, ...]
-    """Line number of each quoted line that is not blank: in the new file, or in the old one."""
+    """The line numbers of the quoted lines, without blank ones, in the new or the old file."""
 
 
 class Quotes(Protocol):
-    """Knows the change that findings quote."""
+    """Finds quotes in the change."""
 
     def quoted(self, finding: Finding) -> Quote | None:
-        """Where the change has the finding's evidence word for word, or none where it has not."""
+        """Where the change contains the finding's evidence verbatim; None if it does not."""
         ...
 
 
 class Dropped(BaseModel):
-    """A finding that was thrown away because the change does not have the words it quotes."""
+    """A finding that was dropped because the change does not contain its evidence."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -52,29 +53,29 @@ class Dropped(BaseModel):
 
 
 class Review(BaseModel):
-    """What a review says; as JSON it is the `output` of the answer document."""
+    """The result of a review; as JSON it is the `output` of the answer document."""
 
     model_config = ConfigDict(frozen=True)
 
     findings: tuple[Finding, ...] = ()
-    """At or above the threshold, what matters most first."""
+    """At or above the threshold, the most important first."""
     suppressed: tuple[Finding, ...] = ()
     """Below the threshold, in the same order."""
     not_assessed: tuple[NotAssessed, ...] = ()
     dropped: tuple[Dropped, ...] = ()
     hidden_by_baseline: tuple[str, ...] = ()
-    """Ids that an earlier report had; kept, so that this report can be the next baseline."""
+    """Ids that the baseline contains; listed, so that this report can be the next baseline."""
     quotes: dict[str, Quote] = Field(default_factory=dict)
-    """Where the evidence of each finding stands, by id."""
+    """The place of each finding's evidence, by id."""
 
 
 class Gathered(BaseModel):
-    """What lenses saw, before it is decided what is shown."""
+    """The merged findings of all lenses, before they are ranked and filtered."""
 
     model_config = ConfigDict(frozen=True)
 
     findings: tuple[Finding, ...]
-    """Each problem once, with its id; what a model found has no confidence yet."""
+    """Each problem once, with its id; those of models have no confidence yet."""
     not_assessed: tuple[NotAssessed, ...] = ()
     dropped: tuple[Dropped, ...] = ()
     hidden: tuple[str, ...] = ()
@@ -90,12 +91,11 @@ def synthesize(
     weights: Mapping[str, int] | None = None,
     equivalent: Iterable[AbstractSet[str]] = (),
 ) -> Review:
-    """The review that `reports`, pairs of a lens's name and what it returned, amount to.
+    """The review of `reports`, pairs of a lens's name and its report, in any order.
 
-    `confidence` gives 0 to 100 for a rule; `baseline` holds ids to hide; `weights` ranks lenses
-    where all else is equal (the heavier first, 0 where none is given); each set of `equivalent`
-    holds rules of different lenses that mean the same problem. The order of `reports` does not
-    matter.
+    `confidence` returns 0 to 100 for a rule; `baseline` has ids to hide; `weights` ranks lenses if
+    all else is equal (the higher first, 0 by default); each set of `equivalent` has rules of
+    different lenses that mean the same problem.
     """
     gathered = gather(
         reports,
@@ -117,8 +117,8 @@ def gather(
     baseline: AbstractSet[str] = frozenset(),
     equivalent: Iterable[AbstractSet[str]] = (),
 ) -> Gathered:
-    """What is real, new and said once of `reports`; see `synthesize`."""
-    same_rule = RuleAliases(equivalent)
+    """The verified, merged and new findings of `reports`; see `synthesize`."""
+    same_rule = same_rules(equivalent)
     real, dropped = verify(reports, quotes)
     merged = merge(rate(real, confidence), same_rule=same_rule, threshold=threshold)
     named = identify(merged, same_rule=same_rule)
@@ -138,7 +138,7 @@ def conclude(
     threshold: int,
     weights: Mapping[str, int] | None = None,
 ) -> Review:
-    """The review of what was gathered: ranked, and divided at `threshold`."""
+    """The review of the gathered findings, ranked and divided at `threshold`."""
     ranked = rank(gathered.findings, weights or {})
     findings, suppressed = divide(ranked, threshold)
     return Review(
@@ -154,7 +154,7 @@ def conclude(
 def verify(
     reports: Sequence[tuple[str, LensReport]], quotes: Quotes
 ) -> tuple[list[LensFinding], list[Dropped]]:
-    """What quotes the change word for word, and what does not and is thrown away."""
+    """The findings with a verbatim quote of the change, and those without, which are dropped."""
     real: list[LensFinding] = []
     dropped: list[Dropped] = []
     for lens, report in reports:
@@ -167,48 +167,41 @@ def verify(
 
 
 def rate(found: Iterable[LensFinding], confidence: Callable[[str], int]) -> list[LensFinding]:
-    """The same, each with its rule's measured confidence, whatever the lens had put there.
+    """The findings with the measured confidence of their rules instead of the lens's own.
 
-    Nothing was ever measured of what a model found: it has none until a scorer gives it one.
+    Findings of models have no measured confidence: a scorer sets it later.
     """
-    measured: dict[str, int] = {}
+    measured = functools.cache(confidence)
     rated: list[LensFinding] = []
-    for lens, finding in ((reported.lens, reported.finding) for reported in found):
-        if finding.source == "model":
-            update: dict[str, object] = {"confidence": 0, "why": UNSCORED}
-        else:
-            if finding.rule not in measured:
-                measured[finding.rule] = confidence(finding.rule)
-            update = {"confidence": measured[finding.rule]}
-        rated.append(LensFinding(lens, finding.model_copy(update=update)))
+    for one in found:
+        update: dict[str, object] = (
+            {"confidence": 0, "why": UNSCORED}
+            if one.finding.source == "model"
+            else {"confidence": measured(one.finding.rule)}
+        )
+        rated.append(LensFinding(one.lens, one.finding.model_copy(update=update)))
     return rated
 
 
-def identify(findings: Sequence[Finding], *, same_rule: RuleAliases) -> list[Finding]:
-    """The same, each with its fingerprint as `id`."""
+def identify(findings: Sequence[Finding], *, same_rule: SameRule) -> list[Finding]:
+    """The findings with their fingerprints as `id`."""
     ids = fingerprints(findings, same_rule=same_rule)
     return [f.model_copy(update={"id": name}) for f, name in zip(findings, ids, strict=True)]
 
 
 def hide(
-    findings: Iterable[Finding], baseline: AbstractSet[str]
+    findings: Sequence[Finding], baseline: AbstractSet[str]
 ) -> tuple[list[Finding], list[str]]:
-    """What `baseline` does not have yet, and the ids of what it has."""
-    fresh: list[Finding] = []
-    hidden: list[str] = []
-    for finding in findings:
-        if finding.id in baseline:
-            hidden.append(finding.id)
-        else:
-            fresh.append(finding)
-    return fresh, sorted(hidden)
+    """The findings that are not in `baseline`, and the ids of those that are."""
+    fresh = [finding for finding in findings if finding.id not in baseline]
+    return fresh, sorted(finding.id for finding in findings if finding.id in baseline)
 
 
 def rank(findings: Iterable[Finding], weights: Mapping[str, int]) -> list[Finding]:
-    """What matters most first: by severity, confidence, number of lenses, weight of the lens.
+    """The most important first: by severity, confidence, number of lenses, weight of the lens.
 
-    Where these are equal, rules and then files take turns, so that one rule that fires often does
-    not push all others down; path and line settle the rest.
+    Equal ones alternate by rule and then by file, so that one frequent rule does not push all
+    others down; then by path and line.
     """
 
     def merit(finding: Finding) -> tuple[int, ...]:
@@ -232,17 +225,14 @@ def rank(findings: Iterable[Finding], weights: Mapping[str, int]) -> list[Findin
     return [finding for _, finding in sorted(keyed, key=lambda pair: pair[0])]
 
 
-def divide(findings: Iterable[Finding], threshold: int) -> tuple[list[Finding], list[Finding]]:
-    """What is at or above `threshold`, and what is below it; the order is kept."""
-    above: list[Finding] = []
-    below: list[Finding] = []
-    for finding in findings:
-        (above if finding.confidence >= threshold else below).append(finding)
-    return above, below
+def divide(findings: Sequence[Finding], threshold: int) -> tuple[list[Finding], list[Finding]]:
+    """The findings at or above `threshold`, and those below it, in the same order."""
+    above = [finding for finding in findings if finding.confidence >= threshold]
+    return above, [finding for finding in findings if finding.confidence < threshold]
 
 
 def collapse(notes: Iterable[NotAssessed]) -> tuple[NotAssessed, ...]:
-    """Each note once; more than `MANY_FILES` files with one lens and reason become one note."""
+    """The distinct notes; more than `MANY_FILES` files of one lens and reason become one note."""
     groups: defaultdict[tuple[str, str], set[str | None]] = defaultdict(set)
     for note in notes:
         groups[note.lens, note.why].add(note.path)

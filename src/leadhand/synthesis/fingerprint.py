@@ -1,9 +1,9 @@
-"""Names for findings that stay the same while the code around them moves.
+"""Ids for findings that stay the same when the code around them moves.
 
-Line numbers are left out on purpose: a push that adds ten lines at the top of a file must not make
-old findings look new. What is hashed is where (path), what (rule) and the quoted code without its
-white space; twins in one file are told apart by their order. A model names a problem otherwise each
-time, so what it finds goes by its category in place of a rule.
+Line numbers are not part of an id: a push that adds ten lines at the top of a file must not make
+old findings look new. The id is a hash of the path, the rule and the quoted code without white
+space; equal findings in one file are distinguished by their order. For a model's finding the
+category replaces the rule, because models name a problem differently each time.
 """
 
 import hashlib
@@ -17,7 +17,7 @@ _DIGITS = 16
 
 
 def fingerprint(path: str, rule: str, evidence: str, ordinal: int) -> str:
-    """16 hex digits over path, rule, evidence without regard to white space, and `ordinal`.
+    """16 hex digits of a hash of path, rule, evidence without white space, and `ordinal`.
 
     `ordinal` counts from 0 among findings that are equal in the other three.
     """
@@ -26,10 +26,10 @@ def fingerprint(path: str, rule: str, evidence: str, ordinal: int) -> str:
 
 
 def fingerprints(findings: Iterable[Finding], *, same_rule: Callable[[str], str]) -> list[str]:
-    """The fingerprint of each finding, in the order given.
+    """The fingerprint of each finding, in the given order.
 
-    `same_rule` maps a rule to the name that its equals share, so that the id does not depend on
-    which of two lenses was the surer one. Twins are counted down the file, whatever the order.
+    `same_rule` maps a rule to the common name of equivalent rules, so that the id does not depend
+    on which lens was more confident. Equal findings are counted by line, not in the given order.
     """
     rows = list(findings)
     down_the_file = sorted(range(len(rows)), key=lambda i: (rows[i].line, rows[i].end_line, i))

@@ -1,4 +1,4 @@
-"""The forms in which synthesizer, judge and critic answer, and how what they sent is read."""
+"""The output schemas of synthesizer, judge and critic, and how their answers are read."""
 
 import math
 from collections.abc import Collection, Sequence
@@ -42,7 +42,7 @@ class Chosen(BaseModel):
 
 
 class Judgement(BaseModel):
-    """What a judge makes of results that seem to contradict each other."""
+    """A judge's decision about results that seem to contradict each other."""
 
     why: _Text
     contradict: bool = True
@@ -64,7 +64,7 @@ _CONFIDENCE: dict[str, JsonValue] = {
 
 
 def _object(**properties: JsonValue) -> dict[str, JsonValue]:
-    """A schema that providers can hold a model to: everything is named, nothing may be added."""
+    """A schema that providers can enforce: every property is required, no other one is allowed."""
     return {
         "type": "object",
         "properties": properties,
@@ -86,7 +86,7 @@ _CONTRADICTION = _object(
 
 
 def merged_form() -> ToolDefinition:
-    """The tool that takes an answer."""
+    """The output tool for an answer."""
     return ToolDefinition(
         name="final_answer",
         description="Give the answer, and every contradiction between results.",
@@ -99,7 +99,7 @@ def merged_form() -> ToolDefinition:
 
 
 def choice_form(task_ids: Sequence[str]) -> ToolDefinition:
-    """The tool that takes the choice of one of these tasks."""
+    """The output tool for the choice of one of these tasks."""
     return ToolDefinition(
         name="choose",
         description="Name the task with the best result.",
@@ -112,7 +112,7 @@ def choice_form(task_ids: Sequence[str]) -> ToolDefinition:
 
 
 def judgement_form(task_ids: Sequence[str]) -> ToolDefinition:
-    """The tool that takes a judgement on what these tasks say."""
+    """The output tool for a judgement on these tasks."""
     named: JsonValue = {"type": "string", "enum": list(task_ids)}
     return ToolDefinition(
         name="judge",
@@ -128,7 +128,7 @@ def judgement_form(task_ids: Sequence[str]) -> ToolDefinition:
 
 
 def critique_form() -> ToolDefinition:
-    """The tool that takes a critique."""
+    """The output tool for a critique."""
     point = _object(
         point={"type": "string", "description": "One fault, and how to fix it."},
         severity={"type": "string", "enum": ["must", "should"]},
@@ -142,7 +142,7 @@ def critique_form() -> ToolDefinition:
 
 
 def read_merged(answer: StructuredAnswer) -> Merged:
-    """The answer as it was given; plain text is an answer too. Raises `BadAnswer`."""
+    """The answer; plain text is an answer too. Raises `BadAnswer`."""
     if answer.data is None:
         return Merged(answer=answer.text)
     return _read(Merged, answer)
@@ -159,7 +159,7 @@ def read_choice(answer: StructuredAnswer, task_ids: Collection[str]) -> Chosen:
 
 
 def read_judgement(answer: StructuredAnswer, task_ids: Collection[str]) -> Judgement:
-    """The judgement, which takes a side or none. Raises `BadAnswer`."""
+    """The judgement, with or without winners among `task_ids`. Raises `BadAnswer`."""
     if answer.data is None:
         raise BadAnswer("Give your judgement by calling `judge`.")
     judged = _read(Judgement, answer)
@@ -183,7 +183,7 @@ def read_critique(answer: StructuredAnswer) -> tuple[CritiquePoint, ...]:
 
 
 def conflicts(contradictions: Sequence[Contradiction], *, given: Collection[str]) -> list[Conflict]:
-    """The contradictions that are between two or more tasks that gave a result."""
+    """The contradictions between two or more tasks with a result."""
     found: list[Conflict] = []
     for one in contradictions:
         ids = _known(one.task_ids, given)
@@ -206,10 +206,10 @@ def _known(ids: Sequence[str], given: Collection[str]) -> tuple[str, ...]:
 
 
 def percent(confidence: float | None) -> int | None:
-    """A confidence from 0 to 100, whatever the model made of that."""
+    """A model's confidence, rounded and limited to 0 to 100."""
     if confidence is None or not math.isfinite(confidence):
         return None
-    # Some models give a share of one, whatever they are asked for.
+    # Some models return a fraction of one in spite of the prompt.
     scaled = confidence * 100 if 0 < confidence < 1 else confidence
     return round(min(max(scaled, 0), 100))
 

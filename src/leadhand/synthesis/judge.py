@@ -1,8 +1,7 @@
-"""The judge: takes sides between results, with a reason, or says why it can't.
+"""The judge: decides between results, with a reason, or says why it can't.
 
-It sees a question, and results under ids with what was asked for, never who gave them. What it says
-is checked: it can only name what it was shown. One judge serves a whole run, and may be asked for
-several things at once.
+It sees a question, and results under ids with their intents, never their workers. It can name only
+ids that it was shown. One judge serves a whole run, also concurrently.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,7 +31,7 @@ from leadhand.synthesis.reduction import pieces
 from leadhand.untrusted.fence import Fence
 
 MAX_BYTES = 40_000
-"""Of each result in a judgement, in UTF-8; the judge is told of what is cut off."""
+"""How much of each result the judge sees, in UTF-8; it is told if a result is cut."""
 _REQUESTER = Requester("judge")
 
 T = TypeVar("T")
@@ -40,18 +39,18 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class ConflictVerdict:
-    """What a contradiction comes to."""
+    """The decision about a contradiction."""
 
     conflict: Conflict
-    """As it stands now: with the side that was taken, or open."""
+    """The conflict with its resolution, or unresolved."""
     holds: bool
     """False: the results can all be right."""
     confidence: int | None = None
-    """Of the judge, 0 to 100."""
+    """The judge's, 0 to 100."""
 
 
 class Judge:
-    """Asks the team's judge; its synthesizer's model where the team has none for a judge."""
+    """Asks the team's judge; with the synthesizer's model if the judge has none."""
 
     def __init__(
         self, caller: Caller, team: Team, fence: Fence, *, requester: Requester = _REQUESTER
@@ -65,7 +64,7 @@ class Judge:
     async def judge(self, question: str, candidates: Sequence[Result]) -> JudgedChoice:
         """The best of several results of one task, whose intent is the question.
 
-        Raises `ModelError` where no model says.
+        Raises `ModelError` if no model answers.
         """
         ids = [str(number) for number in range(1, len(candidates) + 1)]
         shown = [
@@ -76,7 +75,7 @@ class Judge:
         return JudgedChoice(ids.index(chosen.choice), chosen.why, percent(chosen.confidence))
 
     async def choose(self, question: str, material: str, *, ids: Sequence[str]) -> Chosen:
-        """The best of the results `ids` in `material`. Raises `ModelError` where no model says."""
+        """The best of the results `ids` in `material`. Raises `ModelError` if no model answers."""
         text = joined(question, self._fence.around(material, source="results"))
         return await self._ask(
             "select", text, choice_form(ids), lambda answer: read_choice(answer, ids)
@@ -85,9 +84,9 @@ class Judge:
     async def settle(
         self, conflict: Conflict, results: Sequence[TaskResult], *, request: str
     ) -> ConflictVerdict:
-        """What a conflict between some of `results` comes to, given what the user asked.
+        """The decision about a conflict between some of `results`, given the user's request.
 
-        Raises `ModelError` where no model says.
+        Raises `ModelError` if no model answers.
         """
         ids = conflict.task_ids
         text = joined(
@@ -128,7 +127,7 @@ def _verdict(conflict: Conflict, judged: Judgement) -> ConflictVerdict:
 
 
 def _shown(results: Sequence[TaskResult]) -> str:
-    """Each result under its id, with what was asked for and what backs it, cut where too long."""
+    """Each result under its id, with its intent and evidence, cut if too long."""
     texts: list[str] = []
     for one, entry in zip(results, entries(results), strict=True):
         first, *rest = pieces(entry, MAX_BYTES)

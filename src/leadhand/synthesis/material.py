@@ -1,7 +1,7 @@
-"""What a synthesizer's model is shown: each result under its task's id, and what is missing.
+"""What a synthesizer's model sees: each result under its task's id, and what is missing. Pure.
 
-Pure. The texts are untrusted and go inside a fence; in there no text can pass for another task's
-result either, because only ids that code wrote stand in brackets at the start of a line.
+The texts are untrusted and go inside a fence. Within the fence no text can pass for another task's
+result, because only code writes ids in brackets at the start of a line.
 """
 
 import json
@@ -15,7 +15,7 @@ _LINE_START_BRACKET = re.compile("(?<=[\n\r\v\f\x1c-\x1e\x85\u2028\u2029])\\[")
 
 
 def entries(results: Sequence[TaskResult]) -> list[str]:
-    """One text a task, in order: `[id] what it gave`, or that it gave nothing and why."""
+    """One text for each task, in order: `[id] result`, or why there is none."""
     return [_entry(one) for one in results]
 
 
@@ -30,7 +30,7 @@ def _entry(one: TaskResult) -> str:
 
 
 def _shown(result: Result) -> str:
-    """All that a result says, once and without decoration."""
+    """All content of a result, without repetition or formatting."""
     output = result.output
     if output is None:
         text = result.summary
@@ -40,7 +40,7 @@ def _shown(result: Result) -> str:
             text = f"{result.summary}\n{text}"
     if result.missing:
         text = "\n".join([text, *(f"Not done: {_line(line)}" for line in result.missing)])
-    # A lone surrogate can't be sent to anyone.
+    # Lone surrogates can't be encoded.
     return text.strip().encode("utf-8", "replace").decode()
 
 

@@ -1,4 +1,4 @@
-"""The strategies by code: results side by side, or the best of them. Nothing is reworded."""
+"""The synthesis strategies without a model: all results, or the best one, unchanged."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -10,19 +10,19 @@ from leadhand.synthesis.conflicts import find_conflicts
 
 
 class Merge:
-    """Puts results together by code, as the plan's strategy says."""
+    """Combines results by code, by the plan's strategy."""
 
     name = "merge"
     calls_model = False
 
     def __init__(self, roles: Mapping[str, str] | None = None) -> None:
-        """`roles` names what workers are several of, worker by worker."""
+        """`roles` has the roles of workers by name."""
         self._roles = roles
 
     async def synthesize(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
-        """The same as `combine`, with the contradictions in the data, all of them open."""
+        """The same as `combine`, with the contradictions in the data, all of them unresolved."""
         synthesis = combine(plan, results)
-        if plan.synthesis == "select":  # where one result is taken, others may say otherwise
+        if plan.synthesis == "select":  # a result that was not chosen may differ
             return synthesis
         found = tuple(find_conflicts(results, roles=self._roles))
         return synthesis.model_copy(update={"conflicts": found}) if found else synthesis
@@ -33,7 +33,7 @@ class Merge:
 
 
 def combine(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
-    """By the plan's strategy the best result, the last, or all of them side by side."""
+    """The best result, the last one, or all of them, by the plan's strategy."""
     match plan.synthesis:
         case "select":
             return select(results)
@@ -46,18 +46,12 @@ def combine(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
 def merge(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     """The results in plan order, each under its task; `output` maps task id to output.
 
-    A single task's result is the answer as it is. This is also what is left where another
-    synthesizer fails.
+    A single task's result is the answer as it is. This is also the fallback if another synthesizer
+    fails.
     """
     given = given_of(results)
     if len(plan.tasks) == 1 and given:
-        only = given[0][1]
-        return Synthesis(
-            answer=text_of(only),
-            output=only.output,
-            confidence=only.confidence,
-            sources=_evidence(given),
-        )
+        return _unchanged(given[0][1], given)
     confidences = [result.confidence for _, result in given if result.confidence is not None]
     return Synthesis(
         answer="\n\n".join(_section(one, result) for one, result in given),
@@ -68,22 +62,25 @@ def merge(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
 
 
 def last(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
-    """The result that all others lead to, as it is, with everyone's sources; else `merge`."""
+    """The result of the single last task, with the sources of all tasks; else `merge`."""
     needed = {id for task in plan.tasks for id in task.depends_on}
     ends = [one for one in results if one.task.id not in needed]
     if len(ends) != 1 or ends[0].result is None:
         return merge(plan, results)
-    result = ends[0].result
+    return _unchanged(ends[0].result, given_of(results))
+
+
+def _unchanged(result: Result, given: Sequence[tuple[TaskResult, Result]]) -> Synthesis:
     return Synthesis(
         answer=text_of(result),
         output=result.output,
         confidence=result.confidence,
-        sources=_evidence(given_of(results)),
+        sources=_evidence(given),
     )
 
 
 def select(results: Sequence[TaskResult]) -> Synthesis:
-    """The result that its worker is surest of, as it is; completed ones and earlier ones first."""
+    """The result with the highest confidence, preferably a completed and earlier one."""
     given = given_of(results)
     if not given:
         return Synthesis(answer="")
@@ -103,9 +100,9 @@ def select(results: Sequence[TaskResult]) -> Synthesis:
 def chosen(
     best: TaskResult, results: Sequence[TaskResult], *, why: str, confidence: int | None = None
 ) -> Synthesis:
-    """The answer that is the result of `best`, word for word, with a line that says why.
+    """The unchanged result of `best` as the answer, with a line that says why.
 
-    `confidence` is that of whoever chose; none: the worker's own.
+    `confidence` is the judge's; None: the worker's own.
     """
     given = given_of(results)
     result = next(result for one, result in given if one is best)
@@ -123,25 +120,25 @@ def chosen(
 
 
 def given_of(results: Sequence[TaskResult]) -> list[tuple[TaskResult, Result]]:
-    """The tasks that gave something, if only a part, in order."""
+    """The tasks with a result, even a partial one, in order."""
     return [(one, one.result) for one in results if one.result is not None]
 
 
 def text_of(result: Result) -> str:
-    """A result as Markdown: its output, and where that is data its summary before it."""
+    """A result as Markdown: its output, after its summary if the output is data."""
     output = result.output
     if isinstance(output, str):
         return output
     if output is None:
         return result.summary
-    # Indented, not fenced: no run of backticks in the data can end the block.
+    # Indented, not fenced, because backticks in the data could end a fenced block.
     lines = json.dumps(output, indent=2, ensure_ascii=False).splitlines()
     block = "\n".join(f"    {line}" for line in lines)
     return f"{result.summary}\n\n{block}" if result.summary else block
 
 
 def sources_of(given: Sequence[tuple[TaskResult, Result]]) -> tuple[Source, ...]:
-    """The evidence of these results; the result itself where it names none."""
+    """The evidence of these results; for a result without evidence, the result itself."""
     return tuple(
         Source(task_id=one.task.id, ref=ref)
         for one, result in given

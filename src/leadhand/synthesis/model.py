@@ -1,8 +1,8 @@
-"""The synthesizer by model: one answer out of many results, written or chosen by a model.
+"""The model synthesizer: a model writes one answer from many results, or chooses one of them.
 
-Contradictions in the data are judged before the answer is written, those in the text, which only
-its writer can find, after it; then the critic reads it, where the team has one. A draft that is
-there is never lost again: whatever comes after it ends in time, and has failed at worst.
+Contradictions in the data are judged before the answer is written; those in the text, which only
+the writer can find, after it. Then the team's critic reads it, if there is one. A draft is never
+lost: the later steps have timeouts, and if they fail the draft stays.
 """
 
 import asyncio
@@ -24,13 +24,13 @@ from leadhand.synthesis.writing import Writer
 from leadhand.untrusted.fence import Fence
 
 MARGIN_S = 0.2
-"""How long before the run's deadline nothing more is done to a draft."""
+"""Work on a draft ends this long before the run's deadline."""
 JUDGING = 1 / 3
-"""The share of the time left that judging may take before there is a draft."""
+"""The share of the remaining time that judging may take before there is a draft."""
 
 
 class ModelSynthesizer:
-    """Asks the team's synthesizer for the answer; a single result is the answer without asking."""
+    """Asks the team's synthesizer for the answer; a single result is the answer without a call."""
 
     name = "synthesizer"
     calls_model = True
@@ -44,7 +44,7 @@ class ModelSynthesizer:
         request: str,
         context_tokens: int | None = None,
     ) -> None:
-        """`request` is what the user asked; `context_tokens` what the model holds, if known."""
+        """`context_tokens` is the model's context window, if known."""
         self._recorder = caller.recorder
         self._roles = roles_of(team)
         self._judge = Judge(caller, team, fence)
@@ -56,10 +56,10 @@ class ModelSynthesizer:
         )
 
     async def synthesize(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
-        """The answer, by the plan's strategy. Raises `ModelError` where no model gives one."""
+        """The answer, by the plan's strategy. Raises `ModelError` if no model writes one."""
         if len(plan.tasks) == 1 or len(given_of(results)) <= 1:
             synthesis = combine(plan, results)
-            if isinstance(synthesis.output, str):  # a text of its own, and no list of results
+            if isinstance(synthesis.output, str):  # a text, not several results
                 material, _ = await self._writer.material(plan, results)
                 return await self._approved(plan, results, material, synthesis, drafting_s=0.0)
             return synthesis
@@ -68,11 +68,11 @@ class ModelSynthesizer:
         return await self._write(plan, results)
 
     def by_code(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
-        """The results as they are, by the plan's strategy."""
+        """The unchanged results, by the plan's strategy."""
         return combine(plan, results)
 
     async def _choose(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
-        """The result that the judge takes, word for word."""
+        """The result that the judge chooses, unchanged."""
         by_id = {one.task.id: one for one, _ in given_of(results)}
         material, lost = await self._writer.material(plan, results)
         question = self._writer.question(plan.instruction)
@@ -82,7 +82,7 @@ class ModelSynthesizer:
         return _noted(chosen(best, results, why=choice.why, confidence=confidence), lost)
 
     async def _write(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
-        """An answer to the request that says how contradictions were judged."""
+        """A written answer, which mentions how contradictions were judged."""
         left_s = self._left_s()
         verdicts = await self._resolver.resolve(
             find_conflicts(results, roles=self._roles),
@@ -111,7 +111,7 @@ class ModelSynthesizer:
         found: Sequence[Conflict],
         verdicts: Sequence[ConflictVerdict],
     ) -> Synthesis:
-        """The draft without what it says otherwise of the contradictions it `found`."""
+        """The draft, revised where it disagrees with the verdicts on the conflicts it `found`."""
         pairs = zip(verdicts, found, strict=True)
         wrong = [described(verdict) for verdict, one in pairs if differs(verdict, one)]
         if not wrong:
@@ -133,7 +133,7 @@ class ModelSynthesizer:
         *,
         drafting_s: float,
     ) -> Synthesis:
-        """The draft as the critic lets it go out, where the team has one."""
+        """The draft after the critic's review, if the team has a critic."""
         if self._critic is None:
             return draft
 
@@ -146,7 +146,7 @@ class ModelSynthesizer:
         )
 
     def _left_s(self) -> float | None:
-        """Seconds until the draft has to go out; none where there is no deadline."""
+        """Seconds until work on the draft has to end; None without a deadline."""
         deadline_s = self._recorder.state.deadline_s
         if deadline_s is None:
             return None
@@ -154,7 +154,7 @@ class ModelSynthesizer:
 
 
 def _noted(synthesis: Synthesis, lost: Sequence[str]) -> Synthesis:
-    """The same, with a gap for each result that was dropped when the results were condensed."""
+    """The synthesis, with a gap for each result that was lost when the results were condensed."""
     why = "its result is not in the answer: the results were too long for the model at once"
     return synthesis.model_copy(
         update={"gaps": (*synthesis.gaps, *(Gap(task_id=id, why=why) for id in lost))}

@@ -1,6 +1,6 @@
-"""Fits material of any length into one request: cut into chunks, each condensed, level by level.
+"""Fits texts of any length into one request: split into chunks, which are condensed repeatedly.
 
-Nothing is dropped on the way: what is too long for a chunk is cut into pieces that are all read.
+Nothing is dropped: a text that is too long for a chunk is split into pieces, and all are read.
 """
 
 import asyncio
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from leadhand.errors import LeadhandError
 
 MAX_CONCURRENT = 16
-"""Chunks that are condensed at the same time."""
+"""Chunks that are condensed concurrently."""
 BYTES_A_TOKEN = 4
 _LEAST_BYTES = 2_000
 _LABEL = re.compile(r"\[[^\]\n]*\] ")
@@ -21,24 +21,24 @@ Condense = Callable[[str], Awaitable[str]]
 
 @dataclass(frozen=True, slots=True)
 class TextBudget:
-    """How long texts may be, in bytes of UTF-8: close to what tokens are in any script."""
+    """Limits for texts in bytes of UTF-8, which are proportional to tokens in any script."""
 
     chunk: int
-    """What one request may hold of the material."""
+    """The most that one request may contain."""
 
     @property
     def condensed(self) -> int:
-        """What a chunk is to be condensed to."""
+        """The length that a model is asked to condense a chunk to."""
         return self.chunk // 8
 
     @property
     def most(self) -> int:
-        """What a condensed chunk may have at most, so that every level has half the chunks."""
+        """The most that a condensed chunk may have, so that each level halves the chunks."""
         return self.chunk // 2 - 1
 
 
 def budget_of(context_tokens: int) -> TextBudget:
-    """The budget of a model with such a context: half of it, the rest is for prompt and answer."""
+    """The limits for a model's context: half of it, because prompt and answer need the rest."""
     return TextBudget(max(context_tokens // 2 * BYTES_A_TOKEN, _LEAST_BYTES))
 
 
@@ -48,9 +48,9 @@ def size(text: str) -> int:
 
 
 async def reduced(entries: Sequence[str], *, budget: TextBudget, condense: Condense) -> str:
-    """The entries as one text that fits; as they are where they do already.
+    """The entries as one text that fits, unchanged if they fit already.
 
-    `condense` gives at most `budget.most` bytes for a chunk; what it raises goes on from here.
+    `condense` returns at most `budget.most` bytes for a chunk; its exceptions propagate.
     """
     chunks = grouped(entries, budget.chunk)
     while len(chunks) > 1:
@@ -78,7 +78,7 @@ async def _level(chunks: Sequence[str], budget: TextBudget, condense: Condense) 
 
 
 def grouped(entries: Sequence[str], limit: int) -> list[str]:
-    """The entries in order, joined by line breaks to as few chunks of at most `limit` bytes."""
+    """The entries in order, joined with line breaks into chunks of at most `limit` bytes."""
     chunks: list[str] = []
     chunk: list[str] = []
     used = 0
@@ -94,7 +94,7 @@ def grouped(entries: Sequence[str], limit: int) -> list[str]:
 
 
 def pieces(entry: str, limit: int) -> list[str]:
-    """An entry that is longer than `limit` bytes in parts, each under the entry's label."""
+    """An entry longer than `limit` bytes, split into parts that each have the entry's label."""
     if size(entry) <= limit:
         return [entry]
     found = _LABEL.match(entry)
@@ -105,7 +105,7 @@ def pieces(entry: str, limit: int) -> list[str]:
 
 
 def _cut(text: str, limit: int) -> Iterator[str]:
-    """`text` in parts of at most `limit` bytes, ending where a line or a word does, if one does."""
+    """`text` in parts of at most `limit` bytes, split at the end of a line or word if possible."""
     data = text.encode("utf-8", "replace")
     start = 0
     while start < len(data):

@@ -1,7 +1,7 @@
-"""The contradictions of one run: each written down as it is found, and judged where somebody can.
+"""The contradictions of one run: each is recorded when it is found, and judged if possible.
 
-Contradictions that nobody judged stay open, with what each side says. None is ever dropped unless
-the judge says that it is none.
+Contradictions without a verdict stay unresolved, with the claims of each side. None is dropped
+unless the judge decides that the results don't contradict each other.
 """
 
 import asyncio
@@ -16,11 +16,11 @@ from leadhand.synthesis.conflicts import key_of, words
 from leadhand.synthesis.judge import ConflictVerdict, Judge
 
 MAX_JUDGED = 5
-"""Contradictions of one run that are judged; the rest are listed as open."""
+"""Contradictions of one run that are judged; the others are listed as unresolved."""
 
 
 class ConflictResolver:
-    """Has contradictions judged, all at once."""
+    """Has contradictions judged concurrently."""
 
     def __init__(self, recorder: Recorder, judge: Judge, *, request: str) -> None:
         self._recorder = recorder
@@ -35,7 +35,7 @@ class ConflictResolver:
         *,
         within_s: float | None,
     ) -> list[ConflictVerdict]:
-        """What each comes to, in order; `within_s` is how long judging may take."""
+        """The verdict on each conflict, in order; judging takes at most `within_s`."""
         count = min(self._left, len(conflicts))
         self._left -= count
         for conflict in (*conflicts[:count], *map(_unjudged, conflicts[count:])):
@@ -70,7 +70,7 @@ class ConflictResolver:
 
 
 def differs(verdict: ConflictVerdict, draft: Conflict) -> bool:
-    """Whether a draft that says of a contradiction what `draft` does is wrong by the verdict."""
+    """Whether the `draft`'s view of a conflict disagrees with the verdict."""
     judged = verdict.conflict
     if not verdict.holds or (judged.resolution is None) != (draft.resolution is None):
         return True
@@ -78,7 +78,7 @@ def differs(verdict: ConflictVerdict, draft: Conflict) -> bool:
 
 
 def repeats(conflict: Conflict, verdicts: Sequence[ConflictVerdict]) -> bool:
-    """Whether one of the verdicts is on this very contradiction, found a second time."""
+    """Whether one of the verdicts is about the same contradiction."""
     about = words(conflict.about)
     return any(
         set(conflict.task_ids) <= set(verdict.conflict.task_ids)
@@ -88,7 +88,7 @@ def repeats(conflict: Conflict, verdicts: Sequence[ConflictVerdict]) -> bool:
 
 
 def described(verdict: ConflictVerdict) -> str:
-    """A verdict in a line, for whoever writes the answer."""
+    """A verdict in one line, for the model that writes the answer."""
     conflict = verdict.conflict
     who = f"[{', '.join(conflict.task_ids)}] {conflict.about}"
     if not verdict.holds:
@@ -104,7 +104,7 @@ def _unjudged(conflict: Conflict) -> Conflict:
 
 
 def _not_judged(conflict: Conflict, why: str) -> ConflictVerdict:
-    """The conflict as it was found; what the draft says of it stands."""
+    """A verdict that leaves the conflict as it was found."""
     return ConflictVerdict(
         conflict if conflict.why else conflict.model_copy(update={"why": why}), True
     )

@@ -1,7 +1,7 @@
-"""Scores what models found: an independent look at each finding, which may refute it.
+"""Scores findings of models: an independent model checks each of them and may refute it.
 
-A scorer sees the finding and the code it is about, never who wrote it or what else was found. What
-it says is a number and a reason; nothing it says can add a finding, or change one's words.
+The scorer sees a finding and its code, never who reported it or what else was found. It returns a
+number and a reason; it can neither add nor change findings.
 """
 
 import asyncio
@@ -21,11 +21,11 @@ from leadhand.synthesis.findings import UNSCORED
 from leadhand.untrusted.fence import Fence
 
 MAX_CONCURRENT = 16
-"""Findings that are looked at at the same time."""
+"""Findings that are scored concurrently."""
 DOUBTFUL = (50, 90)
-"""A first score from here to there, both included, is settled by a second look."""
+"""A first score in this range, both ends included, is replaced by a second one."""
 FIRST_LINES, SECOND_LINES = 20, 120
-"""Lines around a finding that the first and the second look see, either way."""
+"""Lines before and after a finding that the model sees for the first and the second score."""
 _REFUTED_AT_MOST = 24
 _MAX_WHY_CHARS = 400
 _REQUESTER = Requester("scorer")
@@ -56,15 +56,15 @@ _FORM = ToolDefinition(
 
 
 class Surroundings(Protocol):
-    """Knows the code that findings are about."""
+    """Reads the code of findings."""
 
     def around(self, finding: Finding, lines: int) -> str:
-        """The changed code at the finding, and up to `lines` lines around it either way."""
+        """The changed code at the finding, with up to `lines` lines before and after it."""
         ...
 
 
 class Score(BaseModel):
-    """What one look at a finding gave."""
+    """A model's verdict on a finding."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -74,13 +74,13 @@ class Score(BaseModel):
 
     @property
     def confidence(self) -> int:
-        """The score as a whole number from 0 to 100; of what is refuted, one that says so."""
+        """The score as an integer from 0 to 100, low if the finding is refuted."""
         most = _REFUTED_AT_MOST if self.verdict == "refuted" else 100
         return round(min(max(self.score, 0), most))
 
 
 class Scorer:
-    """Scores findings by the fast tier's model, and those in doubt by the strong one's."""
+    """Scores findings with the fast tier's model, and doubtful ones with the strong tier's."""
 
     def __init__(
         self,
@@ -100,7 +100,7 @@ class Scorer:
     async def score(self, findings: Iterable[Finding], into: MutableMapping[str, Finding]) -> None:
         """Put each finding into `into` by its id once it has its score.
 
-        One that could not be scored is put there without confidence, and says why.
+        A finding that could not be scored has no confidence and says why.
         """
         places = asyncio.Semaphore(MAX_CONCURRENT)
 
@@ -140,7 +140,7 @@ class Scorer:
 
 
 def _claim(finding: Finding) -> str:
-    """What is said of the code, and nothing of who says it."""
+    """The finding as text, without its lens."""
     lines = (
         f"{finding.severity}, {finding.path}, line {finding.line}",
         finding.message,

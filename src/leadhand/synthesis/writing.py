@@ -1,7 +1,7 @@
-"""Writes the answer by model: condenses results that are too long, drafts, and revises drafts.
+"""Has a model write the answer: condenses results that are too long, drafts, and revises drafts.
 
-It sees the results and the request, never the dispatching. What the model says is text: code checks
-its citations and the tasks it names.
+The model sees the request and the results, not how tasks were dispatched. Code checks its citations
+and the tasks that it names.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,14 +24,14 @@ from leadhand.synthesis.reduction import budget_of, reduced, size
 from leadhand.untrusted.fence import Fence
 
 CONTEXT_TOKENS = 128_000
-"""The context of a model that nobody knows better."""
+"""The assumed context window of a model, if it is unknown."""
 _REQUESTER = Requester("synthesizer")
 
 T = TypeVar("T")
 
 
 class Writer:
-    """Asks the team's synthesizer, about one plan and its results."""
+    """Asks the team's synthesizer to write about the results of one plan."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class Writer:
         request: str,
         context_tokens: int | None = None,
     ) -> None:
-        """`request` is what the user asked; `context_tokens` what the model holds, if known."""
+        """`context_tokens` is the model's context window, if known."""
         self._caller = caller
         self._role = team.synthesizer
         self._models = team.models_of(team.synthesizer)
@@ -53,7 +53,7 @@ class Writer:
     async def material(
         self, plan: Plan, results: Sequence[TaskResult]
     ) -> tuple[str, Sequence[str]]:
-        """The results as one text that fits, and the tasks that it no longer says anything of."""
+        """The results as one text that fits, and the tasks that it no longer mentions."""
 
         async def condense(chunk: str) -> str:
             return await self._condense(chunk, instruction=plan.instruction)
@@ -64,7 +64,7 @@ class Writer:
         return material, _uncited(material, results) if condensed else ()
 
     def question(self, instruction: str) -> str:
-        """What an answer is to be given to."""
+        """The request, with the plan's instruction if there is one."""
         return joined(
             f"Request: {self._request}", f"Instruction: {instruction}" if instruction else ""
         )
@@ -72,7 +72,7 @@ class Writer:
     async def draft(
         self, plan: Plan, results: Sequence[TaskResult], material: str, *, judged: Sequence[str]
     ) -> Synthesis:
-        """An answer out of `material`; `judged` says how contradictions were judged before."""
+        """An answer from `material`; `judged` are the verdicts on contradictions."""
         if self._role.plain:
             instruction = plan.instruction if plan.instruction != self._request else ""
             parts = (self._request, instruction, self._fence.around(material))
@@ -93,7 +93,7 @@ class Writer:
         draft: Synthesis,
         points: Sequence[str],
     ) -> Synthesis:
-        """The draft written again, with the points against it in mind."""
+        """The draft, revised by the `points` against it."""
         text = joined(
             self.question(plan.instruction),
             self._fence.around(material, source="results"),
@@ -139,7 +139,7 @@ class Writer:
         )
 
     def _prompted(self, name: str, *more: str, output: ToolDefinition | None = None) -> CallRequest:
-        """The stable part first; what differs from run to run, the fence's nonce, last."""
+        """A request whose prompt ends with the fence's nonce, so that providers can cache it."""
         own = "" if self._role.plain else self._role.instructions
         package = "leadhand.synthesis"
         instructions = joined(prompt(package, name), *more, own, self._fence.explanation)
@@ -151,7 +151,7 @@ class Writer:
 
 
 def synthesis_of(merged: Merged, results: Sequence[TaskResult]) -> Synthesis:
-    """The answer with citations that hold, and with what they cite as its sources."""
+    """The answer with correct citations only, and the results that they cite as sources."""
     given = {one.task.id: (one, result) for one, result in given_of(results)}
     answer = check_citations(merged.answer, known=[one.task.id for one in results], given=given)
     text = answer.text.strip()
@@ -167,7 +167,7 @@ def synthesis_of(merged: Merged, results: Sequence[TaskResult]) -> Synthesis:
 
 
 def _uncited(material: str, results: Sequence[TaskResult]) -> list[str]:
-    """The tasks with a result that condensed material no longer names."""
+    """The tasks with a result that condensed material no longer cites."""
     ids = [one.task.id for one, _ in given_of(results)]
     left = set(check_citations(material, known=ids, given=ids).cited)
     return [id for id in ids if id not in left]
