@@ -114,6 +114,11 @@ def test_a_finding_quotes_the_line_and_names_what_is_wrong(tmp_path: Path) -> No
     assert one.confidence == 0
 
 
+def test_a_message_of_ruff_ends_with_one_mark(tmp_path: Path) -> None:
+    (one,) = findings(tmp_path, "x = {}\nx['a']: 3\n")
+    assert "Did you mean to assign (using `=`)? This is an annotation" in one.message
+
+
 def test_f26_a_suppression_is_reported_and_hides_nothing(tmp_path: Path) -> None:
     """F26: the message names suppressions in the reviewed code."""
     (one,) = findings(tmp_path, "# ruff: noqa\nprint(undefined)  # noqa: F821\n")

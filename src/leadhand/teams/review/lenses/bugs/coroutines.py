@@ -102,18 +102,12 @@ def _origin(change: Change, file: ChangedFile, tree: Tree, node: ast.Expr, name:
         return f"of {top}" if imported else None
     owner, _, method = name.rpartition(".")
     if owner in ("self", "cls"):
-        found = _method(tree, node, method)
+        enclosing = _class_of(tree, node)
+        if enclosing is None or enclosing.decorator_list or enclosing.keywords:
+            return None
+        found = _only_coroutine(enclosing, method)
         return f"line {found.lineno}" if found is not None else None
-    if owner:
-        return None
-    return _function(change, file, tree, node, name)
-
-
-def _method(tree: Tree, node: ast.AST, name: str) -> Function | None:
-    owner = _class_of(tree, node)
-    if owner is None or owner.decorator_list or owner.keywords:
-        return None
-    return _only_coroutine(owner, name)
+    return None if owner else _function(change, file, tree, node, name)
 
 
 def _class_of(tree: Tree, node: ast.AST) -> ast.ClassDef | None:

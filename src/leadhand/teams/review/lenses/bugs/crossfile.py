@@ -75,7 +75,7 @@ def find(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
         yield from _still_called(one, workspace, mentioned)
     for one in lost_methods:
         yield from _still_self(one, workspace)
-    if not workspace.has_repository:
+    if workspace.repository is None:
         yield NotAssessed(
             lens="bugs",
             why="uses of removed or changed symbols were only searched in the change: there is "

@@ -45,45 +45,41 @@ def relevant(change: Change, file: ChangedFile) -> bool:
 
 def find(change: Change, file: ChangedFile, tree: Tree) -> Iterator[tuple[ast.AST, str]]:
     """Handlers that never run, if the change adds them or the broader one, with messages."""
-    own = _own_names(tree.module)
+    redefined = _redefined(tree.module)
     for node in tree.nodes(ast.Try):
-        for n, handler in enumerate(node.handlers[1:], start=1):
-            narrow = _classes(handler.type, own)
-            broad = next((one for one in node.handlers[:n] if _covers(one, narrow, own)), None)
-            if broad is None or not narrow:
+        classes = [_classes(handler, redefined) for handler in node.handlers]
+        for n, handler in enumerate(node.handlers):
+            broad = next((m for m in range(n) if _covers(classes[m], classes[n])), None)
+            if broad is None:
                 continue
-            place = next((one for one in (handler, broad) if file.touches(one.lineno)), None)
-            if place is not None and handler.type is not None and broad.type is not None:
+            earlier = node.handlers[broad]
+            place = next((one for one in (handler, earlier) if file.touches(one.lineno)), None)
+            if place is not None and handler.type is not None and earlier.type is not None:
                 yield (
                     place,
                     f"`except {ast.unparse(handler.type)}` (line {handler.lineno}) comes after "
-                    f"`except {ast.unparse(broad.type)}` (line {broad.lineno}).",
+                    f"`except {ast.unparse(earlier.type)}` (line {earlier.lineno}).",
                 )
 
 
-def _classes(node: ast.expr | None, own: set[str]) -> list[type[BaseException]]:
-    """The builtin exceptions that a handler names; empty if it names any other."""
-    names = node.elts if isinstance(node, ast.Tuple) else [node] if node is not None else []
-    found: list[type[BaseException]] = []
-    for name in names:
-        if not isinstance(name, ast.Name) or name.id not in _EXCEPTIONS or name.id in own:
-            return []
-        found.append(_EXCEPTIONS[name.id])
-    return found
+_Classes = list[type[BaseException] | None]
 
 
-def _covers(handler: ast.ExceptHandler, narrow: list[type[BaseException]], own: set[str]) -> bool:
-    broad = handler.type
-    names = broad.elts if isinstance(broad, ast.Tuple) else [broad] if broad is not None else []
-    taken = tuple(
-        _EXCEPTIONS[name.id]
-        for name in names
-        if isinstance(name, ast.Name) and name.id in _EXCEPTIONS and name.id not in own
-    )
-    return bool(narrow) and all(issubclass(one, taken) for one in narrow)
+def _classes(handler: ast.ExceptHandler, redefined: set[str]) -> _Classes:
+    """The exceptions that a handler names; `None` for each that is not builtin."""
+    nodes = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
+    return [
+        _EXCEPTIONS.get(one.id) if isinstance(one, ast.Name) and one.id not in redefined else None
+        for one in nodes
+    ]
 
 
-def _own_names(module: ast.Module) -> set[str]:
+def _covers(broad: _Classes, narrow: _Classes) -> bool:
+    caught = tuple(one for one in broad if one is not None)
+    return bool(narrow) and all(one is not None and issubclass(one, caught) for one in narrow)
+
+
+def _redefined(module: ast.Module) -> set[str]:
     """Names of builtin exceptions that the module redefines."""
     own: set[str] = set()
     for node in ast.walk(module):

@@ -66,8 +66,8 @@ def quoted(diagnostic: Diagnostic) -> str:
 
 def ruff_message(hit: BugHit) -> str:
     """Ruff's own message as a sentence."""
-    words = hit.diagnostic.message.rstrip(".")
-    return f"{words[:1].upper()}{words[1:]}."
+    text = hit.diagnostic.message.rstrip(".")
+    return f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith("?") else ".")
 
 
 def is_test_path(path: str) -> bool:

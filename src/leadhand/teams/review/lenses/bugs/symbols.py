@@ -4,7 +4,6 @@ import ast
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import cast
 
 from leadhand.teams.review.change import ChangedFile
 from leadhand.teams.review.lenses.bugs.trees import (
@@ -123,7 +122,7 @@ def bindings(module: ast.Module) -> dict[str, tuple[str, int]]:
             for alias in node.names:
                 local = alias.asname or alias.name.split(".", 1)[0]
                 names.setdefault(local, (f"import {alias.name}", alias.lineno))
-    for node in _statements(module):
+    for node in ast.walk(module):
         if isinstance(node, ast.Global):
             for name in node.names:
                 names.setdefault(name, ("own", node.lineno))
@@ -180,18 +179,6 @@ def _touched(file: ChangedFile, old: Function, new: Function) -> bool:
     return file.touches(new.lineno, header_end(new)) or any(
         line in file.removed for line in range(old.lineno, header_end(old) + 1)
     )
-
-
-def _statements(module: ast.Module) -> Iterator[ast.AST]:
-    """All statements, at any depth."""
-    waiting: list[ast.AST] = [module]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        for name in ("body", "orelse", "finalbody", "handlers", "cases"):
-            below: object = getattr(node, name, None)
-            if isinstance(below, list):
-                waiting += cast("list[ast.AST]", below)
 
 
 def _functions(module: ast.Module) -> dict[tuple[str | None, str], Function | None]:

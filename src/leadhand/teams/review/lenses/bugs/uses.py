@@ -9,6 +9,7 @@ import functools
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from leadhand.teams.review.change import Change, ChangedFile, parse_python
 from leadhand.teams.review.lenses.bugs.modules import Import, Modules, imports, module_parts
@@ -71,25 +72,24 @@ class Workspace:
         self._mentioned: list[str] = []
         self.defined: dict[str, set[str]] = {}
         """Name -> the files that define a function or attribute with that name."""
-        git_dir, head = change.git_dir, change.head
-        self.has_repository = git_dir is not None and head is not None
-        if git_dir is not None and head is not None:
-            paths = list_tree(git_dir, head)
-        else:
-            paths = [file.path for file in change.files if file.status != "deleted"]
+        self.repository: tuple[Path, str] | None = None
+        """The git folder and the commit of the tree, if there is a repository."""
+        paths = [file.path for file in change.files if file.status != "deleted"]
+        if change.git_dir is not None and change.head is not None:
+            self.repository = (change.git_dir, change.head)
+            paths = list_tree(*self.repository)
         self.modules = Modules([*paths, *(file.path for file in change.files)])
         self.paths = frozenset(paths)
 
     def files_mentioning(self, names: Sequence[str]) -> dict[str, set[str]]:
         """Path -> those of `names` that the Python file contains as whole words."""
         found: dict[str, set[str]] = {}
-        git_dir, head = self._change.git_dir, self._change.head
-        if git_dir is None or head is None:
+        if self.repository is None:
             for file in self._change.files:
                 if file.language == "python" and file.status != "deleted":
                     self._note(file.path, file.head, names, found)
             return found
-        for path, _, text in grep(git_dir, head, names):
+        for path, _, text in grep(*self.repository, names):
             self._note(path, text, names, found)
         self._mentioned = [path for path in found if path not in self._change.by_path]
         return found
@@ -138,11 +138,10 @@ class Workspace:
         if changed is not None:
             return changed.head
         if path not in self._texts:
-            git_dir, head = self._change.git_dir, self._change.head
-            if git_dir is None or head is None:
+            if self.repository is None:
                 return ""
             wanted = [path, *(one for one in self._mentioned if one not in self._texts)]
-            texts = read_blobs(git_dir, head, wanted[:MAX_TEXTS], MAX_BYTES)
+            texts = read_blobs(*self.repository, wanted[:MAX_TEXTS], MAX_BYTES)
             self._texts.update({one: texts.get(one, "") for one in wanted[:MAX_TEXTS]})
         return self._texts[path]
 

@@ -117,7 +117,6 @@ class Return(NamedTuple):
     node: ast.Return
     value: Value
     scope: Scope
-    condition_words: frozenset[str]
 
 
 class Comparison(NamedTuple):
@@ -127,7 +126,6 @@ class Comparison(NamedTuple):
     left: Value
     right: Value
     scope: Scope
-    condition_words: frozenset[str]
 
 
 Event = ResolvedCall | Store | Return | Comparison

@@ -230,7 +230,7 @@ class Evaluator:
         for operator, part in zip(node.ops, node.comparators, strict=True):
             right = self.value(part, env)
             if isinstance(operator, ast.Eq | ast.NotEq):
-                self.record(Comparison(node, left, right, self.scope, self.condition_words))
+                self.record(Comparison(node, left, right, self.scope))
             left = right
         return CLEAN
 

@@ -83,9 +83,7 @@ class _Statements:
             case ast.Return():
                 if node.value is not None:
                     value = read(node.value, env)
-                    self._evaluator.record(
-                        Return(node, value, self._evaluator.scope, self._evaluator.condition_words)
-                    )
+                    self._evaluator.record(Return(node, value, self._evaluator.scope))
                 return None
             case ast.Raise():
                 read(node.exc, env)
@@ -176,17 +174,10 @@ class _Statements:
         name = evaluator.names.dotted(target)
         evaluator.record(
             Store(
-                node,
-                target,
-                name,
-                key,
-                expression,
-                value,
-                owner,
-                evaluator.scope,
+                node, target, name, key, expression, value, owner, evaluator.scope,
                 evaluator.condition_words,
             )
-        )
+        )  # fmt: skip
 
     def _if(self, node: ast.If, env: Env) -> Env | None:
         evaluator = self._evaluator

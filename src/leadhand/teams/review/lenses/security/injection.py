@@ -248,8 +248,8 @@ def _hit(rule: LensRule, event: ResolvedCall, value: Value, piece: Value, what: 
 
 TOPIC = Topic(
     rules=(
-        *(SHELL, LOCAL_SHELL, CODE, SQL, TEMPLATE, LDAP),
-        *(XPATH, NOSQL, REGEX, HOST_PATTERN, TAG_FILTER, LOG),
+        SHELL, LOCAL_SHELL, CODE, SQL, TEMPLATE, LDAP, XPATH, NOSQL, REGEX, HOST_PATTERN,
+        TAG_FILTER, LOG,
     ),
     calls=frozenset(
         {name.rsplit(".", 1)[-1] for name in _SHELL | _RUNNERS | _CODE | _TEMPLATES | _REGEX}

@@ -84,10 +84,6 @@ AUTOESCAPE = LensRule(
     "Pass `autoescape=select_autoescape()`.",
 )  # fmt: skip
 
-_RULES = (
-    XSS, MARKUP, REDIRECT, SSRF, URL_PART, HEADER, ERROR, DEBUG, COOKIE, CSRF, CORS, AUTOESCAPE,
-)  # fmt: skip
-
 _FETCHES = re.compile(
     r"^(?:requests|httpx)\.(?:get|post|put|patch|delete|head|options|request|stream)$"
     r"|^urllib\.request\.(?:urlopen|urlretrieve|Request)$|^(?:aiohttp|requests|httpx)\.\w+\(\)\.\w+$"
@@ -270,6 +266,9 @@ def _serves(scope: Scope) -> bool:
     return bool(scope.modules & {"flask", "fastapi", "starlette", "aiohttp", "bottle", "tornado"})
 
 
+_RULES = (
+    XSS, MARKUP, REDIRECT, SSRF, URL_PART, HEADER, ERROR, DEBUG, COOKIE, CSRF, CORS, AUTOESCAPE,
+)  # fmt: skip
 TOPIC = Topic(
     rules=_RULES,
     calls=_REDIRECTS
