@@ -17,7 +17,7 @@ RULE = LensRule(
 )
 
 MAX_LINES = 100
-"""A loop's body is searched up to this line."""
+"""At most this many lines of a loop's body are searched."""
 
 _SHRINKS = frozenset({"remove", "pop", "popitem", "clear", "discard"})
 _TRIGGER = re.compile(

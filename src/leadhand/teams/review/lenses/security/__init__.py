@@ -73,7 +73,7 @@ def _review(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
             try:
                 yield from _python(file, known)
                 for finding in () if is_test else removed_safeguards.find(file, moves):
-                    # The rule on where the data goes now has already reported a missing escape.
+                    # Data that now reaches a page or a shell unescaped is reported already.
                     if finding.rule != removed_safeguards.ESCAPE.id or finding.line not in known:
                         yield finding
             except RecursionError:

@@ -1,4 +1,4 @@
-"""The names that a condition checks; their values are trusted in the code behind it.
+"""The names that a condition checks; their values are trusted in the code after it.
 
 Generous on purpose: any condition that could tell a good value from a bad one counts as a check.
 """

@@ -64,7 +64,7 @@ _HINT = re.compile(
 )
 _CLASS_SETTINGS = word_set("permission_classes authentication_classes throttle_classes")
 _MAX_REWRITTEN = 0.5
-"""If the change removes a larger part of a function, it rewrites it, and no rule applies."""
+"""If the change removes a larger part of a function, the versions can't be compared."""
 
 
 def find(file: ChangedFile, moves: Moves) -> Iterator[Finding]:
