@@ -26,7 +26,7 @@ def opened(folder: Path, scratch: Path) -> Repository:
 
 
 def changed_paths(repository: Repository, ends: RevisionRange) -> list[str]:
-    differences, _ = compare(repository.git_dir, ends.base, ends.head, bounds=DiffLimits())
+    differences, _ = compare(repository.git_dir, ends.base, ends.head, limits=DiffLimits())
     return [difference.path for difference in differences]
 
 

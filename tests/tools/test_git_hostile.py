@@ -113,7 +113,7 @@ def read_everything(repo: Repo, scratch: Path) -> None:
     repository = open_repository(repo.folder, scratch)
     git_dir = repository.git_dir
     for ends in (resolve_range(repository), staged_range(repository), worktree_range(repository)):
-        compare(git_dir, ends.base, ends.head, bounds=DiffLimits())
+        compare(git_dir, ends.base, ends.head, limits=DiffLimits())
     head = resolve_range(repository).head
     assert read_blob(git_dir, head, "a.py") == "a = 2\n"
     assert grep(git_dir, head, ["a"]) == [("a.py", 1, "a = 2")]
@@ -181,7 +181,7 @@ def test_f26_attributes_can_not_make_text_binary(tmp_path: Path) -> None:
     repo.commit("First")
     repository = open_repository(repo.folder, tmp_path / "own.git")
     ends = resolve_range(repository)
-    differences, _ = compare(repository.git_dir, ends.base, ends.head, bounds=DiffLimits())
+    differences, _ = compare(repository.git_dir, ends.base, ends.head, limits=DiffLimits())
     found = {difference.path: difference for difference in differences}
     assert not found["a.py"].binary
     assert found["a.py"].hunks == [(0, 0, 1, 1)]
@@ -276,7 +276,7 @@ def test_f35_line_ends_in_names_stay_in_the_name(tmp_path: Path) -> None:
     repository = open_repository(repo.folder, tmp_path / "own.git")
     git_dir = repository.git_dir
     ends = resolve_range(repository)
-    differences, _ = compare(git_dir, ends.base, ends.head, bounds=DiffLimits())
+    differences, _ = compare(git_dir, ends.base, ends.head, limits=DiffLimits())
     assert sorted(item.path for item in differences) == sorted(names)
     assert all(item.hunks == [(0, 0, 1, 1)] for item in differences)
     assert sorted(list_tree(git_dir, head)) == sorted(names)
@@ -303,7 +303,7 @@ def test_f28_huge_files_are_left_uncompared_where_memory_is_short(tmp_path: Path
 
     def found(huge_bytes: int) -> list[tuple[str, str | None, bool, int]]:
         differences, _ = compare(
-            repository.git_dir, ends.base, ends.head, bounds=DiffLimits(), huge_bytes=huge_bytes
+            repository.git_dir, ends.base, ends.head, limits=DiffLimits(), huge_bytes=huge_bytes
         )
         return [(item.path, item.old_path, item.binary, len(item.hunks)) for item in differences]
 

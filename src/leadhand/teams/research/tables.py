@@ -24,7 +24,7 @@ from leadhand.tools.files import Inputs
 from leadhand.tools.sql import SqlTools, Table
 from leadhand.tools.sql.database import RequestFailed
 from leadhand.tools.sql.profile import TableProfile, profile_table
-from leadhand.tools.sql.readings import combined, read_table, unpivoted_by
+from leadhand.tools.sql.table_readings import combined, read_table, unpivoted_by
 from leadhand.tools.text import counted
 
 _NOTHING_NAMED: Final = (

@@ -129,8 +129,8 @@ def _texts(
     repository: Repository, ends: RevisionRange, target: SnapshotFolder
 ) -> Iterator[ChangedText]:
     """The texts that differ between the ends, from three git processes for any number of files."""
-    bounds = DiffLimits(files=target.limits.files, hunks=target.limits.hunks)
-    differences, more = compare(repository.git_dir, ends.base, ends.head, bounds=bounds)
+    limits = DiffLimits(files=target.limits.files, hunks=target.limits.hunks)
+    differences, more = compare(repository.git_dir, ends.base, ends.head, limits=limits)
     target.skip_unnamed(more)
     regular = [item for item in differences if not _is_link(item)]
     size = sizes(repository.git_dir, {oid for item in regular for oid in item.ids})

@@ -1,8 +1,8 @@
-"""Reading a git repository that nobody vouches for: its objects, never its configuration or code.
+"""Reads untrusted git repositories: their objects, never their configuration or code.
 
-Row F25 of the faults is held here: see `process` for how git is started, `borrowed` for what it
-sees. What reads takes `git_dir`, leadhand's own bare repository, and full object ids; it raises
-`InputError` where objects are missing, `GitTimeout` and `GitFailed` (both `ToolError`) otherwise.
+Fault F25: `process` starts git, `bare_repository` makes the only repository that it sees. Functions
+that read take that repository as `git_dir`, and full object ids. They raise `InputError` if objects
+are missing, otherwise `GitTimeout` or `GitFailed` (both are `ToolError`).
 """
 
 from leadhand.tools.git.blame import BlamedLine, blame

@@ -1,8 +1,8 @@
-"""leadhand's own bare repository, empty but for a pointer to the objects of the one under review.
+"""Makes leadhand's own bare repository, whose alternates point to the objects under review.
 
-It is made file by file, without git. Its configuration is the only one that git gets to see, its
-attributes take precedence over any in the reviewed trees, and what leadhand writes (the trees of
-`--staged` and `--worktree`) goes in here.
+It is written file by file, without git. Git sees no other configuration, and its attributes take
+precedence over those in the reviewed trees. leadhand writes its own objects here (the trees of
+`--staged` and `--worktree`).
 """
 
 import os
@@ -11,7 +11,7 @@ from pathlib import Path
 from leadhand.tools.git.discovery import FoundRepository
 
 BIG_FILE_BYTES = 1 << 20
-"""git takes anything larger for binary, so that it is neither compared nor held in memory."""
+"""Git treats larger files as binary, so it neither compares them nor holds them in memory."""
 
 _CONFIG = """\
 [core]
@@ -37,14 +37,14 @@ _CONFIG = """\
 	showSignature = false
 """
 _SHA256 = "[extensions]\n\tobjectFormat = sha256\n"
-# `!name` makes an attribute unspecified, whatever a .gitattributes in the tree says: a change must
-# not be able to have its own files shown as binary, nor converted.
+# `!name` makes an attribute unspecified in spite of any .gitattributes in the tree: a change must
+# not make git treat its own files as binary, or convert them.
 _ATTRIBUTES = "* !diff !text !eol !crlf !ident !filter !working-tree-encoding !export-subst\n"
 
 
 def make_bare_repository(found: FoundRepository, git_dir: Path) -> Path:
     """Make `git_dir` a bare repository that reads the objects of `found`, with its refs copied."""
-    git_dir = Path(os.path.abspath(git_dir))  # git runs in it, so a relative path would be wrong
+    git_dir = Path(os.path.abspath(git_dir))  # git runs in it: a relative path would be wrong
     for folder in ("objects/info", "objects/pack", "refs", "info"):
         (git_dir / folder).mkdir(parents=True)
     config = _CONFIG.format(big=BIG_FILE_BYTES, version=1 if found.sha256 else 0)
@@ -67,7 +67,7 @@ def make_bare_repository(found: FoundRepository, git_dir: Path) -> Path:
 
 
 def _alternate(objects: Path) -> bytes:
-    r"""A line of `objects/info/alternates`; quoted, so that no name can look like two."""
+    r"""A line of `objects/info/alternates`, quoted, because a name may have line ends."""
     name = bytes(objects.absolute())
     for plain, escaped in ((b"\\", b"\\\\"), (b'"', b'\\"'), (b"\n", b"\\n")):
         name = name.replace(plain, escaped)

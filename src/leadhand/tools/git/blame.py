@@ -1,4 +1,4 @@
-"""Who wrote the lines of a file, and when, read from object ids through our own bare repository."""
+"""Finds the commits that last changed the lines of a file."""
 
 import datetime as dt
 import re
@@ -17,12 +17,12 @@ _LINE_CHARS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class BlamedLine:
-    """One line of a file and the commit that wrote it."""
+    """One line of a file and the commit that last changed it."""
 
     number: int
     text: str
     commit: Commit
-    """Without `files`; its date is in UTC, to the day."""
+    """Without `files`; its date is the day in UTC."""
 
 
 def blame(
@@ -34,9 +34,9 @@ def blame(
     last_line: int,
     timeout_s: float = 20.0,
 ) -> list[BlamedLine]:
-    """The lines of `path` as of `commit`, from `first_line` to `last_line`, both from 1.
+    """The lines of `path` in `commit` from `first_line` to `last_line`, counted from 1.
 
-    Raises `GitFailed` where there is no such file or it has no such line.
+    Raises `GitFailed` if there is no such file or line.
     """
     if not is_safe_path(path) or not 1 <= first_line <= last_line:
         return []
@@ -50,7 +50,7 @@ def blame(
 
 
 def _lines(printed: IO[bytes]) -> Iterator[BlamedLine]:
-    """Cut what `--porcelain` prints: a header a line, a commit's facts once, a tab and the text."""
+    """Parse `--porcelain`: per line a header, a tab and the text; per commit, once, its facts."""
     dates: dict[str, str] = {}
     subjects: dict[str, str] = {}
     oid, number = "", 0

@@ -1,6 +1,6 @@
-"""What differs between two trees: files with their hunks, streamed from one `git diff-tree`.
+"""Compares two trees: the files that differ and their hunks, streamed from one `git diff-tree`.
 
-Only hunk headers are kept, never the patch text, so that a change of any size fits in memory.
+Only hunk headers are kept and not the patch text, so a change of any size fits in memory.
 """
 
 import contextlib
@@ -12,13 +12,12 @@ from pathlib import Path
 from typing import IO
 
 from leadhand.errors import InputError
-from leadhand.tools.git.history import hunk_numbers
+from leadhand.tools.git.history import HUNK, hunk_numbers
 from leadhand.tools.git.process import STREAM_BYTES, GitFailed, checked_id, run_git, stream_git
 from leadhand.tools.git.trees import sizes
 from leadhand.tools.text import HunkNumbers, path_text, size_text
 
 SYMLINK, SUBMODULE, NO_FILE = "120000", "160000", "000000"
-_HUNK = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _INDEX = re.compile(rb"index ([0-9a-f]+)\.\.([0-9a-f]+)")
 _MAX_HUGE = 1000
 _OUT_OF_MEMORY = re.compile(r"attempting to allocate|out of memory", re.IGNORECASE)
@@ -30,23 +29,23 @@ _OPTIONS = (
 
 @dataclass(slots=True)
 class Difference:
-    """One file that differs, and where. Modes and ids are git's; all zeros where there is none."""
+    """One file that differs, with its hunks. Modes and ids are git's: all zeros for no file."""
 
     path: str
     old_path: str | None
-    """The path before, where it differs."""
+    """The path before, if it differs."""
     old_mode: str
     new_mode: str
     old_id: str
     new_id: str
     hunks: list[HunkNumbers] = field(default_factory=list[HunkNumbers])
     binary: bool = False
-    """git would not compare it: it is binary, or larger than `BIG_FILE_BYTES`."""
+    """Git does not compare it: it is binary, or larger than `BIG_FILE_BYTES`."""
     too_many_hunks: bool = False
 
     @property
     def ids(self) -> list[str]:
-        """The ids of the sides that there are, the old one first."""
+        """The ids of the sides that exist, the old one first."""
         sides = ((self.old_mode, self.old_id), (self.new_mode, self.new_id))
         return [oid for mode, oid in sides if mode != NO_FILE]
 
@@ -57,7 +56,7 @@ class DiffLimits:
 
     files: int = 20_000
     hunks: int = 500_000
-    """In all files together; what comes later is marked `too_many_hunks`."""
+    """In all files together; files with later hunks are marked `too_many_hunks`."""
     hunks_a_file: int = 20_000
 
 
@@ -66,15 +65,15 @@ def compare(
     base: str,
     head: str,
     *,
-    bounds: DiffLimits,
+    limits: DiffLimits,
     timeout_s: float = 300.0,
     huge_bytes: int = 32 << 20,
 ) -> tuple[list[Difference], int]:
-    """The files that differ between two trees or commits, in git's order, and how many more did.
+    """The files that differ between two trees or commits, in git's order, and how many more do.
 
-    Renames are followed. Lines that differ only in a carriage return at their end are the same.
-    Where git would need more than twice `huge_bytes` at once (it reads files of any size to look
-    for renames, and to say that one is gone), files larger than that come first, as binary.
+    Renames are followed. Lines that differ only in a carriage return at their end are equal. If git
+    needs more than twice `huge_bytes` at once (it reads files of any size to find renames, and for
+    deleted ones), files larger than that come first, as binary.
     """
     ends = (checked_id(base), checked_id(head))
     extra = {"GIT_ALLOC_LIMIT": str(2 * huge_bytes)}
@@ -84,8 +83,8 @@ def compare(
         rest = [f":(exclude,literal,top){os.fsdecode(name)}" for name, _ in huge]
         args = ("diff-tree", renames, *_OPTIONS, *ends, "--", *(rest and [":(top)", *rest]))
         with stream_git(git_dir, *args, timeout_s=timeout_s, extra=extra) as found:
-            differences, more, unread = _raw(found, bounds.files)
-            _place_hunks(differences, _lines(unread, found), bounds)
+            differences, more, unread = _raw(found, limits.files)
+            _place_hunks(differences, _lines(unread, found), limits)
         return differences, more
 
     with contextlib.suppress(_TooLarge):
@@ -99,7 +98,7 @@ def compare(
 
 
 class _TooLarge(Exception):
-    """git would have needed more memory at once than it is given."""
+    """Git needs more memory at once than its limit."""
 
 
 def _or_too_large(
@@ -108,13 +107,13 @@ def _or_too_large(
     try:
         return read(renames)
     except GitFailed as error:
-        if _OUT_OF_MEMORY.search(error.said):
+        if _OUT_OF_MEMORY.search(error.stderr):
             raise _TooLarge from error
         raise
 
 
 def _huge(git_dir: Path, ends: tuple[str, str], limit: int) -> list[tuple[bytes, Difference]]:
-    """(name as git has it, difference) of the files that differ and are larger than `limit`."""
+    """(git's name, difference) of the differing files larger than `limit`."""
     listing = run_git(git_dir, "diff-tree", "-r", "-z", "--raw", "--no-renames", *ends)
     fields = listing.split(b"\0")
     found: list[tuple[bytes, Difference]] = []
@@ -134,7 +133,7 @@ def _huge(git_dir: Path, ends: tuple[str, str], limit: int) -> list[tuple[bytes,
 
 
 def _raw(found: IO[bytes], limit: int) -> tuple[list[Difference], int, bytes]:
-    """The records of `--raw -z`, how many were over `limit`, and what was read beyond them."""
+    """The records of `--raw -z`, how many exceed `limit`, and the bytes read after them."""
     differences: list[Difference] = []
     more = 0
     fields = _Fields(found)
@@ -147,7 +146,7 @@ def _raw(found: IO[bytes], limit: int) -> tuple[list[Difference], int, bytes]:
         if len(differences) >= limit:
             more += 1
         elif status[0] == "T":
-            # A file that became a link, or the like, comes as two patches: gone, then new.
+            # A file that became a link, or the like, has two patches: deleted, then added.
             none = "0" * len(old_id)
             differences.append(Difference(path, None, old_mode, NO_FILE, old_id, none))
             differences.append(Difference(path, None, NO_FILE, new_mode, none, new_id))
@@ -157,17 +156,17 @@ def _raw(found: IO[bytes], limit: int) -> tuple[list[Difference], int, bytes]:
     return differences, more, fields.rest()
 
 
-def _place_hunks(differences: list[Difference], lines: Iterator[bytes], bounds: DiffLimits) -> None:
-    """Read the patch and note each hunk at its file. A file may have no patch: line ends only."""
+def _place_hunks(differences: list[Difference], lines: Iterator[bytes], limits: DiffLimits) -> None:
+    """Add each hunk of the patch to its file. A file without a patch differs in line ends only."""
     place = -1
     current: Difference | None = None
-    room = bounds.hunks
+    room = limits.hunks
     for line in lines:
         kind = line[:1]
         if kind in (b"+", b"-", b"\\"):
             continue
-        if kind == b"@" and current and (match := _HUNK.match(line)):
-            if room <= 0 or len(current.hunks) >= bounds.hunks_a_file:
+        if kind == b"@" and current and (match := HUNK.match(line)):
+            if room <= 0 or len(current.hunks) >= limits.hunks_a_file:
                 current.too_many_hunks = True
             else:
                 current.hunks.append(hunk_numbers(match))
@@ -193,12 +192,12 @@ def _next(differences: list[Difference], start: int, ids: tuple[str, str]) -> in
 
 
 class _Fields:
-    """NUL-ended fields of a stream, and what was read beyond the last one taken."""
+    """NUL-terminated fields of a stream, and the bytes read after the last one taken."""
 
     def __init__(self, found: IO[bytes]) -> None:
         self._found = found
         self._ready: list[bytes] = []
-        """Whole fields, the next one last."""
+        """Complete fields, the next one last."""
         self._part = b""
 
     def next(self) -> bytes:
@@ -212,12 +211,12 @@ class _Fields:
         return self._ready.pop()
 
     def rest(self) -> bytes:
-        """What was read beyond the last field taken."""
+        """The bytes read after the last field taken."""
         return b"\0".join([*self._ready[::-1], self._part])
 
 
 def _lines(rest: bytes, found: IO[bytes]) -> Iterator[bytes]:
-    """The lines of a stream of which `rest` was read already."""
+    """The lines of a stream, starting with `rest`, which was read already."""
     while chunk := found.read(STREAM_BYTES):
         *whole, rest = (rest + chunk).split(b"\n")
         yield from whole

@@ -1,7 +1,7 @@
-"""Where a repository keeps its things, found by reading a few small files of it ourselves.
+"""Finds a repository and its refs by reading a few small files, without git.
 
-git is not asked, since finding a repository is also when git reads its configuration. What is read
-here is data with a strict syntax; anything else in it is passed over, never acted on.
+Git would read the repository's configuration as soon as it finds it. The files read here are data
+with a strict syntax; anything else in them is ignored.
 """
 
 import errno
@@ -20,7 +20,7 @@ _REF = (
     rb"refs/(?![^\n]*(?:\.\.|@\{|//|/\.|\.lock(?:/|$)))"
     rb"[^\x00-\x20\x7f~^:?*\[\\]{1,1000}(?<![/.])"
 )
-"""The full name of a ref, as `git check-ref-format` has it."""
+"""The full name of a ref, as in `git check-ref-format`."""
 _WHOLE_REF = re.compile(_REF + rb"\Z")
 _PACKED = re.compile(rb"^([0-9a-f]{40}(?:[0-9a-f]{24})?) (" + _REF + rb")$", re.MULTILINE)
 _SHA256 = re.compile(rb"^\s*objectformat\s*=\s*\"?sha256\"?\s*$", re.IGNORECASE | re.MULTILINE)
@@ -32,14 +32,14 @@ _MAX_META_BYTES = 64 << 20
 
 @dataclass(frozen=True, slots=True)
 class FoundRepository:
-    """A repository on disk, as far as reading its objects needs it."""
+    """The folders of a repository on disk."""
 
     work_tree: Path | None
-    """The folder that holds its `.git`; none for a bare repository."""
+    """The folder with its `.git`; None for a bare repository."""
     git_dir: Path
-    """Where its HEAD and index are: its own for each linked work tree."""
+    """The folder with its HEAD and index, which each linked work tree has for itself."""
     common_dir: Path
-    """Where its objects and branches are."""
+    """The folder with its objects and branches."""
     sha256: bool
     """Whether its object ids are SHA-256."""
 
@@ -49,16 +49,16 @@ class FoundRepository:
         return self.common_dir / "objects"
 
     def shallow(self) -> list[bytes]:
-        """The commits at which a shallow clone was cut off; empty for a whole one."""
+        """The boundary commits of a shallow clone; empty for a complete one."""
         lines = (read_small(self.common_dir / "shallow") or b"").split(b"\n")
         return [line for line in lines if _ID.match(line)]
 
     def head(self, refs: dict[bytes, bytes]) -> bytes | None:
-        """The id that HEAD stands for, given `refs()`; none before the first commit."""
+        """The id of HEAD, given `refs()`; None before the first commit."""
         return _target(read_small(self.git_dir / "HEAD") or b"", refs)
 
     def refs(self) -> dict[bytes, bytes]:
-        """Full name -> id of every branch, tag and remote branch, and of ORIG_HEAD and the like."""
+        """Full name -> id of branches, tags and remote branches, and of ORIG_HEAD and the like."""
         refs = dict(_packed(read_small(self.common_dir / "packed-refs") or b""))
         symbolic: dict[bytes, bytes] = {}
         for name, content in _loose(self.common_dir):
@@ -78,7 +78,7 @@ class FoundRepository:
 
 
 def find_repository(folder: Path) -> FoundRepository:
-    """The repository that `folder` is in; `InputError` where there is none or it can't be read."""
+    """The repository of `folder`. Raises `InputError` if there is none or it can't be read."""
     try:
         start = Path(os.path.abspath(folder))
         if not stat.S_ISDIR(os.stat(start).st_mode):
@@ -96,9 +96,9 @@ def find_repository(folder: Path) -> FoundRepository:
 
 
 def read_small(file: Path, max_bytes: int = _MAX_META_BYTES) -> bytes | None:
-    """The content of one of git's own files; none where it is missing or no regular file.
+    """The content of one of git's own files; None if it is missing or not a regular file.
 
-    Opened without blocking, so that a pipe in its place can't hold us up.
+    It is opened without blocking, because there may be a pipe in its place.
     """
     try:
         handle = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -110,7 +110,7 @@ def read_small(file: Path, max_bytes: int = _MAX_META_BYTES) -> bytes | None:
         facts = os.fstat(handle)
         if not stat.S_ISREG(facts.st_mode):
             return None
-        # A sparse file may claim any size: nothing is read, nor memory taken, before it is asked.
+        # A sparse file may have any size, so check it before reading.
         content = opened.read(max_bytes + 1) if facts.st_size <= max_bytes else b""
     if max(facts.st_size, len(content)) > max_bytes:
         raise InputError(f"{file} is larger than {size_text(max_bytes)}; is it damaged?")
@@ -157,7 +157,7 @@ def _repository(git_dir: Path, work_tree: Path | None) -> FoundRepository | None
 
 
 def _is(kind: Callable[[int], bool], file: Path) -> bool:
-    """Whether there is something of this kind; `InputError` where we may not look."""
+    """Whether `file` is of this kind. Raises `InputError` without permission to check."""
     try:
         return kind(os.stat(file).st_mode)
     except PermissionError as error:

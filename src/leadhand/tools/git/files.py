@@ -1,7 +1,7 @@
-"""Files of a work tree, read without following a link and without waiting for anyone (row F17).
+"""Reads files of a work tree without following links and without blocking (F17).
 
-Every folder on the way is opened from the one above it, so that nothing swapped in between a check
-and its use can lead out of the work tree. Only regular files are read.
+Every folder is opened relative to the one above it, so that a change between check and use cannot
+lead out of the work tree. Only regular files are read.
 """
 
 import hashlib
@@ -10,7 +10,6 @@ import stat
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 
 from leadhand.errors import InputError
 from leadhand.tools.git.bare_repository import BIG_FILE_BYTES
@@ -23,7 +22,7 @@ _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class UnreadableFile(Exception):
-    """A file or one of its folders may not be read; carries the system's reason."""
+    """A file or one of its folders can't be read; `why` is the system's reason."""
 
     def __init__(self, why: str) -> None:
         self.why = why
@@ -31,28 +30,28 @@ class UnreadableFile(Exception):
 
 
 class SpecialFile(Exception):
-    """There is something that is neither a file, nor a link, nor a folder."""
+    """The path is neither a file, nor a link, nor a folder."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileContent:
-    """What stands at a path of a work tree."""
+    """The file or link at a path of a work tree."""
 
     kind: str | None
-    """The mode git has for it, the executable bit aside; none where there is no file or link."""
+    """Git's mode for it, without the executable bit; None if there is no file or link."""
     oid: str = ""
-    """The id that git would give it, unfiltered."""
+    """The id that git gives it without filters."""
     lf_oid: str = ""
-    """The id of the same with `\\n` line ends; the same id where it has no others."""
+    """The id of the content with `\\n` line ends."""
     data: bytes | None = None
-    """The content; none where it is larger than `BIG_FILE_BYTES`."""
+    """The content; None if it is larger than `BIG_FILE_BYTES`."""
 
 
 NO_CONTENT = FileContent(None)
 
 
 class FolderReader:
-    """Reads files below one folder; paths in git's order reuse the folders opened last."""
+    """Reads files below a folder; it is fast for paths in git's order, which share open folders."""
 
     def __init__(self, folder: Path) -> None:
         try:
@@ -64,17 +63,12 @@ class FolderReader:
     def __enter__(self) -> "FolderReader":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._close_down_to(0)
         os.close(self._root)
 
     def read(self, name: bytes, *, sha256: bool) -> FileContent:
-        """What stands at `name`. Raises `UnreadableFile` or `SpecialFile`."""
+        """The file or link at `name`. Raises `UnreadableFile` or `SpecialFile`."""
         *folders, leaf = name.split(b"/")
         try:
             parent = self._parent(folders)
@@ -110,7 +104,7 @@ class FolderReader:
         return FileContent(REGULAR, oid, lf_oid, data if len(data) <= BIG_FILE_BYTES else None)
 
     def sha256(self, name: bytes) -> str | None:
-        """The SHA-256 of the bytes of the file at `name`; none where there is none to read."""
+        """The SHA-256 of the file at `name`; None if there is no readable file."""
         *folders, leaf = name.split(b"/")
         try:
             handle = os.open(leaf, _FILE, dir_fd=self._parent(folders))
@@ -122,7 +116,7 @@ class FolderReader:
             return hashlib.file_digest(file, "sha256").hexdigest()
 
     def _parent(self, folders: list[bytes]) -> int:
-        """The open folder that the path through `folders` leads to."""
+        """The open folder at the path `folders`."""
         same = 0
         while same < min(len(folders), len(self._open)) and self._open[same][0] == folders[same]:
             same += 1
@@ -138,24 +132,24 @@ class FolderReader:
 
 
 def blob_id(data: bytes, *, sha256: bool) -> str:
-    """The id that git gives a file with this content."""
+    """Git's id of a file with this content."""
     return object_id(b"blob %d\0" % len(data) + data, sha256=sha256)
 
 
 def object_id(whole: bytes, *, sha256: bool) -> str:
-    """The id that git gives an object, its header included."""
+    """Git's id of an object, which includes its header."""
     if sha256:
         return hashlib.sha256(whole).hexdigest()
     return hashlib.sha1(whole, usedforsecurity=False).hexdigest()
 
 
 def write_blob(git_dir: Path, oid: str, data: bytes) -> None:
-    """Put a file's content among the objects of our own repository."""
+    """Write a file's content to the objects of our own repository."""
     write_object(git_dir, oid, b"blob %d\0" % len(data) + data)
 
 
 def write_object(git_dir: Path, oid: str, whole: bytes) -> None:
-    """Put an object, its header included, among the objects of our own repository."""
+    """Write an object, which includes its header, to the objects of our own repository."""
     file = git_dir / "objects" / oid[:2] / oid[2:]
     if not file.exists():
         file.parent.mkdir(exist_ok=True)

@@ -1,6 +1,6 @@
-"""What led up to a change: commits with the files they touched, and what they changed in them.
+"""Reads the history before a change: commits, the files that they changed, and their patches.
 
-Bounded in commits, size and time; merges are passed over, renames are not followed.
+Limited in commits, size and time. Merges are skipped, renames are not followed.
 """
 
 import contextlib
@@ -14,9 +14,9 @@ from leadhand.tools.git.process import STREAM_BYTES, checked_id, stream_git
 from leadhand.tools.text import is_safe_path, path_text, plain_text
 
 MAX_NAMES = 10_000
-"""Paths of one commit that are kept."""
+"""Paths kept of one commit."""
 _HEADER = re.compile(rb"\x01([0-9a-f]{40}(?:[0-9a-f]{24})?)\Z")
-_HUNK = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
+HUNK = re.compile(rb"@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
 _FORMAT = "--format=%x01%H%x00%cI%x00%s"
 _ESCAPES = {"a": 7, "b": 8, "t": 9, "n": 10, "v": 11, "f": 12, "r": 13, '"': 34, "\\": 92}
 _PLAIN = ("--no-ext-diff", "--no-textconv", "--no-color", "--no-renames", "--no-merges")
@@ -28,11 +28,11 @@ class Commit:
 
     id: str
     date: str
-    """When it was committed, RFC 3339 with its own offset."""
+    """The time of the commit, RFC 3339 with its own offset."""
     subject: str
-    """First line of its message; anyone may have written anything there."""
+    """The first line of its message; untrusted text."""
     files: tuple[str, ...] = ()
-    """The paths it touched, as far as asked for; at most `MAX_NAMES`."""
+    """The paths it changed, of those asked for; at most `MAX_NAMES`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class PatchHunk:
 
 @dataclass(frozen=True, slots=True)
 class FilePatch:
-    """What one commit did to one file."""
+    """The changes of one commit to one file."""
 
     commit: Commit
     """Without `files`."""
@@ -63,9 +63,9 @@ def log(
     paths: Sequence[str] = (),
     timeout_s: float = 30.0,
 ) -> list[Commit]:
-    """The last `max_count` commits up to and with `commit`, newest first, with the files touched.
+    """The last `max_count` commits up to and including `commit`, newest first, with their files.
 
-    With `paths` (literal) only commits that touch one of them, and only those files of theirs.
+    With `paths` (literal), only commits that change one of them, and only those of their files.
     """
     with _log(git_dir, commit, paths, max_count, timeout_s, "-z", "--name-only") as found:
         return list(_commits(found))
@@ -80,16 +80,16 @@ def log_patches(
     timeout_s: float = 60.0,
     max_bytes: int = 1 << 28,
 ) -> Iterator[FilePatch]:
-    """What the last `max_count` commits up to and with `commit` did to `paths`, newest first.
+    """The changes to `paths` in the last `max_count` commits up to and including `commit`.
 
-    Streamed file by file, without context lines; ends early after `max_bytes` of patch text.
+    Newest first, streamed file by file, without context lines, up to `max_bytes` of patch text.
     """
     with _log(git_dir, commit, paths, max_count, timeout_s, "-p", "-U0") as found:
         yield from _patches(found, max_bytes)
 
 
 def unquoted(path: bytes) -> bytes:
-    """A path as it stands in a patch header, without git's C-style quotes."""
+    """A path from a patch header, without git's C-style quotes."""
     if not (path.startswith(b'"') and path.endswith(b'"') and len(path) > 1):
         return path
     return re.sub(
@@ -111,21 +111,21 @@ def _log(
     timeout_s: float,
     *options: str,
 ) -> contextlib.AbstractContextManager[IO[bytes]]:
-    # Paths go in by standard input, one a line, since thousands would not fit an argument list.
+    # Paths are passed on standard input, because thousands do not fit on a command line.
     named = [path for path in dict.fromkeys(paths) if is_safe_path(path) and "\n" not in path]
     if paths and not named:
         max_count = 0
     lines = [checked_id(commit), *(("--", *named) if named else ())]
     return stream_git(
         git_dir, "log", *_PLAIN, _FORMAT, f"--max-count={max_count}", *options, "--stdin",
-        given="\n".join(lines).encode("utf-8", errors="replace") + b"\n",
+        stdin="\n".join(lines).encode("utf-8", errors="replace") + b"\n",
         timeout_s=timeout_s,
         extra={"GIT_LITERAL_PATHSPECS": "1"},
     )  # fmt: skip
 
 
 def _commits(found: IO[bytes]) -> Iterator[Commit]:
-    """Cut what `log -z --name-only` prints: three fields of a header, then paths, NUL ended."""
+    """Parse `log -z --name-only`: three header fields, then paths, all NUL-terminated."""
     fields = _fields(found)
     header: list[bytes] = []
     files: list[str] = []
@@ -171,7 +171,7 @@ def _patches(found: IO[bytes], max_bytes: int) -> Iterator[FilePatch]:
             hunks[-1].added.append(line[1:])
         elif kind == b"-" and hunks and hunks[-1].wants_removed():
             hunks[-1].removed.append(line[1:])
-        elif kind == b"@" and (match := _HUNK.match(line)):
+        elif kind == b"@" and (match := HUNK.match(line)):
             hunks.append(_Block(*hunk_numbers(match)))
         elif kind == b"\x01" or line.startswith(b"diff --git "):
             if commit and path and hunks:
@@ -189,14 +189,14 @@ def _patches(found: IO[bytes], max_bytes: int) -> Iterator[FilePatch]:
 
 
 def hunk_numbers(match: re.Match[bytes]) -> tuple[int, int, int, int]:
-    """The four numbers of a hunk header; a count that is not written is 1."""
+    """The four numbers of a hunk header; an omitted count is 1."""
     old_start, old_count, new_start, new_count = match.groups(default=b"1")
     return int(old_start), int(old_count), int(new_start), int(new_count)
 
 
 @dataclass(slots=True)
 class _Block:
-    """A hunk as it is being read: the counts of its header, and the lines seen so far."""
+    """A hunk while it is read: its header, and the lines so far."""
 
     old_start: int
     old_count: int

@@ -1,8 +1,8 @@
-"""Runs git so that nothing of the repository it reads can make it do anything.
+"""Runs git so that the repository that it reads can't make it run anything (F25).
 
-Row F25 of the faults: git is only ever started with leadhand's own bare repository as `GIT_DIR`, in
-that folder, with an environment made from nothing. It sees no configuration but that repository's,
-so there is no fsmonitor, external diff, text conversion, filter, hook or promisor remote to start.
+Git is always started in leadhand's own bare repository, with it as `GIT_DIR` and with a new
+environment. It sees no other configuration, so there is no fsmonitor, external diff, text
+conversion, filter, hook or promisor remote that it could start.
 """
 
 import contextlib
@@ -27,10 +27,10 @@ from leadhand.tools.child_process import exit_description
 
 STREAM_BYTES = 1 << 16
 ALLOC_LIMIT = "512m"
-"""The most that git takes at once: an object that unpacks to gigabytes ends in an error."""
+"""The most memory that git allocates at once: an object of gigabytes is an error."""
 DATA_LIMIT = 2 << 30
-"""Bytes of memory, packs that are mapped from disk aside, that a git process may take in all.
-Linux alone has such a limit for the processes of others."""
+"""Bytes of memory of a git process, without packs mapped from disk. Only Linux has such a limit for
+other processes."""
 _until_s: contextvars.ContextVar[float] = contextvars.ContextVar("until_s", default=math.inf)
 _ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 _STDERR_BYTES = 4000
@@ -42,19 +42,19 @@ _MISSING = re.compile(
 
 
 class GitFailed(ToolError):
-    """git ended with an error; carries the command's name, its exit status and what it said."""
+    """Git ended with an error."""
 
-    def __init__(self, command: str, status: int, said: str) -> None:
+    def __init__(self, command: str, status: int, stderr: str) -> None:
         self.command = command
         self.status = status
-        self.said = said
-        first = said.strip().split("\n", 1)[0] or f"exit status {status}"
+        self.stderr = stderr
+        first = stderr.strip().split("\n", 1)[0] or f"exit status {status}"
         how = exit_description(status) if status < 0 else f"failed: {first}"
         super().__init__(f"git {command} {how}")
 
 
 class OutOfTime(ToolError):
-    """The time that the deadline leaves for reading is up."""
+    """The time that the deadline leaves for reading the change is up."""
 
     def __init__(self) -> None:
         super().__init__(
@@ -64,7 +64,7 @@ class OutOfTime(ToolError):
 
 
 class GitTimeout(ToolError):
-    """git was stopped because it took too long, or because time for reading was up."""
+    """Git was stopped because it took too long, or because the time for reading was up."""
 
     def __init__(self, command: str, timeout_s: float, *, time_up: bool = False) -> None:
         self.command = command
@@ -79,8 +79,10 @@ class GitTimeout(ToolError):
 
 @contextlib.contextmanager
 def reading_until(until_s: float) -> Generator[None]:
-    """Within the block neither a git process nor reading a patch takes longer than `until_s`, on
-    the scale of `time.monotonic`."""
+    """A block in which git processes and the reading of patches end at `until_s`.
+
+    `until_s` is a time of `time.monotonic`.
+    """
     token = _until_s.set(min(until_s, _until_s.get()))
     try:
         yield
@@ -89,19 +91,19 @@ def reading_until(until_s: float) -> Generator[None]:
 
 
 def reading_time_left_s() -> float:
-    """Seconds until `reading_until` ends the reading; infinite outside of it."""
+    """Seconds until the end of `reading_until`; infinite outside of it."""
     return _until_s.get() - time.monotonic()
 
 
 def checked_id(text: str) -> str:
-    """`text` where it is a full object id, so that nothing else ever reaches git as an argument."""
+    """`text`, if it is a full object id; git gets no other text as an argument."""
     if not _ID.match(text):
         raise InputError(f"{text[:80]!r} is not a full object id; resolve it to one first")
     return text
 
 
 def environment(git_dir: Path) -> dict[str, str]:
-    """The whole environment git gets; of the user's own there is only where programs are."""
+    """All environment variables of git; only the search path is the user's."""
     home = str(git_dir)
     return {
         "PATH": os.pathsep.join(_search_path()),
@@ -126,20 +128,19 @@ def environment(git_dir: Path) -> dict[str, str]:
 def stream_git(
     git_dir: Path,
     *args: str,
-    given: bytes = b"",
+    stdin: bytes = b"",
     timeout_s: float = 60.0,
     ok: Sequence[int] = (0,),
     extra: dict[str, str] | None = None,
     warnings: list[str] | None = None,
 ) -> Generator[IO[bytes]]:
-    """The standard output of `git *args`, as it comes; `given` is its standard input.
+    """The standard output of `git *args` as a stream; `stdin` is its standard input.
 
-    `warnings` gets the last lines that it writes to standard error. Leaving the block early stops
-    git and is no error. Raises `GitTimeout`, `GitFailed`, or, where objects are missing,
-    `InputError`.
+    The last lines of its standard error are added to `warnings`. Leaving the block early stops git
+    without an error. Raises `GitTimeout`, `GitFailed`, or `InputError` if objects are missing.
     """
     with tempfile.TemporaryFile() as errors, tempfile.TemporaryFile() as source:
-        source.write(given)
+        source.write(stdin)
         source.seek(0)
         with _running(git_dir, args, source, errors, extra or {}, timeout_s) as process:
             run_git = cast("IO[bytes]", process.stdout)
@@ -157,9 +158,9 @@ def stream_git(
 def conversation(
     git_dir: Path, *args: str, timeout_s: float = 60.0
 ) -> Generator[tuple[IO[bytes], IO[bytes]]]:
-    """The standard input and output of `git *args`, which is stopped when the block is left.
+    """The standard input and output of `git *args`, which is stopped at the end of the block.
 
-    Raises `GitTimeout`. Write no more than a pipe holds (64 KiB) before you read the answers.
+    Raises `GitTimeout`. Write at most what a pipe holds (64 KiB) before reading the answers.
     """
     with (
         tempfile.TemporaryFile() as errors,
@@ -186,7 +187,7 @@ def _running(
     extra: dict[str, str],
     timeout_s: float,
 ) -> Generator[subprocess.Popen[bytes]]:
-    """A git process within its limits of time and memory; it has ended when the block is left."""
+    """A git process with limits of time and memory, which has ended after the block."""
     left_s = reading_time_left_s()
     timeout = GitTimeout(args[0], timeout_s, time_up=left_s < timeout_s)
     timeout_s = min(timeout_s, left_s)
@@ -219,7 +220,7 @@ def _running(
 
 
 def _limit(pid: int, timeout_s: float) -> None:
-    """Limit the memory of a git process, and its CPU time: it must end even if we are killed."""
+    """Limit a git process's memory, and its CPU time, so that it ends even if we are killed."""
     if sys.platform == "linux":
         seconds = math.ceil(timeout_s) + 1
         with contextlib.suppress(OSError):  # it may have ended already
@@ -230,7 +231,7 @@ def _limit(pid: int, timeout_s: float) -> None:
 def run_git(
     git_dir: Path,
     *args: str,
-    given: bytes = b"",
+    stdin: bytes = b"",
     timeout_s: float = 60.0,
     ok: Sequence[int] = (0,),
     extra: dict[str, str] | None = None,
@@ -240,7 +241,7 @@ def run_git(
     """The output of `git *args`, see `stream_git`; `ToolError` if it exceeds `max_bytes`."""
     chunks: list[bytes] = []
     with stream_git(
-        git_dir, *args, given=given, timeout_s=timeout_s, ok=ok, extra=extra, warnings=warnings
+        git_dir, *args, stdin=stdin, timeout_s=timeout_s, ok=ok, extra=extra, warnings=warnings
     ) as printed:
         while chunk := printed.read(STREAM_BYTES):
             chunks.append(chunk)
@@ -272,7 +273,7 @@ def _start(
 
 
 def _search_path() -> list[str]:
-    """The absolute folders of PATH: a relative one would find programs of the reviewed tree."""
+    """The absolute folders of PATH; relative ones could find programs of the reviewed tree."""
     given = os.environ.get("PATH", os.defpath).split(os.pathsep)
     return [folder for folder in given if os.path.isabs(folder)]
 
@@ -284,7 +285,7 @@ def _tail(errors: IO[bytes]) -> str:
 
 
 def missing_objects_error(what: str) -> InputError:
-    """The error for objects that the clone under review does not have; `what` ends in is or are."""
+    """The error for objects that the clone lacks; `what` ends in `is` or `are`."""
     return InputError(
         f"{what} missing in this repository (a partial, shallow or damaged clone), and leadhand "
         "fetches nothing: run `git fetch --unshallow` or `git fetch --refetch` there, or review "
@@ -292,7 +293,7 @@ def missing_objects_error(what: str) -> InputError:
     )
 
 
-def _failure(command: str, status: int, said: str) -> Exception:
-    if _MISSING.search(said):
+def _failure(command: str, status: int, stderr: str) -> Exception:
+    if _MISSING.search(stderr):
         return missing_objects_error("objects that this needs are")
-    return GitFailed(command, status, said)
+    return GitFailed(command, status, stderr)

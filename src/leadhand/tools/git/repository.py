@@ -1,6 +1,6 @@
-"""A repository under review, opened at arm's length, and the two ends of what is to be reviewed.
+"""Opens a repository under review and resolves the user's revision range to object ids (F24).
 
-Whatever a user types as a range becomes object ids here; only ids go on from here (row F24).
+Git gets only object ids as arguments, never what the user typed.
 """
 
 import difflib
@@ -21,7 +21,7 @@ EMPTY_TREE = {
     False: "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
     True: "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
 }
-"""The id of a tree with nothing in it, by whether ids are SHA-256."""
+"""The id of the empty tree, by whether ids are SHA-256."""
 
 _ODD = re.compile(r"^-|[\x00-\x20\x7f:?*\[\\]|@\{|\^\{/|\.\.")
 _MAX_COMMIT_BYTES = 8 << 20
@@ -31,40 +31,40 @@ _MAX_TITLE_CHARS = 200
 
 @dataclass(frozen=True, slots=True)
 class RevisionRange:
-    """What is compared: two trees or commits, by id."""
+    """The two trees or commits to compare, by id."""
 
     title: str
     base: str
     head: str
     history: str | None
-    """The commit whose history leads up to the change; none for a first commit."""
+    """The commit before the change; None for a first commit."""
     skipped: tuple[tuple[str, str], ...] = ()
-    """(path, why) of what could not be read into `head`."""
+    """(path, why) of files that are missing in `head`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Repository:
-    """A user's repository and the bare one of our own through which its objects are read."""
+    """A user's repository, and our own bare one through which its objects are read."""
 
     found: FoundRepository
     git_dir: Path
 
     @property
     def empty_tree(self) -> str:
-        """The id of the tree with nothing in it."""
+        """The id of the empty tree."""
         return EMPTY_TREE[self.found.sha256]
 
     @property
     def head(self) -> str | None:
-        """The commit id that HEAD stands for; none before the first commit."""
+        """The commit id of HEAD; None before the first commit."""
         content = (self.git_dir / "HEAD").read_text("ascii").strip()
         return None if content.startswith("ref:") else content
 
 
 def open_repository(folder: Path, scratch: Path) -> Repository:
-    """The repository that `folder` is in; `scratch`, which is made, becomes our own bare one.
+    """The repository of `folder`; our own bare one is created at `scratch`.
 
-    Raises `InputError` if there is none, `ToolError` if git could not read it.
+    Raises `InputError` if there is none, `ToolError` if git can't read it.
     """
     found = find_repository(folder)
     check_object_stores(found)
@@ -72,14 +72,16 @@ def open_repository(folder: Path, scratch: Path) -> Repository:
 
 
 def resolve_range(repository: Repository, text: str | None = None) -> RevisionRange:
-    """The ends of `A..B`, of `A...B` (from their merge base), or of one commit against its first
-    parent; of HEAD where nothing is given."""
-    asked = text or "HEAD"
+    """The range of `A..B`, of `A...B` (from the merge base), or of a commit and its first parent.
+
+    The default is HEAD.
+    """
+    range_text = text or "HEAD"
     for dots in ("...", ".."):
-        left, found, right = asked.partition(dots)
+        left, found, right = range_text.partition(dots)
         if found:
-            return _between(repository, asked, dots, left or "HEAD", right or "HEAD")
-    return _commit_ends(repository, _resolve(repository, asked)[0])
+            return _between(repository, range_text, dots, left or "HEAD", right or "HEAD")
+    return _commit_range(repository, _resolve(repository, range_text)[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,7 @@ def _between(repository: Repository, asked: str, dots: str, left: str, right: st
     return RevisionRange(asked, base, end.id, base)
 
 
-def _commit_ends(repository: Repository, commit: _Commit) -> RevisionRange:
+def _commit_range(repository: Repository, commit: _Commit) -> RevisionRange:
     title = commit.subject[:_MAX_TITLE_CHARS] or commit.id[:12]
     if not commit.parents:
         return RevisionRange(title, repository.empty_tree, commit.id, None)
@@ -117,15 +119,15 @@ def _commit_ends(repository: Repository, commit: _Commit) -> RevisionRange:
 
 
 def _resolve(repository: Repository, *names: str) -> list[_Commit]:
-    """The commits that `names` stand for. They reach git by standard input, so never as options."""
+    """The commits of `names`, which git gets on standard input and never as options."""
     for name in names:
         if _ODD.search(name) or len(name) > 1000:
             raise InputError(
                 f"{name[:100]!r} is not a revision that leadhand takes: give a commit id, a branch "
                 "or a tag, with ~N or ^N after it where need be, or A..B or A...B"
             )
-    given = "".join(f"{name}^{{commit}}\n" for name in names).encode("utf-8", "surrogateescape")
-    with stream_git(repository.git_dir, "cat-file", "--batch", given=given) as answers:
+    stdin = "".join(f"{name}^{{commit}}\n" for name in names).encode("utf-8", "surrogateescape")
+    with stream_git(repository.git_dir, "cat-file", "--batch", stdin=stdin) as answers:
         return [_read_commit(repository, answers, name) for name in names]
 
 

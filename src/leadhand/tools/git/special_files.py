@@ -1,6 +1,6 @@
-"""Files that git would wait for or read without end: pipes, devices and the like (F42).
+"""Finds pipes, devices and other special files that would block git (F42).
 
-git opens what it finds in an object store, and each `.gitignore`, without looking what it is.
+Git opens the files of an object store, and each `.gitignore`, without checking their type.
 """
 
 import os
@@ -20,11 +20,11 @@ _KINDS = (
 )
 _LOOSE = re.compile(r"[0-9a-f]{2}\Z")
 _MAX_STORES = 20
-"""Object stores that one repository reads by way of alternates; git follows five levels."""
+"""Object stores that are checked of one repository and its alternates; git follows five levels."""
 
 
 def check_object_stores(found: FoundRepository) -> None:
-    """Raise `ToolError` if git would open an odd file in the object stores of a repository."""
+    """Raise `ToolError` if there is a special file in the object stores of a repository."""
     stores = [found.objects]
     for store in stores:
         for folder in _folders(store):
@@ -41,9 +41,9 @@ def check_object_stores(found: FoundRepository) -> None:
 
 
 def special_ignore_file(folder: Path) -> str | None:
-    """The path of a `.gitignore` in `folder` or below that is no regular file; `None` if all are.
+    """The path of a `.gitignore` in or below `folder` that is not a regular file, or None.
 
-    Folders named `.git` and links to folders are not entered, as git does not enter them.
+    Like git, it does not enter folders named `.git` and links to folders.
     """
     open_folders = [os.fspath(folder)]
     while open_folders:
@@ -56,9 +56,9 @@ def special_ignore_file(folder: Path) -> str | None:
 
 
 def special_kind(entry: os.DirEntry[str]) -> str | None:
-    """What `entry` is, where it is neither a file nor a folder nor gone."""
+    """The type of `entry` if it is a special file; None for files, folders and missing ones."""
     try:
-        if entry.is_file():  # asks the system for links alone
+        if entry.is_file():  # a system call only for links
             return None
         mode = entry.stat().st_mode
     except OSError:

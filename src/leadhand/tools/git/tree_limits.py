@@ -1,8 +1,8 @@
-"""Trees that stand for far more paths than they have objects, cut down to what can be read (F42).
+"""Limits trees that have far more paths than objects, or are nested too deep (F42).
 
-A tree of ten entries that all name one tree of ten entries, and so on, is a few hundred bytes and
-stands for 10^10 paths; a chain of 20,000 trees overflows git's stack. So a tree is measured by its
-distinct objects before git walks it, and what is too much of it is left out of a copy.
+Ten levels of trees whose ten entries are all the same tree take a few hundred bytes and have 10^10
+paths; a chain of 20,000 trees overflows git's stack. So a tree is measured by its distinct objects
+before git walks it, and a copy of it leaves out what exceeds the limits.
 """
 
 import contextlib
@@ -19,20 +19,20 @@ from leadhand.tools.git.trees import read_answer
 from leadhand.tools.text import path_text
 
 MAX_DEPTH = 400
-"""Folders within each other that are kept; git and this module walk them by recursion."""
+"""The maximum nesting of folders; git and this module walk them by recursion."""
 CUT_DEPTH = 50
-"""Where a chain of more folders than that is cut off, so that what lies beside it is kept."""
+"""The depth at which a longer chain of folders is cut off, to keep what is beside it."""
 MAX_PATHS = 200_000
 REPEATS = 10
-"""A tree repeats itself too often if it has more than `MAX_PATHS` paths, and so many times more
-than entries in its distinct trees."""
+"""A tree repeats itself if it has more than `MAX_PATHS` paths, and so many times more paths than
+entries in its distinct trees."""
 KEPT_PATHS = 1000
-"""Paths that are kept of such a tree."""
+"""Paths kept of a tree that repeats itself."""
 MAX_TREES = 20_000
-"""Distinct trees that are read. What is beyond them is left to the limits on git's processes."""
+"""Distinct trees that are read. For larger ones only the limits of git's processes apply."""
 _MAX_TREE_BYTES = 32 << 20
 _AT_ONCE = 100
-"""Requests written before their answers are read: they fit into a pipe."""
+"""Requests that are written before reading their answers; they fit into a pipe."""
 _FOLDER = b"40000"
 _MODE = re.compile(rb"[0-7]{5,6}\Z")
 
@@ -48,8 +48,10 @@ Trees = Mapping[str, tuple[_Entry, ...]]
 
 
 def limited_tree(git_dir: Path, tree: str) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """`tree` itself, or the id of a copy of it that git can walk, and (path, why) of what the copy
-    lacks. `tree` is the id of a commit or a tree."""
+    """The id of `tree`, or of a copy that git can walk, and (path, why) of what the copy lacks.
+
+    `tree` is the id of a commit or a tree.
+    """
     root, trees = _read(git_dir, tree)
     refused = {id for id, entries in trees.items() if any(map(_is_malformed, entries))}
     paths, heights = _measured(root, trees, refused)
@@ -64,7 +66,7 @@ def limited_tree(git_dir: Path, tree: str) -> tuple[str, tuple[tuple[str, str], 
 
 
 def _read(git_dir: Path, tree: str) -> tuple[str, Trees]:
-    """The id of the root, and the trees below it, level by level, each once."""
+    """The id of the root, and the distinct trees below it."""
     trees: dict[str, tuple[_Entry, ...]] = {}
     with conversation(git_dir, "cat-file", "--batch") as (requests, answers):
         level = dict(_contents(requests, answers, [f"{tree}^{{tree}}"]))
@@ -86,7 +88,7 @@ def _contents(
         requests.write("".join(f"{name}\n" for name in some).encode())
         requests.flush()
         for name in some:
-            with contextlib.suppress(InputError):  # git says what it misses, where it needs it
+            with contextlib.suppress(InputError):  # git reports missing objects when it needs them
                 found = read_answer(answers, max_bytes=_MAX_TREE_BYTES)
                 if found is None:
                     raise ToolError(f"git cat-file ended before it gave the tree {name}")
@@ -94,7 +96,7 @@ def _contents(
 
 
 def _entries(content: bytes, id_digits: int) -> Iterator[_Entry]:
-    """The entries of a tree object; what is no entry any more ends them."""
+    """The entries of a tree object, up to the first malformed one."""
     place, id_bytes = 0, id_digits // 2
     while (end := content.find(b"\0", place)) > 0:
         mode, _, name = content[place:end].partition(b" ")
@@ -103,15 +105,15 @@ def _entries(content: bytes, id_digits: int) -> Iterator[_Entry]:
 
 
 def _is_malformed(entry: _Entry) -> bool:
-    """Whether git refuses a whole tree because of this entry."""
+    """Whether git refuses a tree with this entry."""
     return not (_MODE.match(entry.mode) and entry.name and len(entry.id) in (40, 64))
 
 
 def _measured(root: str, trees: Trees, refused: Set[str]) -> tuple[dict[str, int], dict[str, int]]:
-    """Id of a tree -> how many paths it stands for, and how many folders deep it is.
+    """By id of a tree: its number of paths, and its depth in folders.
 
-    One that git refuses counts as too deep, so that it is found and left out. A tree names others
-    by the hash of their content, so there is no cycle.
+    Trees that git refuses count as too deep, so that they are left out. There are no cycles,
+    because a tree names others by the hash of their content.
     """
     paths: dict[str, int] = {}
     heights: dict[str, int] = {}
@@ -132,7 +134,7 @@ def _measured(root: str, trees: Trees, refused: Set[str]) -> tuple[dict[str, int
 
 
 class _Cut:
-    """Copies a tree without what is too much of it."""
+    """Copies a tree without what exceeds the limits."""
 
     def __init__(
         self,
@@ -153,12 +155,12 @@ class _Cut:
         self.left_out: list[tuple[str, str]] = []
 
     def copy(self, id: str, path: bytes, depth: int) -> str:
-        """The id of the tree `id`, at `path`, as far as there is room for it."""
+        """The id of a copy of the tree `id`, at `path`, with as many paths as there is room for."""
         if self._heights[id] + depth <= MAX_DEPTH and self._paths[id] <= self._room:
             self._room -= self._paths[id]
             return id
         kept: list[_Entry] = []
-        # Files and small folders first, so that one bomb among them leaves them their room.
+        # Files and small folders first, so that a bomb among them does not take their room.
         order = sorted(self._trees[id], key=lambda entry: self._paths.get(entry.id, 0))
         for entry in order:
             name = path + entry.name

@@ -1,6 +1,7 @@
-"""What is in one tree: its paths, the text of a file, where words occur.
+"""Reads a tree: its paths, the text of files, the places of words.
 
-Everything is read from object ids through leadhand's own bare repository, bounded in size and time.
+Everything is read by object id through leadhand's own bare repository, with limits of size and
+time.
 """
 
 import re
@@ -29,22 +30,22 @@ def grep(
     max_hits: int = 10_000,
     timeout_s: float = 30.0,
 ) -> list[tuple[str, int, str]]:
-    """(path, line, text) wherever one of `words` stands as a whole word, by path, then by line.
+    """(path, line, text) of each line that has one of `words` as a whole word, by path and line.
 
-    One git process for any number of words; fixed strings, no patterns. `pathspecs` are git's
-    (`*` also crosses `/`). Text is cut at 1,000 characters, the list at `max_hits`.
+    It takes one git process. Words are fixed strings, not patterns; `pathspecs` are git's (`*` also
+    matches `/`). Text is cut at 1,000 characters, the list at `max_hits`.
     """
     wanted = [word for word in dict.fromkeys(words) if word and "\n" not in word]
     if not wanted:
         return []
-    # git tries one pattern with many branches ten times faster than as many fixed strings.
+    # Git matches one pattern with many branches ten times faster than as many fixed strings.
     kind, patterns = ("-F", wanted) if len(wanted) <= _FEW_WORDS else ("-E", _branches(wanted))
     args = ("grep", "-z", "-n", "-I", kind, "-w", "--no-textconv", "--no-color", "--full-name")
-    given = "\n".join(patterns).encode("utf-8", "replace") + b"\n"
+    stdin = "\n".join(patterns).encode("utf-8", "replace") + b"\n"
     hits: list[tuple[str, int, str]] = []
     with stream_git(
         git_dir, *args, "-f", "-", checked_id(tree), "--", *pathspecs,
-        given=given, timeout_s=timeout_s, ok=(0, 1),
+        stdin=stdin, timeout_s=timeout_s, ok=(0, 1),
     ) as found:  # fmt: skip
         for path, line, text in _hits(found, len(tree) + 1):
             hits.append((path_text(path), line, plain_text(text)[:_LINE_CHARS]))
@@ -54,14 +55,14 @@ def grep(
 
 
 def list_tree(git_dir: Path, tree: str, *, max_paths: int = 200_000) -> list[str]:
-    """The paths of all regular files in `tree`, in git's order; at most `max_paths`."""
+    """The paths of the regular files in `tree`, in git's order; at most `max_paths`."""
     return [path for path, _, _ in _entries(git_dir, tree, ())][:max_paths]
 
 
 def read_blob(git_dir: Path, tree: str, path: str, max_bytes: int = 1 << 20) -> str | None:
-    """The text of the file at `path` in `tree`; none where there is no regular text file there.
+    """The text of the file at `path` in `tree`.
 
-    A file that is binary or larger than `max_bytes` gives none, too.
+    None if there is no regular text file, or if it is larger than `max_bytes`.
     """
     return read_blobs(git_dir, tree, (path,), max_bytes).get(path)
 
@@ -74,9 +75,9 @@ def read_blobs(
     *,
     total_bytes: int = 1 << 28,
 ) -> dict[str, str]:
-    """Path -> text for those of `paths` that are regular text files of at most `max_bytes`.
+    """Path -> text of those of `paths` that are regular text files of at most `max_bytes`.
 
-    Two git processes for any number of paths. Stops adding files at `total_bytes` of text.
+    It takes two git processes, and stops adding files at `total_bytes` of text.
     """
     wanted = {path for path in paths if is_safe_path(path)}
     few = sorted(wanted) if len(wanted) <= _FEW_PATHS else ()
@@ -95,16 +96,16 @@ def read_blobs(
 def objects(
     git_dir: Path, ids: Iterable[str], *, timeout_s: float = 120.0
 ) -> Iterator[tuple[str, bytes]]:
-    """(id, content) of every object of `ids`, in order, from one process. All must be there.
+    """(id, content) of the objects `ids`, in order, from one process; all have to exist.
 
-    Whoever calls has checked the sizes: an object is held in memory whole, one at a time.
+    Callers check the sizes first, because each object is held in memory.
     """
     wanted = [checked_id(oid) for oid in ids]
     if not wanted:
         return
-    given = "\n".join(wanted).encode() + b"\n"
+    stdin = "\n".join(wanted).encode() + b"\n"
     with stream_git(
-        git_dir, "cat-file", "--batch", "--buffer", given=given, timeout_s=timeout_s
+        git_dir, "cat-file", "--batch", "--buffer", stdin=stdin, timeout_s=timeout_s
     ) as answers:
         for oid in wanted:
             content = read_answer(answers)
@@ -117,13 +118,13 @@ def objects(
 
 
 def sizes(git_dir: Path, ids: Iterable[str], *, timeout_s: float = 60.0) -> dict[str, int]:
-    """Object id -> size in bytes, from one process; `InputError` where one is missing."""
+    """Object id -> size in bytes, from one process. Raises `InputError` if one is missing."""
     wanted = [checked_id(oid) for oid in ids]
     if not wanted:
         return {}
-    given = "\n".join(wanted).encode() + b"\n"
+    stdin = "\n".join(wanted).encode() + b"\n"
     answers = run_git(
-        git_dir, "cat-file", "--batch-check", "--buffer", given=given, timeout_s=timeout_s
+        git_dir, "cat-file", "--batch-check", "--buffer", stdin=stdin, timeout_s=timeout_s
     )
     found: dict[str, int] = {}
     for answer in answers.decode("ascii", errors="replace").splitlines():
@@ -135,7 +136,7 @@ def sizes(git_dir: Path, ids: Iterable[str], *, timeout_s: float = 60.0) -> dict
 
 
 def read_answer(answers: IO[bytes], max_bytes: int = 1 << 30) -> tuple[str, str, bytes] | None:
-    """The next (id, type, content) of `cat-file --batch`; `None` at its end.
+    """The next (id, type, content) of `cat-file --batch`; None at its end.
 
     Raises `ToolError` for an object of more than `max_bytes`.
     """
@@ -171,7 +172,7 @@ def _branches(words: Sequence[str]) -> Iterator[str]:
 
 
 def _hits(found: IO[bytes], prefix: int) -> Iterator[tuple[bytes, int, bytes]]:
-    """Cut `<tree>:<path> NUL <line> NUL <text> LF` records; a path may hold line ends."""
+    """Parse `<tree>:<path> NUL <line> NUL <text> LF` records; a path may have line ends."""
     pending = b""
     for line in found:
         pending += line

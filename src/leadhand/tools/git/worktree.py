@@ -1,7 +1,7 @@
-"""What is staged, or lies in a work tree, as a tree in our own repository.
+"""Writes the index or the work tree of a repository as a tree in our own repository.
 
-Row F25: git sees only our configuration, so no filter, monitor or hook of theirs can run. It lists
-untracked files by their `.gitignore` files, which are data; contents are read by `files.py`.
+Git sees only our configuration, so it runs none of their filters, monitors or hooks (F25). It lists
+untracked files by their `.gitignore` files, which are data; `files.py` reads the contents.
 """
 
 import os
@@ -35,7 +35,7 @@ _LFS = re.compile(rb"version https://git-lfs\.github\.com/spec/.*\noid sha256:([
 
 
 def staged_range(repository: Repository) -> RevisionRange:
-    """From HEAD to what a commit would now hold."""
+    """The range from HEAD to the index."""
     index = _copied_index(repository)
     if index is None:
         raise InputError("nothing is staged: the repository has no index")
@@ -44,14 +44,14 @@ def staged_range(repository: Repository) -> RevisionRange:
             repository.git_dir, "write-tree", "--missing-ok", extra={"GIT_INDEX_FILE": str(index)}
         )
     except GitFailed as error:
-        if "unmerged" in error.said:
+        if "unmerged" in error.stderr:
             raise InputError("there are unmerged files: finish the merge, then stage it") from error
         raise InputError(f"the index can't be read: {error}") from error
-    return _ends(repository, "the staged changes", tree.decode("ascii").strip(), ())
+    return _range(repository, "the staged changes", tree.decode("ascii").strip(), ())
 
 
 def worktree_range(repository: Repository) -> RevisionRange:
-    """From HEAD to the files in the work tree that are tracked, or neither tracked nor ignored."""
+    """The range from HEAD to the files in the work tree, without ignored ones."""
     folder = repository.found.work_tree
     if folder is None:
         raise InputError("a bare repository has no work tree: give a range instead")
@@ -65,10 +65,10 @@ def worktree_range(repository: Repository) -> RevisionRange:
             scan.untracked(reader, name)
         scan.drop_unchanged_lfs(reader)
     tree = _write_tree(repository, scan.result())
-    return _ends(repository, "the work tree", tree, (*scan.skipped, *closed))
+    return _range(repository, "the work tree", tree, (*scan.skipped, *closed))
 
 
-def _ends(
+def _range(
     repository: Repository, title: str, tree: str, skipped: tuple[tuple[str, str], ...]
 ) -> RevisionRange:
     head = repository.head
@@ -77,26 +77,26 @@ def _ends(
 
 @dataclass(frozen=True, slots=True)
 class _Entry:
-    """A line of an index."""
+    """An entry of an index."""
 
     mode: str
     oid: str
     left_out: bool = False
-    """A sparse checkout keeps it out of the work tree."""
+    """Whether a sparse checkout leaves it out of the work tree."""
 
 
 @dataclass
 class _Scan:
-    """Compares a work tree with its index, file by file; changed contents go to our objects."""
+    """Compares a work tree with its index file by file; writes changed contents to our objects."""
 
     repository: Repository
     entries: dict[bytes, _Entry]
     changed: dict[bytes, _Entry | None] = field(default_factory=dict[bytes, "_Entry | None"])
-    """What differs from `entries`; none where a file is gone."""
+    """The differences from `entries`; None for a deleted file."""
     skipped: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
 
     def tracked(self, reader: FolderReader, name: bytes, entry: _Entry) -> None:
-        """Look at a file that the index has."""
+        """Compare a file with its entry in the index."""
         if entry.mode == SUBMODULE:
             return
         content = self._read(reader, name)
@@ -106,12 +106,12 @@ class _Scan:
             if not entry.left_out:
                 self.changed[name] = None
         elif content.oid != entry.oid and content.lf_oid != entry.oid:
-            # The mode stays: not every file system has an executable bit, and none is reviewed.
+            # The mode is kept: not every file system has an executable bit, and it is not reviewed.
             kept = content.kind == (SYMLINK if entry.mode == SYMLINK else "100644")
             self._change(name, content, entry.mode if kept else content.kind)
 
     def untracked(self, reader: FolderReader, name: bytes) -> None:
-        """Look at a file that the index does not have."""
+        """Add a file that is not in the index."""
         if name.endswith(b"/"):
             self._skip(name, "another repository")
             return
@@ -120,7 +120,7 @@ class _Scan:
             self._change(name, content, content.kind)
 
     def drop_unchanged_lfs(self, reader: FolderReader) -> None:
-        """Take back the changes of files that the index holds as a large-file pointer to them."""
+        """Remove changes of files for which the index has an LFS pointer to the same content."""
         old = {
             name: self.entries[name].oid
             for name, entry in self.changed.items()
@@ -138,7 +138,7 @@ class _Scan:
                 del self.changed[name]
 
     def result(self) -> dict[bytes, _Entry]:
-        """The whole index of the work tree as it is."""
+        """The entries of the work tree."""
         merged = self.entries | self.changed
         return {name: entry for name, entry in merged.items() if entry is not None}
 
@@ -167,7 +167,7 @@ class _Scan:
 
 
 def _copied_index(repository: Repository) -> Path | None:
-    """A copy of their index in our own repository, since git may rewrite an index it reads."""
+    """A copy of their index in our own repository: git may rewrite an index that it reads."""
     theirs = _index_file(repository)
     content = read_small(theirs, _MAX_INDEX_BYTES)
     if content is None:
@@ -175,7 +175,7 @@ def _copied_index(repository: Repository) -> Path | None:
     copy = repository.git_dir / "index-copy"
     copy.write_bytes(content)
     for name in os.listdir(repository.found.git_dir):
-        # A split index is in two parts; git looks for the other one beside HEAD.
+        # A split index has a second part, which git expects beside HEAD.
         if _SHARED_INDEX.match(name):
             part = read_small(repository.found.git_dir / name, _MAX_INDEX_BYTES)
             if part is not None:
@@ -184,7 +184,7 @@ def _copied_index(repository: Repository) -> Path | None:
 
 
 def _index_file(repository: Repository) -> Path:
-    """Their index; within a commit hook of theirs, the one that git made for that commit."""
+    """Their index; in a commit hook, the one that git made for that commit."""
     named = os.environ.get("GIT_INDEX_FILE")
     git_dir = repository.found.git_dir
     if named and repository.found.work_tree is not None:
@@ -215,11 +215,11 @@ def _entries(repository: Repository, index: Path | None) -> dict[bytes, _Entry]:
 def _untracked(
     repository: Repository, folder: Path, index: Path | None
 ) -> tuple[list[bytes], list[tuple[str, str]]]:
-    """Files that the index does not have and that nothing ignores, and folders we may not enter.
+    """The untracked files that are not ignored, and (folder, why) of unreadable folders.
 
-    The one command that git runs over their work tree. It opens folders and `.gitignore` files and
-    nothing else: it reads no attributes, so there is no filter, and our configuration names no
-    monitor. Their `.git/info/exclude` is copied, as it is data, too.
+    This is the only command that git runs in their work tree. It opens folders and `.gitignore`
+    files only: it reads no attributes, so there is no filter, and our configuration names no
+    monitor. Their `.git/info/exclude` is copied, because it is data too.
     """
     odd = special_ignore_file(folder)
     if odd is not None:
@@ -253,6 +253,6 @@ def _write_tree(repository: Repository, entries: dict[bytes, _Entry]) -> str:
         f"{entry.mode} {entry.oid} 0\t".encode("ascii") + name + b"\0"
         for name, entry in entries.items()
     )
-    run_git(repository.git_dir, "update-index", "-z", "--index-info", given=lines, extra=extra)
+    run_git(repository.git_dir, "update-index", "-z", "--index-info", stdin=lines, extra=extra)
     tree = run_git(repository.git_dir, "write-tree", "--missing-ok", extra=extra)
     return tree.decode("ascii").strip()

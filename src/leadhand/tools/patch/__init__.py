@@ -1,4 +1,4 @@
-"""Unified diffs from anyone, of any size, as files with their texts."""
+"""Reads untrusted unified diffs of any size as files with their texts."""
 
 from leadhand.tools.patch.texts import UnreadFile, read_patch
 from leadhand.tools.patch.timed import open_patch

@@ -1,4 +1,4 @@
-"""What a file is called before and after, from the header of its part of a patch."""
+"""Reads the old and the new path of a file from its header in a patch."""
 
 from leadhand.tools.git.history import unquoted
 from leadhand.tools.patch.pieces import COMBINED
@@ -8,7 +8,7 @@ _PREFIXES = {("a", "b"), ("i", "w"), ("c", "i"), ("c", "w"), ("o", "w"), ("1", "
 
 
 def names(header: list[bytes]) -> tuple[str | None, str | None]:
-    """The old and the new path; none where there is no such file."""
+    """The old and the new path; None if the file does not exist on that side."""
     facts: dict[bytes, bytes] = {}
     for line in header:
         text = line.rstrip(b"\r\n")
@@ -33,7 +33,7 @@ def names(header: list[bytes]) -> tuple[str | None, str | None]:
 
 
 def _git_names(line: bytes) -> tuple[bytes, bytes]:
-    """Both names of a `diff --git` line, which are the same but for their prefix."""
+    """Both names of a `diff --git` line, which differ only in their prefix."""
     names = line.rstrip(b"\r\n").removeprefix(b"diff --git ")
     if names.startswith(COMBINED):
         name = unquoted(names.split(b" ", 2)[2])

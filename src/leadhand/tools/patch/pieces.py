@@ -1,6 +1,6 @@
-"""A patch cut into one piece a file, as it comes, and checked against its own counts.
+"""Splits a patch into one piece for each file while reading it, and checks its line counts.
 
-What a piece may hold in memory is capped; a patch may be of any size.
+The memory of a piece is limited; the patch may have any size.
 """
 
 import re
@@ -18,19 +18,22 @@ _HUNK = re.compile(rb"@@ -(\d{1,18})(?:,(\d{1,18}))? \+(\d{1,18})(?:,(\d{1,18}))
 
 @dataclass(slots=True)
 class PatchPiece:
-    """The lines of one file's part: its header, and its hunks from their `@@` lines on."""
+    """The part of a patch for one file: its header, and its hunks with their `@@` lines."""
 
     line: int
     header: list[bytes] = field(default_factory=list[bytes])
     body: list[bytes] = field(default_factory=list[bytes])
     size: int = 0
     ends: tuple[int, int] = (0, 0)
-    """The old and the new line at which the last hunk ended."""
+    """The old and the new line after the last hunk."""
 
 
 class PatchSplitter:
-    """Cuts a patch into pieces. A hunk's own counts say where it ends, so that a removed line
-    `-- x`, which a patch shows as `--- x`, is never taken for a header."""
+    """Splits a patch into pieces.
+
+    The counts of a hunk say where it ends, so the removed line `-- x`, which a patch shows as
+    `--- x`, is not mistaken for a header.
+    """
 
     def __init__(self, source: IO[bytes], max_piece_bytes: int) -> None:
         self._source = source
@@ -41,7 +44,7 @@ class PatchSplitter:
         self._new_left = 0
 
     def pieces(self) -> Iterator[PatchPiece]:
-        """One piece a file."""
+        """One piece for each file."""
         before = b""
         for line in self._lines():
             if self._old_left or self._new_left:
@@ -81,7 +84,7 @@ class PatchSplitter:
         if match is None:
             raise self._damaged("not a hunk header")
         old_start, old_count, new_start, new_count = hunk_numbers(match)
-        # Where a side is empty, its start is the line after which the hunk stands.
+        # The start of an empty side is the line before the hunk.
         old_start, new_start = old_start + (not old_count), new_start + (not new_count)
         old_end, new_end = old_start + old_count, new_start + new_count
         if max(old_end, new_end) > MAX_LINE_NUMBER:
@@ -117,7 +120,7 @@ class PatchSplitter:
         return InputError(f"the patch is damaged at line {self._number:,}: {what}; make it again")
 
     def _lines(self) -> Iterator[bytes]:
-        """The lines of the source; the end of one that is longer than a piece may be is dropped."""
+        """The lines of the source; a line longer than a piece is cut."""
         limit = self._max_piece_bytes + 2
         while line := self._source.readline(limit):
             self._number += 1

@@ -1,7 +1,7 @@
-"""A unified diff as files with their texts, read piece by piece as it comes.
+"""Reads a unified diff as files with their texts, piece by piece.
 
-The diff may be of any size and from anyone: a piece is one file's part of it, held in memory only
-up to a cap. What a piece can't tell (the lines between its hunks) is left blank.
+The diff is untrusted and may have any size: a piece is its part for one file, with limited memory.
+Lines that the diff does not show, those between hunks, are blank.
 """
 
 import io
@@ -25,7 +25,7 @@ _MODES = {b"120000": "symbolic link", b"160000": "submodule"}
 
 @dataclass(frozen=True, slots=True)
 class UnreadFile:
-    """A file of a patch that has no text to show, and why."""
+    """A file of a patch without text, and the reason."""
 
     path: str
     why: str
@@ -34,10 +34,10 @@ class UnreadFile:
 def read_patch(
     source: IO[bytes], *, max_piece_bytes: int = 1 << 20
 ) -> Iterator[ChangedText | UnreadFile]:
-    """The files of the patch in `source`, in order; text around them (mails, logs) is passed over.
+    """The files of the patch in `source`, in order; text around them (mails, logs) is ignored.
 
-    Raises `InputError`, which names the line, where the patch is damaged, and where there is none;
-    `OutOfTime` once the time of `reading_until` is up.
+    Raises `InputError` with the line if the patch is damaged or empty, and `OutOfTime` once the
+    time of `reading_until` is up.
     """
     count = 0
     for piece in PatchSplitter(within_time(source), max_piece_bytes).pieces():
@@ -112,7 +112,7 @@ def _blocks(hunk: Hunk) -> Iterator[HunkNumbers]:
         run = list(lines)
         removed = [line.value for line in run if is_context or line.is_removed]
         added = [line.value for line in run if is_context or line.is_added]
-        # The same text on both sides: only the line ends differed.
+        # If both sides are equal, only the line ends differed.
         if removed != added:
             start = (old if removed else old - 1, new if added else new - 1)
             yield (start[0], len(removed), start[1], len(added))
@@ -125,11 +125,11 @@ def _open_end(hunks: list[Hunk]) -> bool:
 
 
 class _Sparse:
-    """One side's lines by number."""
+    """The lines of one side by number."""
 
     def __init__(self, lines: list[Line], *, source: bool) -> None:
         self.lines: dict[int, str] = {}
-        """Line number -> text, in rising order, as hunks never go back."""
+        """Line number -> text, in ascending order."""
         for line in lines:
             number = line.source_line_no if source else line.target_line_no
             if number is not None:
@@ -137,11 +137,11 @@ class _Sparse:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the lines start at 1 and leave no gap."""
+        """Whether the lines start at 1 and have no gap."""
         return max(self.lines, default=0) == len(self.lines)
 
     def text(self, open_end: bool) -> str:
-        """All lines up to the last known one; the unknown ones between are blank."""
+        """All lines up to the last known one; unknown lines are blank."""
         parts: list[str] = []
         at = 1
         for number, line in self.lines.items():

@@ -1,6 +1,6 @@
-"""A patch as it comes, up to the end of the time for reading (F42).
+"""Reads a patch until the time for reading is up (F42).
 
-A pipe may keep silent for ever and a device has no end, so every read waits no longer than that.
+A pipe may never deliver anything, and a device has no end, so every read has that time limit.
 """
 
 import io
@@ -13,11 +13,11 @@ from leadhand.tools.git.process import OutOfTime, reading_time_left_s
 
 _READ_BYTES = 1 << 16
 _POLL_S = 3600.0
-"""The longest single wait; `poll` takes no infinite one in milliseconds."""
+"""The longest single wait, because `poll` takes no infinite one in milliseconds."""
 
 
 def open_patch(file: Path) -> IO[bytes]:
-    """`file` for reading. Opening a named pipe waits for nobody. Raises `OSError`."""
+    """Open `file` for reading, without blocking on a named pipe. Raises `OSError`."""
     opened = open(  # noqa: SIM115 - the caller closes it
         file, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)
     )
@@ -36,7 +36,7 @@ class _Timed(io.RawIOBase):
         self._poll: select.poll | None = None
         try:
             descriptor = source.fileno()
-        except (OSError, ValueError):  # text in memory, which is always there
+        except (OSError, ValueError):  # a buffer in memory, which never blocks
             return
         self._poll = select.poll()
         self._poll.register(descriptor, select.POLLIN)
@@ -46,7 +46,7 @@ class _Timed(io.RawIOBase):
 
     def readinto(self, buffer: object, /) -> int:
         view = memoryview(cast("bytearray", buffer))
-        # `read1` leaves nothing in the source's own buffer, which is smaller: polling sees it all.
+        # `read1` leaves nothing in the source's own, smaller buffer, which `poll` would not see.
         self._wait()
         found = self._source.read1(len(view))
         view[: len(found)] = found

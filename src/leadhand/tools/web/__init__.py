@@ -1,6 +1,6 @@
-"""Page reading and web search for models, off unless the environment asks for them.
+"""Page reading and web search for models, off by default.
 
-See `WebSettings.from_environment`. Importing this loads no HTTP or HTML library.
+`WebSettings.from_environment` switches them on. Importing this loads no HTTP or HTML library.
 """
 
 from leadhand.tools.web.settings import WebSettings

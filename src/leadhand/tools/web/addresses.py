@@ -1,7 +1,7 @@
-"""Which addresses a page may be fetched from: those of the public internet (row F22).
+"""Decides from which addresses pages may be fetched: those of the public internet (F22).
 
-Pure functions over addresses that were looked up already; in which way they were written (decimal,
-hexadecimal, a name) does not matter any more.
+Addresses come from a resolver, so it does not matter how they were written (decimal, hexadecimal,
+a name). Pure functions.
 """
 
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
@@ -9,7 +9,7 @@ from typing import Final
 
 _PUBLIC_6: Final = IPv6Network("2000::/3")
 _TRANSLATED: Final = IPv6Network("64:ff9b::/96")
-"""NAT64: the last four bytes are an IPv4 address."""
+"""NAT64, whose last four bytes are an IPv4 address."""
 _RELAYED: Final = (
     IPv6Network("2001::/32"),
     IPv6Network("2002::/16"),
@@ -19,7 +19,7 @@ _RELAYED: Final = (
 
 
 def is_public(address: str) -> bool:
-    """Whether `address`, as a resolver gives it, is one of the public internet."""
+    """Whether `address`, from a resolver, belongs to the public internet."""
     try:
         found = ip_address(address.partition("%")[0])
     except ValueError:

@@ -1,8 +1,8 @@
-"""Fetches one public page: every hop is checked, and what was checked is what is connected to.
+"""Fetches a public page, and checks the address of every hop before connecting to it.
 
-A host is looked up here, once for each hop; all of its addresses have to be public, and the
-connection goes to one of them and not to the name, so that a second look-up can't answer otherwise.
-TLS is verified against the name. Environment proxies are not used: they would look names up anew.
+Each host is looked up once, and all its addresses have to be public. The connection goes to one of
+these addresses, so that a second look-up can't return another one. TLS is verified against the
+name. Proxies of the environment are not used, because they would look the name up again.
 """
 
 import asyncio
@@ -31,30 +31,30 @@ _HEADERS: Final = {
 }
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
-"""The addresses of a host, as text; raises `OSError` where there are none."""
+"""Gives the addresses of a host as text; raises `OSError` if there are none."""
 
 
 @dataclass(frozen=True, slots=True)
 class FetchedPage:
-    """What a server answered, unpacked and not yet read."""
+    """The body of a response, decompressed but not decoded."""
 
     url: str
-    """Where it came from in the end."""
+    """The address after redirects."""
     kind: str
-    """The media type, in lower case and without parameters; empty where none was given."""
+    """The media type, in lower case and without parameters; may be empty."""
     charset: str | None
     data: bytes
 
 
 async def look_up(host: str, port: int) -> Sequence[str]:
-    """The addresses that the system's resolver gives."""
+    """The addresses of a host, from the system's resolver."""
     loop = asyncio.get_running_loop()
     found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
 class Fetcher:
-    """Fetches pages within the bounds of `settings`; keeps no connection, cookie or cache."""
+    """Fetches pages within the limits of `settings`, without cookies or cache."""
 
     def __init__(
         self,
@@ -70,9 +70,9 @@ class Fetcher:
     async def get(
         self, url: str, *, params: Mapping[str, str] | None = None, own_host: str | None = None
     ) -> FetchedPage:
-        """What is at `url`, redirects followed; raises `ToolCallError` for all that can't be had.
+        """The page at `url`, after redirects. Raises `ToolCallError` if it can't be fetched.
 
-        `own_host`, a `host:port`, is reached wherever it is.
+        `own_host`, a `host:port`, may have a private address.
         """
         allowed = self._settings.allowed_hosts
         if own_host is not None:
@@ -96,7 +96,7 @@ class Fetcher:
         raise ToolCallError(f"{_shown(str(url))}: more than {MAX_REDIRECTS} redirects")
 
     async def _addresses(self, url: httpx2.URL, allowed: frozenset[str]) -> list[str]:
-        """Where to connect to; raises `ToolCallError` unless every address may be reached."""
+        """The addresses to connect to. Raises `ToolCallError` unless all of them are allowed."""
         host, port = url.host, _port(url)
         is_allowed = f"{host}:{port}" in allowed
         if not is_allowed and port not in _PORTS:
@@ -110,8 +110,8 @@ class Fetcher:
         return list(found[:_MAX_ADDRESSES])
 
     async def _hop(self, url: httpx2.URL, addresses: Sequence[str]) -> FetchedPage | str:
-        """The answer of the first address that can be reached, or where it redirects to."""
-        # A client for each hop: connections kept by address would be shared between names.
+        """The page from the first reachable address, or the address that it redirects to."""
+        # A client for each hop: hosts with the same address must not share connections.
         async with httpx2.AsyncClient(
             verify=self._tls,
             trust_env=False,
@@ -162,7 +162,7 @@ class Fetcher:
 
 
 def _is_readable(kind: str) -> bool:
-    """Whether a media type is one that is read; an answer that names none may be text."""
+    """Whether pages of a media type can be read; without one, the page may be text."""
     return (
         not kind
         or kind.startswith("text/")

@@ -1,4 +1,4 @@
-"""What of the web a run may reach: nothing, unless whoever runs leadhand says so."""
+"""The user's settings for web access; without them a run has none."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,26 +10,25 @@ from leadhand.errors import InputError
 
 @dataclass(frozen=True, slots=True)
 class WebSettings:
-    """What is switched on, and within which bounds."""
+    """The web tools that are switched on, and their limits."""
 
     read_pages: bool = False
     search_url: str | None = None
     """A SearXNG-compatible endpoint that answers in JSON: `http://localhost:8080/search`."""
     allowed_hosts: frozenset[str] = frozenset()
-    """`host:port` pairs that may be reached though their address is private or their port is
-    neither 80 nor 443. For a server of one's own; everything else stays barred."""
+    """`host:port` pairs that are allowed despite a private address or an unusual port."""
     total_timeout_s: float = 20.0
     """From the first look-up to the last byte, redirects included."""
     max_bytes: int = 4 << 20
-    """How large an answer may be once it is unpacked."""
+    """The maximum size of a page after decompression."""
 
     @classmethod
     def from_environment(cls, environ: Mapping[str, str]) -> Self | None:
-        """What `environ` switches on, or none where that is nothing.
+        """The settings in `environ`; None if nothing is switched on.
 
         `LEADHAND_WEB=1` lets workers read public web pages. `LEADHAND_SEARCH_URL` names a
-        SearXNG-compatible search endpoint and lets them search; it may be on this machine. Raises
-        `InputError` where either says something else.
+        SearXNG-compatible search endpoint, which may be on this machine, and lets them search.
+        Raises `InputError` for other values.
         """
         switch = environ.get("LEADHAND_WEB", "").strip()
         if switch not in ("", "0", "1"):

@@ -1,4 +1,4 @@
-"""The two tools by which a model reads the web: a page by its address, and a search."""
+"""The web tools: read a page by its address, and search."""
 
 import asyncio
 import codecs
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from leadhand.tools.web.fetch import FetchedPage, Fetcher
 
 PAGE_CHARS: Final = 8_000
-"""How much of a page one call gives."""
+"""Characters of a page in one result."""
 MAX_RESULTS: Final = 10
 _SNIPPET_CHARS: Final = 300
 _KEPT_PAGES: Final = 8
@@ -26,7 +26,7 @@ _PARSING_S: Final = 15.0
 
 
 class WebTools:
-    """Page reading and search, each where `settings` switch it on."""
+    """Page reading and search, each if `settings` switch it on."""
 
     def __init__(self, settings: WebSettings, *, fetcher: "Fetcher | None" = None) -> None:
         self._settings = settings
@@ -81,21 +81,21 @@ class WebTools:
 
     def _fetcher(self) -> "Fetcher":
         if self._own_fetcher is None:
-            # Here for its weight: most runs never touch the web.
+            # Imported here because most runs do not use the web.
             from leadhand.tools.web.fetch import Fetcher
 
             self._own_fetcher = Fetcher(self._settings)
         return self._own_fetcher
 
     def _keep(self, url: str, page: tuple[str, str]) -> None:
-        """Keep a page for the calls that read on, and forget the oldest."""
+        """Cache a page for calls that read more of it, and drop the oldest."""
         self._pages[url] = page
         for oldest in list(self._pages)[:-_KEPT_PAGES]:
             self._pages.pop(oldest, None)
 
 
 def _page(fetched: "FetchedPage") -> tuple[str, str]:
-    """Where a page is from and its text; what takes parsing is parsed in a process of its own."""
+    """The address of a page and its text, which is parsed in another process if necessary."""
     data, cut = fetched.data, None
     if fetched.kind == "application/pdf":
         text, cut = _parsed("pdf", data)
@@ -104,13 +104,13 @@ def _page(fetched: "FetchedPage") -> tuple[str, str]:
     else:
         text = _decoded(fetched)
         if "html" in fetched.kind or (not fetched.kind and "<html" in text[:2000].lower()):
-            # The mark says that it is UTF-8 by now, whatever the page says of itself.
+            # The byte order mark overrides the character set that the page declares.
             text, cut = _parsed("html", codecs.BOM_UTF8 + text.encode("utf-8", "replace"))
     return cleaned(fetched.url), cleaned(text) + (f"\n({cut})" if cut else "")
 
 
 def _parsed(kind: Literal["html", "pdf"], data: bytes) -> tuple[str, str | None]:
-    """The text, and what of it is missing if anything is; raises `ToolCallError`."""
+    """The text, and what it lacks if it is incomplete. Raises `ToolCallError`."""
     with tempfile.TemporaryFile(prefix="leadhand-page-") as copy:
         copy.write(data)
         copy.seek(0)
@@ -123,10 +123,10 @@ def _parsed(kind: Literal["html", "pdf"], data: bytes) -> tuple[str, str | None]
 
 
 def _decoded(fetched: "FetchedPage") -> str:
-    """The text of a page in the encoding that it names, if that is one for texts, else as UTF-8."""
+    """The text of a page, in the text encoding that it declares, else as `decoded` does."""
     named = fetched.charset
-    if named is None and (said := _CHARSET.search(fetched.data[:2000])) is not None:
-        named = said[1].decode("ascii")
+    if named is None and (declared := _CHARSET.search(fetched.data[:2000])) is not None:
+        named = declared[1].decode("ascii")
     try:
         if named is not None and _ENCODING.match(codecs.lookup(named).name):
             return fetched.data.decode(named, errors="replace")
@@ -137,7 +137,7 @@ def _decoded(fetched: "FetchedPage") -> str:
 
 _CHARSET: Final = re.compile(rb"<meta[^>]{0,200}charset=[\"']?([\w-]{2,20})", re.IGNORECASE)
 _ENCODING: Final = re.compile("utf-(8|16|32)|iso8859|cp|koi8|gb|big5|shift_jis|euc|mac|ascii")
-"""Python's codecs that read text, and none that are slow or mean something else."""
+"""Python's text encodings; other codecs are slow, or not for text."""
 
 
 def _results(fetched: "FetchedPage") -> list[str]:
