@@ -40,7 +40,7 @@ def test_a_failed_worker_says_where_and_its_traceback_is_shown_when_asked(tmp_pa
 
 def test_errors_of_leadhand_are_one_line_and_with_debug_their_traceback_too(tmp_path: Path) -> None:
     env = {"PYTHONPATH": str(ROOT)}
-    line = "leadhand: no runs are kept in "
+    line = "leadhand: no runs are stored in "
     ended = leadhand("show", "last", "--home", "nowhere", folder=tmp_path, env=env)
     assert ended.err.startswith(line)
     ended = leadhand("show", "last", "--home", "nowhere", "--debug", folder=tmp_path, env=env)

@@ -35,7 +35,7 @@ def test_without_a_model_all_is_well_and_nothing_is_asked(tmp_path: Path) -> Non
     # A long path is folded to the width of the screen, wherever it has to be.
     assert f"state{tmp_path}" in "".join(ended.out.split())
     assert "trials" not in ended.out
-    assert ended.out.rstrip().endswith("all is well")
+    assert ended.out.rstrip().endswith("everything works")
 
 
 def test_a_model_is_put_through_four_trials(tmp_path: Path, scripted: ScriptedServer) -> None:

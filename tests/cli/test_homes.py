@@ -86,7 +86,7 @@ def test_a_home_that_is_a_file_is_one_clear_line(command: Sequence[str], tmp_pat
 
 def test_a_home_that_cannot_be_made_is_named_with_the_way_out(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(InputError, match=r"kept in .*x: it can't be made .*with --home"):
+    with pytest.raises(InputError, match=r"stored in .*x: it can't be made .*with --home"):
         RunStorage(str(tmp_path / "file" / "x"))
     with pytest.raises(InputError, match="give a folder or a postgresql:// URL"):
         RunStorage("mysql://there/it")

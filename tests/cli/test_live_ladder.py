@@ -242,13 +242,13 @@ HAPPENED: list[tuple[Event, str]] = [
     (made(CritiqueGiven, round=2, verdict="approved"), "critic: draft 2 is approved"),
     (
         made(CritiqueGiven, round=1, verdict="skipped", why="no model answered"),
-        "critic: was not heard: no model answered",
+        "critic: gave no review: no model answered",
     ),
     (made(RunResumed, deadline_s=None, goes_on=("a", "b"), again=("c",)),
-     "run: resumed: goes on with a, b; does c again"),
+     "run: resumed: continues a, b; does c again"),
     (made(RunResumed, deadline_s=None, goes_on=("a",), prompts_changed=True),
      "run: resumed with changed prompts: unfinished model calls are made again, finished work is "
-     "kept; goes on with a"),
+     "kept; continues a"),
 ]  # fmt: skip
 
 
@@ -307,13 +307,13 @@ def test_a_resumed_run_shows_what_was_done_before_and_asks_again() -> None:
     ]
     resumed = made(RunResumed, deadline_s=None, goes_on=("b",))
     assert lines_of([resumed], past) == [
-        "run: resumed: goes on with b",
+        "run: resumed: continues b",
         "? b waits for a person: which account?",
         "  to answer: leadhand answer '2026 a'",
     ]
     rows = tree_of([resumed], past=past)
     assert rows[3].endswith("completed")
-    assert rows[-1] == "run: resumed: goes on with b"
+    assert rows[-1] == "run: resumed: continues b"
 
 
 def test_a_nested_team_stands_below_its_task_while_it_works() -> None:

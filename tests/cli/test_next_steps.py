@@ -53,7 +53,7 @@ def office(
     return Office(tmp_path, capsys)
 
 
-GO_ON = "go on with: leadhand resume RUN --home runs"
+GO_ON = "continue with: leadhand resume RUN --home runs"
 
 
 def test_after_an_outage_a_run_is_gone_on_with_by_the_command_that_it_names(
@@ -71,7 +71,7 @@ def test_after_an_outage_a_run_is_gone_on_with_by_the_command_that_it_names(
 
 def test_what_failed_for_good_can_be_done_again_task_by_task(office: Office) -> None:
     ended = office.runs("asker", "refuser")
-    again = "do a task again with: leadhand resume RUN --home runs --from"
+    again = "do a task again: leadhand resume RUN --home runs --from"
     assert steps(ended) == [GO_ON, f"{again} t2"]
     UP.touch()
     partial = office.does("resume", "last")
@@ -82,8 +82,8 @@ def test_what_failed_for_good_can_be_done_again_task_by_task(office: Office) -> 
 
 def test_a_run_that_is_over_says_that_nothing_was_left_to_go_on_with(office: Office) -> None:
     office.runs("refuser")
-    over = "nothing was left to go on with: run RUN has done all that it could"
-    again = "do a task again with: leadhand resume RUN --home runs --from t1"
+    over = "nothing was left to continue with: run RUN has done all that it could"
+    again = "do a task again: leadhand resume RUN --home runs --from t1"
     ended = office.does("resume", "last")
     assert (ended.status, steps(ended)) == (3, [over, again])
     from_there = office.does("resume", "last", "--from", "t1")
@@ -110,7 +110,7 @@ def test_after_a_budget_a_larger_one_is_what_to_type(
     by = ("--model", model, option, amount)
     ended = office.does("run", "--team", "clerks", "--plan", "plan.json", *by)
     assert ended.status == 4
-    larger = f"go on with a larger budget: leadhand resume RUN --home runs {option} N"
+    larger = f"continue with a larger budget: leadhand resume RUN --home runs {option} N"
     assert steps(ended) == [larger]
     more = office.does("resume", "last", option, "1000000")
     assert (more.status, steps(more)) == (0, [])

@@ -105,7 +105,7 @@ def test_a_run_waits_for_its_plan_to_be_approved_and_for_answers_and_then_goes_o
     assert "filed: file the permit" in done.out
     over = house.does("answer", run_id, "red")
     assert (over.status, over.out) == (2, "")
-    assert f"run '{run_id}' asks nothing" in over.err
+    assert f"run '{run_id}' asks no question" in over.err
     dead = house.does("cancel", run_id)
     assert (dead.status, dead.out) == (2, "")
     assert "is not under way: there is nothing to cancel" in dead.err
@@ -125,15 +125,15 @@ def test_what_fits_no_question_is_one_clear_line(house: House) -> None:
     os.mkfifo(house.folder / "pipe")
     (house.folder / "half.json").write_text('{"goal":')
     for arguments, why in {
-        ("blue",): "a plan waits to be approved: give --approve, --refuse or --plan FILE",
-        ("blue", "--task", "t1"): "a plan waits to be approved",
-        ("--approve", "--task", "t1"): "nothing waits to be approved that this is about",
+        ("blue",): "a plan waits for approval: give --approve, --refuse or --plan FILE",
+        ("blue", "--task", "t1"): "a plan waits for approval",
+        ("--approve", "--task", "t1"): "no plan or call waits for this approval",
         ("--approve", "--refuse"): "give one of --approve, --refuse and --plan",
         ("--approve", "why"): "leave it out",
         ("--plan", "broken.json", "why"): "leave it out",
         ("--plan", "none.json"): "can't read the plan none.json",
         ("--plan", "broken.json"): "'nobody'",
-        ("--plan", "pipe"): "can't read the plan pipe: it is a pipe, give a file",
+        ("--plan", "pipe"): "can't read the plan pipe: it is a pipe; give a file",
         ("--plan", "desk"): "can't read the plan desk: Is a directory",
         ("--plan", "half.json"): "half.json:1:9: the plan is not valid JSON",
         ("--plan", "/dev/zero"): "can't read the plan /dev/zero: it is a device",
@@ -141,7 +141,7 @@ def test_what_fits_no_question_is_one_clear_line(house: House) -> None:
         house.refuses(arguments, why)
     assert house.does("answer", "last", "--approve").status == 3
     for arguments, why in {
-        ("--approve",): "nothing waits to be approved that this is about; a word is asked on t1",
+        ("--approve",): "no plan or call waits for this approval; a reply is asked for t1",
         ("blue", "--task", "t2"): "--task t1",
         ("--task", "t1"): "give a TEXT",
     }.items():
@@ -161,7 +161,7 @@ def test_a_run_under_way_is_cancelled_from_elsewhere_and_prints_its_answer(house
     assert ended.status == 130
     assert "`t3`: cancelled by `leadhand cancel`" in ended.out
     assert "filed: file the permit" in ended.out
-    assert "go on with: leadhand resume run-" in ended.err
+    assert "continue with: leadhand resume run-" in ended.err
 
 
 def test_f46_a_plan_of_ones_own_is_binding_unless_amend_is_given(house: House) -> None:
@@ -202,14 +202,14 @@ def test_somebody_at_the_terminal_edits_and_approves_the_plan_and_answers(house:
         terminal.types("what?")
         terminal.shows("[a]pprove, [e]dit or [r]efuse? ")
         terminal.types("e")
-        terminal.shows("This is no plan")
+        terminal.shows("This is not a plan")
         terminal.shows("[a]pprove, [e]dit or [r]efuse? ")
         terminal.types("e")
         terminal.shows("paint the süd wall")
         terminal.shows("[a]pprove, [e]dit or [r]efuse? ")
         terminal.types("a")
         terminal.shows("painter (ambiguous input): which colour?")
-        terminal.shows("(empty: go on without) ")
+        terminal.shows("(empty: continue without) ")
         terminal.types("dark blue,\nbut not the door")
         terminal.shows("answered by person")
         assert terminal.ended() == 0
@@ -254,16 +254,16 @@ def test_ctrl_c_at_a_question_leaves_a_run_that_asks_again_when_it_is_resumed(
     """F37"""
     run = ("run", "--team", "desk", "--plan", "plan.json", "--approve", "escalation")
     with house.at_terminal(*run) as terminal:
-        terminal.shows("(empty: go on without) ")
+        terminal.shows("(empty: continue without) ")
         terminal.types(CTRL_C)
-        terminal.shows("go on with: leadhand resume run-")
+        terminal.shows("continue with: leadhand resume run-")
         assert terminal.ended() == 130
         assert "Fatal" not in terminal.text
         assert "Traceback" not in terminal.text
     begun = json.loads(house.does("trace", "last").out)["events"][0]
     assert begun["deadline_s"] is None, "nobody hurries who sits there and did not ask for it"
     with house.at_terminal("resume", "last") as terminal:
-        terminal.shows("(empty: go on without) ")
+        terminal.shows("(empty: continue without) ")
         terminal.types("red")
         assert terminal.ended() == 0
     assert "the north wall: red" in terminal.text

@@ -151,7 +151,7 @@ def test_a_plan_by_a_model_costs_one_call_and_can_be_run_as_it_is(
     assert ended.status == 0, ended.err
     assert scripted.stats().requests == 1
     assert ended.out.splitlines()[-1] == (
-        "cost unknown: no price is known of openai-chat:scripted; 4 calls"
+        "cost unknown: no known price of openai-chat:scripted; 4 calls"
     )
     assert "t1  attack  openai-chat:scripted" in ended.out
     written = Plan.model_validate_json((tmp_path / "plan.json").read_bytes())
@@ -205,7 +205,8 @@ def test_a_plan_that_cannot_be_written_is_one_clear_line(tmp_path: Path) -> None
     ended = shown(REQUEST, "--team", str(team), "--out", "no/such/p.json", "-q", folder=tmp_path)
     assert ended.status == 2
     assert ended.err == (
-        "leadhand: can't write the plan to no/such/p.json: there is no folder that can be written\n"
+        "leadhand: can't write the plan to no/such/p.json: "
+        "its folder does not exist or can't be written\n"
     )
 
 

@@ -123,7 +123,7 @@ def test_a_run_that_a_program_began_is_resumed_with_its_team(
     assert leadhand("show", "last") == 0
     assert f"leadhand answer {begun}\n" in capsys.readouterr().out
     assert leadhand("answer", "last", "--task", "a", "It is Berlin") == 0
-    assert "it gets the reply when it resumes the run" in capsys.readouterr().err
+    assert "the reply waits for the program that started run" in capsys.readouterr().err
     with pytest.raises(InputError, match="is of team 'asking', not of 'desk'"):
         leadhand("resume", "last", "--team", "cli_desk.py:desk", "--quiet")
     assert leadhand("resume", "last", "--team", "cli_desk.py:asking", "--json", "--quiet") == 0
@@ -209,7 +209,7 @@ def test_a_folder_is_checked_without_importing_anything(
     assert leadhand("teams", "new", "fresh") == 0
     (folder / "fresh" / "fresh.py").write_text("raise SystemExit('imported')")
     assert leadhand("teams", "check", "fresh", "--no-code") == 0
-    assert "no problem found in 'fresh'; its functions were not looked at" in (
+    assert "no problem found in 'fresh'; its functions were not checked" in (
         capsys.readouterr().out
     )
     assert leadhand("teams", "check", "fresh") == 2
@@ -225,7 +225,7 @@ def test_a_python_team_is_checked_too(folder: Path, capsys: pytest.CaptureFixtur
     (folder / "cli_talk.py").write_text(text)
     assert leadhand("teams", "check", "cli_talk.py") == 2
     assert "`run` of worker 'a' does not take a handoff" in capsys.readouterr().out
-    with pytest.raises(InputError, match="without its code there is nothing to check"):
+    with pytest.raises(InputError, match="with --no-code there is nothing to check"):
         leadhand("teams", "check", "cli_talk.py", "--no-code")
 
 

@@ -215,7 +215,7 @@ def test_a_deadline_that_is_too_short_still_gives_a_report_and_status_4(repo: Re
         (("",), "the range is empty"),
         (("--output=/tmp/x",), "No such option"),
         (("HEAD", "--staged"), "exclude each other"),
-        (("--deadline", "soon"), "'soon' is no duration"),
+        (("--deadline", "soon"), "'soon' is not a duration"),
         (("--baseline", "missing.json"), "missing.json"),
         (("--diff", "missing.patch"), "can't read the patch missing.patch"),
         (("--format", "pdf"), "pdf"),
@@ -239,7 +239,7 @@ def test_a_pipe_in_place_of_a_file_is_refused(repo: Repo, tmp_path: Path, option
     os.mkfifo(tmp_path / "pipe")
     ended = leadhand("review", option, str(tmp_path / "pipe"), folder=repo.folder)
     assert ended.status == 2
-    assert "it is a pipe, give a file" in ended.err
+    assert "it is a pipe; give a file" in ended.err
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from tests.journal.runs import Story, keep
 from tests.programs import Ended
 
 WHY = "event 4: its text is not what was written"
-SAVED = "What can be saved: 3 events, with the results of 0 of 1 task"
+SAVED = "What can be read: 3 events, with the results of 0 of 1 task"
 
 
 Leadhand = Callable[..., Ended]
@@ -94,7 +94,7 @@ def test_one_bad_digest_hides_no_other_run(home: Path, leadhand: Leadhand) -> No
     assert listed.status == 0
     assert [line.split()[0] for line in listed.out.splitlines()] == ["early", "spoilt", "sound"]
     assert "damaged" in listed.out.splitlines()[1]
-    assert listed.err == "some runs are damaged: `leadhand runs check` tells where\n"
+    assert listed.err == "some runs are damaged: `leadhand runs check` shows where\n"
 
 
 def test_a_page_of_the_file_that_is_gone_hides_no_run_on_others(

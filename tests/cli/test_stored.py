@@ -77,7 +77,7 @@ def test_a_run_is_named_by_its_id_the_beginning_of_it_or_last(
 def test_what_is_no_run_or_several_is_one_line_with_the_nearest(
     journal: Journal, home: str, flow: Sequence[Event]
 ) -> None:
-    with pytest.raises(InputError, match=r"no runs are kept in .*home"):
+    with pytest.raises(InputError, match=r"no runs are stored in .*home"):
         found(journal, "last", home)
     keep(journal, flow, "run-a1", "run-a2")
     with pytest.raises(InputError, match=r"may be any of 2 runs: run-a[12], run-a[12]"):
@@ -174,7 +174,7 @@ def test_only_what_is_older_goes_and_a_dry_run_says_the_same_and_deletes_nothing
 def test_durations_may_be_days_and_weeks() -> None:
     assert parse_duration("30d") == 30 * 86_400
     assert parse_duration("1w2d") == 9 * 86_400
-    with pytest.raises(InputError, match="no duration"):
+    with pytest.raises(InputError, match="not a duration"):
         parse_duration("30 moons")
 
 
@@ -207,7 +207,7 @@ def test_a_run_is_shown_with_every_attempt_in_80_columns(
     assert "- lost skipped · second needs 'never', which gave no result" in words
     assert "critical path" in lines
     # A program began it, and the command line has to be told its team.
-    assert "go on with: leadhand resume run-1 --team TEAM" in lines
+    assert "continue with: leadhand resume run-1 --team TEAM" in lines
 
 
 def test_nested_teams_stand_within_the_task_that_they_do(
@@ -233,7 +233,7 @@ def test_what_a_run_waits_for_is_told_with_the_command_to_answer(
     keep(journal, [*flow[:8], asked], "run-1")
     text = shown(journal, home, capsys, options=" --home /h")
     assert "run-1  waiting\n" in text
-    assert "  e: Which archive?\n  go on with: leadhand answer run-1 --home /h\n" in text
+    assert "  e: Which archive?\n  continue with: leadhand answer run-1 --home /h\n" in text
 
 
 def test_a_run_without_its_first_event_is_named_in_the_command_too(flow: Sequence[Event]) -> None:
@@ -334,7 +334,7 @@ def test_the_commands_as_typed(tmp_path: Path, flow: Sequence[Event]) -> None:
     """Each is a process of its own; nothing is made where there was nothing."""
     env = {"LEADHAND_HOME": str(tmp_path / "none")}
     none = leadhand("runs", folder=tmp_path, env=env)
-    assert (none.status, none.out) == (0, f"no runs are kept in {tmp_path / 'none'}\n")
+    assert (none.status, none.out) == (0, f"no runs are stored in {tmp_path / 'none'}\n")
     assert not (tmp_path / "none").exists()
 
     home = tmp_path / "home"
@@ -352,4 +352,4 @@ def test_the_commands_as_typed(tmp_path: Path, flow: Sequence[Event]) -> None:
     assert gone.out.startswith("run-1\n1 run older than")
     assert not beside.exists()
     unknown = leadhand("show", "run-1", *there, folder=tmp_path)
-    assert (unknown.status, unknown.err) == (2, f"leadhand: no runs are kept in {home}\n")
+    assert (unknown.status, unknown.err) == (2, f"leadhand: no runs are stored in {home}\n")

@@ -101,7 +101,7 @@ plan of 3 entries
   tech   Diagnose {request}.
          by technical · for each: logs · 30 s
   reply  Write one reply.
-         by writer · after bill, tech · even where one of them gives nothing
+         by writer · after bill, tech · even if one of them gives no result
 
 rules
   limits     90 s a task

@@ -28,8 +28,8 @@ def test_a_new_team_is_made_and_the_next_steps_are_told(
     screen = Screen(width=20)
     new_team(Path("my desk"), screen.console)
     assert screen.text == (
-        "made a team in my desk\n"
-        "  leadhand teams check 'my desk'  # what leadhand makes of it\n"
+        "created a team in my desk\n"
+        "  leadhand teams check 'my desk'  # check it\n"
         "  leadhand run 'I was charged twice and the app crashes' --team 'my desk'"
         "  # try it, with a model or without\n"
     )

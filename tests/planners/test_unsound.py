@@ -42,7 +42,7 @@ def test_a_plan_that_stays_unsound_ends_in_an_answer_that_names_its_problems(
     assert (answer.status, answer.tasks) == ("failed", ())
     ((id, why),) = [(gap.task_id, gap.why) for gap in answer.gaps]
     assert id == "plan"
-    assert "the planner gave no sound plan" in why
+    assert "the planner gave no valid plan" in why
     assert problem in why
     rejected = [
         event

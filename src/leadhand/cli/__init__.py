@@ -24,9 +24,9 @@ def main() -> None:
 def program() -> None:
     """Run the command that was typed, and end the process."""
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        # Nothing is under way yet that would have to be cleaned up.
+        # Nothing has started yet that needs to be cleaned up.
         signal.signal(signal.SIGINT, _quit)
-    # Imports make many objects and no garbage: looking for it took an eighth of their time.
+    # Imports create many objects and no garbage: collecting took an eighth of their time.
     gc.set_threshold(50_000, 20, 20)
     try:
         import leadhand.cli.app  # noqa: F401  # pyright: ignore[reportUnusedImport]
@@ -47,10 +47,10 @@ def _quit(number: int, frame: object) -> None:
 
 
 def _leave(status: int) -> None:
-    """End the process now, after what is registered for its end has been run.
+    """End the process now, after its exit handlers.
 
-    The interpreter would first take apart every module and object, which takes longer than many
-    runs. A thread that is no daemon is waited for as usual: it may be writing something.
+    The interpreter would first free every module and object, which takes longer than many runs.
+    Threads that are not daemons are waited for as usual: they may be writing something.
     """
     import atexit
     import contextlib
@@ -66,6 +66,6 @@ def _leave(status: int) -> None:
     # Nothing public runs them before `os._exit`.
     atexit._run_exitfuncs()  # pyright: ignore[reportPrivateUsage]
     for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError, ValueError):  # whoever read it has left
+        with contextlib.suppress(OSError, ValueError):  # its reader has left
             stream.flush()
     os._exit(status)

@@ -1,7 +1,6 @@
 """Commands and options. This module imports typer alone, so that `--help` is quick.
 
-What a command does is in a module of its own, imported when the command runs: the one place where
-leadhand imports inside functions, for weight only.
+What a command does is in a module of its own, imported when the command runs.
 """
 
 import copy
@@ -79,11 +78,11 @@ def review(
     ] = "critical",
     baseline: Annotated[
         Path | None,
-        typer.Option(help="Hide what this earlier JSON report had.", metavar="FILE"),
+        typer.Option(help="Hide the findings of this earlier JSON report.", metavar="FILE"),
     ] = None,
     past_reviews: Annotated[
         Path | None,
-        typer.Option(help="GitHub's JSON of pull request comments.", metavar="FILE"),
+        typer.Option(help="Comments on pull requests, as GitHub's JSON.", metavar="FILE"),
     ] = None,
     model: Annotated[
         str | None,
@@ -106,10 +105,10 @@ def review(
     home: Home = None,
     debug: Debug = False,
 ) -> None:
-    """Review a change of any git repository; by a model too, where one is named.
+    """Review a change in any git repository; with --model, a model looks at it too.
 
-    Every finding quotes the changed code and carries a measured confidence. Nothing of the
-    repository is run. Nothing leaves this machine without --model or LEADHAND_MODEL.
+    Every finding quotes the changed code and has a measured confidence. No code of the repository
+    is run. Nothing leaves this machine without --model or LEADHAND_MODEL.
     """
     what = range or "the last commit"
     what = "what is staged" if staged else "what is not committed" if worktree else what
@@ -180,10 +179,10 @@ def run(
     trust: Trust = False,
     debug: Debug = False,
 ) -> None:
-    """Have a team answer a request: plan it, do all that can be done at once, answer.
+    """Have a team answer a request: plan it, do the tasks in parallel, answer.
 
     Looks for a model: --model, LEADHAND_MODEL, the team's own, a provider's key in the
-    environment, a model server on this machine. Without any the work is done by code.
+    environment, a model server on this machine. Without a model, code does the work.
     """
     limits = budget_usd, budget_tokens
     _begin_with(team, model, plan, *inputs or (), limits=limits, no_model=no_model, quiet=quiet)
@@ -237,7 +236,7 @@ def show_plan(
     trust: Trust = False,
     debug: Debug = False,
 ) -> None:
-    """Show the plan of a request: its graph, the models, what it may cost. No work is done.
+    """Show the plan of a request: its graph, its models, its cost. No work is done.
 
     The team's Python is imported, unless it is a ready-made team.
     """
@@ -274,9 +273,9 @@ def doctor(
     trust: Trust = False,
     debug: Debug = False,
 ) -> None:
-    """Tell what there is to work with, which model each role would use, and whether it works.
+    """Check the installation, show which model each role would use, and whether it works.
 
-    With a model, a few short requests are made to it. Exit status 3: something failed.
+    Makes a few short requests to the model, if there is one. Exit status 3: a check failed.
     """
     from leadhand.cli.doctor.command import doctor_command
 
@@ -293,7 +292,7 @@ def _begin_with(
     no_model: bool,
     quiet: bool,
 ) -> None:
-    """Show the first line, and begin to import what asks a model where one will be asked."""
+    """Show the first line, and start to import model libraries if a model will be asked."""
     if all(limit is None or limit > 0 for limit in limits):
         announce_team(team, *files, quiet=quiet)
     from leadhand.models.preload import preload
@@ -326,7 +325,7 @@ def options(
 
 
 def _typed() -> typer.Typer:
-    """The program with only the command that was typed: typer takes its time over each."""
+    """The program with only the command that was typed: typer is slow to add each."""
     words = [word for word in sys.argv[1:] if word != "--debug"]
     only = copy.copy(app)
     only.registered_commands = [
@@ -339,7 +338,7 @@ def _typed() -> typer.Typer:
 
 
 def main() -> None:
-    """Run the program. What is wrong with the input is one line on stderr and exit status 2."""
+    """Run the program. An `InputError` is one line on stderr and exit status 2."""
     from leadhand.cli.standard_streams import prepare, written
     from leadhand.errors import InputError, LeadhandError
 

@@ -15,7 +15,7 @@ def show_error(error: BaseException) -> None:
 
 
 def show_failure(event: events.Event) -> None:
-    """Print the traceback of a worker's exception on stderr, where an event has one."""
+    """Print the traceback of a worker's exception on stderr, if the event has one."""
     if isinstance(event, events.TaskFailed) and event.raised is not None and event.raised.traceback:
         _write(f"task {event.task_id}, attempt {event.attempt}:\n{event.raised.traceback}")
 

@@ -16,8 +16,8 @@ def parse_duration(text: str) -> float:
     else:
         parts = _PART.findall(plain)
         if not parts or "".join(number + unit for number, unit in parts) != plain:
-            raise InputError(f"{text!r} is no duration: write 90s, 10m or 1h30m, say")
+            raise InputError(f"{text!r} is not a duration: write for example 90s, 10m or 1h30m")
         seconds = sum(float(number) * _UNITS_S[unit] for number, unit in parts)
     if seconds <= 0:
-        raise InputError(f"{text!r} is no time at all: give more than 0 seconds")
+        raise InputError(f"{text!r} is no time: give more than 0 seconds")
     return seconds

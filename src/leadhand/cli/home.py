@@ -1,4 +1,4 @@
-"""Where leadhand keeps its state, and the runs that are kept there."""
+"""Where leadhand stores its state, and the runs that are stored there."""
 
 import os
 import re
@@ -23,7 +23,7 @@ _PASSWORDS = (
 def state_folder(environ: Mapping[str, str]) -> Path:
     """`$LEADHAND_HOME`, else the platform's folder for a user's data. It need not exist.
 
-    The latter too where the variable names a database. Raises `InputError` where it names neither.
+    If the variable names a database, the latter too. Raises `InputError` if it names neither.
     """
     from leadhand.journal import journal_location
 
@@ -40,10 +40,10 @@ def state_folder(environ: Mapping[str, str]) -> Path:
 
 
 def home_of(given: str | None, environ: Mapping[str, str]) -> Path | str:
-    """Where runs are kept: what `--home` names, else `$LEADHAND_HOME`, else the user's folder.
+    """Where runs are stored: what `--home` names, else `$LEADHAND_HOME`, else the user's folder.
 
     A folder need not exist. Raises `InputError` for what is neither a folder nor the URL of a
-    database in which runs can be kept.
+    database that can store runs.
     """
     from leadhand.journal import journal_location
 
@@ -53,16 +53,16 @@ def home_of(given: str | None, environ: Mapping[str, str]) -> Path | str:
 
 
 def run_folder(home: Path | str, run_id: str, environ: Mapping[str, str]) -> Path:
-    """The folder for what belongs to a run and is no event; it need not exist.
+    """The folder for a run's files besides its events; it need not exist.
 
-    It is never one above, however the run is called: it is deleted with the run.
+    No run id leads to a folder above: the folder is deleted with the run.
     """
     name = run_id if run_id.strip(".") else f"_{run_id}"
     return (home if isinstance(home, Path) else state_folder(environ)) / "runs" / name
 
 
 def shown_home(home: Path | str) -> str:
-    """The home as it may be shown: without the passwords that its URL may hold."""
+    """The home without the passwords that its URL may hold, for messages."""
     shown = str(home)
     for password in _PASSWORDS:
         shown = password.sub(r"\1***", shown)
@@ -70,7 +70,7 @@ def shown_home(home: Path | str) -> str:
 
 
 def obstacle(folder: Path) -> str | None:
-    """Why there can be no such folder; none where it is there, or nothing is in its way."""
+    """Why there can't be such a folder; `None` if there is or can be."""
     for path in (folder, *folder.parents):
         try:
             mode = path.stat().st_mode
@@ -78,20 +78,20 @@ def obstacle(folder: Path) -> str | None:
             if path.is_symlink():
                 return "it is a link that leads nowhere"
         except OSError as error:
-            return f"it can't be looked into ({error.strerror})"
+            return f"it can't be read ({error.strerror})"
         else:
             if stat.S_ISDIR(mode):
                 return None
             if path != folder:
-                return f"it can't be made ({path} is no folder)"
-            return "it is a file" if stat.S_ISREG(mode) else "it is no folder"
+                return f"it can't be made ({path} is not a folder)"
+            return "it is a file" if stat.S_ISREG(mode) else "it is not a folder"
     return None
 
 
 def stored_runs(home: Path | str) -> "Journal | None":
-    """The journal in `home`; none where that is a folder without anything, and nothing is made.
+    """The journal in `home`; `None` for an empty or missing folder. Creates nothing.
 
-    Raises `InputError` for what is no folder and can't become one.
+    Raises `InputError` for a path that is not and can't become a folder.
     """
     from leadhand.journal import open_journal
 

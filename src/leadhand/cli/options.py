@@ -10,7 +10,7 @@ AnswerFormat = Literal["text", "json", "markdown"]
 ReviewFormat = Literal["text", "json", "markdown", "sarif", "github"]
 """How a review is printed."""
 FailOn = Literal["critical", "warning", "info", "never"]
-"""The severity from which findings make the exit status 1."""
+"""The lowest severity of findings that makes the exit status 1."""
 
 _debugging = False
 
@@ -32,7 +32,7 @@ Debug = Annotated[
         "--debug", help="Show tracebacks.", callback=_debug, is_eager=True, expose_value=False
     ),
 ]
-"""Every command takes it. It is not passed on: `is_debugging` tells."""
+"""Every command takes it. It is not passed on: see `is_debugging`."""
 Deadline = Annotated[
     str | None,
     typer.Option(
@@ -42,10 +42,10 @@ Deadline = Annotated[
     ),
 ]
 BudgetUsd = Annotated[
-    float | None, typer.Option(help="What models may cost in all, in US dollars.", metavar="USD")
+    float | None, typer.Option(help="The most that models may cost, in US dollars.", metavar="USD")
 ]
 BudgetTokens = Annotated[
-    int | None, typer.Option(help="Tokens that models may use in all.", metavar="COUNT")
+    int | None, typer.Option(help="The most tokens that models may use.", metavar="COUNT")
 ]
 Concurrency = Annotated[int, typer.Option(help="Tasks at once.", min=1, max=10_000)]
 Json = Annotated[bool, typer.Option("--json", help="The answer document as JSON on stdout.")]
@@ -62,7 +62,7 @@ OtherTeam = Annotated[
     str | None,
     typer.Option(
         "--team",
-        help="The team of a run that a program began, or another place of its team.",
+        help="The team of a run that a program started, or where its team is now.",
         metavar="TEAM",
     ),
 ]
@@ -78,17 +78,17 @@ Model = Annotated[
     typer.Option(help="The model of every role, or `none`.", metavar="PROVIDER:NAME"),
 ]
 NoModel = Annotated[bool, typer.Option("--no-model", help="Use no model.")]
-NoInput = Annotated[bool, typer.Option("--no-input", help="Never ask a person anything.")]
+NoInput = Annotated[bool, typer.Option("--no-input", help="Ask no questions at the terminal.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress on stderr.")]
 Home = Annotated[
     str | None,
     typer.Option(
-        help="Where runs are kept. Default: LEADHAND_HOME, else your data folder.",
+        help="Where runs are stored. Default: LEADHAND_HOME, else your data folder.",
         metavar="DIR|URL",
     ),
 ]
 RunId = Annotated[
-    str, typer.Argument(help="Its id, the beginning of it, or `last`.", metavar="RUN")
+    str, typer.Argument(help="The run's id, the start of it, or `last`.", metavar="RUN")
 ]
 Approve = Annotated[
     str | None,

@@ -1,4 +1,4 @@
-"""The program's ends: what becomes of stdin, stdout and signals that are not as one would wish."""
+"""Standard streams that are closed or fail, and requests to end the program."""
 
 import contextlib
 import os
@@ -13,10 +13,10 @@ from leadhand.errors import ToolError
 
 @contextlib.contextmanager
 def written() -> Generator[None]:
-    """While the block writes to stdout: a reader that has left is no error, a full disk is one.
+    """While the block writes to stdout, ignore that its reader has left, as `| head` does.
 
-    Raises `ToolError` where the output can't be written. The block's own exit status stands either
-    way: `| head` doesn't turn findings into success, nor a clean review into a failure.
+    Raises `ToolError` if the output can't be written, for example on a full disk. The block's own
+    exit status stands either way.
     """
     try:
         yield
@@ -31,7 +31,7 @@ def written() -> Generator[None]:
 
 
 def _discard() -> None:
-    """Send what is still to be written nowhere, so that flushing it at exit can't fail."""
+    """Discard what is still to be written, so that flushing it at exit can't fail."""
     with contextlib.suppress(OSError, ValueError):
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())
@@ -39,7 +39,7 @@ def _discard() -> None:
 
 
 def prepare() -> None:
-    """Open what the caller closed, and let a request to end run the clean-up that Ctrl-C runs."""
+    """Open the streams that the caller closed, and clean up on SIGTERM and SIGHUP as on Ctrl-C."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115

@@ -1,22 +1,22 @@
-"""When the program began, which is when a deadline begins to count. Imports next to nothing."""
+"""When the program started, which is when a deadline starts to count. Imports almost nothing."""
 
 import time
 
 LEAST_S = 1.0
-"""What a run gets however late it is, if its deadline is no shorter: time for code that stands in
-for a model, and for the journal."""
+"""What a run gets however late it starts, unless its deadline is shorter: time for offline code and
+for the journal."""
 _loaded_s = time.monotonic()
 _started_s: float | None = None
 
 
 def begin() -> None:
-    """The program begins: with its imports, or now where it was imported for something else too."""
+    """The program starts: with its imports, or now if this process has run a command before."""
     global _started_s
     _started_s = _loaded_s if _started_s is None else time.monotonic()
 
 
 def left_of(deadline_s: float) -> float:
-    """Seconds that are left of a deadline; all of them where this is not the program."""
+    """Seconds that are left of a deadline; all of them in another program."""
     if _started_s is None:
         return deadline_s
     left_s = round(deadline_s - (time.monotonic() - _started_s), 1)

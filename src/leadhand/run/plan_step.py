@@ -83,7 +83,7 @@ async def _proposed(
             raise
         if isinstance(made, _NoPlan):
             # The user can't repair a plan that the planner wrote: the answer says why.
-            why = f"the planner gave no sound plan: {made.why}" if made.problems else made.why
+            why = f"the planner gave no valid plan: {made.why}" if made.problems else made.why
             _reject(context, *(made.problems[:MAX_SHOWN_PROBLEMS] or (why,)))
             return replace(context, unplanned=why), None
         plan = made

@@ -45,6 +45,6 @@ def test_an_ordinary_user_reads_runs_in_a_read_only_home_and_is_told_where_none_
         assert (refused.status, refused.out) == (2, "")
         assert refused.err == (
             "reading r\n"
-            f"leadhand: no runs can be kept in {home}: it can't be written; "
+            f"leadhand: no runs can be stored in {home}: it can't be written; "
             "name another folder with --home\n"
         )

@@ -110,7 +110,9 @@ def test_a_signal_stops_the_run_with_an_answer_and_it_goes_on_as_it_was_told(
     stopped = child.ended()
     answer = answer_of(stopped)
     assert (stopped.status, answer.status, answer.ended_by) == (130, "cancelled", "person")
-    assert stopped.err.splitlines()[-1] == f"leadhand: go on with: leadhand resume {answer.run_id}"
+    assert (
+        stopped.err.splitlines()[-1] == f"leadhand: continue with: leadhand resume {answer.run_id}"
+    )
     model_server.configure(script=None)
     ended = later.run(
         CLI, "resume", answer.run_id, "--json", folder=tmp_path, env=model_server.env()
@@ -134,7 +136,7 @@ def test_a_second_signal_ends_it_at_once_and_it_goes_on_all_the_same(
     child.kill(signal.SIGCONT)
     ended = child.ended()
     assert (ended.status, ended.out) == (130, "")
-    assert "leadhand: go on with: leadhand resume run-" in ended.err.splitlines()[-1]
+    assert "leadhand: continue with: leadhand resume run-" in ended.err.splitlines()[-1]
     model_server.configure(script=None)
     last = later.run(CLI, *RESUME_IT, folder=tmp_path, env=model_server.env())
     assert (last.status, answer_of(last).status) == (0, "complete")

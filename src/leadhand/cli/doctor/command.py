@@ -1,6 +1,6 @@
-"""`leadhand doctor`: what there is to work with, which models would be used, and whether they work.
+"""`leadhand doctor`: checks the installation, the models that would be used, and whether they work.
 
-Says what failed and how to mend it. Never prints a key, nor a part of one.
+Says what failed and how to fix it. Never prints a key, nor a part of one.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ from leadhand.models.defaults import PROVIDERS
 from leadhand.teams.sources import team_of
 
 EXTRAS = (
-    # What other providers and tools need, and what it is imported from.
+    # What other providers and tools need, by the module it is imported from.
     ("openai", "openai"),
     ("anthropic", "anthropic"),
     ("google", "google.genai"),
@@ -47,7 +47,7 @@ WIDTH = 100
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was looked at."""
+    """The result of one check."""
 
     name: str
     passed: bool
@@ -75,7 +75,7 @@ class Report:
 def doctor_command(
     *, team: str | None, trust: bool, model: str | None, no_model: bool, as_json: bool
 ) -> int:
-    """Look, try, print the report, and give the exit status: 0, or 3 where something failed."""
+    """Check, print the report, and return the exit status: 0, or 3 if a check failed."""
     subject = team_of(team, trust=trust) if team is not None else Team("any", workers=())
     report = _examine(subject, model=model, no_model=no_model)
     with written():
@@ -95,7 +95,7 @@ def _examine(team: Team, *, model: str | None, no_model: bool) -> Report:
     specs = models_of(choice.team)
     if not specs:
         return Report(checks, choice.why)
-    # For weight alone: without a model there is nothing to try.
+    # Imported here because only models are tried.
     from leadhand.cli.doctor.trials import tried
 
     trials = {
@@ -113,7 +113,7 @@ def _surroundings() -> tuple[Check, ...]:
     home = state_folder(os.environ)
     there = [name for name, package in EXTRAS if _installed(package)]
     lacking = [name for name, package in EXTRAS if not _installed(package)]
-    extras = ", ".join(there) + (f" (not there: {', '.join(lacking)})" if lacking else "")
+    extras = ", ".join(there) + (f" (not installed: {', '.join(lacking)})" if lacking else "")
     set_keys = list(dict.fromkeys(row.variable for row in PROVIDERS if _is_set(row.variable)))
     return (
         Check("leadhand", True, __version__),
@@ -137,10 +137,10 @@ def _installed(package: str) -> bool:
 
 
 def _writable(folder: Path) -> tuple[bool, str, str]:
-    """Whether runs could be kept in `folder`, what to say of it, and what to do. Makes nothing."""
+    """Whether `folder` could store runs, a line about it, and what to do. Creates nothing."""
     nearest = next(place for place in (folder, *folder.parents) if place.exists())
     if nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK):
-        return True, str(folder) if folder.exists() else f"{folder} (made when it is needed)", ""
+        return True, str(folder) if folder.exists() else f"{folder} (created when needed)", ""
     return False, f"{folder} can't be written", "set LEADHAND_HOME to a folder that can"
 
 
@@ -169,7 +169,7 @@ def _show(report: Report, console: Console) -> None:
         for check in checks
         if not check.passed
     ]
-    _line(console, f"\nfailed: {', '.join(failed)}" if failed else "\nall is well", "bold")
+    _line(console, f"\nfailed: {', '.join(failed)}" if failed else "\neverything works", "bold")
 
 
 def _print(console: Console, checks: tuple[Check, ...]) -> None:

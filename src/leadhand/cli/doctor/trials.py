@@ -1,4 +1,4 @@
-"""Puts together what a trial of a model needs. Loads what calls models; nothing else here does."""
+"""Tries a model. The only module of this command that imports what calls models."""
 
 import os
 
@@ -13,7 +13,7 @@ from leadhand.models.trial import Trial, trials
 
 
 async def tried(spec: ModelSpec) -> list[Trial]:
-    """The trials of one model, as a run would call it. Raises `InputError` for a bad name."""
+    """The results for one model, as a run would call it. Raises `InputError` for a bad name."""
     async with Connections() as connections:
         connection = connections.to(spec)
         recorder = Recorder("doctor", MemoryJournal(), clock=SystemClock())
@@ -22,7 +22,7 @@ async def tried(spec: ModelSpec) -> list[Trial]:
 
 
 def _key(spec: str) -> str | None:
-    """The key that goes with a model, which its endpoint wants for its list of models too."""
+    """The key of a model, which its endpoint needs for its list of models too."""
     provider = spec.partition(":")[0].removesuffix("-chat").removesuffix("-responses")
     keys = (os.environ.get(row.variable) for row in PROVIDERS if row.provider == provider)
     return next((key for key in keys if key), None)

@@ -1,6 +1,6 @@
-"""What is said of an event while a run goes on: who, what and why, in the words of the ladder.
+"""One line for an event while a run is under way: who, what and why.
 
-The texts are as they came; whoever prints them makes them safe.
+The texts are as they came, so the code that prints them has to make them safe.
 """
 
 from collections.abc import Sequence
@@ -12,14 +12,14 @@ from leadhand.contracts.outcome import with_location
 from leadhand.tools.text import counted
 
 _SHOWN = 5
-"""Names that are listed one by one."""
+"""Names that are listed one by one; of more, the number is shown."""
 
 
 class Notice(NamedTuple):
     """Something that happened, in a line."""
 
     about: str
-    """A task by its whole way, a worker, the plan, ...; nothing where `said` has it."""
+    """A task by its full path, a worker, the plan, ...; empty if `said` names it."""
     said: str
     """What happened, in a few words."""
     why: str = ""
@@ -29,16 +29,16 @@ class Notice(NamedTuple):
 
 
 class Notices:
-    """Says what is to be said of one event after another of a run."""
+    """Makes the notices of a run, event by event."""
 
     def __init__(self) -> None:
         self._why: dict[str, str] = {}
-        """By task whose attempt has ended without success: why, until something is decided."""
+        """By task: why its attempt failed, until something is decided about that."""
         self._stuck: set[str] = set()
-        """What was said of workers that don't stop: once, however many attempts they had."""
+        """The messages about stuck workers so far: each is given once."""
 
     def of_task(self, event: events.Event) -> Notice | None:
-        """What was decided about a task whose attempt did not complete."""
+        """The decision about a task whose attempt did not complete."""
         match event:
             case events.TaskFailed():
                 self._why[event.task_id] = with_location(event.message, event.where)
@@ -71,7 +71,7 @@ class Notices:
         return Notice(event.task_id, said, why)
 
     def of_run(self, event: events.Event) -> Notice | None:
-        """What happened to the run as a whole, or to a nested one, whose name goes before it."""
+        """What happened to the run as a whole, or to a nested run, whose name comes first."""
         if isinstance(event, events.WorkerStuck):
             if event.message in self._stuck:
                 return None
@@ -85,7 +85,7 @@ class Notices:
 def _of_run(event: events.Event) -> Notice | None:
     match event:
         case events.RunResumed():
-            said = [f"goes on with {_listed(event.goes_on)}"] if event.goes_on else []
+            said = [f"continues {_listed(event.goes_on)}"] if event.goes_on else []
             said += [f"does {_listed(event.again)} again"] if event.again else []
             if event.prompts_changed:
                 said = ["unfinished model calls are made again, finished work is kept", *said]
@@ -147,7 +147,7 @@ def _critique(event: events.CritiqueGiven) -> Notice:
         case "objected":
             said = "the answer is given as it is, with objections"
         case "skipped":
-            said = "was not heard"
+            said = "gave no review"
     return Notice("critic", said, _first(points) if points else event.why or "")
 
 

@@ -1,7 +1,7 @@
-"""The person at the terminal: shown what is asked, and asked for a word.
+"""The person at the terminal: sees a question, and types the reply.
 
-They are waited for in the event loop, not in a thread: the run's other work goes on, and whatever
-ends the run ends the wait.
+The event loop waits for the reply, not a thread: the run's other work goes on, and the end of the
+run ends the wait.
 """
 
 import asyncio
@@ -27,40 +27,40 @@ from leadhand.contracts.people import Question, Reply
 from leadhand.contracts.task import Plan
 
 Pause = Callable[[], AbstractContextManager[object]]
-"""Takes what is drawn on the terminal off it, as long as the block lasts."""
+"""While the block lasts, nothing else is drawn on the terminal."""
 Problems = Callable[[Plan], Sequence[str]]
 MAX_PROBLEMS = 20
 MAX_TYPED_BYTES = 1_000_000
 _PASTE_S = 0.05
-"""How long the next line of a pasted text may take."""
+"""How long to wait for the next line of a pasted text."""
 
 
 def is_here() -> bool:
-    """Whether somebody sits at a terminal, to read on stderr and type on stdin."""
+    """Whether stdin and stderr are a terminal."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 class TerminalPerson:
-    """Puts questions to whoever sits there, one after the other."""
+    """Asks the person at the terminal one question after the other."""
 
     def __init__(self, console: Console, pause: Pause, problems: Problems) -> None:
-        """`problems` gives what is wrong with a plan that they have edited."""
+        """`problems` gives the errors of a plan that they have edited."""
         self._console = console
         self._pause = pause
         self._problems = problems
         self._turn = asyncio.Lock()
         self._draft: str | None = None
-        """The plan as they wrote it last, be it sound or not."""
+        """The plan as they edited it last, valid or not."""
 
     async def __call__(self, question: Question) -> Reply | None:
-        """What they say; none where they end their input (Ctrl-D) instead of saying something."""
+        """Their reply; None if they end their input (Ctrl-D)."""
         async with self._turn:
             with self._pause():
                 if question.plan is not None:
                     return await self._on_plan(question, question.plan)
                 self._say(question.text)
                 allow = "y: allow it; else w" if question.call else "W"
-                asked = f"{allow}hat should the worker know? (empty: go on without) "
+                asked = f"{allow}hat should the worker know? (empty: continue without) "
                 text = (await self._line(asked) or "").strip()
                 verdict = "answered" if text else "declined"
                 if question.call and text.lower() in ("y", "yes"):
@@ -86,9 +86,9 @@ class TerminalPerson:
         return None
 
     async def _edited(self, plan: Plan) -> Plan:
-        """The plan as it was changed in the person's editor; `plan` if that can't be carried out.
+        """The plan as the person edited it; `plan` if their plan has errors.
 
-        What they wrote is kept: they edit it from there, and can't approve it as it is.
+        They can go on editing theirs, but not approve it with errors.
         """
         fields = plan.model_dump(mode="json", exclude_defaults=True)
         try:
@@ -100,7 +100,7 @@ class TerminalPerson:
                 f"{'.'.join(map(str, fault['loc'])) or 'the file'}: {fault['msg']}"
                 for fault in error.errors(include_url=False, include_input=False)
             ]
-            self._refuse("This is no plan", wrong)
+            self._refuse("This is not a plan", wrong)
         except (OSError, ValueError) as error:
             self._say(f"The plan can't be edited ({error}). EDITOR names the editor to use.")
         else:
@@ -112,7 +112,7 @@ class TerminalPerson:
         return plan
 
     def _refuse(self, what: str, wrong: Sequence[str]) -> None:
-        """Say everything that is wrong with a plan, up to a screenful."""
+        """Print the errors of a plan, up to a screenful."""
         lines = [f"- {problem}" for problem in wrong[:MAX_PROBLEMS]]
         more = len(wrong) - len(lines)
         lines += [f"- and {more:,} more"] if more else []
@@ -124,9 +124,9 @@ class TerminalPerson:
         self._console.print(shown, markup=False, highlight=False, soft_wrap=True)
 
     async def _line(self, prompt: str) -> str | None:
-        """What they type or paste, to the end of the line; none at the end of their input."""
+        """The line that they type, or the lines that they paste; None at the end of their input."""
         file = sys.stdin.fileno()
-        # A key that was pressed while nothing was asked is no answer.
+        # A key that was pressed before the question is no answer.
         termios.tcflush(file, termios.TCIFLUSH)
         self._console.print(prompt, end="", markup=False, highlight=False)
         typed = asyncio.Event()
@@ -136,7 +136,7 @@ class TerminalPerson:
             await typed.wait()
         finally:
             loop.remove_reader(file)
-        # Not through `sys.stdin`, which would hold on to what nobody asked for yet.
+        # Not through `sys.stdin`, which would buffer what comes after this line.
         said = os.read(file, MAX_TYPED_BYTES)
         while said and select.select([file], [], [], _PASTE_S)[0]:
             more = os.read(file, MAX_TYPED_BYTES)
@@ -147,9 +147,9 @@ class TerminalPerson:
 
 
 async def _in_editor(text: str) -> str:
-    """`text` as it is after the person's editor has closed.
+    """`text` after the person has edited it.
 
-    Raises `OSError` and `ValueError` where there is no editor, it fails, or leaves no text.
+    Raises `OSError` or `ValueError` if there is no editor, it fails, or leaves no text.
     """
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     with tempfile.TemporaryDirectory(prefix="leadhand-") as folder, _undisturbed():
@@ -168,7 +168,7 @@ async def _in_editor(text: str) -> str:
 
 @contextlib.contextmanager
 def _undisturbed() -> Generator[None]:
-    """While the block lasts, Ctrl-C is the editor's business alone."""
+    """While the block lasts, Ctrl-C reaches the editor alone."""
     before = signal.signal(signal.SIGINT, lambda number, frame: None)
     try:
         yield

@@ -1,4 +1,4 @@
-"""What a planner or synthesizer is writing, in a line of the live view: the end of it."""
+"""A line of the live view: the end of what a planner or synthesizer is writing."""
 
 from collections.abc import Iterator
 from typing import cast
@@ -10,7 +10,7 @@ from leadhand.models.progress import Progress
 
 
 def written(progress: Progress, width: int) -> str:
-    """The task that a planner is at, or the end of what a role has written, in `width` columns."""
+    """The task that a planner is writing, or the end of another role's text, in `width` columns."""
     who = f"{progress.path}{progress.role}"
     form = _form(progress.text)
     tasks = form.get("tasks") if form is not None else None
@@ -27,7 +27,7 @@ def written(progress: Progress, width: int) -> str:
 
 
 def _form(text: str) -> dict[str, object] | None:
-    """The beginning of a JSON object, as far as it can be read."""
+    """The start of a JSON object, as far as it can be read."""
     if not text.startswith("{"):
         return None
     try:

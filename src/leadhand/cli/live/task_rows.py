@@ -1,4 +1,4 @@
-"""Rows of the live tree: one for each task, or for each worker where there are too many tasks."""
+"""Rows of the live tree: one for each task, or for each worker if there are too many tasks."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,11 +17,11 @@ from leadhand.tools.text import counted
 MAX_ROWS = 40
 """Tasks shown one by one; of a larger plan there is a row for each worker."""
 WIDE = 110
-"""Columns from which a task's intent has a column of its own; else it follows how it stands."""
+"""Terminals this wide have a column for a task's intent; on others it follows the status."""
 _GAP = 2
 
 Row = tuple[Text, Text, Text, Text, Text]
-"""What it is about, who works on it, how long, how it stands, and what it is for."""
+"""Task, worker, time, status, and intent."""
 
 _MARKS = {
     **MARKS,
@@ -34,19 +34,19 @@ _MARKS = {
 
 @dataclass(slots=True)
 class TaskActivity:
-    """What is known of tasks, by their whole way, beside their state."""
+    """What the live view knows of tasks besides their state, by their full path."""
 
     doing: dict[str, str] = field(default_factory=dict[str, str])
-    """What each was seen to do last."""
+    """The last activity of each."""
     decided: dict[str, Notice] = field(default_factory=dict[str, Notice])
-    """What was decided last about each that did not complete."""
+    """The last decision about each that did not complete."""
     parts: dict[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
-    """The ids of what took the place of each that was split."""
+    """The ids of the parts of each that was split."""
 
 
 @dataclass(frozen=True, slots=True)
 class Rows:
-    """Makes the rows of a run, or of one nested in it, as it stands at `now_s`."""
+    """Makes the rows of a run, or of a nested run, at `now_s`."""
 
     state: RunState
     seen: TaskActivity
@@ -62,7 +62,7 @@ class Rows:
             yield from _workers(self.state.tasks.values())
 
     def _top(self) -> list[str]:
-        """The plan's tasks in its order, split and dropped ones too, and then what was added."""
+        """The plan's tasks in its order, also split and dropped ones, then added tasks."""
         state = self.state
         planned = [task.id for task in state.plan.tasks] if state.plan is not None else []
         parts = {part for id in state.retired for part in self._parts(id)}
@@ -72,7 +72,7 @@ class Rows:
         return self.seen.parts.get(f"{self.way}{id}", ())
 
     def _tasks(self, ids: list[str], stem: str) -> Iterator[Row]:
-        """Below a task that was split its parts, and below one that a team does now the team's."""
+        """The tasks, with the parts of split ones and the tasks of nested teams below them."""
         for position, id in enumerate(ids, 1):
             last = position == len(ids)
             branch, below = stem + ("└─ " if last else "├─ "), stem + ("   " if last else "│  ")
@@ -136,8 +136,8 @@ class Rows:
 
 
 def table(rows: Sequence[Row], width: int) -> Table:
-    """The rows below each other, a line each; what the names leave is for how a task stands and
-    what it is for. Columns in which nothing stands take no room."""
+    """The rows as lines of a table without its empty columns; status and intent get the space that
+    the names leave."""
     if width < WIDE:
         rows = [(*row[:3], _joined(row[3], row[4]), Text()) for row in rows]
     widths = [max((row[n].cell_len for row in rows), default=0) for n in range(5)]
@@ -145,7 +145,7 @@ def table(rows: Sequence[Row], width: int) -> Table:
     left = max(width - sum(widths[:3]) - _GAP * sum(taken > 0 for taken in widths[:3]), 1)
     widths[4] = min(widths[4], left * 2 // 5)
     widths[3] = max(left - widths[4] - (_GAP if widths[4] else 0), 1)
-    # How a task stands comes last: it changes, and nothing else is to move with it.
+    # The status comes last: it changes, and nothing else should move with it.
     shown = [n for n in (0, 1, 4, 2, 3) if widths[n]]
     laid_out = Table.grid(padding=(0, _GAP, 0, 0))
     for n in shown:
@@ -156,7 +156,7 @@ def table(rows: Sequence[Row], width: int) -> Table:
 
 
 def _joined(standing: Text, intent: Text) -> Text:
-    """How a task stands, and what it is for as far as there is room."""
+    """The status of a task, and its intent as far as there is room."""
     if not intent:
         return standing
     return Text.assemble(standing, (" · ", "dim"), intent)
@@ -168,7 +168,7 @@ def few(state: RunState) -> bool:
 
 
 def used_by(usage: Usage) -> str:
-    """The calls and tokens of a task or run, in a few words."""
+    """The calls and tokens of a task or run."""
     tokens = usage.input_tokens + usage.output_tokens
     shown = f"{tokens / 1000:.1f}k" if tokens >= 1_000 else str(tokens)
     return f"{counted(usage.requests, 'request')}, {shown} tokens"

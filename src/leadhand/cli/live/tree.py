@@ -1,6 +1,6 @@
-"""What a person watches while a run goes on: a live tree on a terminal, plain lines elsewhere.
+"""The progress of a run: a live tree on a terminal, plain lines elsewhere.
 
-Both are folds of the run's events and are written to stderr; neither can change the run.
+Both follow from the run's events and are written to stderr.
 """
 
 import asyncio
@@ -24,17 +24,17 @@ from leadhand.state.fold import RunState, apply, find_task, fold
 from leadhand.tools.text import counted
 
 _LAST = 4
-"""How many of the latest notices about the run stand below the tree."""
+"""How many of the latest notices about the run are shown below the tree."""
 QUIET_S = 30.0
-"""After so long without a line there is one to say that the run goes on."""
+"""After this long without a line, a line says that the run is still at work."""
 _ENDS = ("final_answer", "escalate")
-"""The tools by which a worker ends."""
+"""The tools that end a worker's attempt."""
 _WITHOUT = ("failed", "timed_out", "escalated", "skipped", "cancelled")
-"""How a task may have ended without a result."""
+"""The statuses of tasks that ended without a result."""
 
 
 class LiveTree:
-    """A tree of the run on a terminal that redraws itself; the last state stays on the screen."""
+    """A tree of the run that redraws itself on a terminal. The last state stays on the screen."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class LiveTree:
         past: Iterable[events.Event] = (),
         how_to_answer: str | None = None,
     ) -> None:
-        """`past` is what happened to a resumed run before; `how_to_answer` what to type."""
+        """`past` are the events of a resumed run; `how_to_answer` is the command to type."""
         self._how_to_answer = how_to_answer
         self._state = RunState()
         self._title = title
@@ -77,13 +77,13 @@ class LiveTree:
 
     @contextlib.contextmanager
     def paused(self) -> Generator[None]:
-        """The tree is off the terminal, as long as the block lasts, and drawn anew after it."""
+        """While the block lasts, the tree is not on the terminal. It is drawn again afterwards."""
         self._live.transient = True
         self._live.stop()
         try:
             yield
         finally:
-            # A new one: the old one would go up to where it was, and draw over what was said.
+            # A new one: the old one would draw over the question and the reply.
             self._live = self._new_live()
             self._live.start()
 
@@ -117,7 +117,7 @@ class LiveTree:
         self._writing[progress.role, progress.path.rstrip("/")] = progress
 
     def _page(self) -> Group:
-        """What the run is at, what a person is asked, the tasks, and what happened to the run.
+        """The phase of the run, its questions, its tasks, and the latest notices.
 
         In this order: a small screen cuts off the end.
         """
@@ -134,8 +134,8 @@ class LiveTree:
         width = self._console.width
         parts += [_one_line(written(one, width), "cyan") for one in self._writing.values()]
         parts += [_one_line(sentence(text), "dim") for text in self._latest]
-        # The cursor waits in a line of its own. Behind a full one the terminal's `^C` would take a
-        # new line, and the next redraw begin a line too low.
+        # The cursor waits in a line of its own. After a full line the terminal's `^C` would take a
+        # new line, and the next redraw would start a line too low.
         return Group(*parts, Text())
 
     def _head(self) -> Text:
@@ -149,7 +149,7 @@ class LiveTree:
 
 
 class PlainLines:
-    """A line on stderr for whatever a person should know of: for logs and pipes."""
+    """A line on stderr for each event that a person should know of: for logs and pipes."""
 
     def __init__(
         self,
@@ -158,21 +158,21 @@ class PlainLines:
         past: Iterable[events.Event] = (),
         how_to_answer: str | None = None,
     ) -> None:
-        """`past` is what happened to a resumed run before; `how_to_answer` what to type."""
+        """`past` are the events of a resumed run; `how_to_answer` is the command to type."""
         self._how_to_answer = how_to_answer
         self._console = console
         self._state = fold(past)
         self._notices = Notices()
         self._told: set[str] = set()
-        """What was said of calls that failed: in an outage all of them say the same."""
+        """The errors of calls that were printed: in an outage all calls give the same."""
         self._clock: asyncio.AbstractEventLoop | None = None
         self._zero = self._said_s = 0.0
 
     def __call__(self, event: events.Event) -> None:
-        """Print what there is to say of an event."""
+        """Print the lines about an event."""
         apply(self._state, event)
         if self._clock is None:
-            with contextlib.suppress(RuntimeError):  # no loop: the run is told afterwards
+            with contextlib.suppress(RuntimeError):  # no loop: the events are shown after the run
                 self._clock = asyncio.get_running_loop()
                 self._said_s = self._clock.time()
                 self._zero = self._said_s - event.elapsed_s
@@ -185,9 +185,9 @@ class PlainLines:
         self._said_s = self._clock.time() if self._clock is not None else 0.0
 
     def _remind(self, clock: asyncio.AbstractEventLoop) -> None:
-        """Say that the run goes on where nothing else was said, and look again later.
+        """Say that the run is still at work if no line was printed lately, and check again later.
 
-        The timer is the run's loop's, and ends with it.
+        The timer ends with the run's event loop.
         """
         state = self._state
         if state.phase == "finished":
@@ -263,7 +263,7 @@ def _calling(event: events.ModelCalled) -> str:
 
 
 def _waits(call: events.ModelCalled) -> str | None:
-    """Why a model is asked again and when; none where it answered."""
+    """Why and when a model is asked again; None if it answered."""
     if call.error is None:
         return None
     if call.retry_in_s is None:
@@ -272,7 +272,7 @@ def _waits(call: events.ModelCalled) -> str | None:
 
 
 def _questions(state: RunState, way: str = "") -> Iterator[tuple[str, str]]:
-    """Who asks what, in the run and those nested in it, and has no answer yet."""
+    """The open questions of the run and of nested runs, with who asks."""
     for id, question in state.questions.items():
         yield _asked_of(f"{way}{id}" if id is not None else way.rstrip("/") or None), question
     for id, task in state.tasks.items():

@@ -30,7 +30,7 @@ from leadhand.trace.formatting import format_price
 
 @dataclass(frozen=True, slots=True)
 class PlanOptions:
-    """What was asked for on the command line; see `leadhand plan --help`."""
+    """The options of `leadhand plan`."""
 
     request: str
     team: str
@@ -47,7 +47,7 @@ class PlanOptions:
 
 
 def plan_command(options: PlanOptions) -> int:
-    """Plan what `options` say, print the plan, and give the exit status. No work is done."""
+    """Plan the request, print the plan, and return the exit status. No work is done."""
     budget = budget_of(options.budget_usd, options.budget_tokens)
     request = read_request(options.request)
     team = load_team(options.team, trust=options.trust)
@@ -75,12 +75,12 @@ def plan_command(options: PlanOptions) -> int:
 
 
 async def planned(supervisor: Supervisor, request: str, inputs: Sequence[Path]) -> Plan:
-    """The plan that a run would have: by the team's template where no model gives one in time."""
+    """The plan that a run would have: by the team's template if no model gives one in time."""
     try:
         return await supervisor.plan(request, inputs=inputs)
     except PlanError as error:
-        # Nobody who typed the command can mend it.
-        why = f"the planner gave no sound plan: {error}"
+        # The user can't fix a plan that the planner wrote.
+        why = f"the planner gave no valid plan: {error}"
         failure = ModelError(why, transient=False)
     except ModelError as error:
         late = isinstance(error.__cause__, TimeoutError)
@@ -99,17 +99,19 @@ async def planned(supervisor: Supervisor, request: str, inputs: Sequence[Path]) 
 
 
 def _check_writable(file: Path) -> None:
-    """Raises `InputError` before anything is spent on a plan that would have no place."""
+    """Raises `InputError`, before money is spent on a plan, if the file can't be written."""
     folder = file.parent
     if file.is_dir() or not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
-        raise InputError(f"can't write the plan to {file}: there is no folder that can be written")
+        raise InputError(
+            f"can't write the plan to {file}: its folder does not exist or can't be written"
+        )
 
 
 def _write(file: Path, document: str) -> None:
-    """Whole or not at all: an older plan stays until the new one is there."""
+    """Write the file as a whole: an older plan stays until the new one is complete."""
     beside = file.with_name(f".{file.name}.new")
     try:
-        if file.exists() and not file.is_file():  # a device or a pipe: nothing is replaced there
+        if file.exists() and not file.is_file():  # a device or a pipe can't be replaced
             file.write_text(document, encoding="utf-8")
             return
         beside.write_text(document, encoding="utf-8")
@@ -122,18 +124,18 @@ def _write(file: Path, document: str) -> None:
 def _cost_line(plan: Plan, team: Team, used: dict[str, str], budget: Budget | None) -> str:
     if not used:
         return "costs nothing: no model is used"
-    # For weight alone: without a model there is no price to look up.
+    # Imported here because only models have prices.
     from leadhand.models.estimate import estimate
 
     expected = asyncio.run(estimate(plan, team))
     if expected.calls.high == 0:
-        return "costs nothing: no task of it uses a model"
+        return "costs nothing: none of its tasks uses a model"
     low_calls = f"{expected.calls.low:,} to " if expected.calls.low < expected.calls.high else ""
     calls = f"{low_calls}{counted(expected.calls.high, 'call')}"
     beyond = beside(budget, expected.cost_usd)
     if expected.cost_usd is None:
         unpriced = ", ".join(expected.unpriced)
-        return f"cost unknown: no price is known of {unpriced}; {calls}{beyond}"
+        return f"cost unknown: no known price of {unpriced}; {calls}{beyond}"
     low, high = expected.cost_usd
     cost = f"about {format_price(low)} to {format_price(high)}"
     return f"{cost} in {calls} ({expected.assumption}){beyond}"

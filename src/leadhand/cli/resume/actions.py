@@ -1,4 +1,4 @@
-"""`leadhand resume`, `answer` and `cancel`: what can be done with a run that was begun before."""
+"""`leadhand resume`, `answer` and `cancel`: what can be done with a stored run."""
 
 import asyncio
 import contextlib
@@ -18,7 +18,7 @@ from leadhand.cli.run.command import (
     asks_here,
     errors_of,
     person_of,
-    told,
+    print_answer,
     watch_of,
 )
 from leadhand.cli.run.execution import LiveRun
@@ -43,7 +43,7 @@ from leadhand.state.fold import RunState
 
 @dataclass(frozen=True, slots=True)
 class PreparedReplies:
-    """What `leadhand answer` was given; nothing: the person at the terminal is asked."""
+    """The reply on the command line of `leadhand answer`; if empty, the person here is asked."""
 
     text: str | None = None
     task_id: str | None = None
@@ -59,7 +59,7 @@ def resume_command(options: ResumeOptions) -> int:
 
 
 def resume_run(options: ResumeOptions, storage: RunStorage) -> int:
-    """The same with a storage that is open."""
+    """The same, with an open storage."""
     run_id = found(storage.journal, options.run, storage.home)
     return _resumed(options, storage, StoredRun.of(storage.journal, run_id))
 
@@ -71,12 +71,12 @@ def answer_command(options: ResumeOptions, said: PreparedReplies) -> int:
 
 
 def answer_run(options: ResumeOptions, said: PreparedReplies, storage: RunStorage) -> int:
-    """The same with a storage that is open."""
+    """The same, with an open storage."""
     run_id = found(storage.journal, options.run, storage.home)
     stored = StoredRun.of(storage.journal, run_id)
     state, questions = stored.state, open_questions(stored.state)
     if not questions:
-        raise InputError(f"run {run_id!r} asks nothing: `leadhand show {run_id}` tells why")
+        raise InputError(f"run {run_id!r} asks no question: `leadhand show {run_id}` shows why")
     replies = _replies(said, questions, state, options)
     if not replies:
         _show_questions(questions, storage, run_id, options.showing)
@@ -85,12 +85,12 @@ def answer_run(options: ResumeOptions, said: PreparedReplies, storage: RunStorag
         storage.journal.post(RunMessage(run_id=run_id, reply=reply))
     holder = storage.journal.holder(run_id)
     if holder is not None:
-        _say(f"told {holder}, which works on run {run_id}")
+        _say(f"sent to {holder}, which works on run {run_id}")
         return 0
     if "command" not in state.origin and options.team is None:
         _say(
-            f"kept for the program that began run {run_id}: it gets the reply when it resumes "
-            f"the run; or name its team: {storage.command('resume', run_id)} --team TEAM"
+            f"the reply waits for the program that started run {run_id} to resume it; to resume "
+            f"it here, name its team: {storage.command('resume', run_id)} --team TEAM"
         )
         return 0
     return _resumed(options, storage, stored)
@@ -104,7 +104,7 @@ def cancel_command(run: str, home: str | None) -> int:
         if holder is None:
             raise InputError(f"run {run_id!r} is not under way: there is nothing to cancel")
         storage.journal.post(RunMessage(run_id=run_id, reason="cancelled by `leadhand cancel`"))
-        _say(f"told {holder} to stop run {run_id}")
+        _say(f"asked {holder} to stop run {run_id}")
         return 0
 
 
@@ -112,7 +112,7 @@ def _resumed(options: ResumeOptions, storage: RunStorage, stored: StoredRun) -> 
     state, run_id = stored.state, stored.run_id
     incomplete = state.answer is not None and state.answer.status != "complete"
     if incomplete and options.from_task is None and is_over(state):
-        _say(f"nothing was left to go on with: run {run_id} has done all that it could")
+        _say(f"nothing was left to continue with: run {run_id} has done all that it could")
     match state.origin.get("command"):
         case "run":
             return _resume_team(options, storage, stored)
@@ -124,7 +124,7 @@ def _resumed(options: ResumeOptions, storage: RunStorage, stored: StoredRun) -> 
             return resume_review(options, storage, stored)
         case _:
             raise InputError(
-                f"run {run_id!r} was begun by a program: resume it there with "
+                f"run {run_id!r} was started by a program: resume it there with "
                 f"`Supervisor.resume`, or name its team: {storage.command('resume', run_id)} "
                 "--team file.py:NAME"
             )
@@ -149,16 +149,16 @@ def _resume_team(options: ResumeOptions, storage: RunStorage, stored: StoredRun)
             run_id, from_task=options.from_task, listener=listener, stored=stored
         ),
     )
-    return told(answer, storage, showing, stored.state)
+    return print_answer(answer, storage, showing, stored.state)
 
 
-# What people say
+# Replies
 
 
 def _replies(
     said: PreparedReplies, questions: Sequence[Question], state: RunState, options: ResumeOptions
 ) -> list[Reply]:
-    """What is said to which question. Raises `InputError` where that can't be told."""
+    """The replies to the questions. Raises `InputError` if a reply fits none or several."""
     if said == PreparedReplies():
         if not asks_here(options.showing):
             return []
@@ -168,7 +168,7 @@ def _replies(
         return [_on_call(said, questions)]
     about_plan = said.approve or said.refuse or said.plan is not None
     if about_plan and said.task_id is not None:
-        raise InputError("--task is for what a worker asks, not for the plan: leave it out")
+        raise InputError("--task is for questions of workers, not for the plan: leave it out")
     fitting = [one for one in questions if (one.plan is not None) == about_plan]
     if said.task_id is not None:
         fitting = [one for one in fitting if one.task_id == said.task_id]
@@ -183,7 +183,7 @@ def _replies(
 
 
 def _team_of(state: RunState, options: ResumeOptions) -> Team | None:
-    """The team of a run; None if only the program that began it knows."""
+    """The team of a run; None if only the program that started the run knows it."""
     if not options.team and state.origin.get("command") != "run":
         return None
     return TeamSetup.of(state.origin, **options.changed).load()
@@ -192,7 +192,7 @@ def _team_of(state: RunState, options: ResumeOptions) -> Team | None:
 async def _asked_here(
     questions: Sequence[Question], team: Team | None, request: str
 ) -> list[Reply]:
-    """What the person at the terminal says, until they end their input."""
+    """The replies of the person at the terminal, until they end their input."""
 
     def problems(plan: Plan) -> Sequence[str]:
         return errors_of(team, request, plan) if team is not None else ()
@@ -208,14 +208,14 @@ async def _asked_here(
 
 
 def _on_call(said: PreparedReplies, questions: Sequence[Question]) -> Reply:
-    """The word that a tool call is allowed."""
+    """The reply that allows a tool call."""
     calls = [one for one in questions if one.call and said.task_id in (None, one.task_id)]
     if len(calls) == 1:
         return Reply(task_id=calls[0].task_id, verdict="approved")
     if not calls:
         raise InputError(_which(said, questions))
     ids = [call.task_id or "" for call in calls]
-    raise InputError(f"say which task it is about: --task {' or --task '.join(ids)}")
+    raise InputError(f"say which task the answer is for: --task {' or --task '.join(ids)}")
 
 
 def _on_plan(said: PreparedReplies, state: RunState, options: ResumeOptions) -> Reply:
@@ -229,14 +229,14 @@ def _on_plan(said: PreparedReplies, state: RunState, options: ResumeOptions) -> 
 
 
 def _which(said: PreparedReplies, questions: Sequence[Question]) -> str:
-    """Why it can't be told what a reply is to."""
+    """Why a reply fits no question, or several."""
     tasks = [question.task_id for question in questions if question.task_id is not None]
     if said.approve or said.refuse or said.plan is not None:
-        told = f"; a word is asked on {', '.join(tasks)}" if tasks else ""
-        return f"nothing waits to be approved that this is about{told}"
+        told = f"; a reply is asked for {', '.join(tasks)}" if tasks else ""
+        return f"no plan or call waits for this approval{told}"
     if not tasks:
-        return "a plan waits to be approved: give --approve, --refuse or --plan FILE"
-    return f"say which task it is about: --task {' or --task '.join(tasks)}"
+        return "a plan waits for approval: give --approve, --refuse or --plan FILE"
+    return f"say which task the answer is for: --task {' or --task '.join(tasks)}"
 
 
 def _check_plan(plan: Plan, team: Team, *, request: str) -> None:
@@ -247,7 +247,7 @@ def _check_plan(plan: Plan, team: Team, *, request: str) -> None:
 def _show_questions(
     questions: Sequence[Question], storage: RunStorage, run_id: str, showing: Showing
 ) -> None:
-    """Print what is asked, and how to answer."""
+    """Print the questions and how to answer them."""
     if showing.format == "json":
         asked = [question.model_dump(mode="json") for question in questions]
         sys.stdout.write(json.dumps(asked, indent=2) + "\n")

@@ -1,4 +1,4 @@
-"""The commands that go on with runs, as `leadhand.cli.app` adds them. Imports typer alone."""
+"""The commands that resume, answer and cancel runs, for `leadhand.cli.app`. Imports typer alone."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -41,7 +41,7 @@ def resume(
         str | None,
         typer.Option(
             "--from",
-            help="Do this task again, and all that depends on it; the rest is kept.",
+            help="Do this task and all that depend on it again; keep the rest.",
             metavar="TASK",
         ),
     ] = None,
@@ -60,9 +60,9 @@ def resume(
     trust: Trust = False,
     debug: Debug = False,
 ) -> None:
-    """Go on with a run that was interrupted, ran out of time or budget, or waits for a person.
+    """Resume a run that was interrupted, ran out of time or budget, or waits for a person.
 
-    What was done is not done again, and no model is asked twice. The deadline counts from now; a
+    Completed work is not done again, and no model is asked twice. The deadline counts from now; a
     budget is that of the whole run.
     """
     announce_run(run, home, quiet=quiet)
@@ -96,7 +96,7 @@ def answer(
         ),
     ] = None,
     task: Annotated[
-        str | None, typer.Option(help="The task that it is about.", metavar="TASK")
+        str | None, typer.Option(help="The task whose worker asks.", metavar="TASK")
     ] = None,
     approve: Annotated[
         bool, typer.Option("--approve", help="Carry out the plan, or allow a tool call.")
@@ -115,13 +115,13 @@ def answer(
     trust: Trust = False,
     debug: Debug = False,
 ) -> None:
-    """Answer what a run asks, and go on with it. Without an answer, show what it asks."""
+    """Answer the questions of a run and resume it. Without an answer, show the questions."""
     from leadhand.errors import InputError
 
     if sum((approve, refuse, plan is not None)) > 1:
         raise InputError("give one of --approve, --refuse and --plan")
     if (approve or plan is not None) and text is not None:
-        raise InputError("a TEXT is for a worker, or says why the plan is refused: leave it out")
+        raise InputError("TEXT is for a worker, or says why the plan is refused: leave it out")
     announce_run(run, home, quiet=quiet)
     from leadhand.cli.resume.actions import PreparedReplies, answer_command
     from leadhand.cli.run.options import ResumeOptions
@@ -133,7 +133,7 @@ def answer(
 
 
 def cancel(run: RunId, home: Home = None, debug: Debug = False) -> None:
-    """Stop a run that another process works on; it keeps what it has, and can be resumed."""
+    """Stop a run that another process works on. Its results are kept, and it can be resumed."""
     announce_run(run, home, quiet=False)
     from leadhand.cli.resume.actions import cancel_command
 

@@ -47,7 +47,7 @@ def review_command(options: ReviewOptions) -> int:
     _one_subject(options)
     for file in (options.baseline, options.past_reviews):
         if file is not None and file.is_fifo():  # files are read twice, and a pipe may block
-            raise InputError(f"can't read {safe(str(file))}: it is a pipe, give a file")
+            raise InputError(f"can't read {safe(str(file))}: it is a pipe; give a file")
     if options.baseline is not None:
         load_baseline(options.baseline)
     if options.past_reviews is not None:

@@ -1,4 +1,4 @@
-"""What commands are given to work with: a team, a request, a plan. Loads nothing that runs."""
+"""The arguments of commands: a team, a request, a plan. Imports nothing that runs."""
 
 import codecs
 import json
@@ -16,19 +16,19 @@ from leadhand.errors import MAX_SHOWN_PROBLEMS, InputError
 from leadhand.teams.sources import team_of
 
 MAX_PLAN_BYTES = 200_000_000
-"""A plan of 100,000 tasks, the most there may be, has about a third of it."""
+"""A plan of 100,000 tasks, the most there may be, takes about a third of it."""
 _OPEN_ALREADY = ("/dev/fd/", "/proc/self/fd/", "/dev/stdin")
 
 
 def load_team(name: str, *, trust: bool, folder: str = "") -> Team:
-    """The team of that name or at that place. Raises `InputError` for one that can't be run so."""
+    """The team of that name or at that place. Raises `InputError` if `run` can't run it."""
     if name == "review":
         raise InputError("the team review needs a change to look at: use `leadhand review`")
     return team_of(name, trust=trust, folder=folder)
 
 
 def read_request(given: str | None, plan: Plan | None = None) -> str:
-    """The request: as given, from stdin where it is `-`, else the plan's goal."""
+    """The request as given, from stdin for `-`, else the plan's goal."""
     if given is None:
         if plan is None:
             raise InputError("nothing to run: give a REQUEST, - to read it from stdin, or --plan")
@@ -66,9 +66,9 @@ def read_plan(file: Path) -> Plan:
 
 
 def _opened(file: Path) -> BinaryIO:
-    """The file, open for reading; a named pipe, which may never say anything, is not waited for.
+    """The file, open for reading. A named pipe is refused, as it may never be written to.
 
-    A pipe that the shell has opened already, as in `--plan <(leadhand plan ...)`, is read.
+    A pipe that the shell has opened, as in `--plan <(leadhand plan ...)`, is read.
     """
     number = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     mode = os.fstat(number).st_mode
@@ -76,7 +76,7 @@ def _opened(file: Path) -> BinaryIO:
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or piped):
         os.close(number)
         kind = "a pipe" if stat.S_ISFIFO(mode) else "a device"
-        raise InputError(f"can't read the plan {file}: it is {kind}, give a file")
+        raise InputError(f"can't read the plan {file}: it is {kind}; give a file")
     os.set_blocking(number, True)
     try:
         return open(number, "rb")

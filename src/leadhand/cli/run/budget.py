@@ -1,4 +1,4 @@
-"""Budgets on the command line: what is typed, and how it compares with what a plan may cost."""
+"""Budgets on the command line: as typed, and compared with what a plan may cost."""
 
 import math
 
@@ -14,13 +14,13 @@ def budget_of(usd: float | None, tokens: int | None) -> Budget | None:
     for option, amount in (("--budget-usd", usd), ("--budget-tokens", tokens)):
         if amount is not None and not 0 < amount < math.inf:
             raise InputError(
-                f"{option} is {amount:g}: give more than 0, or --no-model to spend nothing"
+                f"{option} is {amount:g}: give more than 0, or use --no-model to spend nothing"
             )
     return Budget(usd=usd, tokens=tokens)
 
 
 def beside(budget: Budget | None, cost_usd: tuple[float, float] | None) -> str:
-    """What to say of a budget after the cost of a plan, which is from and to, or unknown."""
+    """The budget in words, after the cost of a plan: from and to, or unknown."""
     if budget is None:
         return ""
     tokens = None if budget.tokens is None else f"{budget.tokens:,} tokens"
@@ -30,5 +30,5 @@ def beside(budget: Budget | None, cost_usd: tuple[float, float] | None) -> str:
         return said
     low, high = cost_usd
     if budget.usd < low:
-        return f"{said}, which will not do"
-    return f"{said}, which may not do" if budget.usd < high else said
+        return f"{said}, which is not enough"
+    return f"{said}, which may not be enough" if budget.usd < high else said

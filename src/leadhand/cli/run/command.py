@@ -38,21 +38,20 @@ from leadhand.teams.sources import absolute
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TeamSetup(RunSetup):
-    """What has to be known of a run by a team that has a name or a folder."""
+    """What sets up a run of a team that has a name or a folder."""
 
     team: str
     trust: bool = False
-    """Whether another user's files may be imported. Never kept with a run: who resumes it decides
-    anew."""
+    """Whether another user's files may be imported. Not stored: the user who resumes decides."""
     folder: str = ""
-    """Where a team that is a module is looked for; empty: the current folder."""
+    """The folder in which a team that is a module is looked for; empty: the current folder."""
 
     def load(self) -> Team:
         """The team. Raises `InputError`."""
         return load_team(self.team, trust=self.trust, folder=self.folder)
 
     def origin(self, command: str) -> dict[str, JsonValue]:
-        """What is kept with the run: the team as it is found from any folder."""
+        """What is stored with the run: the team as it is found from any folder."""
         origin = RunSetup.origin(self, command)
         origin.pop("trust", None)
         team = absolute(self.team, self.folder)
@@ -63,8 +62,8 @@ class TeamSetup(RunSetup):
     ) -> Supervisor:
         """The supervisor, with the models of `choice`. Raises `InputError`.
 
-        A person who is asked here is not hurried by a deadline that they did not name: they see
-        what the run does, and can stop it.
+        If a person may be asked here, there is no default deadline: they see what the run does,
+        and can stop it.
         """
         at_leisure = self.deadline is None and person is not None and "escalation" in self.approve
         return Supervisor(
@@ -80,7 +79,7 @@ class TeamSetup(RunSetup):
 
 @dataclass(frozen=True, slots=True)
 class RunOptions:
-    """What was asked for on the command line; see `leadhand run --help`."""
+    """The options of `leadhand run`."""
 
     setup: TeamSetup
     request: str | None
@@ -92,11 +91,11 @@ class RunOptions:
 
 
 def run_command(options: RunOptions) -> int:
-    """Run what `options` say, print the answer, and give the exit status."""
+    """Run the request, print the answer, and return the exit status."""
     setup = options.setup
     if options.amend and options.plan is None:
         raise InputError("--amend is for a plan of your own: give --plan FILE as well")
-    # Everything that can be wrong with them is found before anything is done.
+    # Raises for invalid options, before anything is done.
     _ = setup.deadline_s, setup.budget
     plan = read_plan(options.plan) if options.plan is not None else None
     request = read_request(options.request, plan)
@@ -128,13 +127,13 @@ def _run(
             listener=listener,
         ),
     )
-    return told(answer, storage, showing)
+    return print_answer(answer, storage, showing)
 
 
 def watch_of(
     storage: RunStorage, run_id: str, title: str, showing: Showing, *, past: Sequence[Event] = ()
 ) -> Watch:
-    """How a run is watched that is kept like this; where it is not, that is said."""
+    """How the run is watched. Warns if the run is not stored."""
     if storage.lost is not None and not showing.quiet:
         error_console().print(f"leadhand: {storage.lost}", markup=False, highlight=False)
     return Watch(
@@ -148,23 +147,23 @@ def watch_of(
 
 
 def person_of(session: LiveRun, showing: Showing, team: Team, request: str) -> Ask | None:
-    """The person at the terminal; None without one, or if nobody is to be asked."""
+    """The person at the terminal; None without one, or with `--no-input`."""
     if not asks_here(showing):
         return None
     return TerminalPerson(error_console(), session.paused, partial(errors_of, team, request))
 
 
 def errors_of(team: Team, request: str, plan: Plan) -> list[str]:
-    """Everything that keeps `team` from carrying out a plan."""
+    """The errors of a plan for `team`."""
     return [problem.message for problem in errors_in(check(plan, team, request=request))]
 
 
 def asks_here(showing: Showing) -> bool:
-    """Whether somebody at the terminal may be asked."""
+    """Whether a person at the terminal may be asked."""
     return is_here() and not showing.no_input
 
 
-def told(
+def print_answer(
     answer: Answer, storage: RunStorage, showing: Showing, state: RunState | None = None
 ) -> int:
     """Print an answer and what the user can do next; returns the exit status."""
@@ -188,7 +187,7 @@ def follow_up(answer: Answer, storage: RunStorage, state: RunState | None = None
 
 
 def _next_steps(answer: Answer, state: RunState, storage: RunStorage) -> Iterator[str]:
-    """What can be done with a run that is not complete, each with what to type for it."""
+    """What the user can do with a run that is not complete, with the commands."""
     if answer.waiting:
         yield f"it waits for a person: {storage.command('answer', answer.run_id)}"
         return
@@ -197,17 +196,17 @@ def _next_steps(answer: Answer, state: RunState, storage: RunStorage) -> Iterato
     if answer.ended_by == "budget" and budget is not None:
         tokens = " --budget-tokens N" if budget.tokens is not None else ""
         usd = " --budget-usd N" if budget.usd is not None else ""
-        yield f"go on with a larger budget: {resume}{tokens}{usd}"
+        yield f"continue with a larger budget: {resume}{tokens}{usd}"
     elif not is_over(state):
-        yield f"go on with: {resume}"
-    lost = failed_for_good(state)
-    if lost:
-        one = shlex.quote(lost[0]) if len(lost) == 1 else "TASK"
-        yield f"do a task again with: {resume} --from {one}"
+        yield f"continue with: {resume}"
+    failed = failed_for_good(state)
+    if failed:
+        one = shlex.quote(failed[0]) if len(failed) == 1 else "TASK"
+        yield f"do a task again: {resume} --from {one}"
 
 
 def exit_status(answer: Answer) -> int:
-    """The exit status of a run: what ended it, else whether its answer is whole."""
+    """The exit status for an answer."""
     if answer.status == "complete":
         return 0
     if answer.status == "cancelled":
@@ -220,7 +219,7 @@ def _show(answer: Answer, format: AnswerFormat) -> None:
         case "text":
             show_answer(answer, DataConsole())
         case "json":
-            # Not pydantic's own: it sends control and bidirectional characters on as they are.
+            # Not pydantic's own, which does not escape control and bidirectional characters.
             sys.stdout.write(json.dumps(answer.model_dump(mode="json"), indent=2) + "\n")
         case "markdown":
             sys.stdout.flush()

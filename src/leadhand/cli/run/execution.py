@@ -1,4 +1,4 @@
-"""One run on the command line: what is shown while it goes on, and what Ctrl-C does to it."""
+"""One run on the command line: its progress, its events, and Ctrl-C."""
 
 import asyncio
 import contextlib
@@ -30,12 +30,12 @@ from leadhand.untrusted.redaction import Redactor
 INTERRUPTED = 130
 """The exit status after Ctrl-C."""
 LEAVING_S = 0.3
-"""How long a second signal may take to leave word in the journal and delete temporary folders."""
+"""How long a second signal may take to tell the journal and delete temporary folders."""
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 Work = Callable[[Listener], Coroutine[object, object, Answer]]
-"""What has a run under way, and tells the listener of its events."""
+"""Does a run, and calls the listener with its events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +44,14 @@ class Watch:
 
     title: str
     how_to_resume: str | None
-    """What to type to go on with it; none where it is not kept."""
+    """The command that resumes it; None if it is not stored."""
     how_to_answer: str | None = None
-    """What to type to answer what it asks; none: `leadhand answer` and its id."""
+    """The command that answers its questions; None: `leadhand answer` and its id."""
     events: str | None = None
-    """The file that takes every event as a line."""
+    """The file to which each event is written as a line."""
     quiet: bool = False
     past: Sequence[Event] = ()
-    """What happened before, of a run that goes on."""
+    """The past events of a run that is resumed."""
 
 
 class LiveRun:
@@ -62,7 +62,7 @@ class LiveRun:
         self._tree: LiveTree | None = None
 
     def follow(self, supervisor: Supervisor, work: Work) -> Answer:
-        """The answer of `work`, with progress on stderr and events where they are asked for.
+        """The answer of `work`, with progress on stderr and events in their file.
 
         The first SIGINT or SIGTERM stops the work and keeps what is done; the second ends the
         process.
@@ -92,12 +92,12 @@ class LiveRun:
                     return await work(tell if listeners else _nobody)
 
             document = asyncio.run(main()).model_dump_json()
-            # Whatever is printed of it is printed from here.
+            # The command prints this copy, so that no secret is printed.
             return Answer.model_validate_json(redact(document))
 
     @contextlib.contextmanager
     def paused(self) -> Generator[None]:
-        """Nothing is drawn on the terminal as long as the block lasts."""
+        """While the block lasts, nothing is drawn on the terminal."""
         if self._tree is None:
             yield
             return
@@ -130,9 +130,9 @@ def _warn(line: str) -> None:
 
 @contextlib.contextmanager
 def _event_lines(events: str) -> Generator[Callable[[Event], None]]:
-    """What writes each event as a line to the file of that name; `-` is stdout."""
+    """Writes each event as a line to the file of that name; `-` is stdout."""
     try:
-        # Not closed with the block where it is stdout, which others write to as well.
+        # Stdout stays open after the block.
         file = sys.stdout.buffer if events == "-" else Path(events).open("wb")  # noqa: SIM115
     except OSError as error:
         raise InputError(f"can't write events to {events}: {error.strerror}") from error
@@ -141,7 +141,7 @@ def _event_lines(events: str) -> Generator[Callable[[Event], None]]:
     def write(event: Event) -> None:
         if not failed:
             try:
-                # A line at a time and at once: whoever follows the file sees the run as it happens.
+                # Flushed after each line, for programs that follow the file.
                 file.write(dump(event).encode() + b"\n")
                 file.flush()
             except OSError as error:
@@ -152,24 +152,23 @@ def _event_lines(events: str) -> Generator[Callable[[Event], None]]:
     if events != "-":
         with contextlib.suppress(OSError):
             file.close()
-    # A reader that has left has seen what it wanted. The answer is worth more than its events.
+    # A reader that has left is no error; others are reported after the run has ended.
     if failed and not isinstance(failed[0], BrokenPipeError):
         why = f"the events in {events} are not complete: {failed[0].strerror}"
         error_console().print(f"leadhand: {why}", markup=False, highlight=False, soft_wrap=True)
 
 
 def _leave(supervisor: Supervisor) -> None:
-    """What is left to do of a process that ends at once."""
+    """Clean up before the process ends at once."""
     supervisor.post_interruption()
     remove_scratch_folders()
 
 
 @contextlib.contextmanager
 def _signals(supervisor: Supervisor, how_to_resume: str | None) -> Generator[None]:
-    """While the block runs: the first signal cancels, the second exits.
+    """While the block lasts, the first signal cancels the runs, and the second ends the process.
 
-    Handled by the interpreter, not by the loop: a worker that blocks the loop can't keep a person
-    from leaving.
+    The interpreter handles them, not the loop, which a worker may block.
     """
     loop = asyncio.get_running_loop()
     told = False
@@ -177,18 +176,18 @@ def _signals(supervisor: Supervisor, how_to_resume: str | None) -> Generator[Non
     def interrupted(number: int, frame: FrameType | None) -> None:
         nonlocal told
         if told:
-            # In a thread: what is interrupted here may hold a lock of the journal.
+            # In a thread, because the interrupted code may hold a lock of the journal.
             leaving = threading.Thread(target=_leave, args=(supervisor,), daemon=True)
             leaving.start()
             leaving.join(LEAVING_S)
             if how_to_resume is not None:
-                os.write(2, f"\nleadhand: go on with: {how_to_resume}\n".encode())
+                os.write(2, f"\nleadhand: continue with: {how_to_resume}\n".encode())
             os._exit(INTERRUPTED)
         told = True
         loop.call_soon_threadsafe(partial(supervisor.cancel, reason="interrupted"))
 
     if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread may handle signals; the program around us does
+        yield  # only the main thread may handle signals
         return
     before = {number: signal.signal(number, interrupted) for number in _SIGNALS}
     try:

@@ -1,7 +1,7 @@
-"""The first line of a command: what it reads, shown before it loads the libraries that do so.
+"""The first line of a command: what it reads, shown before it imports the libraries that do so.
 
-It is left out where what was typed can't be found, so that the error stands alone. Light imports
-only: this is what is shown while the others are loaded.
+There is no such line if the arguments can't be found, so that the error stands alone. Imports
+little: this line is shown while other modules are imported.
 """
 
 import contextlib

@@ -1,4 +1,4 @@
-"""The models of a command: chosen, checked, and told before anything is spent on them."""
+"""The models of a command: chosen, checked, and shown before money is spent on them."""
 
 import asyncio
 import os
@@ -16,9 +16,9 @@ from leadhand.plans.checks import without_model
 
 
 def chosen(team: Team, *, model: str | None, no_model: bool) -> ModelChoice:
-    """The team with its models. Raises `InputError` for one that could not be asked."""
+    """The team with its models. Raises `InputError` for a model that can't be asked."""
     choice = asyncio.run(choose(team, model=model, no_model=no_model, environ=os.environ))
-    # A server found on this machine: the provider's client looks for its address here.
+    # The provider's client reads the address of a server on this machine from here.
     os.environ.update(choice.environ)
     lacking = without_model(choice.team)
     if lacking:
@@ -30,7 +30,7 @@ def chosen(team: Team, *, model: str | None, no_model: bool) -> ModelChoice:
         )
     specs = models_of(choice.team)
     if specs:
-        # For weight alone: a run without a model never loads what knows models.
+        # Imported here because runs without models don't need it.
         from leadhand.models.names import check_names
 
         asyncio.run(check_names(specs))
@@ -38,7 +38,7 @@ def chosen(team: Team, *, model: str | None, no_model: bool) -> ModelChoice:
 
 
 def tell_models(choice: ModelChoice, console: Console) -> None:
-    """Print which model each role uses, and why: a line where all use the same."""
+    """Print which model each role uses, and why; one line if all use the same."""
     used = models_by_role(choice.team)
     _line(console, f"models: {choice.why}" if used else choice.why)
     by_model = grouped(used)

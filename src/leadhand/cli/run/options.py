@@ -1,4 +1,4 @@
-"""The setup of a run: what a command has to know to make its supervisor, now and on resume."""
+"""The setup of a run: what a command needs to make its supervisor, now and on resume."""
 
 import dataclasses
 import importlib
@@ -33,7 +33,7 @@ _OF_MODELS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSetup:
-    """What every command that runs a team has to know."""
+    """What every command that runs a team needs."""
 
     model: str | None = None
     no_model: bool = False
@@ -65,7 +65,7 @@ class RunSetup:
         return left_of(self.deadline_s) if self.deadline else self.deadline_s
 
     def tell_left(self, console: Console) -> None:
-        """Say what is left of the deadline, where the start took a good part of it."""
+        """Say what is left of the deadline, if the start took more than a tenth of it."""
         left_s = left_of(self.deadline_s)
         if self.deadline and left_s < 0.9 * self.deadline_s:
             said = f"after the start, the run has {left_s:.1f} s of --deadline {self.deadline}"
@@ -77,7 +77,7 @@ class RunSetup:
         return budget_of(self.budget_usd, self.budget_tokens)
 
     def origin(self, command: str) -> dict[str, JsonValue]:
-        """What is kept with the run, for `of`."""
+        """What is stored with the run, for `of`."""
         fields = {
             name: value
             for name, value in dataclasses.asdict(self).items()
@@ -87,9 +87,9 @@ class RunSetup:
 
     @classmethod
     def of(cls, origin: Mapping[str, JsonValue], **changed: object) -> Self:
-        """The setup that a run was begun with, but for what is `changed` and not none or false."""
+        """The setup that a run was started with, with the values in `changed` that are set."""
         given: dict[str, object] = {**origin, **{k: v for k, v in changed.items() if v}}
-        given["trust"] = bool(changed.get("trust"))  # never what a journal says
+        given["trust"] = bool(changed.get("trust"))  # never from a journal
         if changed.get("model"):
             given["no_model"] = False
         elif changed.get("no_model"):
@@ -107,12 +107,12 @@ class Showing:
     events: str | None = None
     quiet: bool = False
     no_input: bool = False
-    """Nobody at the terminal is asked anything."""
+    """No questions are asked at the terminal."""
 
 
 @dataclass(frozen=True, slots=True)
 class ResumeOptions:
-    """What was asked for on the command line; see `leadhand resume --help`."""
+    """The options of `leadhand resume`."""
 
     run: str
     home: str | None
@@ -128,15 +128,15 @@ class ResumeOptions:
 
     @property
     def changed(self) -> dict[str, object]:
-        """What is to be other than it was when the run was begun."""
+        """The options that replace those that the run was started with."""
         names = ("model", "no_model", "deadline", "budget_usd", "budget_tokens", "team", "trust")
         changed: dict[str, object] = {name: getattr(self, name) for name in names}
-        # A team that is named now is looked for in the folder of now.
+        # A team that is named now is looked for in the current folder.
         return {**changed, "folder": os.getcwd()} if self.team else changed
 
     @property
     def kept(self) -> str:
-        """What is to be typed with later commands as well."""
+        """The options that later commands need as well."""
         team = f" --team {shlex.quote(self.team)}" if self.team else ""
         return f"{team}{' --trust' if self.trust else ''}"
 

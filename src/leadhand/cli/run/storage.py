@@ -1,4 +1,4 @@
-"""Where a command keeps the run that it begins: its journal, and a folder of the run's own."""
+"""Where a command stores its run: in a journal, and in a folder of the run's own."""
 
 import os
 import shutil
@@ -14,15 +14,15 @@ from leadhand.untrusted.redaction import Redactor
 
 
 class RunStorage:
-    """The journal of a command, and what it needs beside it. Open until the `with` block ends."""
+    """The journal of a command and the folders of its runs. Open until the `with` block ends."""
 
     def __init__(self, home: str | None, *, options: str = "") -> None:
-        """`home` is what `--home` says; `options` are those that later commands need besides.
+        """`home` is the value of `--home`; `options` are others that later commands need.
 
-        Where nobody named a place and the usual one can't be written, the run stays in memory and
-        `lost` says so: a review in a read-only container is a review all the same. Of a place that
-        was named, raises `InputError` for a folder that can't be used, `JournalError` for a journal
-        that can't be read or a database that is away.
+        If the user named no place and the default folder can't be written, the run stays in memory
+        and `lost` says so: a review works in a read-only container. For a place that was named,
+        raises `InputError` if the folder can't be used, `JournalError` if the journal can't be read
+        or the database does not answer.
         """
         self.named = home
         self._options = options
@@ -30,13 +30,13 @@ class RunStorage:
         self.home = where
         self._folder = where if isinstance(where, Path) else state_folder(os.environ)
         self.lost: str | None = None
-        """Why the run can't be resumed; none where it can."""
+        """Why the run can't be resumed; None if it can."""
         self.journal: Journal = MemoryJournal()
         try:
             if isinstance(where, Path):
                 _writable(where)
             self.journal = open_journal(where, redact=Redactor.of(os.environ))
-            self.journal.has("")  # whether it can be read at all is known only now
+            self.journal.has("")  # raises if it can't be read
         except (JournalError, InputError, OSError) as error:
             if home is not None or "LEADHAND_HOME" in os.environ:
                 if isinstance(error, OSError):
@@ -53,22 +53,22 @@ class RunStorage:
         self.journal.close()
 
     def folder(self, run_id: str) -> Path:
-        """The folder for what belongs to a run and is no event; it need not exist."""
+        """The folder for a run's files besides its events; it need not exist."""
         return self._folder / "runs" / run_id
 
     def forget(self, run_id: str) -> None:
-        """Delete that folder, once nothing can go on with what is in it."""
+        """Delete that folder, once the run can't be resumed any more."""
         shutil.rmtree(self.folder(run_id), ignore_errors=True)
 
     def command(self, verb: str, run_id: str) -> str:
-        """What to type to do something with a run: `leadhand resume RUN`."""
+        """A command about a run, as in `leadhand resume RUN`."""
         from leadhand.cli.runs.views import home_options
 
         return f"leadhand {verb} {run_id}{home_options(self.named)}{self._options}"
 
 
 def _writable(folder: Path) -> None:
-    """Make the folder unless it is there. Raises `InputError` where nothing can be kept in it."""
+    """Create the folder unless it exists. Raises `InputError` if nothing can be stored there."""
     why = obstacle(folder)
     if why is None:
         try:
@@ -79,4 +79,4 @@ def _writable(folder: Path) -> None:
             if os.access(folder, os.W_OK):
                 return
             why = "it can't be written"
-    raise InputError(f"no runs can be kept in {folder}: {why}; name another folder with --home")
+    raise InputError(f"no runs can be stored in {folder}: {why}; name another folder with --home")

@@ -1,4 +1,4 @@
-"""`leadhand runs check`, and what other commands say of a run that is not what was written."""
+"""`leadhand runs check`, and what other commands print about a damaged run."""
 
 import json
 import sys
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from leadhand.ports import Journal
 
 DAMAGED = 3
-"""The exit status where a run is damaged."""
+"""The exit status if a run is damaged."""
 
 
 def check_runs(journal: "Journal | None", home: Path | str, *, as_json: bool) -> int:
-    """Print for each run whether it is what was written; gives the exit status."""
+    """Print for each run whether it is intact; returns the exit status."""
     found = [journal.inspect(run.run_id) for run in journal.runs()] if journal is not None else []
     if as_json:
         told = [
@@ -37,22 +37,22 @@ def check_runs(journal: "Journal | None", home: Path | str, *, as_json: bool) ->
         lines = "".join(f"{safe(one.run_id):<{width}}  {_verdict(one)}\n" for one in found)
         sys.stdout.write(encodable(lines, sys.stdout.encoding or "utf-8"))
     else:
-        sys.stdout.write(f"no runs are kept in {safe(shown_home(home))}\n")
+        sys.stdout.write(f"no runs are stored in {safe(shown_home(home))}\n")
     return DAMAGED if any(one.damage for one in found) else 0
 
 
-def told(found: "Inspection") -> int:
-    """Say on stderr where a run is damaged, or not readable here; gives the exit status."""
+def report_damage(found: "Inspection") -> int:
+    """Say on stderr where a run is damaged or can't be read here; returns the exit status."""
     if not (found.damage or found.unread):
         return 0
     why = f"is damaged: {found.damage}" if found.damage else f"is shown in part: {found.unread}"
-    line = sentence(f"run {found.run_id!r} {why}. What can be saved: {saved(found)}")
+    line = sentence(f"run {found.run_id!r} {why}. What can be read: {saved(found)}")
     sys.stderr.write(encodable(f"leadhand: {line}\n", sys.stderr.encoding or "utf-8"))
     return DAMAGED
 
 
 def saved(found: "Inspection") -> str:
-    """What there is of a run up to where it is damaged."""
+    """The part of a run before the damage, in words."""
     from leadhand.state.fold import fold
 
     if not found.events:
@@ -64,10 +64,10 @@ def saved(found: "Inspection") -> str:
 
 
 def _verdict(found: "Inspection") -> str:
-    """What the check of a run found, on one line."""
+    """The result of the check of a run, on one line."""
     said: str = found.verdict
     if found.damage:
-        said += f": {sentence(found.damage)}. What can be saved: {saved(found)}"
+        said += f": {sentence(found.damage)}. What can be read: {saved(found)}"
     elif found.unverified:
         said += f": leadhand 0.1 wrote {counted(found.unverified, 'event')} without checksums"
     return f"{said}; {sentence(found.unread)}" if found.unread else said

@@ -1,4 +1,4 @@
-"""The commands that look at stored runs, as `leadhand.cli.app` adds them. Imports typer alone."""
+"""The commands that show stored runs, for `leadhand.cli.app`. Imports typer alone."""
 
 import enum
 from pathlib import Path
@@ -10,7 +10,7 @@ from leadhand.cli.options import Debug, Home, RunId
 
 Json = Annotated[bool, typer.Option("--json", help="As JSON on stdout.")]
 
-runs_app = typer.Typer(help="Runs that are kept: list them, delete old ones.")
+runs_app = typer.Typer(help="Stored runs: list them, check them, delete old ones.")
 
 
 class TraceFormat(enum.StrEnum):
@@ -30,12 +30,12 @@ def add_to(app: typer.Typer) -> None:
 @runs_app.callback(invoke_without_command=True)
 def runs(
     context: typer.Context,
-    limit: Annotated[int, typer.Option(help="At most so many.", min=1)] = 20,
+    limit: Annotated[int, typer.Option(help="Show at most this many.", min=1)] = 20,
     home: Home = None,
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """List the runs that are kept, the one begun last first. Exit status 0, also without any."""
+    """List the stored runs, the latest first. Exit status 0, also if there are none."""
     context.obj = home
     if context.invoked_subcommand is not None:
         return
@@ -50,7 +50,7 @@ def prune(
     context: typer.Context,
     older_than: Annotated[
         str,
-        typer.Option(help="Since their last event: 30d, 8w, 12h.", metavar="DURATION"),
+        typer.Option(help="The time since their last event: 30d, 8w, 12h.", metavar="DURATION"),
     ],
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be deleted; delete nothing.")
@@ -59,7 +59,7 @@ def prune(
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Delete runs on which nothing happened for so long, and say which. Nothing else ever does."""
+    """Delete runs whose last event is older, and say which. No other command deletes runs."""
     import datetime as dt
 
     from leadhand.cli.duration import parse_duration
@@ -70,8 +70,8 @@ def prune(
     try:
         before = now - dt.timedelta(seconds=parse_duration(older_than))
     except OverflowError as error:
-        raise InputError(f"{older_than!r} is longer ago than there are dates") from error
-    with _Runs(home or context.obj) as kept:  # `runs --home DIR prune` means that one too
+        raise InputError(f"{older_than!r} is too long ago to be a date") from error
+    with _Runs(home or context.obj) as kept:  # also for `runs --home DIR prune`
         ids = prune_runs(kept.journal, kept.home, before=before, dry_run=dry_run, as_json=json)
         for id in () if dry_run else ids:
             kept.forget(id)
@@ -81,10 +81,10 @@ def prune(
 def check(
     context: typer.Context, home: Home = None, json: Json = False, debug: Debug = False
 ) -> None:
-    """Check that each run is what was written. Exit status 3 where one is damaged.
+    """Check that each stored run is intact. Exit status 3 if one is damaged.
 
-    A damaged run is shown up to where the damage is by `leadhand show` and `leadhand trace`. What
-    leadhand 0.1 wrote has no checksums: it is read, and not verifiable.
+    `leadhand show` and `leadhand trace` show a damaged run up to the damage. Runs of leadhand 0.1
+    have no checksums: they can be read, but not verified.
     """
     from leadhand.cli.runs.check import check_runs
 
@@ -95,14 +95,12 @@ def check(
 
 def show(
     run: RunId,
-    answer: Annotated[
-        bool, typer.Option("--answer", help="The answer that it gave, and nothing else.")
-    ] = False,
+    answer: Annotated[bool, typer.Option("--answer", help="Show only its answer.")] = False,
     home: Home = None,
     json: Json = False,
     debug: Debug = False,
 ) -> None:
-    """Show a run: its tasks and every attempt, its plan, its costs, and what it waits for."""
+    """Show a run: its tasks with every attempt, its plan, its costs, and what it waits for."""
     from leadhand.cli.runs.views import home_options, show_run
 
     with _Runs(home) as kept:
@@ -116,15 +114,15 @@ def show(
 def trace(
     run: RunId,
     format: Annotated[
-        TraceFormat, typer.Option(help="All of it as data, or one page that needs no network.")
+        TraceFormat, typer.Option(help="Data, or a page that needs no network.")
     ] = TraceFormat.json,
     out: Annotated[
-        Path | None, typer.Option(help="Write it to this file, not to stdout.", metavar="FILE")
+        Path | None, typer.Option(help="Write to this file instead of stdout.", metavar="FILE")
     ] = None,
     home: Home = None,
     debug: Debug = False,
 ) -> None:
-    """Write the whole of a run: plan, every event, every call, figures. Or a page to look at."""
+    """Write a whole run: plan, every event, every call, figures; or a page of it."""
     from leadhand.cli.runs.views import trace_run
 
     with _Runs(home) as kept:
@@ -133,7 +131,7 @@ def trace(
 
 
 class _Runs:
-    """The runs in a home, opened for as long as the block lasts."""
+    """The stored runs of a home, open while the block lasts."""
 
     def __init__(self, home: str | None) -> None:
         import os
@@ -147,7 +145,7 @@ class _Runs:
         return self
 
     def forget(self, run_id: str) -> None:
-        """Delete what is kept of a run beside its events."""
+        """Delete the files of a run besides its events."""
         import os
         import shutil
 

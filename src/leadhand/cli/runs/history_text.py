@@ -1,6 +1,7 @@
-"""A stored run as a person reads it: its tasks, what became of each attempt, its plan, its costs.
+"""A stored run for people: its tasks and their attempts, its plan, its costs.
 
-Plain lines that fit the width, with colours where the terminal has them. Nothing in it is obeyed.
+Plain lines that fit the width, with colours on a terminal. No markup or escape sequence of a model
+or worker takes effect.
 """
 
 from collections import Counter
@@ -22,32 +23,32 @@ from leadhand.trace.history_parts import QuestionHistory, Step
 from leadhand.trace.run_history import AttemptHistory, RunHistory, TaskHistory
 
 MAX_WIDTH = 100
-"""Wider terminals don't get longer lines."""
+"""The longest line, on wider terminals too."""
 MAX_QUIET_TASKS = 40
-"""Tasks without anything to tell that are listed one by one; beyond, they are counted. So are tasks
-that were not started."""
+"""Tasks that completed at the first attempt, or did not start, are listed one by one up to this
+number; more are counted."""
 MAX_EVENTFUL_TASKS = 100
-"""Tasks that are listed with their history: those that run or gave no result before all others."""
+"""Tasks that are listed with their history, first those that run or gave no result."""
 NESTED_SHARE = 4
-"""The tasks of a nested team have that part of these places."""
+"""The tasks of a nested team get this share of these places."""
 MAX_ITEMS = 40
-"""Of anything else that is listed."""
+"""The longest of all other lists."""
 MAX_STOPS = 30
 """Tasks of the critical path that are named."""
 _RETIRED = ("┄", "dim")
 _ENDED_BY = {
     "person": "it was stopped",
-    "budget": "its budget did not reach for everything",
+    "budget": "its budget was used up before everything was done",
     "deadline": "its deadline came before everything was done",
 }
 _ENDS = {"running": "cyan", "completed": "green", "failed": "red"}
 
 Line = tuple[int, Text]
-"""How far a line stands from the edge, and what it says; what it continues in stands deeper."""
+"""The indent of a line, and its text. Its continuation has a larger indent."""
 
 
 def print_lines(lines: Sequence[Line], console: Console) -> None:
-    """Print `lines`, each wrapped where it is wider than the console."""
+    """Print `lines`, wrapped at the width of the console."""
     width = min(console.width, MAX_WIDTH)
     with console.capture() as captured:
         for indent, text in lines:
@@ -62,7 +63,7 @@ def print_lines(lines: Sequence[Line], console: Console) -> None:
 
 
 def history_lines(history: RunHistory, *, held: bool, options: str = "") -> list[Line]:
-    """All that there is to say of a run; `options` is what commands need to find it again."""
+    """All lines about a run; `options` are those with which commands find it."""
     return [
         *_head(history, held=held),
         *_next_step(history, held=held, options=options),
@@ -79,7 +80,7 @@ def history_lines(history: RunHistory, *, held: bool, options: str = "") -> list
 
 
 def tracebacks(history: RunHistory) -> list[Line]:
-    """The tracebacks of all attempts that have one, those of nested teams too."""
+    """The tracebacks of all attempts that have one, also in nested teams."""
     return _section("tracebacks", list(_tracebacks(history, "")))
 
 
@@ -101,7 +102,7 @@ def _section(title: str, lines: Sequence[Line]) -> list[Line]:
 
 
 def _first(lines: Iterable[Line]) -> list[Line]:
-    """As many items as are listed, each with the lines that stand deeper, and how many are not."""
+    """The items that are listed, each with its lines, and how many are not."""
     listed: list[Line] = []
     items = 0
     for line in lines:
@@ -121,7 +122,7 @@ def _head(history: RunHistory, *, held: bool) -> Iterator[Line]:
     yield 0, Text(sentence(state.request))
     yield 0, Text()
     engine = state.answer.engine if state.answer is not None else state.engine
-    began = f"{history.started_at:%Y-%m-%d %H:%M:%S} UTC" if history.started_at else "not begun"
+    began = f"{history.started_at:%Y-%m-%d %H:%M:%S} UTC" if history.started_at else "not started"
     yield 0, Text(f"team {safe(state.team)} · engine: {engine} · {began}")
     counts = Counter(task.status for task in state.tasks.values())
     kinds = ", ".join(f"{n:,} {status.replace('_', ' ')}" for status, n in counts.items())
@@ -137,12 +138,12 @@ def _head(history: RunHistory, *, held: bool) -> Iterator[Line]:
 
 
 def _next_step(history: RunHistory, *, held: bool, options: str) -> list[Line]:
-    """What the run waits for, and the command to go on with."""
+    """What the run waits for, and the next command."""
     questions, answer = history.open_questions, history.state.answer
     if questions:
         title, command = "it waits for a person", "answer"
     elif answer is None and not held:
-        title, command = "it has no answer, and nobody works on it", "resume"
+        title, command = "it has no answer, and no process works on it", "resume"
     elif answer is not None and answer.ended_by is not None:
         title, command = _ENDED_BY[answer.ended_by], "resume"
     elif answer is not None and not is_over(history.state):
@@ -157,7 +158,7 @@ def _next_step(history: RunHistory, *, held: bool, options: str) -> list[Line]:
     typed = f"leadhand {command} {safe(history.run_id)}{options}{team}"
     again = command == "resume" and answer is not None and is_over(history.state)
     says, typed = (
-        ("do a task again with: ", f"{typed} --from TASK") if again else ("go on with: ", typed)
+        ("do a task again: ", f"{typed} --from TASK") if again else ("continue with: ", typed)
     )
     lines.append((2, Text.assemble(says, (typed, "bold"))))
     return [(0, Text()), (0, Text(title, style="bold yellow")), *lines]
@@ -181,7 +182,7 @@ def _plan(history: RunHistory) -> Iterator[Line]:
 def _tasks(history: RunHistory, indent: int, share: int = 1) -> Iterator[Line]:
     """The tree: each task, its attempts, and within them the tasks of nested teams.
 
-    Only so many of each kind are listed, those first that matter most; the others are counted.
+    The most important ones of each kind are listed; the others are counted.
     """
     tasks = [*history.ordered_tasks()]
     kinds = {
@@ -230,7 +231,7 @@ def _completed(history: RunHistory, id: str) -> bool:
 
 
 def _depth(history: RunHistory, task: TaskHistory) -> int:
-    """How many splits led to it."""
+    """How many splits led to the task."""
     depth = 0
     while task.part_of is not None:
         task = history.tasks[task.part_of]

@@ -1,4 +1,4 @@
-"""`leadhand runs`, `runs prune`, `show` and `trace`: what they print of runs that are kept."""
+"""`leadhand runs`, `runs prune`, `show` and `trace`: what they print about stored runs."""
 
 import datetime as dt
 import difflib
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from leadhand.cli.home import shown_home
-from leadhand.cli.runs.check import told
+from leadhand.cli.runs.check import report_damage
 from leadhand.cli.standard_streams import written
 from leadhand.cli.views.terminal import encodable, safe, sentence
 from leadhand.errors import InputError, JournalError
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
     from leadhand.ports import Journal
 
 MAX_REQUEST_CHARS, MIN_REQUEST_CHARS = 60, 20
-"""Of a request in a list; as much as fits into the line on a terminal, but not less."""
+"""How much of a request a list shows: at most, and at least, depending on the terminal."""
 MAX_ID_CHARS = 200
-"""Of a run's id: no run can have a longer one."""
+"""No run has a longer id."""
 MAX_NEAREST = 3
-"""Ids that are named where the one that was asked for is not there."""
+"""Similar ids that are named if there is no run of the given id."""
 
 
 def found(journal: "Journal | None", given: str, home: Path | str) -> str:
-    """The id of the run that `given` means: an id, the beginning of one alone, or `last`.
+    """The id of the run that `given` means: an id, the start of only one, or `last`.
 
-    Raises `InputError` naming those that come nearest.
+    Raises `InputError` naming similar ids.
     """
     if journal is not None and _may_be_an_id(given) and journal.has(given):
         return given
     ids = [run.run_id for run in journal.runs()] if journal is not None else []
     if not ids:
-        raise InputError(f"no runs are kept in {shown_home(home)}")
+        raise InputError(f"no runs are stored in {shown_home(home)}")
     if given == "last":
         return ids[0]
     asked = repr(_cut(given, MAX_REQUEST_CHARS))
@@ -59,7 +59,7 @@ def found(journal: "Journal | None", given: str, home: Path | str) -> str:
 def list_runs(
     journal: "Journal | None", home: Path | str, *, limit: int | None, as_json: bool
 ) -> None:
-    """Print a line for each run, the one begun last first."""
+    """Print a line for each run, the latest first."""
     more = min(limit, sys.maxsize - 1) + 1 if limit is not None else None  # a database's most
     runs = journal.runs(limit=more) if journal is not None else ()
     listed = runs[:limit]
@@ -70,12 +70,12 @@ def list_runs(
         width = shutil.get_terminal_size().columns if sys.stdout.isatty() else None
         _write("".join(f"{_fitting(line, width)}\n" for line in _rows(listed, width)))
     else:
-        _write(f"no runs are kept in {safe(shown_home(home))}\n")
+        _write(f"no runs are stored in {safe(shown_home(home))}\n")
     if len(runs) > len(listed):
         which = f"these are the last {len(listed):,}" if len(listed) > 1 else "this is the last one"
         sys.stderr.write(f"{which}; --limit shows more\n")
     if any(run.status == "damaged" for run in listed):
-        sys.stderr.write("some runs are damaged: `leadhand runs check` tells where\n")
+        sys.stderr.write("some runs are damaged: `leadhand runs check` shows where\n")
 
 
 def prune_runs(
@@ -86,9 +86,9 @@ def prune_runs(
     dry_run: bool,
     as_json: bool,
 ) -> Sequence[str]:
-    """Forget the runs whose last event is older than `before`, or name them only; gives their ids.
+    """Delete runs whose last event is older than `before`, or only list them; returns their ids.
 
-    A run that somebody works on is kept.
+    Runs that a process works on are kept.
     """
     if journal is None:
         ids: Sequence[str] = ()
@@ -116,9 +116,9 @@ def show_run(
     answer: bool = False,
     options: str = "",
 ) -> int:
-    """Print what became of a run; with `answer`, the answer that it gave instead.
+    """Print a run, or with `answer` only its answer; returns the exit status.
 
-    Gives the exit status: 3 where the run is damaged, and only what is sound of it is printed.
+    Of a damaged run, prints what comes before the damage; the exit status is 3.
     """
     inspection, held = _run(journal, given, home)
     run_id, events = inspection.run_id, inspection.events
@@ -126,7 +126,7 @@ def show_run(
 
     history = RunHistory.of(events)
     if answer and history.state.answer is None:
-        raise InputError(f"run {run_id!r} has no answer yet: `leadhand show {run_id}` tells why")
+        raise InputError(f"run {run_id!r} has no answer yet: `leadhand show {run_id}` shows why")
     if answer and history.state.answer is not None:
         from leadhand.cli.views.answer import show_answer
         from leadhand.cli.views.consoles import DataConsole
@@ -143,7 +143,7 @@ def show_run(
 
         lines = history_lines(history, held=held, options=options)
         print_lines([*lines, *(tracebacks(history) if is_debugging() else ())], DataConsole())
-    return told(inspection)
+    return report_damage(inspection)
 
 
 def trace_run(
@@ -154,9 +154,9 @@ def trace_run(
     format: Literal["json", "html"],
     out: Path | None,
 ) -> int:
-    """Write the whole of a run, as data or as a page, to stdout or to the file `out`.
+    """Write a whole run, as data or as a page, to stdout or to the file `out`.
 
-    Gives the exit status, as `show_run` does.
+    Returns the exit status, as `show_run` does.
     """
     inspection, held = _run(journal, given, home)
     events = inspection.events
@@ -174,33 +174,33 @@ def trace_run(
             for piece in pieces:
                 sys.stdout.buffer.write(piece.encode())
             sys.stdout.buffer.flush()
-        return told(inspection)
+        return report_damage(inspection)
     try:
         with out.open("w", encoding="utf-8", newline="\n") as file:
             file.writelines(pieces)
     except OSError as error:
         raise InputError(f"can't write the trace to {out}: {error.strerror}") from error
-    return told(inspection)
+    return report_damage(inspection)
 
 
 def home_options(home: str | None) -> str:
-    """What commands need to find the same runs again, to be put after them."""
+    """The options with which other commands find the same runs."""
     return f" --home {shlex.quote(safe(shown_home(home)))}" if home is not None else ""
 
 
 def _may_be_an_id(text: str) -> bool:
-    """Whether a run can be called that; no database takes every text."""
+    """Whether it can be the id of a run; no database takes every text."""
     try:
         return len(text.encode()) <= MAX_ID_CHARS and "\0" not in text
-    except UnicodeEncodeError:  # what was typed was no UTF-8
+    except UnicodeEncodeError:  # an argument that is not UTF-8
         return False
 
 
 def _run(journal: "Journal | None", given: str, home: Path | str) -> "tuple[Inspection, bool]":
-    """A run as far as it is sound, and whether a process works on it."""
+    """A run as far as it is intact, and whether a process works on it."""
     run_id = found(journal, given, home)
     if journal is None:
-        raise InputError(f"no runs are kept in {shown_home(home)}")
+        raise InputError(f"no runs are stored in {shown_home(home)}")
     inspection = journal.inspect(run_id)
     if not inspection.events:
         raise JournalError(inspection.unread or f"run {run_id!r} is damaged: {inspection.damage}")
@@ -214,7 +214,7 @@ def _prunable(journal: "Journal", run: "RunSummary", before: dt.datetime) -> boo
 def _rows(runs: "Sequence[RunSummary]", columns: int | None) -> Iterator[str]:
     """A line for each run: id, when, status, tasks, time, cost, team, request.
 
-    Of the request there is as much as `columns` leave.
+    The request is cut to the rest of `columns`.
     """
     from leadhand.trace.formatting import format_duration, format_price
 
@@ -243,7 +243,7 @@ def _rows(runs: "Sequence[RunSummary]", columns: int | None) -> Iterator[str]:
 
 
 def _fitting(line: str, columns: int | None) -> str:
-    """`line` as one line of a terminal of so many columns; in a pipe it stays whole."""
+    """`line` cut to a terminal of `columns`; None: not cut."""
     if columns is None:
         return line
     from rich.text import Text

@@ -1,6 +1,6 @@
-"""`leadhand teams`: lists the ready-made teams, shows one, checks a folder, makes a new one.
+"""`leadhand teams`: lists the ready-made teams, shows one, checks a folder, creates a new one.
 
-Prints and nothing else; what a team is and what is wrong with it is known to the loader.
+This module only prints: the loader reads teams and finds their problems.
 """
 
 import json
@@ -23,7 +23,7 @@ from leadhand.teams.sources import python_team, team_of
 from leadhand.tools.text import counted
 
 _REQUEST = "I was charged twice and the app crashes"
-"""Something that the team of `teams new` can answer."""
+"""A request that the team of `teams new` can answer."""
 
 
 def list_teams(console: Console) -> None:
@@ -57,7 +57,7 @@ def show_team(name: str, console: Console, as_json: bool = False, *, trust: bool
 def check_team(
     source: str | Path, console: Console, *, trust: bool = False, code: bool = True
 ) -> bool:
-    """Print every problem and warning of a team, one a line; true: it can be used.
+    """Print every problem and warning of a team, one a line; returns whether it can be used.
 
     `source` is its folder, or names a Python team. Without `code` nothing is imported. Raises
     `InputError` if there is no such team.
@@ -67,7 +67,7 @@ def check_team(
         for line in lines:
             _line(console, Text.assemble((label, style), "  ", text_for(console, sentence(line))))
     if team is None and not (problems or code):
-        told = f"no problem found in {safe(str(source))!r}; its functions were not looked at"
+        told = f"no problem found in {safe(str(source))!r}; its functions were not checked"
         _line(console, text_for(console, told, "bold"))
         return True
     if team is None:
@@ -92,24 +92,24 @@ def _inspected(source: str | Path, *, trust: bool, code: bool) -> TeamInspection
     if isinstance(source, Path) or python_team(source) is None:
         return inspect(Path(source), trust=trust, code=code)
     if not code:
-        raise InputError(f"{source!r} is Python: without its code there is nothing to check")
+        raise InputError(f"{source!r} is Python: with --no-code there is nothing to check")
     team = team_of(source, trust=trust)
     problems = (*team_problems(team, model_at_hand=True), *signature_problems(team))
     return TeamInspection(None if problems else team, problems, ())
 
 
 def new_team(folder: Path, console: Console) -> None:
-    """Make a small working team in `folder` and print what to do with it.
+    """Create a small working team in `folder` and print what to do with it.
 
-    Raises `InputError` where there is something already, or nothing can be written.
+    Raises `InputError` if the folder is not empty or can't be written.
     """
     create(folder)
-    # A ready-made team of that name would be taken before the folder.
+    # A ready-made team of that name would be used instead of the folder.
     given = f"./{folder}" if str(folder) in ready_made() else str(folder)
     shown = shlex.quote(safe(given))
-    _line(console, text_for(console, f"made a team in {safe(given)}", "bold"))
+    _line(console, text_for(console, f"created a team in {safe(given)}", "bold"))
     for command, what in (
-        (f"leadhand teams check {shown}", "what leadhand makes of it"),
+        (f"leadhand teams check {shown}", "check it"),
         (f"leadhand run {shlex.quote(_REQUEST)} --team {shown}", "try it, with a model or without"),
     ):
         _line(console, Text.assemble("  ", text_for(console, command, "cyan"), f"  # {what}"))
@@ -121,5 +121,5 @@ def _print(console: Console, content: RenderableType) -> None:
 
 
 def _line(console: Console, line: Text) -> None:
-    """Print one line that is not broken, so that what reads it can go by lines."""
+    """Print one line without wrapping it, for programs that read lines."""
     console.print(line, soft_wrap=True, highlight=False, emoji=False, markup=False)

@@ -1,4 +1,4 @@
-"""The commands about teams, as `leadhand.cli.app` adds them. Imports typer alone."""
+"""The commands about teams, for `leadhand.cli.app`. Imports typer alone."""
 
 from pathlib import Path
 from typing import Annotated
@@ -7,7 +7,7 @@ import typer
 
 from leadhand.cli.options import TEAM_HELP, Debug, Json, Trust
 
-teams_app = typer.Typer(help="Teams: list the ready-made ones, show one, check or begin your own.")
+teams_app = typer.Typer(help="Teams: list the ready-made ones, show one, check or create your own.")
 
 
 def add_to(app: typer.Typer) -> None:
@@ -41,15 +41,15 @@ def teams_show(
 @teams_app.command("check")
 def teams_check(
     folder: Annotated[
-        str, typer.Argument(help="A folder that holds team.yaml, or a Python team.", metavar="DIR")
+        str, typer.Argument(help="A folder with a team.yaml, or a Python team.", metavar="DIR")
     ],
     no_code: Annotated[
-        bool, typer.Option("--no-code", help="Import nothing; check only what the files say.")
+        bool, typer.Option("--no-code", help="Import nothing; check only the files.")
     ] = False,
     trust: Trust = False,
     debug: Debug = False,
 ) -> None:
-    """Check a team: every problem; those of a folder with file and line.
+    """List every problem of a team, with file and line.
 
     Imports the folder's Python, to check the functions that its files name, unless --no-code.
     """
@@ -62,10 +62,10 @@ def teams_check(
 
 @teams_app.command("new")
 def teams_new(
-    folder: Annotated[Path, typer.Argument(help="The folder to make.", metavar="NAME|DIR")],
+    folder: Annotated[Path, typer.Argument(help="The folder to create.", metavar="NAME|DIR")],
     debug: Debug = False,
 ) -> None:
-    """Make a team of your own: a folder to start from, and a module named after it."""
+    """Create a team of your own: a folder to start from, and a module named after it."""
     from leadhand.cli.teams.actions import new_team
     from leadhand.cli.views.consoles import DataConsole
 

@@ -9,7 +9,7 @@ from leadhand.plans.payloads import PayloadSchema, outline
 
 
 def document(team: Team) -> dict[str, object]:
-    """Everything there is to know of a team before it is run."""
+    """Everything that defines a team."""
     return {
         "name": team.name,
         "description": team.description,
@@ -66,7 +66,7 @@ def document(team: Team) -> dict[str, object]:
 
 
 def name_of(thing: object) -> str:
-    """`module:name` of a function; of anything else its own name, or its type's."""
+    """`module:name` of a function; the name of another object, or of its type."""
     if isinstance(thing, str):
         return thing
     module, name = getattr(thing, "__module__", None), getattr(thing, "__qualname__", None)
@@ -76,7 +76,7 @@ def name_of(thing: object) -> str:
 
 
 def contract(declared: object) -> str:
-    """What a worker takes or answers with, in a few words: `Order {id: integer}`."""
+    """The form of a worker's input or output on one line: `Order {id: integer}`."""
     schema = PayloadSchema(declared).schema
     fields = outline(schema)
     if isinstance(declared, Mapping):

@@ -1,4 +1,4 @@
-"""A team laid out for a person: its workers, its plan, its rules. Says what is, judges nothing."""
+"""A team formatted for people: its workers, its plan, its rules."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,20 +30,20 @@ from leadhand.plans import graph
 from leadhand.tools.text import counted
 
 MAX_WIDTH = 100
-"""Wider terminals don't get longer lines."""
+"""The longest line, on wider terminals too."""
 _SPOKEN: dict[Rung, str] = {"raise_tier": "raise the tier", "ask_person": "ask a person"}
-"""Rungs whose name alone is no English."""
+"""Rungs whose names need more words."""
 
 
 class Page:
-    """Lays a team out for a person."""
+    """Formats a team for people."""
 
     def __init__(self, team: Team, console: Console) -> None:
         self._team = team
         self._console = console
 
     def group(self) -> Group:
-        """Everything there is to show, from top to bottom."""
+        """The whole page."""
         team = self._team
         parts: list[RenderableType] = [self._text(safe(team.name), "bold")]
         if team.description:
@@ -121,7 +121,7 @@ class Page:
         if entry.depends_on:
             facts.append(f"after {', '.join(entry.depends_on)}")
         if entry.tolerates_missing:
-            facts.append("even where one of them gives nothing")
+            facts.append("even if one of them gives no result")
         facts += _limits(entry.limits)
         lines = [self._text(sentence(entry.intent))]
         return [*lines, self._text(sentence(" · ".join(facts)), "dim")] if facts else lines
@@ -144,7 +144,7 @@ def _rules(team: Team) -> list[tuple[str, list[str]]]:
 
 
 def _routes(team: Team) -> list[tuple[str, list[str]]]:
-    """Whose a request is, rule by rule."""
+    """The routing rules: which worker gets a request."""
     rows: list[tuple[str, list[str]]] = []
     for route in team.routes:
         when = [*route.words, *(f"#{label}" for label in route.labels)]
@@ -156,7 +156,7 @@ def _routes(team: Team) -> list[tuple[str, list[str]]]:
 
 
 def _models(team: Team) -> list[tuple[str, list[str]]]:
-    """The models of the team and of its roles, where it says anything of them."""
+    """The models of the team and of its roles, if it names any."""
     rows: list[tuple[str, list[str]]] = []
     names = {
         tier: ", then ".join(model_name(spec) for spec in specs)
@@ -220,15 +220,15 @@ def _rate(name: str, rate: Rate) -> str:
         facts.append(f"{counted(rate.tpm, 'token')} a minute")
     if rate.concurrency is not None:
         facts.append(f"{rate.concurrency:,} at once")
-    return f"{name}: {' · '.join(facts) or 'no bound'}"
+    return f"{name}: {' · '.join(facts) or 'no limit'}"
 
 
 def _ladder(retry: RetryRules, ladder: Ladder) -> Iterator[str]:
-    """How often a task is tried, what is tried after which outcome, and the breaker."""
+    """The attempts of a task, the rungs after each outcome, and the breaker."""
     yield _attempts(retry)
     for outcome in ("failed", *get_args(EscalationReason)):
         rungs = cast("tuple[Rung, ...]", getattr(ladder, outcome))
-        # A single attempt leaves nothing to try; its result can still be taken.
+        # After a single attempt nothing is tried; its result can still be accepted.
         kept: list[Rung] = [rung for rung in rungs if retry.max_attempts > 1 or rung == "accept"]
         if kept:
             names = ", ".join(_SPOKEN.get(rung, rung.replace("_", " ")) for rung in kept)
@@ -251,7 +251,7 @@ def _attempts(retry: RetryRules) -> str:
 
 
 def text_for(console: Console, content: str, style: str = "") -> Text:
-    """Content that was made safe before, as the console's encoding can print it."""
+    """Safe content as the console's encoding can print it."""
     if not console.encoding.lower().replace("-", "").startswith("utf"):
         content = encodable(content.replace("·", "-"), console.encoding)
     return Text(content, style)

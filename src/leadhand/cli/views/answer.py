@@ -1,7 +1,7 @@
-"""An answer as a person reads it: what is missing, the text, what contradicts, what it took.
+"""An answer for people: what is missing, the text, contradictions, time and cost.
 
-Laid out on a terminal, plain text elsewhere; as Markdown where that is asked for, and only then
-with Markdown's escapes. Nothing in it is obeyed.
+Formatted on a terminal, plain text elsewhere, or Markdown on request. No markup or escape sequence
+of a model or worker takes effect.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -22,15 +22,15 @@ from leadhand.trace.formatting import format_gain, format_price
 from leadhand.untrusted.markdown import prose
 
 MAX_WIDTH = 100
-"""Wider terminals don't get longer lines."""
+"""The longest line, on wider terminals too."""
 MAX_SOURCES = 20
 """Sources shown one by one; `--json` has all."""
 MAX_ALIKE = 5
-"""Gaps of one reason that are shown one by one; of more the first few are named in one line."""
+"""Gaps of one reason that are shown one by one; more of them share one line."""
 _NAMED = 3
 
 _Shown = Callable[[str], str]
-"""How a text of strangers is shown: so that nothing in it is obeyed."""
+"""Shows a text of a model or worker so that no markup in it takes effect."""
 _THEME = Theme({"markdown.code": "cyan"})
 """Code without rich's black box, which a light terminal would show as one."""
 _STATUS_STYLES = {
@@ -43,7 +43,7 @@ _STATUS_STYLES = {
 
 
 def show_answer(answer: Answer, console: Console) -> None:
-    """Print `answer`: laid out on a terminal, else as plain text."""
+    """Print `answer`: formatted on a terminal, else as plain text."""
     text = _laid_out(answer, console) if console.is_terminal else _plain(answer)
     console.file.write(encodable(text, console.encoding))
 
@@ -54,7 +54,7 @@ def markdown(answer: Answer) -> str:
 
 
 def _plain(answer: Answer) -> str:
-    """The same for reading: what others wrote stands there as they wrote it."""
+    """The answer as plain text, with texts of models and workers as they are."""
     return _document(answer, name=_quoted, said=sentence, ref=str)
 
 
@@ -101,7 +101,7 @@ def _use(metrics: Metrics, modelled: bool) -> Iterator[str]:
 
 
 def seconds(taken_s: float) -> str:
-    """A time span as people read it."""
+    """A duration as people read it."""
     if taken_s < 60:
         return f"{taken_s:.1f} s"
     minutes, rest = divmod(round(taken_s), 60)
@@ -109,7 +109,7 @@ def seconds(taken_s: float) -> str:
 
 
 def _gaps(answer: Answer, name: _Shown, said: _Shown) -> list[str]:
-    """A line for each gap; many of one reason share one, and the answer document has them all."""
+    """A line for each gap; many gaps of one reason share a line."""
     alike: dict[str, list[Gap]] = {}
     for gap in answer.gaps:
         alike.setdefault(gap.why, []).append(gap)
@@ -135,12 +135,12 @@ def _prose(text: str) -> str:
 
 
 def _quoted(name: str) -> str:
-    """A name for the terminal, which makes no markup of it."""
+    """A name in quotes, for plain text."""
     return f"`{safe(name)}`"
 
 
 def _sources(answer: Answer, shown: _Shown) -> list[str]:
-    """A line for each reference, `shown` so that nothing in it becomes markup."""
+    """A line for each reference."""
     by_ref: dict[str, list[str]] = {}
     for source in answer.sources:
         by_ref.setdefault(shown(sentence(source.ref)), []).append(shown(safe(source.task_id)))

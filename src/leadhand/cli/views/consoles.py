@@ -8,32 +8,32 @@ from rich.console import Console
 
 
 class DataConsole(Console):
-    """Stdout. `standard_streams.written` deals with a reader that has gone."""
+    """Stdout. `standard_streams.written` handles a reader that has left."""
 
     def on_broken_pipe(self) -> None:
-        """Raise the error as it came, where rich would end the process with a status of its own."""
+        """Raise the error; rich would end the process with its own status."""
         raise BrokenPipeError
 
 
 def error_console() -> Console:
-    """Where progress goes: stderr, so that stdout holds data only. What can't be shown is not."""
+    """Progress goes to stderr, so that stdout holds data only. Errors of writing it are ignored."""
     return Console(file=cast("IO[str]", _Forgiving(sys.stderr)))
 
 
 class _Forgiving:
-    """A stream that may come to nothing: a run doesn't end for want of showing its progress."""
+    """A stream whose errors are ignored: a run goes on if its progress can't be shown."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
     def write(self, text: str) -> int:
-        """Write what can be written."""
+        """Write the text if possible."""
         with contextlib.suppress(OSError):
             return self._stream.write(text)
         return len(text)
 
     def flush(self) -> None:
-        """The same."""
+        """Flush if possible."""
         with contextlib.suppress(OSError):
             self._stream.flush()
 

@@ -1,7 +1,7 @@
-"""Draws a plan's graph beside its tasks, in the way that `git log --graph` draws history.
+"""Draws a plan's graph beside its tasks, as `git log --graph` draws history. Pure.
 
-Time runs downwards. A task's line goes on until the last task that needs it; tasks that need the
-same and are needed by the same stand side by side and share one line. Pure: text in, text out.
+Time runs downwards. A task's line continues to the last task that depends on it. Tasks with the
+same dependencies and the same dependants are a group and share one line.
 """
 
 from collections.abc import Iterator, Sequence
@@ -11,9 +11,9 @@ from leadhand.contracts.task import Task
 from leadhand.plans import graph
 
 MAX_TASKS = 500
-"""Nobody looks at a drawing of more."""
+"""Larger plans are not drawn."""
 MAX_LANES = 8
-"""Lines side by side; a graph that needs more is not drawn, its tasks say what they wait for."""
+"""Lines side by side; a graph that needs more is not drawn."""
 
 _JOINTS = {
     # What leads up, down, left and right of a joint.
@@ -36,15 +36,15 @@ class Row:
     """One row of the drawing: a joint of lines, or a task and the lines beside it."""
 
     head: str
-    """What stands before the first line of the task's text."""
+    """What precedes the first line of the task's text."""
     body: str = ""
-    """What stands before each further line of it."""
+    """What precedes each further line."""
     task: Task | None = None
 
 
 @dataclass(slots=True)
 class _Group:
-    """Tasks that need the same and are needed by the same."""
+    """Tasks with the same dependencies and the same dependants."""
 
     tasks: list[Task]
     needs: set[int] = field(default_factory=set[int])
@@ -52,7 +52,7 @@ class _Group:
 
 
 def draw(tasks: Sequence[Task], *, ascii_only: bool = False) -> list[Row]:
-    """The rows of the drawing, every task in one of them; empty where it would be too large."""
+    """The rows of the drawing, one for each task; empty if it would be too large."""
     if len(tasks) > MAX_TASKS:
         return []
     drawing = _Drawing(_groups(tasks))
@@ -84,7 +84,7 @@ def _groups(tasks: Sequence[Task]) -> list[_Group]:
 
 
 class _Drawing:
-    """The lanes while the groups are drawn one after the other."""
+    """The lanes of the drawing, while groups are drawn one after the other."""
 
     def __init__(self, groups: Sequence[_Group]) -> None:
         self._groups = groups
@@ -95,13 +95,13 @@ class _Drawing:
         self.widest = 0
 
     def rows(self) -> Iterator[Row]:
-        """All rows, from top to bottom. Stops early where the drawing is too wide."""
+        """All rows, from top to bottom. Stops early if the drawing is too wide."""
         to_do = list(range(len(self._groups)))
         drawn: dict[int, int] = {}
         while to_do and self.widest <= MAX_LANES:
             ready = [number for number in to_do if self._groups[number].needs <= drawn.keys()]
-            # What ends most lines comes first, so that few run side by side; then what goes on
-            # from where the last one was drawn, so that chains stay together; then plan order.
+            # First the group that ends most lines, to keep the drawing narrow; then one that
+            # continues the group drawn last, to keep chains together; then plan order.
             latest = {
                 one: max((drawn[n] for n in self._groups[one].needs), default=-1) for one in ready
             }
@@ -143,7 +143,7 @@ class _Drawing:
         return len(self._lanes) - 1
 
     def _joint(self, feeding: list[int], ending: list[int], target: int) -> str:
-        """Lines that meet: from the lanes that feed a group to the one in which it goes on."""
+        """The joint from the lanes that feed a group to the lane in which it continues."""
         ends = {*feeding, target}
         low, high = min(ends), max(ends)
         text = ""

@@ -1,7 +1,7 @@
-"""Renders Markdown that nobody vouches for on a terminal: it is laid out, and it does nothing.
+"""Renders untrusted Markdown on a terminal.
 
-HTML is shown as text, pictures and links with where they lead, and what would steer the terminal
-or hide from the reader as an escape, whether it was written plainly or as an entity.
+HTML is shown as text, links and pictures with their targets. Control and invisible characters are
+shown as escapes, also those written as entities.
 """
 
 from collections.abc import Iterable
@@ -21,20 +21,20 @@ class _PlainHeading(Heading):
 
 
 class SafeMarkdown(Markdown):
-    """Markdown whose text is all shown and none of it obeyed."""
+    """Markdown that shows all of its text, without control characters."""
 
     elements: ClassVar = {**Markdown.elements, "heading_open": _PlainHeading}
 
     def __init__(self, text: str) -> None:
         super().__init__("", hyperlinks=False, code_theme="ansi_dark")
-        # A picture becomes `!` and a link, which shows its target.
+        # A picture becomes `!` and a link, to show its target.
         parser = MarkdownIt("commonmark", {"html": False}).disable("image")
         self.markup = text
         self.parsed = _safe(parser.enable(["strikethrough", "table"]).parse(text))
 
 
 def _safe(tokens: Iterable[Token]) -> list[Token]:
-    """The tokens, made safe after parsing, when entities have become the characters they name."""
+    """The tokens, made safe after parsing, when entities have become characters."""
     made = list(tokens)
     for token in made:
         token.content = safe_block(token.content)

@@ -1,4 +1,4 @@
-"""The mark and the colour of each task status, wherever the command line shows one."""
+"""The mark and colour of each task status."""
 
 MARKS: dict[str, tuple[str, str]] = {
     "pending": ("·", "dim"),
@@ -11,7 +11,7 @@ MARKS: dict[str, tuple[str, str]] = {
     "skipped": ("-", "yellow"),
 }
 ASCII = str.maketrans({"✓": "+", "✗": "x", "▲": "!", "●": "*", "·": "-", "→": ">", "┄": "~"})
-"""For terminals that lack them."""
+"""For terminals that can't show the others."""
 
 
 def drawable(encoding: str) -> bool:

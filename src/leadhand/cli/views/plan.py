@@ -1,4 +1,4 @@
-"""A plan as a person reads it before anything is done: its graph, and what each task is for."""
+"""A plan for people: its graph, and what each task is for."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -13,7 +13,7 @@ from leadhand.plans import graph
 from leadhand.tools.text import counted
 
 MAX_WIDTH = 100
-"""Wider terminals don't get longer lines."""
+"""The longest line, on wider terminals too."""
 MAX_PAYLOAD_CHARS = 400
 
 
@@ -40,7 +40,7 @@ def show_plan(plan: Plan, console: Console, *, models: Mapping[str, str] | None 
     rows = drawn or _list(plan, "● " if unicode else "* ")
     gutter = max(len(part) for row in rows for part in (row.head, row.body)) if rows else 0
     for row in rows:
-        # Wrapped here, so that the graph goes on beside every line of a task's text.
+        # Wrapped here, so that the graph continues beside every line of a task's text.
         lines = [Text()]
         if row.task is not None:
             text = _task(row.task, console, models or {}, says_after=not drawn)
@@ -59,7 +59,7 @@ def show_plan(plan: Plan, console: Console, *, models: Mapping[str, str] | None 
 
 
 def _list(plan: Plan, bullet: str) -> list[Row]:
-    """The tasks one below the other, where the graph is too large to draw."""
+    """The tasks as a list, if the graph is too large to draw."""
     by_id = {task.id: task for task in plan.tasks}
     return [Row(bullet, "  ", by_id[id]) for id in graph.order(plan.tasks)]
 
@@ -83,7 +83,7 @@ def _task(task: Task, console: Console, models: Mapping[str, str], *, says_after
 
 
 def _beside(task: Task) -> Iterator[str]:
-    """What a task is given beside its intent, a line each."""
+    """What a task has besides its intent, a line each."""
     if task.payload is not None:
         data = json.dumps(task.payload, ensure_ascii=False)
         cut = "…" if len(data) > MAX_PAYLOAD_CHARS else ""

@@ -1,9 +1,8 @@
-"""Makes text that others wrote fit to print on a terminal, in a log line or in a report.
+"""Makes untrusted text safe to print on a terminal, in a log line or in a report.
 
-File names, code, messages and what workers return may hold anything: sequences that recolour or
-retitle the terminal, write the clipboard or forge links, characters that turn the reading order
-round or take no room. None of it is sent on; all of it stays visible, since in a review an
-invisible character is news.
+File names, code, messages and results may hold escape sequences that recolour or retitle the
+terminal, write the clipboard or forge links, and characters that are invisible or reverse the
+reading order. All of them are shown as escapes: in a review an invisible character matters.
 """
 
 import unicodedata
@@ -14,8 +13,8 @@ _INVISIBLE = frozenset(
     | set(range(0xFE00, 0xFE0E))
     | set(range(0xE0100, 0xE01F0))
 )
-"""What Unicode counts as printable and a screen shows as nothing: fillers and most variation
-selectors (the two that choose between text and emoji are left alone)."""
+"""Characters that Unicode counts as printable and a screen does not show: fillers and variation
+selectors, except the two that choose between text and emoji."""
 
 _SHORT = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\0": "\\0"}
 
@@ -33,18 +32,18 @@ def safe(text: str) -> str:
 
 
 def safe_block(text: str) -> str:
-    """Like `safe`, but line ends stay and a tab becomes four spaces: for code and paragraphs."""
+    """`safe` for code and paragraphs: line ends stay, and a tab becomes four spaces."""
     lines = text.replace("\r\n", "\n").split("\n")
     return "\n".join(safe(line.replace("\t", "    ")) for line in lines)
 
 
 def sentence(text: str) -> str:
-    """Like `safe`, with every run of white space made one space: for prose in one paragraph."""
+    """`safe` for a sentence: white space of any length becomes one space."""
     return safe(" ".join(text.split()))
 
 
 def encodable(text: str, encoding: str) -> str:
-    """`text` with whatever `encoding` lacks shown as escapes, so that printing it can't fail."""
+    """`text` with characters that `encoding` lacks as escapes, so that printing can't fail."""
     return text.encode(encoding, "backslashreplace").decode(encoding)
 
 
