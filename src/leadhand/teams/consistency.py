@@ -182,16 +182,6 @@ def _template(draft: Draft, notes: Notes) -> None:
                     f"template entry {entry.id!r} depends on {needed!r}, which is no entry: "
                     f"{suggestion(needed, known)}",
                 )
-    _cycle(draft, ids, notes)
-
-
-def _entries(draft: Draft) -> Iterator[tuple[Callable[..., FileLine], EntryFields]]:
-    """The entries of the template, each with a function for places within it."""
-    for index, entry in enumerate(draft.team.planner.template if draft.team else []):
-        yield partial(draft.document.place, "planner", "template", index), entry
-
-
-def _cycle(draft: Draft, ids: dict[str, FileLine], notes: Notes) -> None:
     cycle = graph.cycle({entry.id: entry.depends_on for _, entry in _entries(draft)})
     if cycle is not None:
         notes.problem(
@@ -199,6 +189,12 @@ def _cycle(draft: Draft, ids: dict[str, FileLine], notes: Notes) -> None:
             f"these template entries wait for each other: {' -> '.join(cycle)}: remove one of "
             "these dependencies",
         )
+
+
+def _entries(draft: Draft) -> Iterator[tuple[Callable[..., FileLine], EntryFields]]:
+    """The entries of the template, each with a function for places within it."""
+    for index, entry in enumerate(draft.team.planner.template if draft.team else []):
+        yield partial(draft.document.place, "planner", "template", index), entry
 
 
 def _reach(draft: Draft, notes: Notes) -> None:

@@ -93,7 +93,8 @@ def _sentence(row: ErrorDetails, model: type[Fields], document: TeamFile) -> str
     given, bounds = row["input"], row.get("ctx", {})
     match row["type"]:
         case "missing":
-            return f"needs {field}: {_example(model, keys)}"
+            example = _nested(model, keys[:-1]).examples.get(keys[-1], "add it")
+            return f"needs {field}: {example}"
         case "extra_forbidden":
             known = [f"`{name}`" for name in _nested(model, keys[:-1]).model_fields]
             return f"{field} is unknown here: it must be {', '.join(known[:-1])} or {known[-1]}"
@@ -126,10 +127,6 @@ def _sentence(row: ErrorDetails, model: type[Fields], document: TeamFile) -> str
             return f"{field} is {_shown(given)} and {bounds['error']}"
         case _:
             return f"{field} is {_shown(given)}: {row['msg']}"
-
-
-def _example(model: type[Fields], keys: Sequence[str]) -> str:
-    return _nested(model, keys[:-1]).examples.get(keys[-1], "add it")
 
 
 def _nested(model: type[Fields], keys: Sequence[str]) -> type[Fields]:

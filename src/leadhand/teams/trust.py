@@ -76,15 +76,12 @@ def _entries(folder: Path, *, whole: bool) -> Iterator[Path]:
             if not (entry.name.isidentifier() if is_folder else entry.name.endswith(suffixes)):
                 continue
             yield entry
-            if not is_folder or not (whole or _is_package(entry)):
+            is_package = entry.name == "__pycache__" or (entry / "__init__.py").exists()
+            if not is_folder or not (whole or is_package):
                 continue
             if (place := entry.resolve()) not in seen:
                 seen.add(place)  # links may form a cycle
                 waiting.append(entry)
-
-
-def _is_package(folder: Path) -> bool:
-    return folder.name == "__pycache__" or (folder / "__init__.py").exists()
 
 
 def _check(path: Path, owners: frozenset[int]) -> None:

@@ -4,7 +4,7 @@ Order, indentation and white space carry the structure and colour only repeats i
 the same in a log. Text from the repository is escaped and never taken for markup.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from rich.console import Console, Group, RenderableType
 from rich.padding import Padding
@@ -173,7 +173,7 @@ class _Page:
             serious = [one for one in review.suppressed if one.severity == "critical"]
             named = [f"critical {safe(place(one))} {safe(one.rule)}" for one in serious]
             other = by_rule(one for one in review.suppressed if one.severity != "critical")
-            rules = self._some([*named, *(safe(rule) for rule in other)], _MAX_ROWS)
+            rules = joined_names([*named, *(safe(rule) for rule in other)], _MAX_ROWS)
             how = self.text("--threshold 0 shows them", "dim")
             scored = [
                 f"{safe(place(one))} {safe(one.rule)} {one.confidence}: {sentence(one.why)}"
@@ -189,7 +189,7 @@ class _Page:
             number = counted(len(review.dropped), "finding")
             where = [safe(f"{row.rule} at {row.path}:{row.line}") for row in review.dropped]
             quote = "whose quote is not in the change"
-            yield "dropped", [self.text(f"{number} {quote}: {self._some(where, _MAX_NAMES)}")]
+            yield "dropped", [self.text(f"{number} {quote}: {joined_names(where, _MAX_NAMES)}")]
         if review.not_assessed:
             yield "not assessed", list(self._not_assessed(review))
         if report.answer.gaps:
@@ -203,19 +203,12 @@ class _Page:
             lenses = joined_names([safe(lens) for lens in group.lenses], most=20)
             line = self.text(f"{lenses}: {sentence(group.why)}")
             if group.paths:
-                paths = self._some([safe(path) for path in group.paths], _MAX_NAMES)
+                paths = joined_names([safe(path) for path in group.paths], _MAX_NAMES)
                 line.append_text(self.text(f" · {paths}", "dim"))
             yield line
         if len(groups) > _MAX_ROWS:
             more = counted(len(groups) - _MAX_ROWS, "more reason")
             yield self.text(f"… {more}; --format json lists all", "dim")
-
-    @staticmethod
-    def _some(words: Sequence[str], limit: int) -> str:
-        """The first `limit` words, and how many more there are."""
-        if len(words) <= limit:
-            return ", ".join(words)
-        return f"{', '.join(words[:limit])} and {len(words) - limit:,} more"
 
 
 def quoted_lines(evidence: str) -> list[str]:

@@ -6,7 +6,7 @@ A group that began at zero or below has no growth in percent: it is named but no
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from leadhand.teams.research.figures import (
@@ -51,8 +51,11 @@ class GrowthRequest:
 
 @dataclass(frozen=True, slots=True)
 class GrowthAnswer:
-    """The answer to a `GrowthRequest`."""
+    """The answer to a `GrowthRequest`, by one measure."""
 
+    measure: str
+    rate: float
+    """In percent, of all `groups`."""
     text: str
     """Markdown."""
     groups: tuple[str, ...]
@@ -109,26 +112,17 @@ def fastest(
         return None
     first, *rest = found
     differing = [
-        f"by {inline(one.measure)} it is {inline(joined_names(one.best))} ({change(one.rate)})"
+        f"by {inline(one.measure)} it is {inline(joined_names(one.groups))} ({change(one.rate)})"
         for one in rest
-        if set(one.best) != set(first.best)
+        if set(one.groups) != set(first.groups)
     ]
     also = f" Other columns say otherwise: {'; '.join(differing)}." if differing else ""
-    return GrowthAnswer(first.text + also, first.best, first.others)
-
-
-@dataclass(frozen=True, slots=True)
-class _Ranking:
-    measure: str
-    text: str
-    best: tuple[str, ...]
-    rate: float
-    others: tuple[str, ...]
+    return replace(first, text=first.text + also)
 
 
 def _by(
     growths: Sequence[Growth], measure: str, request: GrowthRequest, file: str
-) -> _Ranking | None:
+) -> GrowthAnswer | None:
     followed = [one for one in growths if one.measure == measure and one.group is not None]
     if len(followed) < 2:
         return None
@@ -165,7 +159,7 @@ def _by(
     if absent:
         lines.append(f"Not ranked, because figures are missing: {inline(joined_names(absent))}.")
     others = tuple(one.group for _, one in rest) + tuple(one.group for one in unrated)
-    return _Ranking(measure, _sentence(lines), names, rate, (*others, *absent))
+    return GrowthAnswer(measure, rate, _sentence(lines), names, (*others, *absent))
 
 
 def _claim(names: tuple[str, ...], rate: float, request: GrowthRequest) -> str:

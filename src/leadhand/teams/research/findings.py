@@ -3,11 +3,13 @@
 Data only. Everything except gaps is Markdown that is safe to render, see `quoting`.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
 
+from leadhand.contracts.outcome import Result
 from leadhand.tools.text import grouped_by_reason
 
 
@@ -69,3 +71,20 @@ class Findings(BaseModel):
         """The gaps that make an answer partial, one line per reason."""
         gaps = [(gap.name, gap.why) for gap in self.gaps if not gap.by_choice]
         return tuple(f"{names}: {why}" for names, why in grouped_by_reason(gaps))
+
+    def result(self, evidence: Iterable[str] = ()) -> Result:
+        """The result of the worker that found this."""
+        return Result(
+            output=self.model_dump(mode="json"),
+            summary=" ".join(self.lead),
+            evidence=tuple(dict.fromkeys(evidence)),
+            missing=self.missing,
+        )
+
+
+def findings_in(output: JsonValue) -> Findings | None:
+    """The findings that a worker returned, or `None` if its output is something else."""
+    try:
+        return Findings.model_validate(output)
+    except ValidationError:
+        return None

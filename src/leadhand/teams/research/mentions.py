@@ -8,11 +8,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from pydantic import JsonValue, ValidationError
+from pydantic import JsonValue
 
 from leadhand.teams.research.excerpts import paragraphs
 from leadhand.teams.research.fastest import FALLING, GROWING
-from leadhand.teams.research.findings import Findings
+from leadhand.teams.research.findings import Findings, findings_in
 from leadhand.teams.research.quoting import block, cited, inline
 from leadhand.teams.research.word_forms import matched, stems
 from leadhand.tools.files import Passage, SearchIndex
@@ -41,14 +41,8 @@ class Mention:
 
 def naming_groups(inputs: Iterable[JsonValue]) -> Findings | None:
     """The first of `inputs` that is findings whose answer names groups, or `None`."""
-    for output in inputs:
-        try:
-            findings = Findings.model_validate(output)
-        except ValidationError:
-            continue
-        if findings.groups:
-            return findings
-    return None
+    found = (findings_in(output) for output in inputs)
+    return next((findings for findings in found if findings and findings.groups), None)
 
 
 def mentions_of(
@@ -102,9 +96,7 @@ def _pattern(group: str, others: Sequence[str]) -> re.Pattern[str] | None:
     name = r"\W+".join(map(re.escape, parts))
     longer = [r"\W+".join(map(re.escape, re.findall(r"\w+", one))) for one in others]
     longer = [one for one in longer if one != name and re.search(rf"(?i)\b{name}\b", one)]
-    if longer:
-        guards = "".join(
-            f"(?!{one[len(name) :]}\\b)" for one in longer if one.lower().startswith(name.lower())
-        )
-        return re.compile(rf"(?i)\b{name}\b{guards}")
-    return re.compile(rf"(?i)\b{name}\b")
+    guards = "".join(
+        f"(?!{one[len(name) :]}\\b)" for one in longer if one.lower().startswith(name.lower())
+    )
+    return re.compile(rf"(?i)\b{name}\b{guards}")

@@ -61,7 +61,7 @@ def find(handoff: Handoff) -> Result:
     files = inputs.of_kind(*_DOCUMENTS)
     if not files:
         lead = ("There are no documents among the files handed in.",)
-        return _result(Findings(about="sources", lead=lead, found=False, gaps=tuple(gaps)), [])
+        return Findings(about="sources", lead=lead, found=False, gaps=tuple(gaps)).result()
     words = subject(request_in(handoff.intent))
     about = naming_groups(handoff.inputs.values())
     if not words and about is None:
@@ -81,19 +81,16 @@ def find(handoff: Handoff) -> Result:
         mentions = mentions_of(about, index, files=names, words=words)
         mentioned = {mention.place for mention in mentions}
         quoted = [one for one in quoted if one.place[1:-1] not in mentioned]
-    return _result(
-        Findings(
-            about="sources",
-            answer=mentions_shown(about, mentions) if about is not None else (),
-            lead=_ABOVE if mentions and not quoted else _lead(quoted, len(files), words),
-            sections=_sections(quoted),
-            found=bool(mentions) if about is not None else bool(quoted),
-            unknown=tuple(word for word in words if not _occurs(index, word, names)),
-            gaps=tuple(gaps),
-        ),
-        quoted,
-        mentions,
+    findings = Findings(
+        about="sources",
+        answer=mentions_shown(about, mentions) if about is not None else (),
+        lead=_ABOVE if mentions and not quoted else _lead(quoted, len(files), words),
+        sections=_sections(quoted),
+        found=bool(mentions) if about is not None else bool(quoted),
+        unknown=tuple(word for word in words if not _occurs(index, word, names)),
+        gaps=tuple(gaps),
     )
+    return findings.result([*(f"[{one.place}]" for one in mentions), *(q.place for q in quoted)])
 
 
 def _relevant(hits: Sequence[Passage], weight: Mapping[str, float]) -> Sequence[Passage]:
@@ -160,16 +157,4 @@ def _beginnings(inputs: Inputs, files: Sequence[InputFile], gaps: list[MissingIn
         f"{counted(len(quoted), 'document')} of {len(files):,} begin.",
     )
     findings = Findings(about="sources", lead=lead, sections=_sections(quoted), gaps=tuple(gaps))
-    return _result(findings, quoted)
-
-
-def _result(
-    findings: Findings, quoted: Sequence[_Quotation], mentions: Sequence[Mention] = ()
-) -> Result:
-    places = dict.fromkeys([*(f"[{one.place}]" for one in mentions), *(q.place for q in quoted)])
-    return Result(
-        output=findings.model_dump(mode="json"),
-        summary=" ".join(findings.lead),
-        evidence=tuple(places),
-        missing=findings.missing,
-    )
+    return findings.result(one.place for one in quoted)

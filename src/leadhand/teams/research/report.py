@@ -6,10 +6,10 @@ It rewords, weighs and leaves out nothing: that would take a model.
 import json
 from collections.abc import Sequence
 
-from pydantic import JsonValue, ValidationError
+from pydantic import JsonValue
 
 from leadhand.contracts.outcome import Digest, Handoff, Result
-from leadhand.teams.research.findings import Findings
+from leadhand.teams.research.findings import Findings, findings_in
 from leadhand.teams.research.quoting import block, inline
 from leadhand.teams.research.word_forms import asks_for_texts, request_in
 from leadhand.tools.text import counted, grouped_by_reason, joined_names
@@ -22,7 +22,7 @@ _NOTE = (
 
 def write(handoff: Handoff) -> Result:
     """One report of all findings; other results are quoted verbatim."""
-    read = {id: _findings(output) for id, output in handoff.inputs.items()}
+    read = {id: findings_in(output) for id, output in handoff.inputs.items()}
     findings = [one for one in read.values() if one is not None]
     others = {id: handoff.inputs[id] for id, one in read.items() if one is None}
     sources = [one for one in findings if one.about == "sources"]
@@ -55,13 +55,6 @@ def _not_found(intent: str, findings: Sequence[Findings]) -> tuple[str, ...]:
             return (f"no document that was handed in mentions {joined_names(groups)}",)
         return ("no document that was handed in says anything on this",)
     return ()
-
-
-def _findings(output: JsonValue) -> Findings | None:
-    try:
-        return Findings.model_validate(output)
-    except ValidationError:
-        return None
 
 
 def _text(output: JsonValue) -> str:

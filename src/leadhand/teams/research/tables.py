@@ -41,7 +41,7 @@ def work_out(handoff: Handoff) -> Result:
     inputs = Inputs.of([Path(path) for path in handoff.artifacts])
     if not inputs.of_kind("csv", "json", "parquet"):
         lead = ("There are no tables among the files handed in.",)
-        return _result(Findings(about="tables", lead=lead, found=False), [])
+        return Findings(about="tables", lead=lead, found=False).result()
     with SqlTools(inputs) as tools:
         return analysed(tools, request_in(handoff.intent))
 
@@ -111,7 +111,7 @@ def analysed(tools: SqlTools, request: str) -> Result:
         unknown=tuple(word for word in words if word not in known),
         gaps=tuple(gaps),
     )
-    return _result(findings, refs)
+    return findings.result(f"[{ref}]" for ref in refs)
 
 
 def _answer(seen: Sequence[tuple[TableProfile, Focus]], request: str) -> GrowthAnswer | None:
@@ -160,12 +160,3 @@ def _named(table: Table, words: Sequence[str]) -> tuple[str, ...]:
 
 def _size(table: Table) -> str:
     return f"{counted(table.rows, 'row')}, {counted(len(table.columns), 'column')}"
-
-
-def _result(findings: Findings, refs: Sequence[str]) -> Result:
-    return Result(
-        output=findings.model_dump(mode="json"),
-        summary=" ".join(findings.lead),
-        evidence=tuple(f"[{ref}]" for ref in dict.fromkeys(refs)),
-        missing=findings.missing,
-    )

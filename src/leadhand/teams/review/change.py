@@ -9,10 +9,9 @@ import ast
 import functools
 import json
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, cast
+from typing import Literal
 
 Status = Literal["added", "modified", "deleted", "renamed"]
 
@@ -34,6 +33,11 @@ class Hunk:
     def new_line(self) -> int:
         """The first new line of this hunk; if it only removes lines, the line before it."""
         return max(1, self.new_start)
+
+    @property
+    def new_end(self) -> int:
+        """The last new line of this hunk; if it only removes lines, the line before it."""
+        return self.new_start + max(self.new_count, 1) - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +169,12 @@ class Change:
         """The change in a snapshot folder, cached so that lenses share parsed files."""
         root = Path(folder)
         raw = json.loads((root / "change.json").read_text(encoding="utf-8"))
-        files = tuple(_files(root, raw["files"]))
+        files = tuple(
+            ChangedFile(
+                folder=root, index=n, hunks=tuple(Hunk(*hunk) for hunk in row.pop("hunks")), **row
+            )
+            for n, row in enumerate(raw["files"])
+        )
         return Change(
             folder=root,
             title=raw["title"],
@@ -177,20 +186,6 @@ class Change:
             skipped=tuple((path, why) for path, why in raw["skipped"]),
             by_path={file.path: file for file in files},
             cut=raw.get("cut"),
-        )
-
-
-def _files(root: Path, rows: list[dict[str, object]]) -> Iterator[ChangedFile]:
-    for index, row in enumerate(rows):
-        yield ChangedFile(
-            folder=root,
-            index=index,
-            path=cast("str", row["path"]),
-            old_path=cast("str | None", row["old_path"]),
-            status=cast("Status", row["status"]),
-            language=cast("str", row["language"]),
-            hunks=tuple(Hunk(*numbers) for numbers in cast("list[list[int]]", row["hunks"])),
-            complete=cast("bool", row["complete"]),
         )
 
 

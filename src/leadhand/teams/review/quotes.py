@@ -32,7 +32,13 @@ class ChangeQuotes:
             return None
         near = list(self._near(file, finding))
         if all(line in file.head for line in wanted):
-            at = [hunk for hunk in near if _overlaps(hunk, finding)]
+            at = [
+                hunk
+                for hunk in near
+                if hunk.new_count
+                and hunk.new_start <= finding.end_line
+                and finding.line <= hunk.new_end
+            ]
             for numbered in (_spanned(file, at, finding), _added(file, at)):
                 lines = _find(wanted, numbered)
                 if lines is not None:
@@ -46,21 +52,12 @@ class ChangeQuotes:
     def _near(self, file: ChangedFile, finding: Finding) -> Iterator[Hunk]:
         """The hunks whose new lines overlap the finding's or are next to them."""
         if file.path not in self._ends:
-            self._ends[file.path] = [_last(hunk) for hunk in file.hunks]
+            self._ends[file.path] = [hunk.new_end for hunk in file.hunks]
         first = bisect.bisect_left(self._ends[file.path], finding.line - 1)
         for hunk in file.hunks[first:]:
             if hunk.new_start - 1 > finding.end_line:
                 return
             yield hunk
-
-
-def _last(hunk: Hunk) -> int:
-    """The last new line of a hunk; of a hunk without new lines, the line before it."""
-    return hunk.new_start + max(hunk.new_count, 1) - 1
-
-
-def _overlaps(hunk: Hunk, finding: Finding) -> bool:
-    return hunk.new_count > 0 and hunk.new_start <= finding.end_line and finding.line <= _last(hunk)
 
 
 def _find(wanted: Sequence[str], numbered: Iterable[tuple[int, str]]) -> tuple[int, ...] | None:
@@ -79,7 +76,7 @@ def _spanned(
 ) -> Iterator[tuple[int, str]]:
     for hunk in hunks:
         first = max(hunk.new_start, finding.line)
-        last = min(_last(hunk), finding.end_line, len(file.head_lines))
+        last = min(hunk.new_end, finding.end_line, len(file.head_lines))
         for number in range(first, last + 1):
             yield number, file.head_lines[number - 1]
 

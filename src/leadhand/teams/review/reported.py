@@ -90,7 +90,7 @@ def _anchored(claimed: Finding, file: ChangedFile, quotes: ChangeQuotes) -> Find
         last = claimed.line + evidence.count("\n")
         # The model's own place first, since the quote may occur in a hunk more than once.
         places = [(hunk, claimed.line, last) for hunk in hunks[:1]]
-        places += [(hunk, *_extent(hunk)) for hunk in hunks]
+        places += [(hunk, hunk.new_line, max(1, hunk.new_end)) for hunk in hunks]
         for hunk, line, end_line in places:
             update = {"evidence": evidence, "line": line, "end_line": end_line}
             found = quotes.quoted(claimed.model_copy(update=update))
@@ -101,15 +101,9 @@ def _anchored(claimed: Finding, file: ChangedFile, quotes: ChangeQuotes) -> Find
 
 def _nearest_first(file: ChangedFile, line: int) -> list[Hunk]:
     def distance(hunk: Hunk) -> int:
-        first, last = _extent(hunk)
-        return max(first - line, line - last, 0)
+        return max(hunk.new_line - line, line - max(1, hunk.new_end), 0)
 
     return sorted(file.hunks, key=distance)
-
-
-def _extent(hunk: Hunk) -> tuple[int, int]:
-    """The first and last line of a hunk in the new file."""
-    return hunk.new_line, max(hunk.new_line, hunk.new_start + hunk.new_count - 1)
 
 
 def _placed(found: Quote, hunk: Hunk, file: ChangedFile) -> dict[str, object]:

@@ -69,7 +69,10 @@ def write_snapshot(
         else:
             ends = resolve_range(repository, revision)
         ends = _bounded(repository, ends)
-        _write_ends(target, repository, ends)
+        for path, why in ends.skipped:
+            target.skip(path, why)
+        for text in _texts(repository, ends, target):
+            target.add(text)
         return target.finish(ends.title, ends, repository.git_dir)
     except OSError as error:
         raise ToolError(
@@ -84,13 +87,6 @@ def _bounded(repository: Repository, ends: RevisionRange) -> RevisionRange:
     head, not_after = limited_tree(repository.git_dir, ends.head)
     skipped = dict((*ends.skipped, *not_before, *not_after))
     return replace(ends, base=base, head=head, skipped=tuple(skipped.items()))
-
-
-def _write_ends(target: SnapshotFolder, repository: Repository, ends: RevisionRange) -> None:
-    for path, why in ends.skipped:
-        target.skip(path, why)
-    for text in _texts(repository, ends, target):
-        target.add(text)
 
 
 def _write_patch(target: SnapshotFolder, patch: IO[bytes]) -> None:
