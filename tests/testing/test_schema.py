@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leadhand.testing.json_data import Json, Object
-from leadhand.testing.schema import fill, written_in
+from leadhand.testing.schema import fill, schema_in
 
 LIST: Object = {"type": "array", "items": {"type": "string"}, "minItems": 3, "uniqueItems": True}
 TREE: Object = {
@@ -96,10 +96,10 @@ def test_a_percentage_wished_for_becomes_a_share_where_one_is_the_most() -> None
 
 
 def test_a_schema_written_out_in_a_prompt_is_found() -> None:
-    assert written_in(
+    assert schema_in(
         'Use {"a": 1} or {x}.\nAnswer in:\n{"type": "object", "properties": {}}\n'
     ) == {
         "type": "object",
         "properties": {},
     }
-    assert written_in("{" * 5_000) is None
+    assert schema_in("{" * 5_000) is None

@@ -1,8 +1,8 @@
-"""What tests of teams are made of. Public, for users' tests too; nothing here patches anything.
+"""Tools for tests of teams, public for users' tests too. They patch nothing.
 
-Virtual time, runners that do as they are told, and a model server that plays planner, workers and
-synthesizer on loopback and misbehaves on demand. Names resolve on first use, so that the server's
-process starts without the rest.
+Virtual time, scripted runners, and a model server on loopback that plays planner, workers and
+synthesizer and misbehaves on demand. Names resolve on first use, so that the server's process
+imports nothing else.
 """
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Anthropic's messages in and out: requests read, answers and errors written. No decisions."""
+"""Reads requests and writes responses of Anthropic's messages API. Makes no decisions."""
 
 from leadhand.testing.chat_completions import joined
 from leadhand.testing.exchange import (
@@ -12,7 +12,7 @@ from leadhand.testing.exchange import (
     ToolCall,
 )
 from leadhand.testing.json_data import Json, Object, compact, items, mapping, text, wire
-from leadhand.testing.schema import written_in
+from leadhand.testing.schema import schema_in
 from leadhand.testing.sse import pieces
 
 PATH = "/messages"
@@ -29,7 +29,7 @@ _SPEAKERS: dict[str, Speaker] = {"assistant": "assistant", "system": "system"}
 
 
 def read(body: Object) -> Request:
-    """The request that `body` makes."""
+    """The request in `body`."""
     system = joined(body.get("system"))
     messages = (Message("system", system),) if system else ()
     messages += _messages([mapping(message) for message in items(body.get("messages"))])
@@ -38,27 +38,23 @@ def read(body: Object) -> Request:
     form = mapping(mapping(body.get("output_config")).get("format"))
     chars = sum(len(message.text) for message in messages)
     calls = [call for message in messages for call in message.tool_calls]
-    chars += sum(len(call.name) + len(compact(call.arguments)) for call in calls)
+    chars += sum(len(call.name) + len(call.argument_text) for call in calls)
     chars += sum(len(compact(part)) for part in (body.get("tools"), form) if part)
     return Request(
         protocol="anthropic",
         model=text(body.get("model")),
         messages=messages,
         tools=_allowed(tools, choice),
-        schema=mapping(form.get("schema")) if form else _told(system, tools),
+        # This API has no flag for a schema in the prompt.
+        schema=mapping(form.get("schema")) if form else None if tools else schema_in(system),
         must_call=choice.get("type") in ("any", "tool"),
         stream=body.get("stream") is True,
         prompt_tokens=chars // 4,
     )
 
 
-def _told(system: str, tools: tuple[Tool, ...]) -> Object | None:
-    """The schema in a prompt; this protocol has no flag that says there is one."""
-    return None if tools else written_in(system)
-
-
 def _messages(messages: list[Object]) -> tuple[Message, ...]:
-    """Each message's tool results as messages of their own, then what else it says."""
+    """The messages, with each tool result as its own message before the rest of its message."""
     made: list[Message] = []
     tools: dict[str, str] = {}
     for message in messages:
@@ -95,7 +91,7 @@ def _allowed(tools: tuple[Tool, ...], choice: Object) -> tuple[Tool, ...]:
 
 
 def write(request: Request, completion: Completion, *, tokens: int, number: int) -> Response:
-    """The response that says `completion`; `number` makes its ids unique."""
+    """The response for `completion`; `number` makes its ids unique."""
     usage = completion.usage or {"input_tokens": request.prompt_tokens, "output_tokens": tokens}
     stop = _STOPS[completion.finish]
     message: Object = {
@@ -142,8 +138,8 @@ def _block_events(index: int, block: Object) -> list[Object]:
     else:
         empty = {**block, "input": {}}
         given = block["input"]
-        spelt = given if isinstance(given, str) else compact(given)
-        deltas = [_input_delta(piece) for piece in pieces(spelt)]
+        written = given if isinstance(given, str) else compact(given)
+        deltas = [_input_delta(piece) for piece in pieces(written)]
     return [
         {"type": "content_block_start", "index": index, "content_block": empty},
         *({"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas),
@@ -160,6 +156,6 @@ def _input_delta(piece: str) -> Object:
 
 
 def error(status: int, message: str) -> bytes:
-    """The body of an error."""
+    """The body of an error response."""
     kind = _ERRORS.get(status, "api_error")
     return wire({"type": "error", "error": {"type": kind, "message": message}})

@@ -1,4 +1,4 @@
-"""OpenAI's chat completions in and out: requests read, answers and errors written. No decisions."""
+"""Reads requests and writes responses of OpenAI's chat completions API. Makes no decisions."""
 
 from leadhand.testing.exchange import (
     Completion,
@@ -10,7 +10,7 @@ from leadhand.testing.exchange import (
     ToolCall,
 )
 from leadhand.testing.json_data import Json, Object, compact, items, mapping, text, wire
-from leadhand.testing.schema import written_in
+from leadhand.testing.schema import schema_in
 from leadhand.testing.sse import pieces
 
 PATH = "/chat/completions"
@@ -26,7 +26,7 @@ _ERRORS = {400: "invalid_request_error", 404: "invalid_request_error", 429: "rat
 
 
 def read(body: Object) -> Request:
-    """The request that `body` makes."""
+    """The request in `body`."""
     messages = _messages([mapping(message) for message in items(body.get("messages"))])
     tools = tuple(_tool(mapping(tool)) for tool in items(body.get("tools")))
     form = mapping(body.get("response_format"))
@@ -75,7 +75,7 @@ def _tool(tool: Object) -> Tool:
 
 
 def _allowed(tools: tuple[Tool, ...], choice: Json) -> tuple[Tool, ...]:
-    """The tools that `tool_choice` leaves to choose from."""
+    """The tools that `tool_choice` allows."""
     if choice == "none":
         return ()
     wanted = [mapping(choice), *map(mapping, items(mapping(_subset(choice)).get("tools")))]
@@ -98,7 +98,7 @@ def _schema(form: Object, messages: tuple[Message, ...]) -> Object | None:
             return mapping(mapping(form.get("json_schema")).get("schema"))
         case "json_object":
             prompts = (message.text for message in messages if message.speaker == "system")
-            return written_in("\n".join(prompts))
+            return schema_in("\n".join(prompts))
         case _:
             return None
 
@@ -114,7 +114,7 @@ def _spelt(value: Json) -> int:
 
 
 def write(request: Request, completion: Completion, *, tokens: int, number: int) -> Response:
-    """The response that says `completion`; `number` makes its ids unique."""
+    """The response for `completion`; `number` makes its ids unique."""
     usage = completion.usage or {
         "prompt_tokens": request.prompt_tokens,
         "completion_tokens": tokens,
@@ -138,14 +138,10 @@ def _calls(completion: Completion, number: int) -> list[Json]:
         {
             "id": f"call_{number}_{index}",
             "type": "function",
-            "function": {"name": call.name, "arguments": _argument_text(call)},
+            "function": {"name": call.name, "arguments": call.argument_text},
         }
         for index, call in enumerate(completion.tool_calls)
     ]
-
-
-def _argument_text(call: ToolCall) -> str:
-    return call.arguments if isinstance(call.arguments, str) else compact(call.arguments)
 
 
 def _stream(request: Request, completion: Completion, head: Object, usage: Json) -> Response:
@@ -156,7 +152,7 @@ def _stream(request: Request, completion: Completion, head: Object, usage: Json)
         opening: Object = {"name": call.name, "arguments": ""}
         identity = f"call_{text(head['id'])}_{index}"
         deltas.append(_delta(index, {"id": identity, "type": "function", "function": opening}))
-        for piece in pieces(_argument_text(call)):
+        for piece in pieces(call.argument_text):
             deltas.append(_delta(index, {"function": {"arguments": piece}}))
     chunks: list[Json] = [{**head, "choices": [_choice(delta, None)]} for delta in deltas]
     chunks.append({**head, "choices": [_choice({}, completion.finish)]})
@@ -179,6 +175,6 @@ def _choice(delta: Object, finish: str | None) -> Object:
 
 
 def error(status: int, message: str) -> bytes:
-    """The body of an error."""
+    """The body of an error response."""
     kind = _ERRORS.get(status, "server_error")
     return wire({"error": {"message": message, "type": kind, "param": None, "code": None}})

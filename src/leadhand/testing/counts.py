@@ -1,4 +1,4 @@
-"""What the server was asked and what it answered, counted; bodies are kept up to a bound."""
+"""Counts the server's requests and responses, and keeps a limited number of bodies."""
 
 from collections import Counter, deque
 from dataclasses import dataclass
@@ -15,24 +15,24 @@ class Stats:
     """Counts since the last reset."""
 
     requests: int
-    """Calls of a model; listing the models is none."""
+    """Calls of a model, without listings of models."""
     by_role: dict[str, int]
     by_status: dict[int, int]
-    """Responses by HTTP status; 0 where the connection was reset instead."""
+    """Responses by HTTP status; 0 if the connection was reset instead."""
     prompt_tokens: int
     """Characters of messages, tools and schemas, divided by four."""
     completion_tokens: int
     max_concurrency: int
-    """The most requests that were in flight at once."""
+    """The most requests in flight at once."""
     connections: int
     misbehaved: dict[str, int]
     """Misbehaviours by name."""
     bodies: tuple[Object, ...]
-    """The last requests as `role`, `protocol` and `body`, oldest first."""
+    """The last requests as `role`, `protocol` and `body`, the oldest first."""
 
     @classmethod
     def from_json(cls, data: Json) -> "Stats":
-        """The counts that `Counts.snapshot` put in JSON."""
+        """The inverse of `Counts.snapshot`."""
         given = mapping(data)
         return cls(
             requests=_whole(given.get("requests")),
@@ -63,7 +63,7 @@ class Counts:
         self.clear(keep_bodies=keep_bodies)
 
     def clear(self, *, keep_bodies: int) -> None:
-        """Count from zero; what is in flight stays in flight."""
+        """Count from zero; requests in flight stay in flight."""
         self._connections = 0
         self._requests = 0
         self._by_role: Counter[str] = Counter()
@@ -83,7 +83,7 @@ class Counts:
             self._bodies.append({"role": role, "protocol": request.protocol, "body": body})
 
     def answered(self, completion_tokens: int) -> None:
-        """Count what the model said."""
+        """Count the tokens of a completion."""
         self._completion_tokens += completion_tokens
 
     def misbehaved(self, name: str) -> None:
@@ -91,21 +91,21 @@ class Counts:
         self._misbehaved[name] += 1
 
     def keep_bodies(self, most: int) -> None:
-        """Hold the bodies of so many requests from now on."""
+        """Keep the bodies of the last `most` requests from now on."""
         if most != self._bodies.maxlen:
             self._bodies = deque(self._bodies, maxlen=most)
 
     def connected(self) -> None:
-        """A client connected."""
+        """Count a connection."""
         self._connections += 1
 
     def started(self) -> None:
-        """A request came in whole."""
+        """Note that a whole request was received."""
         self._in_flight += 1
         self._max_concurrency = max(self._max_concurrency, self._in_flight)
 
     def ended(self, status: int) -> None:
-        """Its response went out, or its connection was lost (status 0)."""
+        """Note that a response was sent, or the connection was lost (status 0)."""
         self._in_flight -= 1
         self._by_status[status] += 1
 

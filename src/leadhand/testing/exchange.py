@@ -1,4 +1,4 @@
-"""What a model is asked and what it answers, whatever protocol carries it."""
+"""Requests to a model and its replies, independent of the protocol."""
 
 import re
 from collections.abc import Mapping
@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal
 
-from leadhand.testing.json_data import Json, Object
+from leadhand.testing.json_data import Json, Object, compact
 
 Role = Literal[
     "planner", "worker", "synthesizer", "scorer", "judge", "critic", "structured", "plain"
 ]
-"""Whom a request is for, as far as what it offers tells."""
+"""The role that a request is for, judged by the tools and schema in it."""
 Protocol = Literal["openai", "anthropic"]
 Speaker = Literal["system", "user", "assistant", "tool"]
 Finish = Literal["stop", "tool_calls", "length"]
@@ -21,11 +21,16 @@ _LATENCY = re.compile(r"\blat_ms=(\d{1,7})\b")
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A tool that the model wants called."""
+    """A tool call by the model."""
 
     name: str
     arguments: Object | str
-    """A string is sent as it is, valid JSON or not."""
+    """A string is sent unchanged, even if it is not valid JSON."""
+
+    @property
+    def argument_text(self) -> str:
+        """The arguments as they are sent."""
+        return self.arguments if isinstance(self.arguments, str) else compact(self.arguments)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +40,7 @@ class Tool:
     name: str
     description: str
     parameters: Object
-    """Its arguments' JSON Schema."""
+    """The JSON Schema of its arguments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +63,9 @@ class Request:
     messages: tuple[Message, ...]
     tools: tuple[Tool, ...] = ()
     schema: Object | None = None
-    """The JSON Schema that the answer's text has to satisfy, where one was sent."""
+    """The JSON Schema for the answer's text, if one was sent."""
     must_call: bool = False
-    """A tool has to be called; where `tools` holds one tool only, that one."""
+    """Whether the model has to call one of `tools`."""
     stream: bool = False
     stream_usage: bool = True
     prompt_tokens: int = 0
@@ -79,47 +84,47 @@ class Request:
 
     @cached_property
     def calls(self) -> tuple[ToolCall, ...]:
-        """The tool calls that the model has made so far."""
+        """The tool calls of the model in this conversation."""
         return tuple(call for message in self.messages for call in message.tool_calls)
 
     @property
     def step(self) -> int:
-        """1 for the first call of a conversation; each answer of the model adds one."""
+        """1 for the first request of a conversation; each answer of the model adds one."""
         return 1 + sum(message.speaker == "assistant" for message in self.messages)
 
     @property
     def latency_ms(self) -> float | None:
-        """What a marker `lat_ms=NNN` in the last user message asks for."""
+        """The value of a marker `lat_ms=NNN` in the last user message."""
         marker = _LATENCY.search(self.last_user)
         return float(marker[1]) if marker else None
 
 
 @dataclass(frozen=True, slots=True)
 class ModelReply:
-    """What a script answers. With neither text, tool calls nor JSON, the role answers itself."""
+    """A script's reply. Without text, tool calls and JSON, the role generates the answer."""
 
     text: str | None = None
     tool_calls: tuple[ToolCall, ...] = ()
     json: Json = None
-    """Sent as the output tool's arguments where the request offers one, else as text."""
+    """Sent as the output tool's arguments if the request offers one, else as text."""
     misbehave: Mapping[str, Json] = field(default_factory=dict[str, Json])
-    """Misbehaviours by name, each with its parameter; true for the usual one."""
+    """Misbehaviours by name, with their parameters; true means the default."""
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """One answer of the model, ready to be put in a protocol's words."""
+    """One answer of the model, independent of the protocol."""
 
     text: str = ""
     tool_calls: tuple[ToolCall, ...] = ()
     finish: Finish = "stop"
     usage: Json = None
-    """Sent in place of the true usage where it is not None."""
+    """Sent instead of the real usage unless it is None."""
 
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """One HTTP response, and the ways in which it fails to arrive as it should."""
+    """One HTTP response, with delays and faults of its transmission."""
 
     status: int = 200
     body: bytes = b""
@@ -127,6 +132,6 @@ class Response:
     headers: tuple[tuple[str, str], ...] = ()
     delay_s: float = 0.0
     byte_every_s: float = 0.0
-    """Above 0: the body comes one byte at a time, this far apart."""
+    """Above 0: the body is sent one byte at a time, with this pause between them."""
     reset_after: int | None = None
-    """The connection is reset after so many bytes of the body; -1: before the status line."""
+    """Reset the connection after this many bytes of the body; -1: before the status line."""

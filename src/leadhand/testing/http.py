@@ -1,6 +1,6 @@
-"""HTTP/1.1 on the server's side, as much as clients of a model need. It knows no protocol on top.
+"""A small HTTP/1.1 server, with as much of the protocol as clients of a model need.
 
-A connection takes one request at a time and answers it as the `Response` says: late, byte by byte,
+A connection handles one request at a time and sends the `Response` as it says: late, byte by byte,
 or not at all.
 """
 
@@ -18,45 +18,45 @@ MAX_HEAD_BYTES = 64 * 1024
 MAX_BODY_BYTES = 256 * 1024 * 1024
 
 _RESET_AFTER_S = 0.02
-"""Between the last byte sent and the reset, so that the client has what was sent."""
+"""Pause between the last byte and the reset, so that the client receives all bytes."""
 
 
 @dataclass(frozen=True, slots=True)
-class Exchange:
-    """What a connection asks of its server."""
+class ConnectionHandlers:
+    """The functions that a connection calls."""
 
     answer: Callable[[str, str, bytes], Response]
     """From method, path and body to the response."""
     connected: Callable[[], None]
     started: Callable[[], None]
     ended: Callable[[int], None]
-    """Called once for each request started: with its status, 0 where the connection was lost."""
+    """Called once for each started request with its status, 0 if the connection was lost."""
 
 
 class HttpConnection(asyncio.Protocol):
-    """One client's connection, kept alive from request to request."""
+    """One client's connection, with keep-alive."""
 
-    def __init__(self, exchange: Exchange) -> None:
-        self._exchange = exchange
+    def __init__(self, handlers: ConnectionHandlers) -> None:
+        self._handlers = handlers
         self._received = bytearray()
         self._transport: asyncio.Transport | None = None
         self._timer: asyncio.Handle | None = None
         self._busy = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Keep the way back."""
+        """Keep the transport for responses."""
         self._transport = cast("asyncio.Transport", transport)
-        self._exchange.connected()
+        self._handlers.connected()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Whatever was under way has no reader any more."""
+        """Stop sending."""
         self._transport = None
         if self._timer is not None:
             self._timer.cancel()
         self._done(0)
 
     def data_received(self, data: bytes) -> None:
-        """Take in what came; once it is a whole request, answer it."""
+        """Answer the request once it is complete."""
         self._received += data
         self._next()
 
@@ -74,11 +74,11 @@ class HttpConnection(asyncio.Protocol):
 
     def _begin(self, request: Response | str, path: str = "", body: bytes = b"") -> None:
         self._busy = True
-        self._exchange.started()
-        answer = self._exchange.answer
+        self._handlers.started()
+        answer = self._handlers.answer
         response = request if isinstance(request, Response) else answer(request, path, body)
         loop = asyncio.get_running_loop()
-        # Never at once: requests that come in together are in flight together.
+        # Never immediately: requests that arrive together are in flight together.
         self._timer = loop.call_later(response.delay_s, self._send, response)
 
     def _send(self, response: Response) -> None:
@@ -113,12 +113,12 @@ class HttpConnection(asyncio.Protocol):
     def _done(self, status: int) -> None:
         if self._busy:
             self._busy = False
-            self._exchange.ended(status)
+            self._handlers.ended(status)
             if self._received:
                 asyncio.get_running_loop().call_soon(self._next)
 
     def _reset(self) -> None:
-        """Close so that the client gets a reset, not an orderly end."""
+        """Close the connection with a TCP reset."""
         if self._transport is not None:
             plug = cast("socket.socket", self._transport.get_extra_info("socket"))
             plug.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -140,7 +140,7 @@ def _head(response: Response) -> bytes:
 
 
 def _take(received: bytearray) -> tuple[str, str, bytes] | None:
-    """The first whole request, taken off the front; ValueError where it is none."""
+    """Remove and return the first complete request; None if there is none. Raises `ValueError`."""
     end = received.find(b"\r\n\r\n")
     if end < 0:
         if len(received) > MAX_HEAD_BYTES:

@@ -1,7 +1,7 @@
-"""What a model endpoint does wrong, one small function each, by name.
+"""Misbehaviours of a model endpoint, one function each, by name.
 
-`TO_ANSWERS` spoil what the model says; `TO_RESPONSES` spoil how it arrives. Each takes a parameter
-of which `true` means the usual: `{"429": 3}`, `{"429": "date"}`, `{"slow": 0.5}`.
+`TO_ANSWERS` change the content of an answer; `TO_RESPONSES` change its transmission. Each takes a
+parameter; `true` means the default: `{"429": 3}`, `{"429": "date"}`, `{"slow": 0.5}`.
 """
 
 import re
@@ -22,7 +22,7 @@ _DEEP = 100_000
 _HUGE_CHARS = 2_000_000
 _RETRY_AFTER_S = 1
 _ODD = "\ud800 \x00 \u202egnp.exe\u202c \u200b"
-"""A lone surrogate, a NUL, text turned around and a space of no width."""
+"""A lone surrogate, a NUL, a bidirectional override and a zero-width space."""
 
 
 def cut_json(completion: Completion, request: Request, parameter: Json) -> Completion:
@@ -31,7 +31,7 @@ def cut_json(completion: Completion, request: Request, parameter: Json) -> Compl
 
 
 def deep_arguments(completion: Completion, request: Request, parameter: Json) -> Completion:
-    """Arguments that are nested a hundred thousand deep."""
+    """Arguments that are nested a hundred thousand levels deep."""
     depth = _whole(parameter, _DEEP)
     return _with_arguments(completion, lambda _: '{"a":' + "[" * depth + "]" * depth + "}")
 
@@ -47,7 +47,7 @@ def invalid_schema(completion: Completion, request: Request, parameter: Json) ->
 
 
 def unknown_tool(completion: Completion, request: Request, parameter: Json) -> Completion:
-    """Calls of a tool that nobody offered; the parameter is its name."""
+    """Calls of a tool that was not offered; the parameter is its name."""
     name = parameter if isinstance(parameter, str) else "no_such_tool"
     calls = completion.tool_calls or (ToolCall(name, {}),)
     renamed = tuple(replace(call, name=name) for call in calls)
@@ -63,7 +63,7 @@ def misspelt_tool(completion: Completion, request: Request, parameter: Json) -> 
 
 
 def repeat_call(completion: Completion, request: Request, parameter: Json) -> Completion:
-    """The same call of the first tool with the same arguments, whatever was answered before."""
+    """The same call of the first tool with the same arguments in every answer."""
     tool = next((tool for tool in request.tools if tool.name not in ENDINGS), None)
     if tool is None:
         return completion
@@ -89,20 +89,20 @@ def length(completion: Completion, request: Request, parameter: Json) -> Complet
 
 
 def bad_usage(completion: Completion, request: Request, parameter: Json) -> Completion:
-    """Token counts that are no counts; the parameter is sent in their place where it is given."""
+    """Invalid token counts, or the parameter instead of the usage."""
     wrong: Object = {"prompt_tokens": "many", "completion_tokens": -5, "total_tokens": None}
     wrong |= {"input_tokens": "many", "output_tokens": -5}
     return replace(completion, usage=wrong if parameter is True else parameter)
 
 
 def html(response: Response, parameter: Json) -> Response:
-    """Status 200 with a page, as a proxy in the way gives it."""
+    """Status 200 with an HTML page, as from a proxy."""
     page = b"<!DOCTYPE html><html><body><h1>Sign in to continue</h1></body></html>"
     return replace(response, status=200, content_type="text/html", body=page)
 
 
 def empty(response: Response, parameter: Json) -> Response:
-    """Status 200 with nothing in it."""
+    """Status 200 with an empty body."""
     return replace(response, status=200, body=b"")
 
 
@@ -118,27 +118,27 @@ def deep(response: Response, parameter: Json) -> Response:
 
 
 def cut_body(response: Response, parameter: Json) -> Response:
-    """A body that ends in the middle, though the connection is in order."""
+    """A body that ends in the middle, on a working connection."""
     return replace(response, body=response.body[: len(response.body) // 2])
 
 
 def reset(response: Response, parameter: Json) -> Response:
-    """The connection is reset before anything is answered."""
+    """The connection is reset before the response."""
     return replace(response, reset_after=-1)
 
 
 def reset_midway(response: Response, parameter: Json) -> Response:
-    """The connection is reset when half of the answer is sent."""
+    """The connection is reset after half of the body."""
     return replace(response, reset_after=len(response.body) // 2)
 
 
 def slow(response: Response, parameter: Json) -> Response:
-    """One byte at a time, so many seconds apart; 10 by default."""
+    """One byte at a time, with a pause in seconds; 10 by default."""
     return replace(response, byte_every_s=_seconds(parameter, 10.0))
 
 
 def latency_ms(response: Response, parameter: Json) -> Response:
-    """The answer takes so many milliseconds more; a thousand by default."""
+    """A delay in milliseconds; a thousand by default."""
     return replace(response, delay_s=response.delay_s + _seconds(parameter, 1000.0) / 1000.0)
 
 
@@ -175,7 +175,7 @@ TO_RESPONSES: dict[str, ToResponse] = {
 
 
 def status_of(misbehave: Mapping[str, Json]) -> tuple[int, Json] | None:
-    """The HTTP status that a misbehaviour named by its number asks for, and its parameter."""
+    """The HTTP status among the misbehaviours and its parameter, if there is one."""
     named = ((int(name), value) for name, value in misbehave.items() if name.isdecimal())
     return next(named, None)
 
@@ -192,7 +192,7 @@ def retry_after(parameter: Json) -> tuple[tuple[str, str], ...]:
 
 
 def check_misbehaviours(misbehave: Mapping[str, Json], where: str) -> None:
-    """Raises InputError where a name is no misbehaviour's."""
+    """Raises `InputError` for an unknown name."""
     for name in misbehave:
         status = name.isdecimal() and 400 <= int(name) <= 599
         if not (status or name in TO_ANSWERS or name in TO_RESPONSES):
@@ -218,7 +218,7 @@ def parse_fault(name: str) -> tuple[str, Json]:
 def _with_arguments(completion: Completion, change: Callable[[str], str]) -> Completion:
     if not completion.tool_calls:
         return replace(completion, text=change(completion.text))
-    calls = (replace(call, arguments=change(_spelt(call))) for call in completion.tool_calls)
+    calls = (replace(call, arguments=change(call.argument_text)) for call in completion.tool_calls)
     return replace(completion, tool_calls=tuple(calls))
 
 
@@ -242,18 +242,14 @@ def _first_string(call: ToolCall, change: Callable[[str], str]) -> ToolCall:
     return call
 
 
-def _spelt(call: ToolCall) -> str:
-    return call.arguments if isinstance(call.arguments, str) else compact(call.arguments)
+def _without_numbers(arguments: str) -> str:
+    changed = re.sub(r"(?<=:)-?\d+(?:\.\d+)?(?=[,}])", "NaN", arguments)
+    return changed if changed != arguments else '{"number":NaN}'
 
 
-def _without_numbers(spelt: str) -> str:
-    changed = re.sub(r"(?<=:)-?\d+(?:\.\d+)?(?=[,}])", "NaN", spelt)
-    return changed if changed != spelt else '{"number":NaN}'
-
-
-def _of_wrong_types(spelt: str) -> str:
+def _of_wrong_types(arguments: str) -> str:
     try:
-        names = mapping(parse(spelt))
+        names = mapping(parse(arguments))
     except ValueError:
         names = {}
     wrong: Object = {"of_the_wrong": ["type"]}

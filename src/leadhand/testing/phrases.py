@@ -1,4 +1,4 @@
-"""The words that answers are made of: what the request asks, what it was given, what tools said."""
+"""The words that answers are made of: the question, the data in the request, tools' results."""
 
 import re
 from functools import cached_property
@@ -7,7 +7,7 @@ from leadhand.testing.exchange import Request
 from leadhand.testing.json_data import Json
 
 ENDINGS = ("final_answer", "final_result", "escalate")
-"""The tools that end a worker's loop: leadhand's, and that of pydantic-ai's own agents."""
+"""The tools that end a worker's loop: leadhand's, and that of pydantic-ai's agents."""
 
 _DATA = re.compile(
     r"<(?P<tag>data-\w+)(?: from=\"(?P<source>[^\"\n]*)\")?>\n(?P<text>.*?)\n?</(?P=tag)>", re.S
@@ -33,32 +33,32 @@ _MOST_SOURCES = 50
 
 
 class Phrases:
-    """What a request offers to talk about."""
+    """The contents of a request that an answer can refer to."""
 
     def __init__(self, request: Request) -> None:
         self._request = request
         self.said = _DATA.sub("", request.last_user)
-        """The last user message without the data in it."""
+        """The last user message without fenced data."""
 
     @cached_property
     def intent(self) -> str:
-        """The line that says what is wanted, without the markers that steer this server."""
+        """The line with the question, without the markers that control this server."""
         headed = _HEADED.search(self.said)
         line = headed["said"] if headed else _first_sentence(self.said)
         return " ".join(_STEERING.sub("", line).split()).strip(" \"'`") or "the request"
 
     @cached_property
     def keywords(self) -> tuple[str, ...]:
-        """The words of the intent that carry it, in order, at most eight."""
+        """The significant words of the intent, in order, at most eight."""
         words = [word for word in _WORD.findall(self.intent) if word.lower() not in _STOP]
         long = [word for word in words if len(word) > _SHORT or word.isupper()]
         return tuple(dict.fromkeys(long or words))[:8] or ("request",)
 
     @cached_property
     def given(self) -> dict[str, str]:
-        """What the last user message was given to work with, by source, usually a task's id."""
+        """The data in the last user message, by source, usually a task's id."""
         found = list(_DATA.finditer(self._request.last_user))
-        # A source of several words, or `results`, says what the data is and is no task's id.
+        # A source of several words, or `results`, describes the data and is not a task's id.
         marked = {match["source"]: match["text"] for match in found if _is_id(match["source"])}
         if marked:
             return marked
@@ -73,24 +73,24 @@ class Phrases:
 
     @cached_property
     def found(self) -> tuple[str, ...]:
-        """What the tools gave, apart from what is said on an answer that could not be used."""
+        """The results of tools, without replies to invalid answers."""
         messages = (one for one in self._request.messages if one.speaker == "tool")
         return tuple(_DATA.sub(_inside, one.text) for one in messages if one.tool not in ENDINGS)
 
     def mentions(self, name: str) -> bool:
-        """Whether what was said or found names `name`."""
+        """Whether the last user message or a tool's result contains `name`."""
         return any(name in text for text in (self._request.last_user, *self.found))
 
     @cached_property
     def derived(self) -> str:
-        """An answer made of the question and of what was given and found on it."""
+        """An answer made of the question, the data and the tools' results."""
         parts = [excerpt(result) for result in self.found]
         parts += [f"{excerpt(text, 160)} [{source}]" for source, text in self.given.items()]
         said = " ".join(parts) or f"it turns on {', '.join(self.keywords)}."
         return f"On {excerpt(self.intent)!r}: {said}"
 
     def for_tools(self, name: str) -> Json:
-        """A wish for a tool's argument, by its name."""
+        """A suggested value for a tool's argument, by its name."""
         match name.lower():
             case "path" | "file" | "filename" | "file_path" | "document" | "doc":
                 return self._latest(_PATH) or self.keywords[0]
@@ -116,7 +116,7 @@ class Phrases:
                 return None
 
     def for_answers(self, name: str) -> Json:
-        """A wish for a property of an answer, by its name."""
+        """A suggested value for a property of an answer, by its name."""
         match name.lower():
             case "answer" | "output" | "result" | "text" | "content" | "report" | "message":
                 return self.derived
@@ -136,7 +136,7 @@ class Phrases:
                 return None
 
     def _latest(self, pattern: re.Pattern[str]) -> str | None:
-        # The latest result comes first: a reader is to read what a search has just found.
+        # The latest result first, so that a reading tool reads what a search has just found.
         for text in (*reversed(self.found), self._request.last_user):
             if match := pattern.search(text):
                 return match[0]
@@ -157,7 +157,7 @@ def _inside(match: re.Match[str]) -> str:
 
 
 def _first_sentence(text: str) -> str:
-    """The first line that says something; headings, tags and fences say nothing."""
+    """The first line of prose, without headings, tags and fences."""
     lines = [line.strip() for line in text.splitlines()]
     spoken = [line for line in lines if line and not re.match(r"[#<`=\[{-]|[\w ]+:$", line)]
     return next((line for line in spoken if len(line.split()) > 2), (spoken or lines or [""])[0])

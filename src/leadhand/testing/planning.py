@@ -1,6 +1,4 @@
-"""Plans for any schema that has a top-level list `tasks`: a task for each worker, or as many as
-a marker `tasks=NNN` in the request asks for.
-"""
+"""Plans for any schema with a top-level list `tasks`."""
 
 import re
 
@@ -24,10 +22,10 @@ def is_plan(schema: Object) -> bool:
 
 
 def plan(schema: Object, words: Phrases) -> Json:
-    """A plan for the workers that the schema names.
+    """A plan with a task for each worker that the schema names.
 
-    Of three workers or more the first two work at once and the third on their results; the rest
-    is independent. A marker `tasks=NNN` asks for so many independent tasks instead.
+    The third task depends on the first two; all others are independent. A marker `tasks=NNN` in the
+    request asks for NNN independent tasks instead.
     """
     task = resolved(resolved(properties(schema).get("tasks"), schema).get("items"), schema)
     workers = _workers(task, schema)

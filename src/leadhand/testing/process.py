@@ -1,4 +1,4 @@
-"""`ScriptedServer`: the model server as a process of its own that a test starts, asks and stops."""
+"""`ScriptedServer`: the model server in its own process, started and stopped by a test."""
 
 import json
 import os
@@ -18,10 +18,10 @@ _STOP_S = 5.0
 
 
 class ScriptedServer:
-    """A model server on loopback for as long as its block lasts.
+    """A model server on loopback, for the length of a `with` block.
 
-    It plays planner, workers and synthesizer from the requests it gets; a script, faults and
-    latency change what it answers. Costs a process and about a fifth of a second.
+    It plays planner, workers and synthesizer by the requests it receives; a script, faults and
+    latency change its answers. It takes a process and about a fifth of a second to start.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class ScriptedServer:
     ) -> None:
         """`script` is `module:function` or a list of rules.
 
-        Raises InputError at the start of the block where a setting can't be.
+        Raises `InputError` at the start of the block for an invalid setting.
         """
         self._settings: dict[str, object] = {
             "script": script,
@@ -69,7 +69,7 @@ class ScriptedServer:
             [sys.executable, "-m", "leadhand.testing.server", "--piped"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            # What the test can import, its script can be imported from.
+            # The script may be in any module that the test can import.
             env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
         )
         try:
@@ -81,7 +81,7 @@ class ScriptedServer:
             raise
 
     def stop(self) -> None:
-        """End the process and wait for it. Stopping twice is stopping once."""
+        """End the process and wait for it; does nothing if it was stopped before."""
         process, self._process = self._process, None
         if process is None:
             return
@@ -97,16 +97,16 @@ class ScriptedServer:
 
     @property
     def url(self) -> str:
-        """The base URL for OpenAI's protocol, as for OPENAI_BASE_URL."""
+        """The base URL of OpenAI's protocol, for OPENAI_BASE_URL."""
         return f"{self.anthropic_url}/v1"
 
     @property
     def anthropic_url(self) -> str:
-        """The base URL for Anthropic's protocol, as for ANTHROPIC_BASE_URL."""
+        """The base URL of Anthropic's protocol, for ANTHROPIC_BASE_URL."""
         return f"http://{HOST}:{self._port}"
 
     def env(self) -> dict[str, str]:
-        """Environment variables that send the providers' SDKs here."""
+        """Environment variables that point the providers' SDKs to this server."""
         return {
             "OPENAI_BASE_URL": self.url,
             "OPENAI_API_KEY": "dummy",
@@ -115,15 +115,15 @@ class ScriptedServer:
         }
 
     def stats(self) -> Stats:
-        """What was asked and answered since the start or the last reset."""
+        """Requests and responses since the start or the last reset."""
         return Stats.from_json(self._ask("stats", {}).get("stats"))
 
     def reset(self, **settings: object) -> None:
-        """Zero the counts and start the script over; settings given here change, others stay."""
+        """Reset the counts and the script; settings given here change, others stay."""
         self._ask("reset", settings)
 
     def configure(self, **settings: object) -> None:
-        """Change settings and keep the counts; a new script, faults or seed starts over."""
+        """Change settings and keep the counts; a new script, faults or seed resets the script."""
         self._ask("configure", settings)
 
     def _ask(self, command: str, settings: Mapping[str, object]) -> Object:
@@ -143,5 +143,5 @@ class ScriptedServer:
         process = self._process
         line = process.stdout.readline() if process is not None and process.stdout else b""
         if not line:
-            raise ToolError("the scripted server ended; what it said last is on standard error")
+            raise ToolError("the scripted server ended; its last output is on standard error")
         return mapping(parse(line))

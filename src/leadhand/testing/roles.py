@@ -1,7 +1,7 @@
-"""What planner, worker, synthesizer, judge and the rest answer, by what a request offers.
+"""The answers of planner, worker, synthesizer, judge and other roles to a request.
 
-An answer is always made of the request's own words and of what the tools returned, so that it can
-be traced to the question; there are no canned answers.
+Answers are always made of the request's own words and the tools' results, so that tests can trace
+them; there are no canned answers.
 """
 
 import re
@@ -24,22 +24,22 @@ _ESCALATION = re.compile(r"\bESCALATE:\s*(\w+)[:,]?[ \t]*([^\n]*)")
 
 @dataclass(frozen=True, slots=True)
 class OutputTool:
-    """The shape that a request wants its answer in."""
+    """The schema of the answer to a request."""
 
     schema: Object
     tool: str | None
-    """The tool that takes the answer; None where it is the text."""
+    """The tool whose arguments are the answer; None if its text is."""
 
 
 def output_of(request: Request) -> OutputTool | None:
-    """The output tool or schema that a request offers; None where it offers none."""
+    """The output tool or schema of a request; None if it has none."""
     named = [tool for tool in request.tools if tool.name in ENDINGS and tool.name != _ESCALATE]
     plans = [tool for tool in request.tools if planning.is_plan(tool.parameters)]
-    # Whoever may always escalate takes the answer elsewhere: in native JSON, say.
+    # A request with only `escalate` expects its answer elsewhere, for example as native JSON.
     others = [tool for tool in request.tools if tool.name != _ESCALATE]
     alone = others if len(others) == 1 and request.schema is None else []
     if not request.must_call:
-        # A lone tool takes the answer, unless it is one to look with or has been called.
+        # A single tool is the output tool, unless it looks something up or was called before.
         alone = [one for one in alone if not (request.calls or _looks_around(one))]
     for tool in (*named, *plans, *alone):
         return OutputTool(tool.parameters, tool.name)
@@ -49,7 +49,7 @@ def output_of(request: Request) -> OutputTool | None:
 
 
 def role_of(request: Request) -> Role:
-    """Whom a request is for, by the properties of the answer it wants."""
+    """The role that a request is for, by the properties of its answer."""
     output = output_of(request)
     if output is None:
         return "plain"
@@ -68,7 +68,7 @@ def role_of(request: Request) -> Role:
 
 
 def complete(request: Request, reply: ModelReply) -> Completion:
-    """What a script's reply comes to for this request; what it leaves open, the role fills in."""
+    """The completion for a script's reply; an empty reply is filled in by the role."""
     if reply.json is not None:
         return _put(output_of(request), reply.json)
     if reply.text is None and not reply.tool_calls:
@@ -77,7 +77,7 @@ def complete(request: Request, reply: ModelReply) -> Completion:
 
 
 def answer(request: Request) -> Completion:
-    """What a request's role answers when no script says otherwise."""
+    """The answer of a request's role without a script."""
     output = output_of(request)
     words = Phrases(request)
     if output is not None and planning.is_plan(output.schema):
@@ -94,7 +94,7 @@ def answer(request: Request) -> Completion:
 
 
 def _put(output: OutputTool | None, value: Json) -> Completion:
-    """`value` where the request wants it: in the output tool's arguments, else as text."""
+    """`value` as the output tool's arguments if there is one, else as text."""
     if output is not None and output.tool is not None:
         return _completion("", (ToolCall(output.tool, mapping(value)),))
     return _completion(value if isinstance(value, str) else compact(value))
@@ -115,7 +115,7 @@ def _escalation(request: Request, words: Phrases) -> ToolCall | None:
 
 
 def _looks(request: Request, output: OutputTool | None, words: Phrases) -> tuple[ToolCall, ...]:
-    """The tools that are worth a look before answering: first those that find, then readers."""
+    """Calls of tools that look something up before the answer: first searching, then reading."""
     done = {call.name for call in request.calls}
     ending = {*ENDINGS, output.tool if output else None}
     open_to = [tool for tool in request.tools if tool.name not in ending | done]

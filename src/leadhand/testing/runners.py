@@ -1,4 +1,4 @@
-"""Runners that do as they are told, and the outcomes they give: a team's tests without a model."""
+"""Scripted runners and their outcomes, for tests of a team without a model."""
 
 from collections.abc import Awaitable, Callable
 
@@ -6,20 +6,20 @@ from leadhand.contracts.outcome import Completed, Handoff, Outcome, Result
 
 
 class ScriptedRunner:
-    """A worker's stand-in that does what a script says, by task id and attempt."""
+    """A fake worker whose outcomes come from a function."""
 
     def __init__(self, script: Callable[[Handoff], Awaitable[Outcome] | Outcome]) -> None:
         self._script = script
         self.handoffs: list[Handoff] = []
-        """Every handoff it was given, in order."""
+        """Every handoff it received, in order."""
 
     async def run(self, handoff: Handoff) -> Outcome:
-        """Whatever the script gives for this handoff."""
+        """The script's outcome for this handoff."""
         self.handoffs.append(handoff)
         outcome = self._script(handoff)
         return await outcome if isinstance(outcome, Awaitable) else outcome
 
 
 def completed(output: str = "done") -> Completed:
-    """A completed outcome with a text as its output."""
+    """A completed outcome with a text output."""
     return Completed(result=Result(output=output))

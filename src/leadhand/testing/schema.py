@@ -1,8 +1,8 @@
-"""Valid values for any JSON Schema, made of the words at hand. No randomness.
+"""Generates valid values for any JSON Schema from given hints. No randomness.
 
 It covers what providers accept for tools and structured output: `$ref`, `allOf`, `anyOf`,
-`oneOf`, `enum`, `const`, bounds, formats and nested arrays and objects. A `pattern` is met only
-where one of a few common shapes meets it.
+`oneOf`, `enum`, `const`, bounds, formats and nested arrays and objects. A `pattern` is satisfied
+only if one of a few common shapes matches it.
 """
 
 import json
@@ -14,9 +14,9 @@ from typing import cast
 from leadhand.testing.json_data import Json, Object, items, mapping, text
 
 Hint = Callable[[str], Json]
-"""A wished-for value for a property, by its name; None where there is no wish.
+"""A suggested value for a property, by its name; None if there is none.
 
-The empty name asks for the text of strings that nobody wishes anything for.
+For the empty name it returns the default text of strings.
 """
 
 _DEEPEST = 12
@@ -66,8 +66,8 @@ def properties(schema: Object) -> Object:
     return mapping(resolved(schema, schema).get("properties"))
 
 
-def written_in(prompt: str) -> Object | None:
-    """A JSON Schema written out in a prompt, as for models that can only be told about it."""
+def schema_in(prompt: str) -> Object | None:
+    """The JSON Schema in a prompt, for models that support schemas only there."""
     start = prompt.find("{")
     while start >= 0:
         try:
@@ -81,12 +81,12 @@ def written_in(prompt: str) -> Object | None:
 
 
 def fill(schema: Object, hint: Hint) -> Json:
-    """A value that `schema` accepts; properties that have a wish get it where it fits."""
+    """A value that is valid for `schema`; properties have their suggested values if those fit."""
     return _Filler(schema, hint).value(schema, "", 0)
 
 
 class _Filler:
-    """One schema's filling: the root that references point into, and the wishes."""
+    """Fills one schema; references point into its root."""
 
     def __init__(self, root: Object, hint: Hint) -> None:
         self._root = root
@@ -122,7 +122,7 @@ class _Filler:
                 return _string(shape, wish, self._hint("") or name or "text")
 
     def _choice(self, choices: list[Json], wish: Json, depth: int) -> Object:
-        """The choice that suits the wish; without a wish, or deep down, null where it may be."""
+        """The choice that fits the wish; null if allowed and there is no wish, or deep down."""
         shapes = [resolved(choice, self._root) for choice in choices]
         nulls = [shape for shape in shapes if shape.get("type") == "null"]
         if nulls and (wish is None or depth >= _DEEPEST):
@@ -184,7 +184,7 @@ def _type(shape: Object, wish: Json) -> str:
 
 
 def _suits(value: Json, shape: Object) -> bool:
-    """Whether a value is of a schema's type; bounds are left to the filling."""
+    """Whether a value is of a schema's type; bounds are not checked."""
     kind = shape.get("type")
     match value:
         case bool():
@@ -212,7 +212,7 @@ def _number(shape: Object, wish: Json, *, whole: bool) -> float:
     below = _bound(shape.get("exclusiveMaximum"))
     wished = float(wish) if isinstance(wish, int | float) else 1.0
     if most is not None and most <= 1 < wished:
-        wished /= 100.0  # a share where the wish was a percentage
+        wished /= 100.0  # the wish is a percentage, the schema a fraction
     low = max((bound for bound in (least, _moved(above, nudge)) if bound is not None), default=None)
     high = min(
         (bound for bound in (most, _moved(below, -nudge)) if bound is not None), default=None
@@ -248,7 +248,7 @@ def _string(shape: Object, wish: Json, otherwise: Json) -> str:
 
 
 def _another(value: Json, number: int, options: list[Json], taken: list[Json]) -> Json:
-    """A value like `value` that is not among those taken, as far as its type allows."""
+    """A value similar to `value` that is not among those taken, if its type allows that."""
     if options:
         return next((option for option in options if option not in taken), value)
     match value:

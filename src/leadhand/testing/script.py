@@ -1,13 +1,13 @@
-"""What the server answers beyond its roles' own sense: rules, a user's function, and chance.
+"""Scripts for the server's answers: rules, a user's function, and random faults.
 
-A rule is JSON: `{"match": {...}, "reply": {...}, "times": 2}`. The first that matches and is not
-used up wins; without one the role answers. Chance only ever adds a misbehaviour.
+A rule is JSON: `{"match": {...}, "reply": {...}, "times": 2}`. The first rule that matches and is
+not used up decides; without one the role answers. Random faults only add a misbehaviour.
 """
 
 import importlib
 import random
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import cast
 
 from leadhand.errors import InputError
@@ -25,7 +25,7 @@ _RULE = {"match", "reply", "times"}
 
 @dataclass(slots=True)
 class Rule:
-    """One rule, and how often it was met so far."""
+    """One rule, and how often it was met and used."""
 
     match: Object
     reply: ModelReply
@@ -33,7 +33,7 @@ class Rule:
     met: int = 0
     used: int = 0
 
-    def takes(self, request: Request, role: Role) -> bool:
+    def matches(self, request: Request, role: Role) -> bool:
         """Whether this rule answers this request; counts the requests that meet its conditions."""
         if self.times is not None and self.used >= self.times:
             return False
@@ -59,11 +59,11 @@ def _met(key: str, value: Json, request: Request, role: Role) -> bool:
         case "step":
             return value == request.step
         case _:
-            return True  # `nth` is counted over the requests that meet the rest
+            return True  # `nth` counts the requests that meet the other conditions
 
 
 class Script:
-    """Rules or a function, and misbehaviour by chance; it remembers what it has answered."""
+    """Rules or a function, and random faults; it counts its own replies."""
 
     def __init__(self, script: Json, faults: Mapping[str, float], *, seed: int) -> None:
         self._rules = [] if isinstance(script, str) else parse_rules(items(script))
@@ -77,16 +77,15 @@ class Script:
         reply = self._scripted(request, role) or ModelReply()
         if not chance:
             return reply
-        misbehave = {**chance, **reply.misbehave}
-        return ModelReply(reply.text, reply.tool_calls, reply.json, misbehave)
+        return replace(reply, misbehave={**chance, **reply.misbehave})
 
     def _scripted(self, request: Request, role: Role) -> ModelReply | None:
         if self._function is not None:
             return self._function(request, role)
-        return next((rule.reply for rule in self._rules if rule.takes(request, role)), None)
+        return next((rule.reply for rule in self._rules if rule.matches(request, role)), None)
 
     def _chance(self) -> Object:
-        """At most one misbehaviour, drawn once a request, so that a seed gives one sequence."""
+        """At most one misbehaviour, drawn once per request, so that a seed gives one sequence."""
         if not self._faults:
             return {}
         drawn = self._random.random()
@@ -98,7 +97,7 @@ class Script:
 
 
 def parse_rules(script: Sequence[Json]) -> list[Rule]:
-    """Rules from JSON; raises InputError naming the first thing that is wrong."""
+    """Rules from JSON. Raises `InputError` for the first problem."""
     return [_rule(mapping(rule), number) for number, rule in enumerate(script, start=1)]
 
 
@@ -134,7 +133,7 @@ def _known(given: Object, known: set[str], where: str) -> None:
 
 
 def load_function(name: str) -> Function:
-    """The function that `module:function` names; raises InputError where there is none."""
+    """The function that `module:function` names. Raises `InputError` if there is none."""
     module_name, _, attribute = name.partition(":")
     try:
         found: object = getattr(importlib.import_module(module_name), attribute)

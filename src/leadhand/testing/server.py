@@ -3,8 +3,8 @@
     python -m leadhand.testing.server --port 0
 
 prints its URL and serves until it is stopped. Tests start it through `ScriptedServer`, which
-steers it over its standard input and output (`--piped`); it ends when they close. It never calls
-out, and needs the standard library only.
+controls it over its standard input and output (`--piped`); it ends when they close. It makes no
+connections itself and needs only the standard library.
 """
 
 import argparse
@@ -15,6 +15,7 @@ import resource
 import signal
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -22,8 +23,8 @@ from leadhand.errors import InputError
 from leadhand.testing import anthropic_messages, chat_completions
 from leadhand.testing.counts import Counts
 from leadhand.testing.exchange import Completion, ModelReply, Request, Response
-from leadhand.testing.http import Exchange, HttpConnection
-from leadhand.testing.json_data import Json, Object, compact, mapping, parse, text, wire
+from leadhand.testing.http import ConnectionHandlers, HttpConnection
+from leadhand.testing.json_data import Json, Object, mapping, parse, text, wire
 from leadhand.testing.misbehaviour import TO_ANSWERS, TO_RESPONSES, retry_after, status_of
 from leadhand.testing.roles import complete, role_of
 from leadhand.testing.settings import HOST, Settings
@@ -35,8 +36,8 @@ _NO_RESPONSES = (
 )
 
 
-class Wording(Protocol):
-    """A protocol's module: how requests are read, and answers and errors written."""
+class ProtocolModule(Protocol):
+    """A protocol's module: reads requests, and writes answers and errors."""
 
     def read(self, body: Object) -> Request: ...
     def write(
@@ -46,7 +47,7 @@ class Wording(Protocol):
 
 
 class ModelServer:
-    """What answers: settings, script and counts behind the two protocols."""
+    """The server behind both protocols: settings, script and counts."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -54,9 +55,9 @@ class ModelServer:
         self.counts = Counts(keep_bodies=settings.keep_bodies)
         self._number = 0
 
-    def exchange(self) -> Exchange:
-        """What connections call."""
-        return Exchange(
+    def handlers(self) -> ConnectionHandlers:
+        """The functions that connections call."""
+        return ConnectionHandlers(
             answer=self.answer,
             connected=self.counts.connected,
             started=self.counts.started,
@@ -64,14 +65,14 @@ class ModelServer:
         )
 
     def configure(self, changes: Object) -> None:
-        """Change settings; a new script, faults or seed starts the script over."""
+        """Change settings; a new script, faults or seed resets the script."""
         self._settings = self._settings.changed(changes)
         if {"script", "faults", "seed"} & changes.keys():
             self._script = self._settings.script_of()
         self.counts.keep_bodies(self._settings.keep_bodies)
 
     def reset(self, changes: Object) -> None:
-        """Zero the counts and start the script over, with the changes given."""
+        """Reset the counts and the script, with changed settings."""
         self._settings = self._settings.changed(changes)
         self._script = self._settings.script_of()
         self.counts.clear(keep_bodies=self._settings.keep_bodies)
@@ -90,74 +91,65 @@ class ModelServer:
         missing = _NO_RESPONSES if plain.endswith("/responses") else f"no {method} {plain} here"
         return Response(status=404, body=chat_completions.error(404, missing))
 
-    def _model_call(self, wording: Wording, body: bytes) -> Response:
+    def _model_call(self, protocol: ProtocolModule, body: bytes) -> Response:
         try:
             asked = parse(body)
         except (ValueError, RecursionError):
             asked = None
         if not isinstance(asked, dict):
-            return Response(status=400, body=wording.error(400, "the body is no JSON object"))
-        request = wording.read(asked)
+            return Response(status=400, body=protocol.error(400, "the body is no JSON object"))
+        request = protocol.read(asked)
         role = role_of(request)
         self.counts.asked(request, role, asked, chars=len(body))
         self._number += 1
         try:
             reply = self._script.reply(request, role)
-            response = self._respond(wording, request, reply)
-        except Exception as error:  # A user's script may raise anything; the test is to see it.
+            response = self._respond(protocol, request, reply)
+        except Exception as error:  # A user's script may raise anything; the test should see it.
             said = f"the script raised {type(error).__name__}: {error}"
-            return Response(status=400, body=wording.error(400, said))
+            return Response(status=400, body=protocol.error(400, said))
         return response
 
-    def _respond(self, wording: Wording, request: Request, reply: ModelReply) -> Response:
+    def _respond(self, protocol: ProtocolModule, request: Request, reply: ModelReply) -> Response:
         marked = request.latency_ms
         delay_s = (self._settings.latency_ms if marked is None else marked) / 1000.0
         for name in reply.misbehave:
             self.counts.misbehaved(name)
         status = status_of(reply.misbehave)
         if status is None:
-            response = self._spoken(wording, request, reply)
+            response = self._spoken(protocol, request, reply)
         else:
-            response = _failure(wording, *status)
-        response = _delayed(response, delay_s)
+            response = _failure(protocol, *status)
+        response = replace(response, delay_s=delay_s)
         for name, parameter in reply.misbehave.items():
             if name in TO_RESPONSES:
                 response = TO_RESPONSES[name](response, parameter)
         return response
 
-    def _spoken(self, wording: Wording, request: Request, reply: ModelReply) -> Response:
+    def _spoken(self, protocol: ProtocolModule, request: Request, reply: ModelReply) -> Response:
         completion = complete(request, reply)
         for name, parameter in reply.misbehave.items():
             if name in TO_ANSWERS:
                 completion = TO_ANSWERS[name](completion, request, parameter)
         tokens = _tokens(completion)
         self.counts.answered(tokens)
-        return wording.write(request, completion, tokens=tokens, number=self._number)
+        return protocol.write(request, completion, tokens=tokens, number=self._number)
 
 
-def _delayed(response: Response, delay_s: float) -> Response:
-    if not delay_s:
-        return response
-    return Response(
-        response.status, response.body, response.content_type, response.headers, delay_s
-    )
-
-
-def _failure(wording: Wording, status: int, parameter: Json) -> Response:
+def _failure(protocol: ProtocolModule, status: int, parameter: Json) -> Response:
     waits = status in (429, 503, 529)
     headers = retry_after(parameter) if waits else ()
     said = "slow down" if status == 429 else "not now" if waits else "the model failed"
-    return Response(status=status, body=wording.error(status, said), headers=headers)
+    return Response(status=status, body=protocol.error(status, said), headers=headers)
 
 
 def _tokens(completion: Completion) -> int:
-    calls = completion.tool_calls
-    spelt = (c.arguments if isinstance(c.arguments, str) else compact(c.arguments) for c in calls)
-    return (len(completion.text) + sum(map(len, spelt))) // 4 + 1
+    arguments = sum(len(call.argument_text) for call in completion.tool_calls)
+    return (len(completion.text) + arguments) // 4 + 1
 
 
 def _models(name: str) -> Object:
-    """The list of models, in words that both protocols understand."""
+    """The list of models, in a format that both protocols understand."""
     model: Object = {"id": name, "object": "model", "created": 1_700_000_000, "owned_by": "script"}
     model |= {"type": "model", "display_name": name, "created_at": "2023-11-14T22:13:20Z"}
     return {
@@ -170,24 +162,24 @@ def _models(name: str) -> Object:
 
 
 async def serve(model_server: ModelServer, *, port: int, piped: bool) -> None:
-    """Serve until the commands end, or for ever where there are none."""
+    """Serve until the commands on standard input end, or for ever without `piped`."""
     loop = asyncio.get_running_loop()
-    exchange = model_server.exchange()
+    handlers = model_server.handlers()
     listening = await loop.create_server(
-        lambda: HttpConnection(exchange), HOST, port, backlog=_BACKLOG
+        lambda: HttpConnection(handlers), HOST, port, backlog=_BACKLOG
     )
     async with listening:
         port = listening.sockets[0].getsockname()[1]
         if piped:
             print(json.dumps({"port": port}), flush=True)
-            await _obey(model_server)
+            await _run_commands(model_server)
         else:
             print(f"http://{HOST}:{port}/v1", flush=True)
             await listening.serve_forever()
 
 
-async def _obey(model_server: ModelServer) -> None:
-    """Carry out one command a line from standard input, and answer each with a line."""
+async def _run_commands(model_server: ModelServer) -> None:
+    """Carry out the commands on standard input, one per line, and answer each with a line."""
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=2**30)
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin)
@@ -241,7 +233,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         model_server = ModelServer(_settings(arguments))
     except (InputError, OSError, ValueError) as error:
         parser.error(str(error))
-    # A thousand clients at once are more files than many systems allow by default.
+    # A thousand clients at once need more files than many systems allow by default.
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     if arguments.piped:

@@ -1,4 +1,4 @@
-"""How a scripted server behaves until it is told otherwise; checked when given, not when used."""
+"""The settings of a scripted server, which are checked when they are set."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -8,7 +8,7 @@ from leadhand.testing.json_data import Json, Object, mapping
 from leadhand.testing.script import Script
 
 HOST = "127.0.0.1"
-"""Where the server listens, and nowhere else."""
+"""The only address on which the server listens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,17 +18,17 @@ class Settings:
     script: Json = None
     """A list of rules, or `module:function`."""
     faults: Mapping[str, float] = field(default_factory=dict[str, float])
-    """Misbehaviours and how probable each is; together at most 1."""
+    """Probabilities of misbehaviours, together at most 1."""
     seed: int = 0
     latency_ms: float = 0.0
-    """How long every answer takes, where the request has no marker of its own."""
+    """The delay of every answer, unless the request has a marker for it."""
     model: str = "scripted"
-    """The id of the one model that is listed; requests may name any."""
+    """The id of the only listed model; requests may name any model."""
     keep_bodies: int = 100
-    """How many of the last requests' bodies the counts hold."""
+    """How many of the last requests' bodies are kept."""
 
     def changed(self, changes: Object) -> "Settings":
-        """These settings with the changes; raises InputError naming what can't be."""
+        """These settings with the changes. Raises `InputError` for an invalid one."""
         made = self
         for name, value in changes.items():
             made = made._with(name, value)
@@ -54,7 +54,7 @@ class Settings:
                 raise InputError(f"a scripted server can't have {name}={value!r}; it has {known}")
 
     def script_of(self) -> Script:
-        """The script that these settings ask for, at its beginning."""
+        """The script of these settings, at its beginning."""
         return Script(self.script, self.faults, seed=self.seed)
 
 

@@ -1,4 +1,4 @@
-"""What both protocols' streams share: a text goes out in pieces. No protocol."""
+"""Splits texts into pieces for the streams of both protocols."""
 
 _PIECE_CHARS = 40
 _MOST_PIECES = 50

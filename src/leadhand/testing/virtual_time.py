@@ -1,8 +1,8 @@
-"""Virtual time: an event loop on which hours of waiting take no time at all.
+"""Virtual time: an event loop on which hours of waiting take no real time.
 
-Nothing here patches anything: every sleep, timeout and deadline on that loop takes exactly as
-long as it says, and no real time. The clock stands still while a thread or a worker's process
-works for the loop: one of leadhand's, of `asyncio.to_thread` or of `anyio.to_thread`, where
+Nothing is patched: every sleep, timeout and deadline on that loop takes exactly its duration in
+virtual time, and no real time. The clock stands still while a thread or a worker's process works
+for the loop: a thread of leadhand, of `asyncio.to_thread`, or of `anyio.to_thread`, where
 pydantic-ai runs plain functions.
 """
 
@@ -22,11 +22,11 @@ R = TypeVar("R")
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 STUCK_S = 60.0
-"""Real seconds after which a thread counts as stuck: the clock no longer waits for it."""
+"""Real seconds after which a thread counts as stuck, so that the clock no longer waits for it."""
 
 
 class VirtualTimeLoop(asyncio.SelectorEventLoop):
-    """An event loop whose clock stands still while work is done, and jumps when all is waiting."""
+    """An event loop whose clock stands still during work, and jumps when everything waits."""
 
     def __init__(self, *, stuck_s: float = STUCK_S) -> None:
         """`stuck_s`: real seconds that the clock stands still for a thread; 0 if the threads are
@@ -48,14 +48,14 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
     def run_in_executor(
         self, executor: Executor | None, func: Callable[[Unpack[Ts]], R], *args: *Ts
     ) -> asyncio.Future[R]:
-        """The same; the clock stands still until `func` has returned."""
+        """As in asyncio; the clock stands still until `func` has returned."""
         future = super().run_in_executor(executor, func, *args)
         self._in_executors += 1
         future.add_done_callback(self._left_executor)
         return future
 
     def awaits_threads(self) -> bool:
-        """Whether a thread or a process outside this loop is at work for it."""
+        """Whether a thread or a process is working for this loop."""
         borrowed = self.anyio_threads.borrowed_tokens if self.anyio_threads else 0
         return borrowed > 0 or self._in_executors > 0 or outside_work_awaited(self)
 
@@ -64,16 +64,16 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
 
 
 class _JumpingSelector(selectors.DefaultSelector):
-    """Instead of waiting for a timer, moves the loop's clock to it."""
+    """Moves the loop's clock to the next timer instead of waiting for it."""
 
     def __init__(self, loop: VirtualTimeLoop) -> None:
         super().__init__()
         self._loop = loop
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        """The files that are ready now; where there are none, the time waited for has passed."""
+        """The files that are ready now; if there are none, the clock jumps by `timeout`."""
         if timeout is None:
-            # Nothing is scheduled: only something outside the loop, a thread say, can go on.
+            # Nothing is scheduled: only something outside the loop, such as a thread, can wake it.
             return super().select(None)
         ready = super().select(0)
         if not ready and timeout > 0 and self._loop.stuck_s and self._loop.awaits_threads():
@@ -86,7 +86,7 @@ class _JumpingSelector(selectors.DefaultSelector):
 
 
 class VirtualClock:
-    """A clock that shows a virtual-time loop's time, from the first second of 2000 in UTC."""
+    """A clock with the time of a virtual-time loop, which starts on 2000-01-01 in UTC."""
 
     def now(self) -> dt.datetime:
         """The wall clock, in UTC."""
@@ -99,7 +99,7 @@ class VirtualClock:
 
 
 def run_virtual(work: Coroutine[object, object, T], *, stuck_s: float = STUCK_S) -> T:
-    """What `work` returns, run to its end in virtual time; `stuck_s` as in `VirtualTimeLoop`."""
+    """Run `work` in virtual time and return its result; `stuck_s` as in `VirtualTimeLoop`."""
     loop = VirtualTimeLoop(stuck_s=stuck_s)
 
     async def watched() -> T:
