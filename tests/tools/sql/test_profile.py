@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 
 from leadhand.tools.sql.growth import Growth, PeriodTotal
-from leadhand.tools.sql.profile import ColumnProfile, RankedRow, TableProfile, profile
+from leadhand.tools.sql.profile import RankedRow, TableProfile, profile
+from leadhand.tools.sql.roles import ColumnProfile
 from tests.tools.sql.tables import SALES, tools_over, write_parquet
 
 
@@ -23,7 +24,7 @@ def sales(tmp_path_factory: pytest.TempPathFactory) -> TableProfile:
 def test_each_column_is_counted(sales: TableProfile) -> None:
     columns = {column.name: column for column in sales.columns}
     assert columns["region"] == ColumnProfile(
-        "region", "VARCHAR", 0, 2, "North", "South", None, (("North", 3), ("South", 3))
+        "region", "VARCHAR", 0, 2, "North", "South", None, 5.0, (("North", 3), ("South", 3))
     )
     revenue = columns["revenue"]
     assert (revenue.nulls, revenue.distinct, revenue.top) == (1, 5, ())

@@ -7,7 +7,8 @@ from leadhand.teams.research.figures import number, type_word, value
 from leadhand.teams.research.findings import ReportPart
 from leadhand.teams.research.focus import Focus
 from leadhand.teams.research.quoting import cited, inline, table
-from leadhand.tools.sql.profile import ColumnProfile, RankedRow, TableProfile
+from leadhand.tools.sql.profile import RankedRow, TableProfile
+from leadhand.tools.sql.roles import ColumnProfile
 from leadhand.tools.text import counted
 
 MAX_COLUMNS: Final = 12

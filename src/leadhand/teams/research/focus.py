@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from leadhand.teams.research.word_forms import matched, stems
-from leadhand.tools.sql.profile import ColumnProfile, TableProfile
+from leadhand.tools.sql.profile import TableProfile
+from leadhand.tools.sql.roles import ColumnProfile
 
 MAX_MEASURES: Final = 3
 MAX_GROUPS: Final = 12

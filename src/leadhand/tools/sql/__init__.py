@@ -1,6 +1,6 @@
-"""SQL over the files handed in, for a model (`SqlTools`) and without one (`profile`).
+"""SQL queries over input files, for a model (`SqlTools`) and without one (`profile`).
 
-Importing this loads no database library; that is loaded by the processes that need it.
+Importing this loads no database library; child processes do.
 """
 
 from leadhand.tools.sql.tables import Column, SqlTools, Table, UnloadedFile

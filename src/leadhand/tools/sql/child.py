@@ -1,8 +1,8 @@
-"""The main of a process that holds a database for one request: a file loaded, or queries run.
+"""The main function of a process that opens a database for one request: load a file, or query.
 
-A process of its own because DuckDB's settings bound neither the memory of one function call nor
-its time: `repeat` and `range` fill gigabytes and heed no interrupt. Here the system bounds them,
-and the parent ends the process when its time is up. A process that queries can write no file.
+It is a separate process because DuckDB limits neither the memory nor the time of a function call:
+`repeat` and `range` fill gigabytes and cannot be interrupted. The system limits the process, and
+its parent ends it when the time is up. A process that queries cannot write files.
 """
 
 import json
@@ -33,14 +33,14 @@ _MEMORY: Final = "1GB"
 _MAX_DATABASE_BYTES: Final = 2 << 30
 _COUNTING_S: Final = 3.0
 _WHOLE: Final = "compression = 'none', sample_size = -1"
-"""Types are told from the whole file, not from its beginning."""
+"""Types are detected from the whole file, not from its beginning."""
 _MAX_ERROR_CHARS: Final = 600
 
 
 def main() -> None:
     """Answer the request on standard input, as JSON, on standard output."""
     request = cast("SqlRequest", json.load(sys.stdin))
-    # The reply alone goes to standard output: DuckDB shows its progress there after 2 s.
+    # Only the reply goes to standard output, where DuckDB would show its progress after 2 s.
     output = os.fdopen(os.dup(sys.stdout.fileno()), "w")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     jobs: dict[str, Callable[[SqlRequest], SqlReply]] = {
@@ -48,7 +48,7 @@ def main() -> None:
         "query": _query,
         "select": _select,
     }
-    _bound(request)
+    _set_limits(request)
     try:
         reply = jobs[request["job"]](request)
     except (duckdb.OutOfMemoryException, MemoryError):
@@ -57,27 +57,27 @@ def main() -> None:
         reply = SqlReply(error=_line(str(error), request.get("file")))
     json.dump(reply, output)
     output.flush()
-    # Threads of DuckDB that are still busy with an interrupted query must not hold the answer.
+    # Threads of DuckDB that are still busy with an interrupted query must not delay the reply.
     os._exit(0)
 
 
-def _bound(request: SqlRequest) -> None:
+def _set_limits(request: SqlRequest) -> None:
     files = _MAX_DATABASE_BYTES if request["job"] == "load" else 0
     limits = {
         resource.RLIMIT_FSIZE: (files, files),
         resource.RLIMIT_CORE: (0, 0),
-        # At the second one the system kills, which tells nobody why.
+        # At the hard limit the system sends SIGKILL, which does not say why.
         resource.RLIMIT_CPU: (request["cpu_s"], request["cpu_s"] + 1),
         resource.RLIMIT_AS: (MEMORY_LIMIT_BYTES, MEMORY_LIMIT_BYTES),
     }
     for which, pair in limits.items():
-        # macOS refuses a bound on memory; there DuckDB's own is all there is.
+        # macOS refuses a limit of memory; there only DuckDB's own applies.
         with suppress(ValueError, OSError):
             resource.setrlimit(which, pair)
 
 
 def _open(database: str, *, read_only: bool) -> duckdb.DuckDBPyConnection:
-    # What can't be set once a database is locked is set here; the rest follows in `_locked`.
+    # These can't be set once the database is open; `_locked` sets the rest.
     return duckdb.connect(
         database,
         read_only=read_only,
@@ -95,7 +95,7 @@ def _open(database: str, *, read_only: bool) -> duckdb.DuckDBPyConnection:
 
 
 def _locked(database: str) -> duckdb.DuckDBPyConnection:
-    """The database for reading, closed to everything outside of it."""
+    """The database for reading, without access to anything outside of it."""
     connection = _open(database, read_only=True)
     connection.execute("SET enable_external_access = false")
     connection.execute("SET lock_configuration = true")
@@ -103,10 +103,10 @@ def _locked(database: str) -> duckdb.DuckDBPyConnection:
 
 
 def _load(request: SqlRequest) -> SqlReply:
-    """Make a table of a file; `table` is a plain name and needs no quotes."""
+    """Load a file as a table; `table` is a plain name that needs no quotes."""
     table, file = request.get("table", ""), request.get("file", "")
     connection = _open(request["database"], read_only=False)
-    # Nothing in a file makes DuckDB look elsewhere; if it did, this is all that it would find.
+    # No file makes DuckDB read others, but if one did, DuckDB could read only this path.
     connection.execute("SET allowed_paths = ?", [[file]])
     connection.execute("SET enable_external_access = false")
     match request.get("kind"):
@@ -124,7 +124,7 @@ def _load(request: SqlRequest) -> SqlReply:
 def _create(
     connection: duckdb.DuckDBPyConnection, table: str, reader: str, file: str
 ) -> list[tuple[str, str]]:
-    """Fill `table`; gives the name and the type of each column."""
+    """Fill `table`, and return the name and the type of each column."""
     connection.execute(f"CREATE OR REPLACE TABLE {table} AS FROM {reader}", [file])
     described = connection.execute(f"DESCRIBE {table}").fetchall()
     return [(str(row[0]), str(row[1])) for row in described]
@@ -142,7 +142,7 @@ def _create_from_csv(
         options += ", encoding = 'latin-1'"
         described = _create(connection, table, f"read_csv(?, {options})", file)
     if len(described) == 1 and any(mark in described[0][0] for mark in ",;|\t"):
-        # Rows of different lengths make the whole line look like one column.
+        # With rows of different lengths, DuckDB takes the whole line for one column.
         options += ", null_padding = true"
         described = _create(connection, table, f"read_csv(?, {options})", file)
     if _has_periods_for_names(connection, table, described):
@@ -153,7 +153,7 @@ def _create_from_csv(
 def _has_periods_for_names(
     connection: duckdb.DuckDBPyConnection, table: str, described: Sequence[tuple[str, str]]
 ) -> bool:
-    """Whether the first row of numbers is the names: a header of years looks like one."""
+    """Whether the first row of numbers is the header: DuckDB takes years for data."""
     if not all(name.removeprefix("column").isdigit() for name, _ in described):
         return False
     first = connection.execute(f"SELECT COLUMNS(*)::VARCHAR FROM {table} LIMIT 1").fetchone() or ()
@@ -176,7 +176,7 @@ def _query(request: SqlRequest) -> SqlReply:
             error=f"{_kind(statement)} is not allowed, tables are only read: "
             "use SELECT, WITH, DESCRIBE, SUMMARIZE or SHOW TABLES"
         )
-    # Within brackets a statement can't write, and what it gives is cut before it is made.
+    # As a subquery a statement can't write, and its result is cut before it is materialised.
     inner = f"(\n{_without_end(statement.query)}\n)"
     found = connection.execute(
         f"SELECT left(COLUMNS(*)::VARCHAR, {MAX_CELL_CHARS + 1}) FROM {inner} LIMIT {MAX_ROWS + 1}"
@@ -190,7 +190,7 @@ def _query(request: SqlRequest) -> SqlReply:
 
 
 def _without_end(statement: str) -> str:
-    """A statement without its semicolon and the remarks behind it."""
+    """A statement without its semicolon and the comments after it."""
     data = statement.encode()
     for offset, kind in duckdb.tokenize(statement):
         if kind == duckdb.token_type.operator and data[offset : offset + 1] == b";":
@@ -199,7 +199,7 @@ def _without_end(statement: str) -> str:
 
 
 def _count(connection: duckdb.DuckDBPyConnection, inner: str) -> int | None:
-    """How many rows there are, or none where they are too many or too slow to count."""
+    """The number of rows; None if counting takes too long or exceeds the limit."""
     timer = threading.Timer(_COUNTING_S, connection.interrupt)
     timer.daemon = True
     timer.start()
@@ -231,7 +231,7 @@ def _kind(statement: duckdb.Statement) -> str:
 
 
 def _line(message: str, file: str | None) -> str:
-    """DuckDB's error without the place of our copy, the quote of the statement and the advice."""
+    """DuckDB's error without the path of our copy, the quoted statement and the advice."""
     if file:
         for shown in (f'"{file}"', f"'{file}'", file):
             message = message.replace(shown, "the file")

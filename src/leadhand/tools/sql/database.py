@@ -1,8 +1,8 @@
-"""A database in a private folder, and the processes that alone ever open it.
+"""A database in a private folder, which only child processes open.
 
-Each request is a process of its own (see `child`): it ends when its answer is there, when its time
-is up, or by the limits it runs under, and takes nothing of leadhand's with it. So any number of
-threads may ask at once, and there is no connection to break or to lock.
+Each request runs in a new process (see `child`), which ends with its reply, at its time limit, or
+by its resource limits, without harm to leadhand. Any number of threads can make requests at once,
+and there is no connection to break or to lock.
 """
 
 import json
@@ -23,8 +23,8 @@ from leadhand.tools.text import is_binary, size_text
 _COPY_BYTES: Final = 1 << 20
 _THREADS: Final = 2
 
-# The path comes first, so that the process finds what its parent did; `-P` (or `-I`) keeps the
-# current folder, which may be anybody's, from coming before it.
+# The path is set first, so that the process imports from where its parent did; `-P` (or `-I`) keeps
+# the current folder, which others may write to, off the path until then.
 _MAIN: Final = (
     "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
     "from leadhand.tools.sql.child import main; main()"
@@ -32,25 +32,25 @@ _MAIN: Final = (
 
 
 RunRequest = Callable[[SqlRequest, Path, float], tuple[int, bytes]]
-"""Has a process in a folder answer a request within so many seconds: its exit status and output.
+"""Runs a request in a folder, with a timeout in seconds; returns the exit status and the output.
 
 Raises `subprocess.TimeoutExpired` and `OSError`.
 """
 
 
 class RequestFailed(Exception):
-    """A request had no result; the text is one line that says why."""
+    """A request failed; the message is one line."""
 
 
 def in_new_process(request: SqlRequest, folder: Path, timeout_s: float) -> tuple[int, bytes]:
-    """Start an interpreter for the request."""
+    """Run the request in a new interpreter."""
     flags = ["-I"] if sys.flags.isolated else ["-P"]
     done = subprocess.run(
         [sys.executable, *flags, "-W", "ignore", "-c", _MAIN, json.dumps(sys.path)],
         input=json.dumps(request).encode(),
         capture_output=True,
         cwd=folder,
-        # Nothing of ours to be read, and no home of ours to be named.
+        # Without our environment, which queries could read.
         env={"HOME": str(folder)},
         timeout=timeout_s,
         start_new_session=True,
@@ -60,20 +60,20 @@ def in_new_process(request: SqlRequest, folder: Path, timeout_s: float) -> tuple
 
 
 class Database:
-    """Tables in a folder of their own, which `close` deletes."""
+    """Tables in a private folder, which `close` deletes."""
 
     def __init__(self, answer: RunRequest = in_new_process) -> None:
         self._answer = answer
         self._folder = new_scratch_folder("leadhand-sql-")
         self._file = self._folder / "tables.duckdb"
         self._closed = threading.Event()
-        # At the latest when the program ends, should nobody close it.
+        # Deleted when the program ends, if it was not closed.
         self._remove = weakref.finalize(self, remove_scratch_folder, self._folder)
 
     def load(
         self, table: str, kind: str, source: BinaryIO, *, max_bytes: int, timeout_s: float
     ) -> SqlReply:
-        """Make `table` of what `source` holds; raises `RequestFailed` where that can't be done."""
+        """Load `source` as `table`. Raises `RequestFailed`."""
         copy = self._folder / f"{table}.{kind}"
         try:
             _copy(source, copy, kind=kind, max_bytes=max_bytes)
@@ -84,19 +84,19 @@ class Database:
             copy.unlink(missing_ok=True)
 
     def query(self, statement: str, *, timeout_s: float) -> SqlReply:
-        """What a statement written by anybody gives; raises `RequestFailed`."""
+        """The result of an untrusted statement. Raises `RequestFailed`."""
         request = self._request("query", timeout_s)
         request["statements"] = [statement]
         return self._ask(request, timeout_s)
 
     def select(self, statements: Sequence[str], *, timeout_s: float) -> list[list[Row]]:
-        """The rows of each of leadhand's own statements; raises `RequestFailed`."""
+        """The rows of each of leadhand's own statements. Raises `RequestFailed`."""
         request = self._request("select", timeout_s)
         request["statements"] = list(statements)
         return self._ask(request, timeout_s).get("results", [])
 
     def close(self) -> None:
-        """Delete the folder; requests under way fail."""
+        """Delete the folder; running requests fail."""
         self._closed.set()
         self._remove()
 
@@ -123,7 +123,7 @@ class Database:
 
 
 def _lost(status: int, cpu_s: int) -> str:
-    """Why a process gave no answer, as far as its exit status tells."""
+    """Why a process gave no reply, by its exit status."""
     if status == -signal.SIGXCPU:
         return f"it takes more than {cpu_s} s of processor time"
     limits = f"{size_text(MEMORY_LIMIT_BYTES)} of memory and {cpu_s} s of processor time"

@@ -1,4 +1,4 @@
-"""How a measure changes from period to period: totals, changes in percent, compound growth."""
+"""Computes how a measure grows by period: totals, changes in percent, compound growth."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -12,12 +12,12 @@ from leadhand.tools.sql.periods import Grain, period_number
 from leadhand.tools.sql.roles import TimeColumns, name_words
 
 MAX_PERIODS: Final = 20_000
-"""Periods that are followed, of all groups together; of a longer table no growth is given."""
+"""Periods of all groups together; growth is not computed for more."""
 
 _RATES: Final = frozenset(
     {"price", "rate", "ratio", "percent", "pct", "share", "score", "avg", "average", "mean"}
 )
-"""What a measure is called whose values can't be added up."""
+"""Words in the names of measures that can't be added up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,34 +28,33 @@ class PeriodTotal:
     """`2024`, `2024-Q3`, `2024-07` or `2024-07-31`."""
     value: float
     change_percent: float | None
-    """Against the period just before; none for the first, after a gap, and after zero."""
+    """From the period before; None for the first one, after a gap, and after zero."""
 
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """How one measure went, in the whole table or in one group of its rows."""
+    """The growth of a measure, in the whole table or in a group of its rows."""
 
     measure: str
     aggregate: Literal["sum", "mean"]
-    """How the rows of a period are put together; rates and prices are not added up."""
+    """How the rows of a period are combined; rates and prices are not added up."""
     group: tuple[str, str] | None
-    """The column and the value of it that all the rows have; none for the whole table."""
+    """The column and value that define the group; None for the whole table."""
     grain: Grain
     periods: tuple[PeriodTotal, ...]
     """At least two, in order."""
     compound_percent: float | None
-    """Growth for each period from the first to the last, compounded; none where one is not
-    above zero."""
+    """Compound growth for each period from the first to the last; None unless both are positive."""
 
 
 @dataclass(frozen=True, slots=True)
 class GrowthQuestion:
-    """Where growth is looked for."""
+    """The table and columns for which to compute growth."""
 
     table: str
     period: TimeColumns
     group_by: str | None
-    """A column with few values, each of which is followed too."""
+    """A column with few values, for growth of each of them too."""
 
 
 def growths(
@@ -64,9 +63,9 @@ def growths(
     measures: Sequence[str],
     left_out: list[str],
 ) -> tuple[Growth, ...]:
-    """The growth of each measure, in the whole table first, then in each group.
+    """The growth of each measure, for the whole table first, then for each group.
 
-    What is too long to be followed is added to `left_out`.
+    Measures with too many periods are added to `left_out`.
     """
     groups: list[str | None] = [None]
     if question.group_by is not None and question.group_by not in question.period.columns:
@@ -81,7 +80,7 @@ def growths(
         for value, lines in groupby(rows, key=lambda row: row[0]):
             key = None if group is None else (group, str(value))
             every = [(str(period), float(total or 0)) for _, period, total in lines]
-            # A sum of finite values may still be too large for a number.
+            # A sum of finite values may be infinite.
             totals = [one for one in every if math.isfinite(one[1])]
             if len(totals) > 1:
                 found.append(_growth(measure, key, question.period.grain, totals))
@@ -126,7 +125,7 @@ def _compound(first: float, last: float, steps: int) -> float | None:
     if not (first > 0 and last > 0 and steps > 0):
         return None
     try:
-        # By logarithms: the quotient of a very large and a very small number is no number.
+        # By logarithms, because the quotient may overflow.
         return _percent(math.expm1((math.log(last) - math.log(first)) / steps), 1)
     except OverflowError:
         return None

@@ -1,18 +1,18 @@
-"""What the tools and the process that holds a database say to each other; data alone."""
+"""The messages between the SQL tools and the process that opens the database."""
 
 from typing import Final, Literal, NotRequired, TypedDict
 
 MAX_ROWS: Final = 100
-"""Rows that a query gives back."""
+"""Rows in the result of a query."""
 MAX_COUNTED: Final = 1_000_000
-"""How far the rows of a longer result are counted."""
+"""Rows up to which a longer result is counted."""
 MAX_COLUMNS: Final = 40
-"""Columns that a query gives back."""
+"""Columns in the result of a query."""
 MAX_CELL_CHARS: Final = 200
-"""How much of a value is shown; one more comes back, so that it is known to be longer."""
+"""Characters of a value; results have one more to show that it is longer."""
 
 MEMORY_LIMIT_BYTES: Final = 3 << 30
-"""Of a whole process: what functions take beside DuckDB's own accounts counts too."""
+"""Of the whole process, including memory that DuckDB does not account for."""
 OUT_OF_MEMORY: Final = "it needs more memory than there is for it"
 
 Cell = str | int | float | bool | None
@@ -20,22 +20,22 @@ Row = list[Cell]
 
 
 class SqlRequest(TypedDict):
-    """What a process is asked to do."""
+    """A request to the process."""
 
     job: Literal["load", "query", "select"]
     database: str
     """The database's file."""
     cpu_s: int
-    """The processor time it may take, should nobody be left to end it."""
+    """The limit of processor time, in case the parent is no longer there to end the process."""
     file: NotRequired[str]
     kind: NotRequired[str]
     table: NotRequired[str]
     statements: NotRequired[list[str]]
-    """For `query` one, which a stranger wrote; for `select` any number, which leadhand wrote."""
+    """A single untrusted one for `query`; any number of leadhand's own for `select`."""
 
 
 class SqlReply(TypedDict):
-    """What a process answers: `error` alone, or what was asked for."""
+    """The reply of the process: only `error`, or the result."""
 
     error: NotRequired[str]
     columns: NotRequired[list[str]]
@@ -43,8 +43,8 @@ class SqlReply(TypedDict):
     rows: NotRequired[list[Row]]
     """Every value as text."""
     count: NotRequired[int | None]
-    """Rows in all; none where they are too many to count."""
+    """The total number of rows; None if they are too many to count."""
     all_columns: NotRequired[int]
-    """How many columns there are, shown or not."""
+    """The total number of columns."""
     results: NotRequired[list[list[Row]]]
-    """Of each statement of `select`, its rows."""
+    """The rows of each statement of `select`."""

@@ -1,4 +1,4 @@
-"""Names for tables that a model can type: from the name of a file, unique, without quotes."""
+"""Makes table names from file names: unique, and without quotes, so that models can type them."""
 
 import re
 import unicodedata
@@ -20,11 +20,11 @@ _WORDS: Final = """
     where window with
 """
 RESERVED: Final = frozenset(_WORDS.split())
-"""Words that DuckDB does not take for the name of a table or a column, unless in quotes."""
+"""Words that DuckDB accepts as names of tables or columns only in quotes."""
 
 
 def table_names(files: Iterable[str]) -> dict[str, str]:
-    """The table of each file: `2024 Sales.csv` is in `t_2024_sales`."""
+    """The table name of each file: `t_2024_sales` for `2024 Sales.csv`."""
     names: dict[str, str] = {}
     taken: set[str] = set()
     for file in files:
@@ -41,7 +41,7 @@ def table_names(files: Iterable[str]) -> dict[str, str]:
 
 
 def quoted(name: str) -> str:
-    """`name` as it stands in SQL: in quotes, unless it is a plain word."""
+    """`name` for SQL: in quotes, unless it is a plain word."""
     plain = name.isidentifier() and name.isascii()
     return name if plain and name.lower() not in RESERVED else '"' + name.replace('"', '""') + '"'
 

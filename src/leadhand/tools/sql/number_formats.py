@@ -1,4 +1,4 @@
-"""Numbers as people write them in tables: `1,234.50`, `€ 1.2m`, `(300)`, `12 %`; pure functions."""
+"""Recognises numbers in texts: `1,234.50`, `€ 1.2m`, `(300)`, `12 %`; pure functions."""
 
 import re
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ from leadhand.tools.sql.names import quoted
 _NO_VALUE: Final = frozenset(
     ["", "-", "–", "—", ".", "?", "n/a", "na", "n.a.", "nan", "nil", "none", "null", "tbd"]
 )
-"""How an empty cell may be written."""
+"""Texts of empty cells."""
 _UNITS: Final = r"(?P<unit>%|[$€£¥]|[A-Za-z]{1,4})?"
 _ENGLISH: Final = re.compile(
     rf"\(?[-+]?\s*[$€£¥]?\s*[-+]?(\d{{1,3}}([, '\u00a0\u202f]\d{{3}})+|\d+)(\.\d+)?\s*{_UNITS}\)?"
@@ -27,15 +27,15 @@ _SCALES: Final = {
 
 @dataclass(frozen=True, slots=True)
 class NumberFormat:
-    """How a column of texts is read as numbers."""
+    """The format of the numbers in a column of texts."""
 
     decimal: Literal[".", ","]
     scale: int
-    """What `k`, `m` or `bn` behind every number stands for; 1 where nothing does."""
+    """The factor of `k`, `m` or `bn` after the numbers, else 1."""
     is_percent: bool
 
     def sql(self, column: str) -> str:
-        """The number in `column`, NULL where there is none."""
+        """SQL for the number in `column`, NULL if there is none."""
         text = f"replace(trim({quoted(column)}), '−', '-')"
         text = f"regexp_replace({text}, '^\\((.*)\\)$', '-\\1')"
         kept = f"regexp_replace({text}, '[^0-9{self.decimal}+-]', '', 'g')"
@@ -45,12 +45,12 @@ class NumberFormat:
 
 
 def is_empty_cell(text: str) -> bool:
-    """Whether a cell says that it is empty."""
+    """Whether the text of a cell means that it is empty."""
     return text.strip().lower() in _NO_VALUE
 
 
 def number_format(texts: Sequence[str]) -> NumberFormat | None:
-    """How all of `texts` are read as numbers of one unit; none where they aren't such."""
+    """The format of `texts`; None unless all are numbers of one unit."""
     values = [text.strip().replace("−", "-") for text in texts if not is_empty_cell(text)]
     if not values:
         return None

@@ -1,7 +1,7 @@
-"""Periods as people write them: `FY23`, `Q1 2024`, `Jan-24`, `2024/25`; pure functions.
+"""Recognises periods in texts: `FY23`, `Q1 2024`, `Jan-24`, `2024/25`; pure functions.
 
-What is read gets one spelling that sorts: `2024`, `2024-H1`, `2024-Q3`, `2024-07`, `2024-W05`,
-`2024-07-31`. Without a year it is `Q3` or `07`.
+They are normalised to names that sort: `2024`, `2024-H1`, `2024-Q3`, `2024-07`, `2024-W05`,
+`2024-07-31`, and without a year `Q3` or `07`.
 """
 
 import datetime as dt
@@ -67,12 +67,12 @@ class PeriodName:
 
     grain: Grain
     text: str
-    """In the one spelling that sorts."""
+    """The normalised name."""
 
 
 @dataclass(frozen=True, slots=True)
 class NameWithPeriod:
-    """A name that holds a period, such as that of a column: `Revenue FY23`."""
+    """A name with a period in it, for example that of a column: `Revenue FY23`."""
 
     name: str
     period: PeriodName
@@ -81,7 +81,7 @@ class NameWithPeriod:
 
 
 def parse_period(text: str) -> PeriodName | None:
-    """The period that all of `text` names; none where it names none."""
+    """The period that `text` is the name of, or None."""
     for grain, form in _WHOLE:
         if (found := form.fullmatch(text.strip())) and (read := _read(grain, found)):
             return read
@@ -89,13 +89,13 @@ def parse_period(text: str) -> PeriodName | None:
 
 
 def period_in_name(name: str) -> NameWithPeriod | None:
-    """`name` with the period within it; none where it holds none."""
+    """`name` with the period in it; None if there is no period."""
     if (whole := parse_period(name)) is not None:
         return NameWithPeriod(name, whole, "")
     matches: list[tuple[re.Match[str], Grain]] = [
         (found, grain) for grain, form in _WITHIN if (found := form.search(name))
     ]
-    # Of `Jan 2024` the month says more than its year.
+    # The longest match: `Jan 2024` rather than `2024`.
     matches.sort(key=lambda one: one[0].start() - one[0].end())
     for found, grain in matches:
         if read := _read(grain, found):
@@ -105,9 +105,9 @@ def period_in_name(name: str) -> NameWithPeriod | None:
 
 
 def parse_periods(texts: Sequence[str]) -> dict[str, PeriodName] | None:
-    """The period that each of `texts` names, all of one grain and two of them different, or none.
+    """The period of each of `texts`; None unless all are of one grain and at least two differ.
 
-    `2011-12` and `2012-13` side by side are years that begin in one and end in the next.
+    `2011-12` and `2012-13` together are years that start in one calendar year and end in the next.
     """
     if texts and all(_SPLIT.fullmatch(text.strip()) for text in texts):
         ends = [_SPLIT.fullmatch(text.strip()) for text in texts]
@@ -123,14 +123,14 @@ _SPLIT: Final = re.compile(r"(\d{4})[/-](\d\d)")
 
 
 def is_one_series(periods: Iterable[PeriodName]) -> bool:
-    """Whether `periods` are of one grain, all with a year or all without, and not all the same."""
+    """Whether `periods` have one grain, all or none have a year, and they are not all equal."""
     every = list(periods)
     forms = {(one.grain, one.text[:1].isdigit() and len(one.text) > 2) for one in every}
     return len(forms) == 1 and len({one.text for one in every}) > 1
 
 
 def period_number(text: str, grain: Grain) -> int:
-    """The number of a period, as it is spelt here, among all of its grain, so that gaps show."""
+    """The number of a normalised period of a grain; consecutive periods differ by 1."""
     match grain:
         case "year":
             return int(text[:4])
@@ -143,7 +143,7 @@ def period_number(text: str, grain: Grain) -> int:
 
 
 def shown(text: str) -> str:
-    """A period as people read it: a month without a year by its name."""
+    """The display name of a period: a month without a year by its name."""
     return MONTHS[int(text) - 1][:3] if re.fullmatch(r"\d\d", text) else text
 
 

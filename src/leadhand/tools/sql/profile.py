@@ -1,12 +1,12 @@
-"""Tables described in figures, without a model: columns, rankings, growth.
+"""Describes tables in figures, without a model: columns, rankings, growth.
 
-Every figure comes from one bounded query over the tables; what takes too long or too much is left
-out and named. No words are made up here, only names of columns and what is in them.
+Each figure comes from a query with limits; what exceeds them is left out and reported. Texts here
+come only from the names of columns and their values.
 """
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from leadhand.tools.sql.database import RequestFailed
@@ -14,7 +14,7 @@ from leadhand.tools.sql.growth import Growth, GrowthQuestion, growths
 from leadhand.tools.sql.messages import Cell, Row
 from leadhand.tools.sql.names import quoted
 from leadhand.tools.sql.roles import (
-    ColumnFigures,
+    ColumnProfile,
     TimeColumns,
     group_column,
     is_number,
@@ -25,9 +25,9 @@ from leadhand.tools.sql.roles import (
 from leadhand.tools.sql.tables import Column, SqlTools, Table
 
 MAX_COLUMNS: Final = 40
-"""Columns of a table that are looked at."""
+"""Columns of a table that are profiled."""
 MAX_MEASURES: Final = 5
-"""Numeric columns that are ranked and followed over time."""
+"""Numeric columns for which rankings and growth are computed."""
 MAX_TOP_VALUES: Final = 5
 MAX_RANKED: Final = 5
 _MAX_EXACT_ROWS: Final = 1_000_000
@@ -36,28 +36,11 @@ _NESTED: Final = ("[", "STRUCT", "MAP", "UNION", "JSON", "VARIANT", "BLOB")
 
 
 @dataclass(frozen=True, slots=True)
-class ColumnProfile:
-    """One column in figures."""
-
-    name: str
-    type: str
-    nulls: int
-    distinct: int
-    """Different values; about, in a table of more than a million rows."""
-    minimum: str | None
-    maximum: str | None
-    mean: float | None
-    """Of numbers."""
-    top: tuple[tuple[str, int], ...]
-    """The most frequent values with their counts, where values repeat."""
-
-
-@dataclass(frozen=True, slots=True)
 class RankedRow:
     """One row of a ranking."""
 
     label: str
-    """What its label column says, and its period where rows have one."""
+    """The value of its label column, and its period if it has one."""
     value: float
 
 
@@ -67,7 +50,7 @@ class Ranking:
 
     measure: str
     labelled_by: tuple[str, ...]
-    """The columns whose values make the labels."""
+    """The columns of the labels."""
     top: tuple[RankedRow, ...]
     """Largest first."""
     bottom: tuple[RankedRow, ...]
@@ -76,25 +59,25 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class TableProfile:
-    """What the figures of one table say."""
+    """The figures of one table."""
 
     table: Table
     columns: tuple[ColumnProfile, ...]
     rankings: tuple[Ranking, ...]
     growths: tuple[Growth, ...]
     left_out: tuple[str, ...]
-    """What could not be worked out, each as half a line with the reason."""
+    """What could not be computed, each with a short reason."""
 
 
 def profile(tools: SqlTools) -> tuple[TableProfile, ...]:
-    """Every table of `tools` in figures."""
+    """The profiles of all tables of `tools`."""
     return tuple(profile_table(tools, table) for table in tools.tables)
 
 
 def profile_table(
     tools: SqlTools, table: Table, *, wanted: Callable[[str], bool] = lambda _: False
 ) -> TableProfile:
-    """One table in figures; the groups of a column that is `wanted` by name are followed first."""
+    """The profile of a table, with growth grouped by a `wanted` column if there is one."""
     left_out: list[str] = []
     if (more := len(table.columns) - MAX_COLUMNS) > 0:
         left_out.append(f"{more} columns: only the first {MAX_COLUMNS} are looked at")
@@ -123,26 +106,14 @@ def profile_table(
             growth = growths(tools.select, question, names, left_out)
     except RequestFailed as error:
         left_out.append(f"growth: {error}")
-    columns = tuple(
-        ColumnProfile(
-            one.name,
-            one.type,
-            one.nulls,
-            one.distinct,
-            one.minimum,
-            one.maximum,
-            one.mean,
-            tops.get(one.name, ()),
-        )
-        for one in figures
-    )
+    columns = tuple(replace(one, top=tops.get(one.name, ())) for one in figures)
     return TableProfile(table, columns, rankings, growth, tuple(left_out))
 
 
 _PER_COLUMN: Final = 6
 
 
-def _figures(tools: SqlTools, table: Table) -> tuple[ColumnFigures, ...]:
+def _figures(tools: SqlTools, table: Table) -> tuple[ColumnProfile, ...]:
     columns = table.columns[:MAX_COLUMNS]
     distinct = "count(DISTINCT" if table.rows <= _MAX_EXACT_ROWS else "approx_count_distinct("
     parts = ", ".join(part for column in columns for part in _summary(column, distinct))
@@ -152,7 +123,7 @@ def _figures(tools: SqlTools, table: Table) -> tuple[ColumnFigures, ...]:
 
 
 def _summary(column: Column, distinct: str) -> tuple[str, ...]:
-    """SQL for the figures of a column, `_PER_COLUMN` of them."""
+    """SQL for the `_PER_COLUMN` figures of a column."""
     name = quoted(column.name)
     is_nested = any(mark in column.type for mark in _NESTED)
     return (
@@ -165,9 +136,9 @@ def _summary(column: Column, distinct: str) -> tuple[str, ...]:
     )
 
 
-def _figures_of(column: Column, cells: Sequence[Cell]) -> ColumnFigures:
+def _figures_of(column: Column, cells: Sequence[Cell]) -> ColumnProfile:
     nulls, distinct, low, high, mean, chars = cells
-    return ColumnFigures(
+    return ColumnProfile(
         name=column.name,
         type=column.type,
         nulls=int(nulls or 0),
@@ -185,7 +156,7 @@ def _finite(value: Cell) -> float | None:
 
 
 def _top_values(
-    tools: SqlTools, table: Table, columns: Sequence[ColumnFigures]
+    tools: SqlTools, table: Table, columns: Sequence[ColumnProfile]
 ) -> dict[str, tuple[tuple[str, int], ...]]:
     repeating = [column for column in columns if 0 < column.distinct < table.rows - column.nulls]
     statements = [
@@ -204,8 +175,8 @@ def _top_values(
 def _rankings(
     tools: SqlTools,
     table: Table,
-    numbers: Sequence[ColumnFigures],
-    name: ColumnFigures | None,
+    numbers: Sequence[ColumnProfile],
+    name: ColumnProfile | None,
     when: TimeColumns | None,
 ) -> tuple[Ranking, ...]:
     labels = ([quoted(name.name)] if name else []) + ([when.shown] if when else [])

@@ -1,7 +1,7 @@
-"""What each column of a table is good for, told from its name and its figures; pure functions.
+"""Decides the role of each column of a table by its name and figures; pure functions.
 
-Measures are numbers that it makes sense to rank and add up; labels name a row; a time-like column
-says when. Nothing here asks the database.
+Measures are numbers that make sense to rank and add up, labels name rows, and time columns date
+them. Nothing here queries the database.
 """
 
 import re
@@ -34,51 +34,54 @@ _LABEL_WORDS: Final = (
 _MAX_LABEL_CHARS: Final = 80
 _MAX_GROUPS: Final = 12
 MAX_GROUPS_ASKED_FOR: Final = 500
-"""Groups of a column that a request names."""
+"""Groups of a column that the request names."""
 _FEW_ROWS: Final = 10
-"""In so small a table a column that counts up may well be a measure."""
+"""In a table with so few rows, a column of consecutive numbers may be a measure."""
 
 
 @dataclass(frozen=True, slots=True)
-class ColumnFigures:
-    """What is known of one column of a table with `rows` rows."""
+class ColumnProfile:
+    """One column in figures."""
 
     name: str
     type: str
     nulls: int
     distinct: int
-    """About, in a big table."""
+    """Different values; approximate in a table of more than a million rows."""
     minimum: str | None
     maximum: str | None
     mean: float | None
+    """Of numbers."""
     mean_chars: float | None
-    """How long its values are as text."""
+    """The mean length of texts."""
+    top: tuple[tuple[str, int], ...] = ()
+    """The most frequent values with their counts, if values repeat."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimeColumns:
-    """How a table tells the time of a row."""
+    """The columns that date the rows of a table."""
 
     columns: tuple[str, ...]
-    """One, or a year and its quarter or month."""
+    """One column, or a year and its quarter or month."""
     grain: Grain
     expression: str
     """SQL that gives `2024`, `2024-Q3`, `2024-07` or `2024-07-31`, or NULL."""
 
     @property
     def shown(self) -> str:
-        """SQL for the time of one row, which may be finer than its period."""
+        """SQL for the time of a row, which may be more precise than its period."""
         is_date = len(self.columns) == 1 and self.grain != "quarter"
         return f"{quoted(self.columns[0])}::VARCHAR" if is_date else self.expression
 
 
 def is_number(kind: str) -> bool:
-    """Whether `kind` is DuckDB's name for a type of numbers."""
+    """Whether `kind` is a DuckDB type of numbers."""
     return _NUMBERS.match(kind) is not None
 
 
-def measure_columns(columns: Sequence[ColumnFigures], rows: int) -> tuple[ColumnFigures, ...]:
-    """The columns whose numbers can be ranked: no keys, no row numbers, no years."""
+def measure_columns(columns: Sequence[ColumnProfile], rows: int) -> tuple[ColumnProfile, ...]:
+    """The columns whose numbers can be ranked: without keys, row numbers and years."""
     return tuple(
         column
         for column in columns
@@ -89,10 +92,10 @@ def measure_columns(columns: Sequence[ColumnFigures], rows: int) -> tuple[Column
     )
 
 
-def label_column(columns: Sequence[ColumnFigures], rows: int) -> ColumnFigures | None:
-    """The column that best names a row: short texts, many different ones, a telling name."""
+def label_column(columns: Sequence[ColumnProfile], rows: int) -> ColumnProfile | None:
+    """The column that names rows best: with short texts, many distinct ones, and a typical name."""
 
-    def fitness(column: ColumnFigures) -> float:
+    def fitness(column: ColumnProfile) -> float:
         named = any(word in column.name.lower() for word in _LABEL_WORDS)
         return (column.distinct - column.nulls) / max(rows, 1) + (0.5 if named else 0.0)
 
@@ -100,19 +103,16 @@ def label_column(columns: Sequence[ColumnFigures], rows: int) -> ColumnFigures |
 
 
 def group_column(
-    columns: Sequence[ColumnFigures], wanted: Callable[[str], bool]
-) -> ColumnFigures | None:
-    """The column of names whose rows are followed one by one.
-
-    The one that is `wanted` by name, else the first that has few.
-    """
+    columns: Sequence[ColumnProfile], wanted: Callable[[str], bool]
+) -> ColumnProfile | None:
+    """The column to group by: one whose name is `wanted`, else the first with few values."""
     names = _names(columns)
-    asked = (one for one in names if wanted(one.name) and one.distinct <= MAX_GROUPS_ASKED_FOR)
+    requested = (one for one in names if wanted(one.name) and one.distinct <= MAX_GROUPS_ASKED_FOR)
     few = (one for one in names if one.distinct <= _MAX_GROUPS)
-    return next(asked, None) or next(few, None)
+    return next(requested, None) or next(few, None)
 
 
-def _names(columns: Sequence[ColumnFigures]) -> list[ColumnFigures]:
+def _names(columns: Sequence[ColumnProfile]) -> list[ColumnProfile]:
     return [
         column
         for column in columns
@@ -123,8 +123,8 @@ def _names(columns: Sequence[ColumnFigures]) -> list[ColumnFigures]:
     ]
 
 
-def time_columns(columns: Sequence[ColumnFigures]) -> TimeColumns | None:
-    """How the rows' time is told, if it is: a date, a year (with a quarter or month), or text."""
+def time_columns(columns: Sequence[ColumnProfile]) -> TimeColumns | None:
+    """The time columns: a date, a year (with a quarter or month), or a text; None without them."""
     moment = next((column for column in columns if _MOMENTS.match(column.type)), None)
     if moment is not None:
         return _of_moment(moment)
@@ -134,7 +134,7 @@ def time_columns(columns: Sequence[ColumnFigures]) -> TimeColumns | None:
     return _of_text(columns)
 
 
-def _of_text(columns: Sequence[ColumnFigures]) -> TimeColumns | None:
+def _of_text(columns: Sequence[ColumnProfile]) -> TimeColumns | None:
     for column in columns:
         grain = _written_grain(column.minimum or "") if column.type == "VARCHAR" else None
         if grain is None or grain != _written_grain(column.maximum or "") or column.distinct < 2:
@@ -154,10 +154,10 @@ _QUARTERS: Final = re.compile(r"^[Qq]?[1-4]$")
 _MONTHS: Final = re.compile(r"^(0?[1-9]|1[0-2])$")
 
 
-def _of_moment(moment: ColumnFigures) -> TimeColumns | None:
+def _of_moment(moment: ColumnProfile) -> TimeColumns | None:
     if moment.minimum is None or moment.maximum is None:
         return None
-    # A moment as text begins with its date.
+    # The text of a timestamp starts with its date.
     first, last = moment.minimum[:10], moment.maximum[:10]
     if int(last[:4]) - int(first[:4]) >= 2:
         grain, form = "year", "%Y"
@@ -170,7 +170,7 @@ def _of_moment(moment: ColumnFigures) -> TimeColumns | None:
     return TimeColumns((moment.name,), grain, f"strftime({quoted(moment.name)}, '{form}')")
 
 
-def _of_year(year: ColumnFigures, columns: Sequence[ColumnFigures]) -> TimeColumns | None:
+def _of_year(year: ColumnProfile, columns: Sequence[ColumnProfile]) -> TimeColumns | None:
     name = quoted(year.name)
     for column in columns:
         part = quoted(column.name)
@@ -199,15 +199,15 @@ def _written_grain(text: str) -> Grain | None:
     return next((grain for grain, form in _WRITTEN.items() if re.fullmatch(form, text)), None)
 
 
-def _is_year(column: ColumnFigures) -> bool:
+def _is_year(column: ColumnProfile) -> bool:
     named = "year" in column.name.lower() or name_words(column.name) & {"yr", "fy"}
     if not named or not _WHOLE.match(column.type):
         return False
     return 1000 <= int(column.minimum or 0) <= int(column.maximum or 0) <= 2999
 
 
-def _is_row_number(column: ColumnFigures, rows: int) -> bool:
-    """Whether a column only counts the rows: whole, gapless, each once."""
+def _is_row_number(column: ColumnProfile, rows: int) -> bool:
+    """Whether a column numbers the rows: consecutive whole numbers, each once."""
     if not _WHOLE.match(column.type) or column.minimum is None or column.maximum is None:
         return False
     span = int(column.maximum) - int(column.minimum) + 1
@@ -215,6 +215,6 @@ def _is_row_number(column: ColumnFigures, rows: int) -> bool:
 
 
 def name_words(name: str) -> set[str]:
-    """The words of a column's name: `orderId` and `order_id` are `order` and `id`."""
+    """The words of a column's name: `order` and `id` for `orderId` and `order_id`."""
     apart = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", " ", name)
     return set(re.findall(r"[a-z]+", apart.lower()))

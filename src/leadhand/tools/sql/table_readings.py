@@ -1,8 +1,7 @@
-"""How a table is read before figures are made of it: numbers, periods, totals, wide tables.
+"""Interprets a table before figures are computed from it: numbers, periods, totals, wide tables.
 
-A reading is a table of the same rows as SQL: nothing is copied, and what was taken to mean
-what is said in notes. A column for each period becomes a row for each period; numbers written as
-texts become numbers; a row that is the total of the others is left out.
+A reading is an SQL view of a table, with notes about the interpretation; nothing is copied. Columns
+for periods become rows, numbers written as texts become numbers, and rows with totals are left out.
 """
 
 from collections.abc import Sequence
@@ -24,59 +23,57 @@ from leadhand.tools.sql.tables import Column, SqlTools, Table
 from leadhand.tools.text import joined_names
 
 MAX_COLUMNS: Final = 400
-"""Columns that are looked at."""
+"""Columns of a table that are read."""
 MAX_DISTINCT: Final = 1_000
-"""Different texts of a column that are looked at."""
+"""Different texts of a column that are interpreted."""
 _MAX_CHARS: Final = 60
 _FLOATS: Final = ("DOUBLE", "FLOAT")
 _TOTALS: Final = frozenset(
     ["all", "all regions", "grand total", "overall", "subtotal", "sum", "total", "totals"]
 )
 _CHANGES: Final = frozenset({"growth", "change", "yoy", "delta", "cagr", "diff", "difference"})
-"""What a column is called that holds a change already."""
-
-
+"""Words in the names of columns that have changes."""
 _TIMES: Final = frozenset({"year", "yr", "fy", "month", "quarter", "qtr", "half", "week", "period"})
 _MEASURES: Final = """
     amount average churn cost costs count customers earnings expenses id income margin number orders
     percent population price profit quantity rate revenue sales score share spend turnover units
     users value visits volume
 """
-"""What columns are called that measure several things, rather than one thing of several groups."""
+"""Words in the names of columns that are different measures, not groups of one measure."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableReading:
-    """A table as it is read."""
+    """An interpretation of a table."""
 
     table: Table
-    """Its name is SQL that stands for a table."""
+    """The view; its name is a subquery in SQL."""
     source: Table
-    """As it was handed in."""
+    """The input."""
     notes: tuple[str, ...] = ()
-    """What was taken to mean what, a sentence each; names in it are not made safe."""
+    """Sentences about the interpretation; names in them are not made safe."""
     left_out: tuple[str, ...] = ()
-    """What could not be looked at, half a line each."""
+    """What could not be read, each with a short reason."""
 
 
 @dataclass(slots=True)
 class _Draft:
-    """SQL for each column, in order, and what is said of it."""
+    """SQL for each column, in order, and notes about it."""
 
     columns: dict[str, tuple[str, str]]
     """The expression and its type by name."""
     where: list[str]
     notes: list[str]
     meanings: dict[tuple[str, str], list[str]] = field(default_factory=dict)
-    """The columns that one sentence is about: what stands before their names, and after."""
+    """Columns by the words of a sentence before and after their names."""
 
     def note(self, before: str, column: str, after: str) -> None:
-        """Say it of `column`, in one sentence with the others that it is said of."""
+        """Add a note about `column`, which shares a sentence with others of the same words."""
         self.meanings.setdefault((before, after), []).append(column)
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """All that is said."""
+        """All notes."""
         of_columns = [
             f"{before} {joined_names(names)} {after}."
             for (before, after), names in self.meanings.items()
@@ -85,7 +82,7 @@ class _Draft:
 
 
 def read_table(tools: SqlTools, table: Table) -> TableReading:
-    """`table` as figures are made of it; as it is where it can't be looked at."""
+    """The interpretation of `table`, or `table` itself if reading it fails."""
     columns = table.columns[:MAX_COLUMNS]
     more = len(table.columns) - len(columns)
     left_out = [f"{more:,} columns: only the first {MAX_COLUMNS} are looked at"] if more > 0 else []
@@ -101,7 +98,7 @@ def read_table(tools: SqlTools, table: Table) -> TableReading:
 
 
 def combined(readings: Sequence[TableReading]) -> TableReading | None:
-    """Tables of the same columns whose files are named by period, as one; none where they aren't.
+    """Tables with the same columns and a period in their file names, as one; None if they aren't.
 
     `sales_2022.csv` and `sales_2023.csv` become one table with the column `period`.
     """
@@ -139,40 +136,41 @@ def combined(readings: Sequence[TableReading]) -> TableReading | None:
 
 
 def unpivoted_by(reading: TableReading, group: str) -> TableReading | None:
-    """A table of periods with a column for each `group`, as one with a row for each; else none.
+    """A table of periods with a column for each `group`, unpivoted to a row for each; else None.
 
-    `group` is what a request calls them, such as region. A column of times, other columns that are
-    all numbers, and none of these called like a measure: that is how it is recognised.
+    `group` is the word of the request, for example region. The table must have one column of times
+    and otherwise columns of numbers that are not named like measures.
     """
     table = reading.table
     times = [
         one for one in table.columns if not is_number(one.type) or name_words(one.name) & _TIMES
     ]
-    held = [one for one in table.columns if one not in times]
-    held = [one for one in held if one.name.strip().lower() not in _TOTALS]
+    group_columns = [one for one in table.columns if one not in times]
+    group_columns = [one for one in group_columns if one.name.strip().lower() not in _TOTALS]
     named = {group.lower(), "value"} | {one.name.lower() for one in times}
-    if len(times) != 1 or len(held) < 2 or len(named) < 3:
+    if len(times) != 1 or len(group_columns) < 2 or len(named) < 3:
         return None
-    if any(name_words(one.name) & set(_MEASURES.split()) for one in held):
+    if any(name_words(one.name) & set(_MEASURES.split()) for one in group_columns):
         return None
     parts = [
         quoted(times[0].name),
-        f"unnest([{', '.join(_text(one.name) for one in held)}]) AS {quoted(group)}",
-        f'unnest([{", ".join(f"{quoted(one.name)}::DOUBLE" for one in held)}]) AS "value"',
+        f"unnest([{', '.join(_text(one.name) for one in group_columns)}]) AS {quoted(group)}",
+        f'unnest([{", ".join(f"{quoted(one.name)}::DOUBLE" for one in group_columns)}]) AS "value"',
     ]
     long = replace(
         table,
         name=f"(SELECT {', '.join(parts)} FROM {table.name})",
-        rows=table.rows * len(held),
+        rows=table.rows * len(group_columns),
         columns=(times[0], Column(group, "VARCHAR"), Column("value", "DOUBLE")),
     )
-    note = f"The columns {held[0].name} to {held[-1].name} are read as one {group} each."
+    first, last = group_columns[0].name, group_columns[-1].name
+    note = f"The columns {first} to {last} are read as one {group} each."
     return replace(reading, table=long, notes=(*reading.notes, note))
 
 
 def _read_texts(tools: SqlTools, table: Table, columns: Sequence[Column], draft: _Draft) -> None:
-    """Periods and numbers that are written as texts, and rows that are totals."""
-    looked = [
+    """Read periods and numbers that are written as texts, and leave out rows with totals."""
+    candidates = [
         one
         for one in columns
         if one.type == "VARCHAR"
@@ -181,14 +179,14 @@ def _read_texts(tools: SqlTools, table: Table, columns: Sequence[Column], draft:
     statements = [
         f"SELECT DISTINCT left({quoted(one.name)}::VARCHAR, {_MAX_CHARS}) AS v FROM {table.name} "
         f"WHERE v IS NOT NULL ORDER BY 1 LIMIT {MAX_DISTINCT}"
-        for one in looked
+        for one in candidates
     ]
     results = tools.select(statements) if statements else []
-    for column, rows in zip(looked, results, strict=True):
+    for column, rows in zip(candidates, results, strict=True):
         values = [str(value) for (value,) in rows]
-        told = [value for value in values if not is_empty_cell(value)]
+        filled = [value for value in values if not is_empty_cell(value)]
         name = column.name
-        if len(told) < MAX_DISTINCT and (periods := parse_periods(told)):
+        if len(filled) < MAX_DISTINCT and (periods := parse_periods(filled)):
             cases = " ".join(
                 f"WHEN {_text(value)} THEN '{period.text}'" for value, period in periods.items()
             )
@@ -198,11 +196,11 @@ def _read_texts(tools: SqlTools, table: Table, columns: Sequence[Column], draft:
         elif found := number_format(values):
             draft.columns[name] = (found.sql(name), "DOUBLE")
             draft.note("The texts in", name, f"are read as numbers{_meaning(found)}")
-            if len(told) < len(values):
-                draft.note("Cells of", name, f"such as {_first(values, told)} are empty")
+            if len(filled) < len(values):
+                draft.note("Cells of", name, f"such as {_first(values, filled)} are empty")
         else:
-            totals = [value for value in told if value.strip().lower() in _TOTALS]
-            if totals and len(told) > len(totals) + 1:
+            totals = [value for value in filled if value.strip().lower() in _TOTALS]
+            if totals and len(filled) > len(totals) + 1:
                 texts = ", ".join(map(_text, totals))
                 draft.where.append(f"({quoted(name)} IS NULL OR {quoted(name)} NOT IN ({texts}))")
                 draft.notes.append(f"Rows with {totals[0]} as {name} are left out as totals.")
@@ -214,12 +212,12 @@ def _meaning(found: NumberFormat) -> str:
     return f", each times {found.scale:,}" if found.scale > 1 else ""
 
 
-def _first(values: Sequence[str], told: Sequence[str]) -> str:
-    return next((f'"{value}"' for value in values if value not in told and value), "that")
+def _first(values: Sequence[str], filled: Sequence[str]) -> str:
+    return next((f'"{value}"' for value in values if value not in filled and value), "that")
 
 
 def _read_floats(tools: SqlTools, table: Table, columns: Sequence[Column], draft: _Draft) -> None:
-    """Numbers that are infinite or none (NaN) become empty, and are counted."""
+    """Replace and count numbers that are infinite or NaN."""
     floats = [one for one in columns if one.type in _FLOATS]
     if not floats:
         return
@@ -246,21 +244,25 @@ def _view(table: Table, draft: _Draft) -> Table:
 
 
 def _unpivoted(table: Table, draft: _Draft) -> Table | None:
-    """A table with a column for each period as one with a row for each; none where it has none."""
+    """A table with a column for each period, unpivoted to a row for each; None if it has none."""
     found: dict[str, list[NameWithPeriod]] = {}
     for column in table.columns:
-        held = period_in_name(column.name) if is_number(column.type) else None
-        if held is not None and not name_words(held.rest) & _CHANGES and "%" not in held.rest:
-            found.setdefault(held.rest.lower(), []).append(held)
-    series = {rest: _series(held) for rest, held in found.items()}
-    series = {rest: held for rest, held in series.items() if held}
+        matches = period_in_name(column.name) if is_number(column.type) else None
+        if (
+            matches is not None
+            and not name_words(matches.rest) & _CHANGES
+            and "%" not in matches.rest
+        ):
+            found.setdefault(matches.rest.lower(), []).append(matches)
+    series = {rest: _series(matches) for rest, matches in found.items()}
+    series = {rest: matches for rest, matches in series.items() if matches}
     if not series:
         return None
     longest = max(series.values(), key=len)
     grain = longest[0].period.grain
-    series = {rest: held for rest, held in series.items() if held[0].period.grain == grain}
-    periods = sorted({one.period.text for held in series.values() for one in held})
-    used = {one.name for held in series.values() for one in held}
+    series = {rest: matches for rest, matches in series.items() if matches[0].period.grain == grain}
+    periods = sorted({one.period.text for matches in series.values() for one in matches})
+    used = {one.name for matches in series.values() for one in matches}
     kept = [
         one for one in table.columns if one.name not in used and period_in_name(one.name) is None
     ]
@@ -269,9 +271,9 @@ def _unpivoted(table: Table, draft: _Draft) -> Table | None:
     parts = [quoted(one.name) for one in kept]
     parts.append(f"unnest([{', '.join(_text(one) for one in periods)}]) AS {quoted(when)}")
     measures: list[Column] = []
-    for rest, held in series.items():
-        name = held[0].rest or ("value" if "value" not in taken else "amount")
-        by_period = {one.period.text: quoted(one.name) for one in held}
+    for rest, matches in series.items():
+        name = matches[0].rest or ("value" if "value" not in taken else "amount")
+        by_period = {one.period.text: quoted(one.name) for one in matches}
         cells = ", ".join(f"{by_period.get(one, 'NULL')}::DOUBLE" for one in periods)
         parts.append(f"unnest([{cells}]) AS {quoted(name)}")
         measures.append(Column(name, "DOUBLE"))
@@ -288,10 +290,10 @@ def _unpivoted(table: Table, draft: _Draft) -> Table | None:
     )
 
 
-def _series(held: Sequence[NameWithPeriod]) -> list[NameWithPeriod]:
-    """Those of `held` that are one series of periods, in order: the most, where several are."""
-    grains = {one.period.grain for one in held}
-    every = [[one for one in held if one.period.grain == grain] for grain in sorted(grains)]
+def _series(matches: Sequence[NameWithPeriod]) -> list[NameWithPeriod]:
+    """The longest series of periods in `matches`, in order."""
+    grains = {one.period.grain for one in matches}
+    every = [[one for one in matches if one.period.grain == grain] for grain in sorted(grains)]
     fitting = [one for one in every if is_one_series(each.period for each in one)]
     best = max(fitting, key=len) if fitting else []
     by_text = {one.period.text: one for one in reversed(best)}

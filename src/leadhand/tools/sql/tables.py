@@ -1,12 +1,11 @@
-"""Tables made of the files handed in, and the two tools by which a model reads them.
+"""Loads input files as tables, and provides the two tools to query them.
 
-Nothing that a model writes can change a table, reach a file, or run for ever: see `child`.
+Statements of a model can't change a table, access a file, or run forever: see `child`.
 """
 
 import re
 import threading
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Final, Self
 
 from leadhand.tools.errors import ToolCallError
@@ -17,11 +16,11 @@ from leadhand.tools.sql.messages import MAX_CELL_CHARS, MAX_COLUMNS, MAX_ROWS, R
 from leadhand.tools.sql.names import quoted, table_names
 
 MAX_FILES: Final = 50
-"""Files that become tables; of more, the first."""
+"""Files that are loaded; the others are reported."""
 MAX_FILE_BYTES: Final = 256 << 20
 MAX_STATEMENT_CHARS: Final = 10_000
 MAX_RESULT_CHARS: Final = 20_000
-"""How long a tool's answer may be."""
+"""Characters of a tool's result."""
 _MAX_LISTED_COLUMNS: Final = 200
 
 
@@ -31,7 +30,7 @@ class Column:
 
     name: str
     type: str
-    """DuckDB's name for it: `BIGINT`, `VARCHAR`, `DATE`, ..."""
+    """DuckDB's type: `BIGINT`, `VARCHAR`, `DATE`, ..."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +38,7 @@ class Table:
     """A file that can be queried."""
 
     name: str
-    """As it stands in SQL, without quotes."""
+    """Its name in SQL, which needs no quotes."""
     file: str
     rows: int
     columns: tuple[Column, ...]
@@ -47,17 +46,14 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class UnloadedFile:
-    """A file that is no table; `why` is half a line."""
+    """A file that is not a table; `why` is a short reason."""
 
     file: str
     why: str
 
 
 class SqlTools:
-    """SQL over the CSV, JSON and Parquet files of `inputs`.
-
-    The files are loaded when first asked for. Safe to use from several threads at once.
-    """
+    """SQL over the CSV, JSON and Parquet files of `inputs`, loaded on first use; thread-safe."""
 
     def __init__(
         self,
@@ -78,12 +74,7 @@ class SqlTools:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def list_tables(self) -> str:
@@ -120,32 +111,25 @@ class SqlTools:
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """The tables, in the order of their files."""
+        """The tables, in the order of the files."""
         return self._tables().tables
 
     @property
     def broken(self) -> tuple[UnloadedFile, ...]:
-        """The files of these kinds that are no tables."""
+        """The files that could not be loaded."""
         return self._tables().broken
 
     def unread(self) -> list[tuple[str, str]]:
-        """The files that are no tables, each with the reason; empty as long as none was loaded."""
-        loaded = self._loaded
-        return (
-            []
-            if loaded is None
-            else [(one.file, f"not a table: {one.why}") for one in loaded.broken]
-        )
+        """(file, reason) of files that could not be loaded; empty before the first use."""
+        broken = self._loaded.broken if self._loaded is not None else ()
+        return [(one.file, f"not a table: {one.why}") for one in broken]
 
     def select(self, statements: list[str]) -> list[list[Row]]:
-        """The rows of each statement, which code wrote and no model; see `profile`.
-
-        Raises `RequestFailed` where they take too long or too much.
-        """
+        """The rows of each of leadhand's own statements. Raises `RequestFailed`."""
         return self._tables().database.select(statements, timeout_s=self._query_timeout_s)
 
     def close(self) -> None:
-        """Delete what was loaded; a tool that is used afterwards says that it is closed."""
+        """Delete the tables; tools fail from now on."""
         with self._loading:
             self._closed = True
             if self._loaded is not None:
@@ -201,7 +185,7 @@ def _listed(table: Table) -> str:
 
 
 def _shown(reply: SqlReply) -> str:
-    """A result as lines of values between bars, and how much of it that is."""
+    """A result as lines of values between bars, and its size."""
     names, rows = reply.get("columns", []), reply.get("rows", [])
     lines = [" | ".join(_cell(name) for name in names)]
     size = len(lines[0])
