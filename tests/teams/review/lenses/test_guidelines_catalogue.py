@@ -121,7 +121,7 @@ def test_sections_that_are_not_about_python_code_are_left_out(heading: str) -> N
     assert kinds("- No `print()`", heading=heading) == set()
 
 
-def test_the_title_of_the_document_limits_nothing() -> None:
+def test_the_title_of_the_document_excludes_no_section() -> None:
     document = "# Contributing: commits and pull requests\n\n## Style\n\n- No `print()`\n"
     found = [
         one
@@ -131,7 +131,7 @@ def test_the_title_of_the_document_limits_nothing() -> None:
     assert [one.kind for one in found] == ["print"]
 
 
-def test_what_stands_under_a_heading_that_forbids_is_forbidden() -> None:
+def test_items_under_a_heading_that_forbids_are_forbidden() -> None:
     assert kinds("- `eval()`\n- wildcard imports", heading="### ❌ Don't") == {
         "banned-name=eval()",
         "wildcard-import",
@@ -162,17 +162,17 @@ def test_a_rule_knows_its_place_and_its_words() -> None:
     assert one.source.cite == 'AGENTS.md:8 "Use logging instead of print."'
 
 
-def test_a_rule_may_hold_for_tests_or_for_a_folder_alone() -> None:
+def test_a_rule_may_apply_to_tests_or_to_one_folder_alone() -> None:
     (tests,) = read("- Do not use `time.sleep` in tests")
     (folder,) = read("- Never use `print()` in `src/app/`")
     assert tests.tests_only
     assert folder.within == ("src/app/",)
 
 
-def test_a_wish_is_softer_than_a_rule() -> None:
-    (wish,) = read("- Avoid `os.system()`")
+def test_a_recommendation_is_softer_than_a_rule() -> None:
+    (recommendation,) = read("- Avoid `os.system()`")
     (rule,) = read("- Never use `os.system()`")
-    assert (wish.soft, rule.soft) == (True, False)
+    assert (recommendation.soft, rule.soft) == (True, False)
 
 
 def test_in_a_project_of_another_language_only_what_names_python_counts() -> None:

@@ -1,11 +1,11 @@
-"""What the guidelines lens says of code against the style that settings files declare."""
+"""What the guidelines lens reports about code that breaks the style in settings files."""
 
 from pathlib import Path
 
 import pytest
 
 from leadhand.contracts.finding import Finding
-from leadhand.teams.review.lenses.guidelines.editorconfig import editorconfig, effective
+from leadhand.teams.review.lenses.guidelines.editorconfig import effective, read_editorconfig
 from tests.teams.review.changes import make_change
 from tests.teams.review.lenses.test_guidelines_findings import look, only
 
@@ -62,12 +62,12 @@ def test_code_that_a_formatter_would_break_is_found(
     assert (found.rule, found.severity) == ("guidelines/line-length", "info")
 
 
-def test_settings_go_before_prose(tmp_path: Path) -> None:
+def test_settings_override_documents(tmp_path: Path) -> None:
     settings = {"pyproject.toml": RUFF, "AGENTS.md": "# R\n\n- Line length: 70 characters\n"}
     assert "pyproject.toml" in only(seen(tmp_path, settings, LONG)).message
 
 
-def test_the_nearest_settings_hold(tmp_path: Path) -> None:
+def test_the_nearest_settings_apply(tmp_path: Path) -> None:
     settings = {"pyproject.toml": RUFF, "libs/pyproject.toml": RUFF.replace("60", "120")}
     assert seen(tmp_path, settings, LONG, path="libs/a.py") == ()
 
@@ -77,12 +77,12 @@ def test_a_limit_within_a_string_may_be_marked_at_its_end(tmp_path: Path) -> Non
     assert seen(tmp_path, {"pyproject.toml": RUFF}, code) == ()
 
 
-def test_declared_quotes_are_held_to(tmp_path: Path) -> None:
+def test_declared_quotes_are_checked(tmp_path: Path) -> None:
     settings = {"pyproject.toml": '[tool.ruff.format]\nquote-style = "single"\n'}
     assert only(seen(tmp_path, settings, 'A = "b"\n')).rule == "guidelines/quotes"
 
 
-def test_a_declared_docstring_convention_is_held_to(tmp_path: Path) -> None:
+def test_a_declared_docstring_convention_is_checked(tmp_path: Path) -> None:
     settings = {"pyproject.toml": '[tool.ruff.lint.pydocstyle]\nconvention = "numpy"\n'}
     code = 'def a(b):\n    """Give b.\n\n    Args:\n        b: it\n    """\n'
     assert only(seen(tmp_path, settings, code)).rule == "guidelines/docstring-style"
@@ -111,7 +111,7 @@ EDITOR = (
         ("a.go", "func a() {\n\tb()\n}\n", "indentation", 2),
     ],
 )
-def test_an_editorconfig_is_held_to(
+def test_an_editorconfig_is_checked(
     tmp_path: Path, path: str, code: str, rule: str, line: int
 ) -> None:
     found = only(seen(tmp_path, {".editorconfig": EDITOR}, code, path=path))
@@ -130,7 +130,7 @@ def test_an_editorconfig_is_held_to(
         ("a.js", "if (a) {\n  b()\n}\n"),
     ],
 )
-def test_text_that_an_editorconfig_does_not_mean_is_left_alone(
+def test_text_that_an_editorconfig_does_not_cover_is_left_alone(
     tmp_path: Path, path: str, code: str
 ) -> None:
     assert seen(tmp_path, {".editorconfig": EDITOR}, code, path=path) == ()
@@ -156,13 +156,15 @@ def test_text_that_an_editorconfig_does_not_mean_is_left_alone(
     ],
 )
 def test_globs_match_as_editorconfig_says(glob: str, path: str, holds: bool) -> None:
-    found = list(editorconfig(".editorconfig", f"[{glob}]\nindent_size = 2\n", ""))
+    found = list(read_editorconfig(".editorconfig", f"[{glob}]\nindent_size = 2\n", ""))
     assert bool(effective(found, path)) is holds
 
 
 def test_later_sections_and_nearer_files_win() -> None:
-    outer = editorconfig(".editorconfig", "[*]\nindent_size = 2\n[*.py]\nindent_size = 4\n", "")
-    inner = editorconfig("a/.editorconfig", "[*.py]\nindent_size = 3\n", "a/")
+    outer = read_editorconfig(
+        ".editorconfig", "[*]\nindent_size = 2\n[*.py]\nindent_size = 4\n", ""
+    )
+    inner = read_editorconfig("a/.editorconfig", "[*.py]\nindent_size = 3\n", "a/")
     found = [*outer, *inner]
     assert effective(found, "b.py")["indent_size"].value == "indent_size:4"
     assert effective(found, "a/b.py")["indent_size"].value == "indent_size:3"

@@ -1,7 +1,7 @@
-"""Reads bans of names and imports out of sentences: what must not be used, and where.
+"""Reads bans of names and imports from sentences: what must not be used, and where.
 
-Only names in code spans count, and only kinds of names for which a use can be told from an
-accident: dotted names, calls, modules, and some words of the language and of `typing`.
+Only names in code spans count, and only names whose uses are unambiguous: dotted names, calls,
+modules, and some words of Python and of `typing`.
 """
 
 import keyword
@@ -66,7 +66,7 @@ _AFTER_IMPORT = re.compile(
 
 
 def banned(text: str) -> Iterator[tuple[Kind, str]]:
-    """(kind, value) of what a sentence bans; of `banned-import`, `module` or `module|where`."""
+    """(kind, value) of what a sentence bans; `banned-import` has `module` or `module|where`."""
     if "`" not in text:
         return
     if found := _LAYER.match(text):
@@ -88,14 +88,14 @@ def banned(text: str) -> Iterator[tuple[Kind, str]]:
         if found and _REST.match(found["rest"]):
             for name in (found[1], *re.findall(_SPAN, found["more"])):
                 if name == "Any" and re.search(r"\bavoid", text[: found.start(1)], re.IGNORECASE):
-                    continue  # said of every typed project, and every one of them has some
+                    continue  # a common wish that typed projects rarely fulfil
                 if value := _checkable(name):
                     yield value
             return
 
 
 def _module(name: str) -> str:
-    """A module's name for `name` or a folder's path; empty where it is neither."""
+    """The module that `name`, a dotted name or a path, refers to; empty if it refers to none."""
     name = name.removesuffix(".*").removesuffix(".py").strip("/")
     if _MODULE.match(name) and not keyword.iskeyword(name):
         return name
@@ -104,7 +104,7 @@ def _module(name: str) -> str:
 
 
 def _checkable(name: str) -> tuple[Kind, str] | None:
-    """What to look for where the code span `name` is banned; none where that can't be told."""
+    """(kind, value) for a ban of the code span `name`; `None` if its uses can't be found."""
     if name.startswith("import ") or (name.startswith("from ") and " import " in name):
         if name == "from __future__ import annotations":
             return "banned-import", "__future__.annotations"

@@ -1,7 +1,7 @@
-"""The fixed catalogue: sentences that state a rule which code can check, and the rule they state.
+"""The fixed catalogue of rules that code can check, and the sentences that state them.
 
-Patterns hold on to the start of a sentence or to an unmistakable phrase, so that conditions,
-questions and stories match nothing. What a document says beyond this catalogue is not acted on.
+Patterns match the start of a sentence or an unambiguous phrase, so that conditions, questions and
+stories match nothing. Sentences that state no rule of the catalogue are ignored.
 """
 
 import re
@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterator
 
 from leadhand.teams.review.lenses.guidelines.bans import banned
 from leadhand.teams.review.lenses.guidelines.guideline import Guideline, Kind
-from leadhand.teams.review.lenses.guidelines.numbers import lengths
+from leadhand.teams.review.lenses.guidelines.length_limits import length_limits
+from leadhand.teams.review.lenses.guidelines.patterns import matches
 from leadhand.teams.review.lenses.guidelines.phrases import (
     CONDITIONAL,
     SOFT,
@@ -17,21 +18,14 @@ from leadhand.teams.review.lenses.guidelines.phrases import (
     folders_named,
 )
 from leadhand.teams.review.lenses.guidelines.prose import Sentence
-from leadhand.teams.review.lenses.guidelines.simple import simple
 
-Said = Iterator[tuple[Kind, str]]
+KindValues = Iterator[tuple[Kind, str]]
 
-_PYTHONIC: frozenset[Kind] = frozenset(
-    {
-        "bare-except",
-        "docstring",
-        "docstring-style",
-        "file-length",
-        "os-path",
-        "required-import",
-        "changelog",
-    }
-)
+_ANY_PROJECT: frozenset[Kind] = frozenset(
+    ("bare-except", "docstring", "docstring-style", "file-length", "os-path", "required-import",
+     "changelog")
+)  # fmt: skip
+"""Kinds that are about Python even in a project that is mostly in another language."""
 _NEGATED = re.compile(r"\W*(?:do not|don['’]t|never|avoid|no)\b", re.IGNORECASE)
 _IN_TESTS = re.compile(r"\b(?:in|inside|within) (?:unit |the )?tests?\b", re.IGNORECASE)
 
@@ -105,8 +99,8 @@ def guidelines(sentence: Sentence, *, mostly_python: bool, folder: str) -> Itera
     for reader in _READERS:
         for kind, value in reader(text):
             if kind == "indentation" and value != "4" and not named:
-                continue  # of another language's files, where nothing says that Python is meant
-            if (mostly_python or named or kind in _PYTHONIC) and (kind, value) not in seen:
+                continue  # probably meant for files in another language
+            if (mostly_python or named or kind in _ANY_PROJECT) and (kind, value) not in seen:
                 seen.add((kind, value))
                 yield Guideline(
                     kind=kind,
@@ -119,7 +113,7 @@ def guidelines(sentence: Sentence, *, mostly_python: bool, folder: str) -> Itera
                 )
 
 
-def _docstrings(text: str) -> Said:
+def _docstrings(text: str) -> KindValues:
     for pattern in _DOCSTRINGS:
         if (found := pattern.match(text)) and "private" not in text:
             for what in _targets(found["what"].lower()):
@@ -139,12 +133,12 @@ def _targets(what: str) -> Iterator[str]:
             yield word
 
 
-def _hints(text: str) -> Said:
+def _hints(text: str) -> KindValues:
     if any(pattern.match(text) for pattern in _HINTS):
         yield "type-hints", "public"
 
 
-def _names(text: str) -> Said:
+def _names(text: str) -> KindValues:
     for value, pattern in _NAMES:
         if pattern.search(text):
             yield "naming", value
@@ -152,4 +146,6 @@ def _names(text: str) -> Said:
         yield "naming", f"test-file:{found[1]}"
 
 
-_READERS: tuple[Callable[[str], Said], ...] = (simple, _docstrings, _hints, _names, lengths, banned)
+_READERS: tuple[Callable[[str], KindValues], ...] = (
+    matches, _docstrings, _hints, _names, length_limits, banned,
+)  # fmt: skip

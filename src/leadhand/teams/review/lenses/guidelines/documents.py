@@ -1,7 +1,7 @@
-"""Finds and reads the documents in which a project says how its code should be written.
+"""Finds and reads the documents and settings in which a project states how to write its code.
 
-They are read from the tree after the change, bounded in number and size. They are data from a
-repository that nobody vouches for: nothing in them is followed beyond a fixed catalogue of rules.
+Reads them from the tree after the change, with limits on their number and size. They are untrusted
+data: only the rules of a fixed catalogue are taken from them.
 """
 
 import functools
@@ -27,19 +27,20 @@ _MAX_BYTES = 200_000
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """What a project's tree says of itself."""
+    """The documents and settings of a project."""
 
     paths: frozenset[str]
+    """All paths of its tree."""
     guides: Mapping[str, str]
     """Path -> text of the documents in prose."""
     styles: Mapping[str, str]
-    """Path -> text of the configuration files that declare a style."""
+    """Path -> text of the configuration files that may set a style."""
     mostly_python: bool
     """Whether most of its code is Python."""
 
 
-def project(change: Change) -> Project | None:
-    """What the tree after the change says; none where there is no tree to read it from."""
+def read_project(change: Change) -> Project | None:
+    """The project as the change leaves it; `None` if only a patch without documents was given."""
     if change.git_dir is not None and change.head is not None:
         return _from_tree(change.git_dir, change.head)
     texts = {
@@ -50,14 +51,14 @@ def project(change: Change) -> Project | None:
 
 
 def is_document(path: str) -> bool:
-    """Whether the file at `path` may say how code should be written."""
+    """Whether the file at `path` may state how to write code."""
     if _ASIDE.search(path):
         return False
     return bool(_ROOT_GUIDE.match(path) or _ANY_GUIDE.search(path) or _STYLE.search(path))
 
 
 def folder_of(path: str) -> str:
-    """The folder that the document at `path` holds for, with a `/` at its end; empty for all."""
+    """The folder that the document at `path` applies to, ending in `/`; empty for all."""
     if _ROOT_GUIDE.match(path):
         return ""
     parent = str(PurePosixPath(path).parent)

@@ -1,7 +1,6 @@
-"""Reads `.editorconfig`: sections of globs with properties, as its specification describes them.
+"""Reads `.editorconfig` files: sections of globs with properties, as the specification says.
 
-Only what can be checked in text is kept. A file that does not follow the format is read as far as
-it can be.
+Keeps only properties that can be checked in text, and skips lines that do not follow the format.
 """
 
 import functools
@@ -22,8 +21,8 @@ _MAX_GLOB = 200
 _MAX_SECTIONS = 100
 
 
-def editorconfig(path: str, text: str, folder: str) -> Iterator[Guideline]:
-    """The properties that the `.editorconfig` at `path` sets, in order: later ones win."""
+def read_editorconfig(path: str, text: str, folder: str) -> Iterator[Guideline]:
+    """The properties that the `.editorconfig` at `path` sets, in order; later ones win."""
     glob = ""
     sections = 0
     for number, line in enumerate(text.split("\n"), start=1):
@@ -45,7 +44,7 @@ def editorconfig(path: str, text: str, folder: str) -> Iterator[Guideline]:
 
 
 def effective(found: list[Guideline], path: str) -> dict[str, Guideline]:
-    """Property -> what holds for the file at `path`: of those that match, the last."""
+    """Property -> its guideline for the file at `path`: the last one that matches."""
     chosen: dict[str, Guideline] = {}
     for one in sorted(found, key=lambda one: len(one.folder)):
         if path.startswith(one.folder) and _matcher(one.glob).fullmatch(path[len(one.folder) :]):
@@ -56,10 +55,9 @@ def effective(found: list[Guideline], path: str) -> dict[str, Guideline]:
 
 @functools.lru_cache(maxsize=256)
 def _matcher(glob: str) -> re.Pattern[str]:
-    """A regular expression for an EditorConfig glob; one that can't be read matches nothing.
+    """A regular expression for an EditorConfig glob; for an invalid glob, one that never matches.
 
-    Stars become lazy only within one path part, and repeated stars are merged, so that matching
-    stays cheap whatever the pattern.
+    Merges repeated stars and limits their number, so that matching any pattern is cheap.
     """
     if len(glob) > _MAX_GLOB or glob.count("*") > 8:
         return re.compile(r"(?!)")

@@ -1,4 +1,4 @@
-"""One rule that a project states, in a form that code can check."""
+"""A rule of the reviewed project in a form that code can check."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -33,21 +33,21 @@ Kind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class Guideline:
-    """One checkable rule, where it is written, and what it holds for."""
+    """One checkable rule, where it is written, and what it applies to."""
 
     kind: Kind
     value: str
     """What the rule is about; its meaning depends on `kind`, for example a number or a name."""
     source: GuidelineSource
     folder: str = ""
-    """It holds for files below this folder, `/` at its end; empty for all."""
+    """It applies to files below this folder, which ends in `/`; empty for all."""
     within: tuple[str, ...] = ()
     """Folders that the sentence itself limits it to; empty for no limit."""
     tests_only: bool = False
     soft: bool = False
-    """Whether the document only prefers it."""
+    """Whether the document recommends it and does not demand it."""
     excluded: tuple[str, ...] = ()
-    """Patterns of files that the project's own settings leave out."""
+    """Patterns of files that the project's settings exclude."""
     glob: str = ""
     """The pattern of an `.editorconfig` section; empty for all files."""
 

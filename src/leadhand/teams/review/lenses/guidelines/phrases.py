@@ -1,4 +1,4 @@
-"""Pieces of patterns that the catalogue's readers share."""
+"""Parts of patterns that the catalogue's readers share."""
 
 import re
 
@@ -6,7 +6,7 @@ START = (
     r"(?:[❌✅🚫⚠️\s]*)(?:(?:please|always|also|strictly|we|you|must|should|only|all code must"
     r"|code must|python code must|new code must|ensure|make sure to|in python,)\s+){0,4}"
 )
-"""The start of a sentence, and words that only add weight."""
+"""The start of a sentence, with words that only add emphasis."""
 
 NO = (
     r"(?:(?:do not|don['’]t|never|avoid|no|must not|should not|shouldn['’]t|mustn['’]t|not|stop"
@@ -24,7 +24,7 @@ END = (
     r"|`)|anywhere|everywhere|at all|throughout|instead|because|since|as (?:it|they|this)"
     r"|to (?:keep|avoid|ensure)|and\b|or\b|only$))"
 )
-"""What may follow where a rule holds without a condition."""
+"""What may follow a rule that has no condition."""
 
 CONDITIONAL = re.compile(
     r"\?$|\bunless\b|\bexcept (?!exception|clause)\w+ing\b"
@@ -39,21 +39,21 @@ CONDITIONAL = re.compile(
     r"|\b(?:user-facing|user-visible|notable|significant|breaking|public-facing)\b",
     re.IGNORECASE,
 )
-"""A sentence with a condition or an exception, which code can't judge; it is no rule here."""
+"""A sentence with a condition or an exception. Code can't judge these, so it counts as no rule."""
 
 SOFT = re.compile(
     r"\bprefer|\bwhere possible|\bwhen possible|\bwhere(?:ver)? appropriate|\bideally|\btry to"
     r"|\baim|\bshould\b|\bavoid\b",
     re.IGNORECASE,
 )
-"""A sentence that states a wish rather than a rule."""
+"""A sentence that recommends something and does not demand it."""
 
 _PATH = r"`([\w.-]+(?:/[\w.-]+)*/?)`"
 _FOLDER = re.compile(rf"\b(?:in|inside|within|under) (?:the )?{_PATH}(?: (?:and|or) {_PATH})?")
 
 
 def folders_named(text: str) -> tuple[str, ...]:
-    """The folders that a sentence limits its rule to (`in `src/``), a `/` at the end of each."""
+    """The folders, each ending in `/`, that a sentence limits its rule to (`in `src/``)."""
     found = _FOLDER.search(text)
     if not found:
         return ()

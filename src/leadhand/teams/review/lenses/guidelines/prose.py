@@ -1,7 +1,7 @@
-"""Cuts a guideline document, Markdown or reStructuredText, into sentences with their place.
+"""Splits a guideline document, Markdown or reStructuredText, into sentences with their places.
 
-Code blocks, tables, comments and sections that are not about code (commits, releases, how to talk)
-are left out. What is read is data: nothing here follows it.
+Skips code blocks, tables, comments and sections that are not about code (commits, releases,
+conduct).
 """
 
 import re
@@ -63,16 +63,14 @@ class Sentence:
     context: str
     """The headings above it and the label before it, in lower case."""
     forbids: bool
-    """Whether it stands under a heading like "Don't", which negates a bare item."""
+    """Whether it is under a heading such as "Don't", which negates its items."""
 
 
 def sentences(path: str, text: str) -> Iterator[Sentence]:
-    """The sentences of a document that may say something of code."""
+    """The sentences of a document that may be about code."""
     for line, headings, block in _blocks(text):
         context = " / ".join(headings).lower()
-        if _NOT_CODE.search(context) or (
-            _OTHER_LANGUAGE.search(context) and "python" not in context
-        ):
+        if not _may_be_about_code(context):
             continue
         forbids = bool(headings) and _FORBIDS.match(headings[-1].lower()) is not None
         for part in _BREAK.split(_plain(block)):
@@ -83,15 +81,19 @@ def sentences(path: str, text: str) -> Iterator[Sentence]:
             yield Sentence(source, sentence.rstrip(" ."), context, forbids)
             label = _LABEL.match(sentence)
             if label:
-                rest, said = sentence[label.end() :].rstrip(" ."), label[1].lower()
-                if not _NOT_CODE.search(said) and not (
-                    _OTHER_LANGUAGE.search(said) and "python" not in said
-                ):
-                    yield Sentence(source, rest, f"{context} / {said}", forbids)
+                rest, topic = sentence[label.end() :].rstrip(" ."), label[1].lower()
+                if _may_be_about_code(topic):
+                    yield Sentence(source, rest, f"{context} / {topic}", forbids)
+
+
+def _may_be_about_code(topic: str) -> bool:
+    """Whether headings or a label may be about Python code."""
+    other = _OTHER_LANGUAGE.search(topic) and "python" not in topic
+    return not (_NOT_CODE.search(topic) or other)
 
 
 def _plain(block: str) -> str:
-    """`block` without emphasis, but for what stands in code spans."""
+    """`block` without emphasis; code spans stay as they are."""
     parts = block.split("`")
     return "`".join(part if n % 2 else _EMPHASIS.sub("", part) for n, part in enumerate(parts))
 
@@ -102,14 +104,14 @@ def _quote(sentence: str) -> str:
 
 
 def _blocks(text: str) -> Iterator[tuple[int, tuple[str, ...], str]]:
-    """(line, headings above, text) of each paragraph and each item of a list, on one line."""
+    """(line, headings above, text on one line) of each paragraph and each item of a list."""
     lines = [line[:_MAX_LINE] for line in text.split("\n", _MAX_LINES)[:_MAX_LINES]]
     stack: list[tuple[int, str]] = []
     underlines: list[str] = []
     pending: list[str] = []
     start = 0
     fence = ""
-    literal = -1  # the indentation that a literal block must exceed, or -1 outside one
+    literal = -1  # lines that are indented deeper belong to a literal block; -1 outside one
     comment = False
 
     def flush() -> Iterator[tuple[int, tuple[str, ...], str]]:
@@ -170,7 +172,7 @@ def _blocks(text: str) -> Iterator[tuple[int, tuple[str, ...], str]]:
 
 
 def _push(stack: list[tuple[int, str]], level: int, title: str) -> None:
-    """Open a section. The title of the document itself does not limit what its sections say."""
+    """Open a section. The title of the whole document says nothing about its sections' topics."""
     if not stack and level == 1 and _NOT_CODE.search(title.lower()):
         title = ""
     while stack and stack[-1][0] >= level:

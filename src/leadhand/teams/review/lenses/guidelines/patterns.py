@@ -1,4 +1,4 @@
-"""Sentences of the catalogue that one pattern each can tell: what they ask for is fixed."""
+"""Rules of the catalogue that one pattern each recognizes."""
 
 import re
 from collections.abc import Iterator
@@ -127,8 +127,8 @@ _COMPILED: tuple[tuple[Kind, str, re.Pattern[str]], ...] = tuple(
 )
 
 
-def simple(text: str) -> Iterator[tuple[Kind, str]]:
-    """The rules that a sentence states by one of the fixed patterns."""
+def matches(text: str) -> Iterator[tuple[Kind, str]]:
+    """The rules whose pattern a sentence matches."""
     for kind, value, pattern in _COMPILED:
         if pattern.match(text):
             yield kind, text.split("`")[1] if kind == "test-location" else value

@@ -1,4 +1,4 @@
-"""Guidelines that ban names and imports: where code that the change adds uses them."""
+"""Checks of added code against guidelines that ban names and imports."""
 
 import ast
 import builtins
@@ -6,81 +6,78 @@ import re
 from collections.abc import Iterator, Sequence
 
 from leadhand.teams.review.change import ChangedFile
-from leadhand.teams.review.lenses.guidelines.documents import Project
 from leadhand.teams.review.lenses.guidelines.guideline import Guideline
-from leadhand.teams.review.lenses.guidelines.hit import GuidelineHit, generated, in_tests, nodes
+from leadhand.teams.review.lenses.guidelines.hits import (
+    GuidelineHit,
+    all_nodes,
+    is_generated,
+    is_test,
+)
 
 _KEYWORDS: dict[str, type[ast.AST]] = {
     "assert": ast.Assert, "global": ast.Global, "nonlocal": ast.Nonlocal, "lambda": ast.Lambda,
 }  # fmt: skip
-_LOOKED_AT = (
+_CHECKED = (
     ast.Name, ast.Attribute, ast.Call, ast.Assert, ast.Global, ast.Nonlocal, ast.Lambda,
 )  # fmt: skip
-_JS = ("javascript", "typescript")
 
 
-def banned_names(
-    project: Project, file: ChangedFile, found: Sequence[Guideline]
-) -> Iterator[GuidelineHit]:
+def banned_names(file: ChangedFile, found: Sequence[Guideline]) -> Iterator[GuidelineHit]:
     """Uses of a banned name on lines that the change adds."""
-    if generated(file.path):
+    if is_generated(file.path):
         return
-    asked: list[tuple[Guideline, str]] = []
+    banned: list[tuple[Guideline, str]] = []
     for one in found:
         name = one.value.split("(", 1)[0]
         last = name.rsplit(".", 1)[-1]
-        if (name == "assert" and in_tests(file.path)) or last not in file.head:
+        if (name == "assert" and is_test(file.path)) or last not in file.head:
             continue
         if name.startswith("#"):
             yield from _comments(file, one)
         elif any(last in text for text in file.added.values()):
-            asked.append((one, name))
-    if asked and file.language == "python":
-        yield from _in_python(file, asked)
-    elif asked and file.language in _JS:
-        for one, name in asked:
+            banned.append((one, name))
+    if banned and file.language == "python":
+        yield from _in_python(file, banned)
+    elif banned and file.language in ("javascript", "typescript"):
+        for one, name in banned:
             if "." in name.strip("."):
                 yield from _in_text(file, one, name)
 
 
-def banned_imports(
-    project: Project, file: ChangedFile, found: Sequence[Guideline]
-) -> Iterator[GuidelineHit]:
-    """Imports of a banned module on lines that the change adds, where the ban holds."""
+def banned_imports(file: ChangedFile, found: Sequence[Guideline]) -> Iterator[GuidelineHit]:
+    """Imports of a banned module on lines that the change adds, in the folders of the ban."""
     if file.language != "python" or not any("import" in text for text in file.added.values()):
         return
-    asked: list[tuple[Guideline, str]] = []
+    banned: list[tuple[Guideline, str]] = []
     for one in found:
         module, _, where = one.value.partition("|")
-        if not where or _below(file.path, where):
-            asked.append((one, module))
-    for node in nodes(file.head_tree) if asked and file.head_tree else ():
+        if not where or _is_in(file.path, where):
+            banned.append((one, module))
+    for node in all_nodes(file.head_tree) if banned and file.head_tree else ():
         if isinstance(node, ast.Import | ast.ImportFrom) and node.lineno in file.added:
             names = list(_imported(node, file.path))
-            for one, module in asked:
+            for one, module in banned:
                 name = next((n for n in names if n == module or n.startswith(f"{module}.")), "")
                 if name:
-                    last = node.end_lineno or node.lineno
-                    yield GuidelineHit(one, node.lineno, last, f"`{name}` is imported")
+                    what = f"`{name}` is imported"
+                    yield GuidelineHit(one, node.lineno, what, end_line=node.end_lineno)
 
 
-def _in_python(file: ChangedFile, asked: Sequence[tuple[Guideline, str]]) -> Iterator[GuidelineHit]:
+def _in_python(
+    file: ChangedFile, banned: Sequence[tuple[Guideline, str]]
+) -> Iterator[GuidelineHit]:
     if file.head_tree is None:
         return
-    added = [
-        node for node in nodes(file.head_tree)
-        if isinstance(node, _LOOKED_AT) and getattr(node, "lineno", 0) in file.added
-    ]  # fmt: skip
     names = _Names(file.head_tree)
-    for node in added:
-        line = node.lineno
-        for one, name in asked:
-            if _uses(node, names, one.value, name):
-                yield GuidelineHit(one, line, line, f"`{one.value}` is used")
+    for node in all_nodes(file.head_tree):
+        if isinstance(node, _CHECKED) and node.lineno in file.added:
+            for one, name in banned:
+                if _uses(node, names, one.value, name):
+                    yield GuidelineHit(one, node.lineno, f"`{one.value}` is used")
 
 
 def _uses(node: ast.stmt | ast.expr, names: "_Names", value: str, name: str) -> bool:
-    """Whether `node` is a use of what the rule calls `value`; `name` is that without brackets."""
+    """Whether `node` uses the banned `value`; `name` is `value` without parentheses."""
     if name in _KEYWORDS:
         return isinstance(node, _KEYWORDS[name])
     if isinstance(node, ast.Call):
@@ -93,12 +90,12 @@ def _uses(node: ast.stmt | ast.expr, names: "_Names", value: str, name: str) -> 
 
 
 class _Names:
-    """What names stand for in a module, by its imports."""
+    """What names refer to in a module, by its imports."""
 
     def __init__(self, tree: ast.Module) -> None:
         self.aliases: dict[str, str] = {}
         self.bound: set[str] = set()
-        for node in nodes(tree):
+        for node in all_nodes(tree):
             if isinstance(node, ast.Import):
                 for alias in node.names:
                     if alias.asname:
@@ -110,7 +107,7 @@ class _Names:
                 self.bound.add(node.name)
 
     def full(self, node: ast.expr) -> str:
-        """The dotted name that `node` stands for; empty for what is no name."""
+        """The dotted name that `node` refers to; empty if it is no name."""
         parts: list[str] = []
         while isinstance(node, ast.Attribute):
             parts.append(node.attr)
@@ -123,11 +120,9 @@ class _Names:
         return ".".join([root, *reversed(parts)])
 
     def means(self, node: ast.expr, name: str) -> bool:
-        """Whether `node` is the thing called `name`: a dotted name, a builtin, or an import."""
+        """Whether `node` refers to `name`: a dotted name, a builtin, or an import."""
         full = self.full(node)
-        if "." in name:
-            return full == name
-        if hasattr(builtins, name):
+        if "." in name or hasattr(builtins, name):
             return full == name
         return full.rsplit(".", 1)[-1] == name and "." in full and full.split(".", 1)[0] != "self"
 
@@ -137,7 +132,7 @@ def _in_text(file: ChangedFile, one: Guideline, name: str) -> Iterator[Guideline
     for number, text in file.added.items():
         code = text[:2000].split("//", 1)[0]
         if use.search(code) and not code.lstrip().startswith(("*", "/*")):
-            yield GuidelineHit(one, number, number, f"`{one.value}` is used")
+            yield GuidelineHit(one, number, f"`{one.value}` is used")
 
 
 def _comments(file: ChangedFile, one: Guideline) -> Iterator[GuidelineHit]:
@@ -145,11 +140,11 @@ def _comments(file: ChangedFile, one: Guideline) -> Iterator[GuidelineHit]:
         for number, text in file.added.items():
             at = text.find(one.value)
             if at >= 0 and text[:at].count('"') % 2 == 0 and text[:at].count("'") % 2 == 0:
-                yield GuidelineHit(one, number, number, f"`{one.value}` is used")
+                yield GuidelineHit(one, number, f"`{one.value}` is used")
 
 
 def _imported(node: ast.Import | ast.ImportFrom, path: str) -> Iterator[str]:
-    """The full names that an import statement brings in, relative ones resolved by `path`."""
+    """The full names that an import statement imports; relative ones are resolved by `path`."""
     if isinstance(node, ast.Import):
         yield from (alias.name for alias in node.names)
         return
@@ -162,12 +157,7 @@ def _imported(node: ast.Import | ast.ImportFrom, path: str) -> Iterator[str]:
     yield from (f"{base}.{alias.name}" for alias in node.names)
 
 
-def _below(path: str, where: str) -> bool:
+def _is_in(path: str, where: str) -> bool:
     """Whether the file at `path` is in the folder or module that a rule names."""
-    spot = where.replace(".", "/") if "/" not in where and not where.endswith(".py") else where
-    return (
-        f"/{spot}/" in f"/{path}"
-        or path == spot
-        or path.endswith((f"/{spot}", f"/{spot}.py"))
-        or path == f"{spot}.py"
-    )
+    named = where.replace(".", "/") if "/" not in where and not where.endswith(".py") else where
+    return f"/{named}/" in f"/{path}" or f"/{path}".endswith((f"/{named}", f"/{named}.py"))

@@ -1,4 +1,4 @@
-"""What the checkers of this lens share: a hit, which files a guideline holds for, statements."""
+"""What the checks of this lens share: hits, the files that a guideline applies to, syntax nodes."""
 
 import ast
 import functools
@@ -9,13 +9,12 @@ from fnmatch import fnmatchcase
 from typing import cast
 
 from leadhand.teams.review.change import ChangedFile
-from leadhand.teams.review.lenses.guidelines.documents import Project
 from leadhand.teams.review.lenses.guidelines.guideline import Guideline
 
 _TESTS = re.compile(
     r"(?:^|/)(?:tests?|testing|test_[^/]*|[^/]*_test\.py|conftest\.py|__tests__)(?:/|$)"
 )
-_ASIDE = re.compile(
+_AUXILIARY = re.compile(
     r"(?:^|/)(?:docs?|examples?|samples?|scripts?|tools|bench\w*|migrations|alembic|vendor|_vendor|third_party|notebooks?"
     r"|node_modules|setup\.py|noxfile\.py|tasks\.py|fabfile\.py|manage\.py|_version\.py)(?:/|$)"
 )
@@ -26,38 +25,46 @@ _GENERATED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class GuidelineHit:
-    """One place in a file that goes against a guideline."""
+    """One place in a file that breaks a guideline."""
 
     guideline: Guideline
     line: int
-    end_line: int
     what: str
-    """What is there, naming the symbols, as the start of a sentence."""
+    """The start of a sentence that says what is wrong and names the symbols."""
     evidence: str = ""
-    """What to quote where it is not the whole of `line`."""
+    """What to quote; empty for the text of `line`."""
+    end_line: int | None = None
 
 
-Check = Callable[[Project, ChangedFile, Sequence[Guideline]], Iterator[GuidelineHit]]
+Check = Callable[[ChangedFile, Sequence[Guideline]], Iterator[GuidelineHit]]
 
 
-def in_tests(path: str) -> bool:
-    """Whether the file at `path` is a test or helps tests."""
+def is_test(path: str) -> bool:
+    """Whether the file at `path` is a test or supports tests."""
     return _TESTS.search(path) is not None
 
 
-def aside(path: str) -> bool:
-    """Whether the file at `path` is beside the product: documentation, scripts, vendored."""
-    return _ASIDE.search(path) is not None
+def is_auxiliary(path: str) -> bool:
+    """Whether the file at `path` is not product code: documentation, scripts, vendored code."""
+    return _AUXILIARY.search(path) is not None
 
 
-def generated(path: str) -> bool:
-    """Whether the file at `path` looks as if no person wrote it."""
+def is_generated(path: str) -> bool:
+    """Whether the file at `path` looks generated."""
     return _GENERATED.search(path) is not None
 
 
+def is_product_code(file: ChangedFile) -> bool:
+    """Whether `file` is Python that people wrote for the product."""
+    path = file.path
+    return file.language == "python" and not (
+        is_test(path) or is_auxiliary(path) or is_generated(path)
+    )
+
+
 def applies(one: Guideline, path: str) -> bool:
-    """Whether a guideline holds for the file at `path`."""
-    if not path.startswith(one.folder) or (one.tests_only and not in_tests(path)):
+    """Whether a guideline applies to the file at `path`."""
+    if not path.startswith(one.folder) or (one.tests_only and not is_test(path)):
         return False
     inner = path[len(one.folder) :]
     name = path.rsplit("/", 1)[-1]
@@ -67,15 +74,15 @@ def applies(one: Guideline, path: str) -> bool:
 
 
 def nearest(found: Sequence[Guideline]) -> list[Guideline]:
-    """Of guidelines that set one value, those of the innermost folder."""
+    """The guidelines of the innermost folder."""
     depth = max((len(one.folder) for one in found), default=0)
     return [one for one in found if len(one.folder) == depth]
 
 
-def statements(
+def compound_statements(
     tree: ast.Module | None,
 ) -> Iterator[tuple[ast.stmt | ast.ExceptHandler, list[ast.stmt]]]:
-    """(statement, its body) of each compound statement; expressions are not walked."""
+    """(statement, its body) of each compound statement."""
     waiting: list[ast.AST] = list(tree.body) if tree else []
     while waiting:
         node = waiting.pop()
@@ -88,15 +95,15 @@ def statements(
 
 
 @functools.lru_cache(maxsize=2)
-def nodes(tree: ast.Module) -> tuple[ast.AST, ...]:
-    """Every node of `tree`; kept while one file is looked at, since walking costs the most."""
+def all_nodes(tree: ast.Module) -> tuple[ast.AST, ...]:
+    """Every node of `tree`; cached for all checks of one file, because walking is slow."""
     return tuple(ast.walk(tree))
 
 
 def string_ends(tree: ast.Module | None) -> dict[int, int]:
     """Line -> last line of the string that spans it, for strings of more than one line."""
     ends: dict[int, int] = {}
-    for node in nodes(tree) if tree else ():
+    for node in all_nodes(tree) if tree else ():
         if isinstance(node, ast.Constant | ast.JoinedStr):
             last = node.end_lineno or node.lineno
             if last > node.lineno:
@@ -105,9 +112,9 @@ def string_ends(tree: ast.Module | None) -> dict[int, int]:
 
 
 def string_lines(tree: ast.Module | None) -> set[int]:
-    """Lines that begin within a string that spans lines, where blanks are part of the text."""
+    """Lines that begin inside a string of several lines, where white space is part of the text."""
     lines: set[int] = set()
-    for node in nodes(tree) if tree else ():
+    for node in all_nodes(tree) if tree else ():
         if isinstance(node, ast.Constant | ast.JoinedStr) and node.end_lineno:
             lines.update(range(node.lineno + 1, node.end_lineno + 1))
     return lines

@@ -1,4 +1,4 @@
-"""Reads limits on length out of sentences: of lines, functions and files."""
+"""Reads limits on the length of lines, functions and files from sentences."""
 
 import re
 from collections.abc import Iterator
@@ -49,7 +49,7 @@ _LINE = tuple(
 )
 
 
-def lengths(text: str) -> Iterator[tuple[Kind, str]]:
+def length_limits(text: str) -> Iterator[tuple[Kind, str]]:
     """The limits that a sentence states, as (kind, number)."""
     if not re.search(r"\d", text) or _ABOUT.search(text):
         return

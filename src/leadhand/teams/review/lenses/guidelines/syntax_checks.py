@@ -1,17 +1,16 @@
-"""Guidelines on Python code that its syntax tree shows: hints, docstrings, lengths, imports."""
+"""Checks of Python code by its syntax tree: type hints, docstrings, lengths, imports, constants."""
 
 import ast
 import re
 from collections.abc import Iterator, Sequence
 
 from leadhand.teams.review.change import ChangedFile
-from leadhand.teams.review.lenses.guidelines.documents import Project
 from leadhand.teams.review.lenses.guidelines.guideline import Guideline
-from leadhand.teams.review.lenses.guidelines.hit import (
+from leadhand.teams.review.lenses.guidelines.hits import (
     GuidelineHit,
-    aside,
-    generated,
-    in_tests,
+    is_generated,
+    is_product_code,
+    is_test,
     nearest,
 )
 
@@ -34,7 +33,7 @@ _OTHER_STYLES = {
 
 
 def functions(tree: ast.Module | None) -> Iterator[tuple[Function, ast.ClassDef | None, str]]:
-    """(function, class it is a method of, qualified name) of the functions not within functions."""
+    """(function, its class, qualified name) of all functions that are not inside functions."""
     waiting: list[tuple[list[ast.stmt], ast.ClassDef | None, str]] = [
         (tree.body if tree else [], None, "")
     ]
@@ -49,11 +48,9 @@ def functions(tree: ast.Module | None) -> Iterator[tuple[Function, ast.ClassDef 
                 waiting += [(node.body, owner, prefix), (node.orelse, owner, prefix)]
 
 
-def type_hints(
-    project: Project, file: ChangedFile, found: Sequence[Guideline]
-) -> Iterator[GuidelineHit]:
-    """New public functions with parameters or a return value that have no type."""
-    if not _product(file) or not file.path.endswith(".py"):
+def type_hints(file: ChangedFile, found: Sequence[Guideline]) -> Iterator[GuidelineHit]:
+    """New public functions with a parameter or return value that has no type hint."""
+    if not is_product_code(file) or not file.path.endswith(".py"):
         return
     for node, owner, name in functions(file.head_tree):
         if node.lineno not in file.added or any(part.startswith("_") for part in name.split(".")):
@@ -64,19 +61,15 @@ def type_hints(
         bare = [one.arg for one in arguments if one.annotation is None]
         if bare:
             shown = ", ".join(f"`{one}`" for one in bare[:3])
-            yield GuidelineHit(
-                found[0], node.lineno, node.lineno, f"`{name}` has no type for {shown}"
-            )
+            yield GuidelineHit(found[0], node.lineno, f"`{name}` has no type hint for {shown}")
         elif node.returns is None:
-            yield GuidelineHit(found[0], node.lineno, node.lineno, f"`{name}` has no return type")
+            yield GuidelineHit(found[0], node.lineno, f"`{name}` has no return type")
 
 
-def docstring_style(
-    project: Project, file: ChangedFile, found: Sequence[Guideline]
-) -> Iterator[GuidelineHit]:
-    """Docstrings that the change adds with the sections of another style than the one asked for."""
+def docstring_style(file: ChangedFile, found: Sequence[Guideline]) -> Iterator[GuidelineHit]:
+    """Added docstrings with sections in another style than the declared one."""
     innermost = nearest(found)
-    if len({one.value for one in innermost}) > 1 or not _product(file):
+    if len({one.value for one in innermost}) > 1 or not is_product_code(file):
         return
     styles = _OTHER_STYLES.get(innermost[0].value, ())
     if not any(_SECTION.match(text[:200]) for text in file.added.values()):
@@ -94,15 +87,13 @@ def docstring_style(
             line = first.lineno + text[:start].count("\n")
             if file.touches(line):
                 what = f"the docstring of `{name}` has sections in {style} style"
-                yield GuidelineHit(innermost[0], line, line, what)
+                yield GuidelineHit(innermost[0], line, what)
                 break
 
 
-def function_length(
-    project: Project, file: ChangedFile, found: Sequence[Guideline]
-) -> Iterator[GuidelineHit]:
-    """Functions that the change takes over the longest length that a document allows."""
-    if file.language != "python" or in_tests(file.path) or generated(file.path):
+def function_length(file: ChangedFile, found: Sequence[Guideline]) -> Iterator[GuidelineHit]:
+    """Functions that the change makes longer than any document allows."""
+    if file.language != "python" or is_test(file.path) or is_generated(file.path):
         return
     one = max(nearest(found), key=lambda one: one.number)
     if len(file.added) == 0 or file.head.count("\n") < one.number:
@@ -117,15 +108,11 @@ def function_length(
         if before.get(name, 0) <= one.number:
             line = node.lineno if node.lineno in file.added else _added_in(file, node)
             was = f" ({before[name]} before)" if name in before else ""
-            yield GuidelineHit(
-                one, line, line, f"`{name}` has {length} lines{was} without its docstring"
-            )
+            yield GuidelineHit(one, line, f"`{name}` has {length} lines{was} without its docstring")
 
 
-def import_placement(
-    project: Project, file: ChangedFile, found: Sequence[Guideline]
-) -> Iterator[GuidelineHit]:
-    """Imports that the change adds within functions, but for those that may fail."""
+def import_placement(file: ChangedFile, found: Sequence[Guideline]) -> Iterator[GuidelineHit]:
+    """Added imports inside functions, except in `try` blocks."""
     if not any(re.match(r"\s+(?:import|from)\s", text[:200]) for text in file.added.values()):
         return
     for node, _, name in functions(file.head_tree):
@@ -133,35 +120,24 @@ def import_placement(
         while waiting:
             inner = waiting.pop()
             if isinstance(inner, ast.Import | ast.ImportFrom) and file.touches(inner.lineno):
-                yield GuidelineHit(
-                    found[0], inner.lineno, inner.lineno, f"`{name}` imports within its body"
-                )
+                yield GuidelineHit(found[0], inner.lineno, f"`{name}` imports inside its body")
             elif isinstance(inner, ast.If | ast.With | ast.For | ast.While):
                 waiting += [one for one in ast.iter_child_nodes(inner) if isinstance(one, ast.stmt)]
 
 
-def required_import(
-    project: Project, file: ChangedFile, found: Sequence[Guideline]
-) -> Iterator[GuidelineHit]:
-    """New modules with code that lack `from __future__ import annotations`."""
+def required_import(file: ChangedFile, found: Sequence[Guideline]) -> Iterator[GuidelineHit]:
+    """New modules with code but without `from __future__ import annotations`."""
     if file.status != "added" or file.head_tree is None or "import annotations" in file.head:
         return
     code = [node for node in file.head_tree.body if not isinstance(node, ast.Expr)]
-    if (
-        code
-        and re.search(r"^\s*(?:async def|def|class) ", file.head, re.MULTILINE)
-        and _product(file)
-    ):
-        line = code[0].lineno
-        yield GuidelineHit(
-            found[0], line, line, "the new module does not import `annotations` from `__future__`"
-        )
+    defines = re.search(r"^\s*(?:async def|def|class) ", file.head, re.MULTILINE)
+    if code and defines and is_product_code(file):
+        what = "the new module does not import `annotations` from `__future__`"
+        yield GuidelineHit(found[0], code[0].lineno, what)
 
 
-def constants(
-    project: Project, file: ChangedFile, found: Sequence[Guideline]
-) -> Iterator[GuidelineHit]:
-    """Module constants, marked `Final`, that the change adds in lower case."""
+def constants(file: ChangedFile, one: Guideline) -> Iterator[GuidelineHit]:
+    """Added module constants, annotated as `Final`, with lower case letters."""
     for node in file.head_tree.body if file.head_tree else ():
         if (
             isinstance(node, ast.AnnAssign)
@@ -171,17 +147,7 @@ def constants(
             annotation = ast.dump(node.annotation)
             name = node.target.id
             if "'Final'" in annotation and name != name.upper() and not name.startswith("__"):
-                yield GuidelineHit(
-                    found[0],
-                    node.lineno,
-                    node.lineno,
-                    f"the constant `{name}` is not in upper case",
-                )
-
-
-def _product(file: ChangedFile) -> bool:
-    path = file.path
-    return file.language == "python" and not (in_tests(path) or aside(path) or generated(path))
+                yield GuidelineHit(one, node.lineno, f"the constant `{name}` is not in upper case")
 
 
 def _lines(node: Function) -> int:
