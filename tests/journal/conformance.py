@@ -13,6 +13,7 @@ from dataclasses import replace
 import pytest
 
 from leadhand.contracts.outcome import Result
+from leadhand.contracts.inspection import Inspection
 from leadhand.contracts.people import Reply, RunMessage
 from leadhand.contracts.task import Plan
 from leadhand.errors import JournalError, RunTaken
@@ -232,6 +233,14 @@ class JournalConformance(ListingConformance):
         journal.post(RunMessage(run_id="r"))
         assert journal.messages("r")[0].id not in {first.id, second.id}
         assert len(journal.messages("other")) == 1
+
+    def test_an_inspection_has_all_events_of_a_run_and_none_of_an_unknown_one(
+        self, journal: Journal
+    ) -> None:
+        keep(journal, events := Story("r").whole("a"))
+        sound = journal.inspect("r")
+        assert (sound.run_id, list(sound.events), sound.verdict) == ("r", list(events), "sound")
+        assert journal.inspect("none") == Inspection("none")
 
 
 class DurableConformance(JournalConformance):

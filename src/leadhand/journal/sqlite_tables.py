@@ -44,10 +44,10 @@ def last_seq_of(connection: sqlite3.Connection, run_id: str) -> int:
 def inspection(connection: sqlite3.Connection, run_id: str) -> Inspection:
     """What can be read of a run, and whether it is intact."""
     try:
-        (digest,) = connection.execute(
-            "SELECT digest FROM runs WHERE run_id = ?", (run_id,)
-        ).fetchone()
-        return inspect_run(run_id, _stored(connection, run_id), digest=digest)
+        known = connection.execute("SELECT digest FROM runs WHERE run_id = ?", (run_id,)).fetchone()
+        if known is None:
+            return Inspection(run_id)
+        return inspect_run(run_id, _stored(connection, run_id), digest=known[0])
     except sqlite3.DatabaseError as error:
         return Inspection(run_id, damage=f"the file can't be read there ({error})")
 
