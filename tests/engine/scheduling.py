@@ -26,9 +26,10 @@ async def schedule(
     remedies: Remedies | None = None,
     person: Person | None = None,
     approved: bool = False,
+    amend: bool = True,
 ) -> Recorder:
     """Run a plan, `approved` by a person or not, with every worker following the script."""
-    recorder = accepted(the_plan, approved=approved)
+    recorder = accepted(the_plan, approved=approved, amend=amend)
     the_team = the_team or team()
     runner = ScriptedRunner(script)
     scheduler = Scheduler(

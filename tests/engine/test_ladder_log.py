@@ -3,7 +3,9 @@
 import asyncio
 import dataclasses
 
-from leadhand.contracts.events import TaskCancelled
+import pytest
+
+from leadhand.contracts.events import TaskCancelled, TaskEscalated, TaskFailed
 from leadhand.contracts.outcome import (
     Completed,
     Escalated,
@@ -290,3 +292,32 @@ def test_a_breaker_tells_when_it_opens_and_what_is_refused_then() -> None:
              "decision": "given up: no attempt is made while it is"},
         ),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [
+        Failed(
+            kind="error",
+            message="no",
+            partial=Result(output="half"),
+            raised=Raised(type="ValueError", where="work.py:1", traceback="Traceback"),
+        ),
+        Failed(kind="tool_error", message="no", partial=Result(output="half")),
+        Escalated(reason="low_confidence", message="?", partial=Result(output="half")),
+    ],
+)
+def test_a_final_event_does_not_repeat_what_the_first_one_about_an_attempt_has(
+    outcome: Failed | Escalated,
+) -> None:
+    ladder = Ladder(failed=("refine",), low_confidence=("refine",))
+    recorder = work(
+        by_attempt(outcome), the_team=crew(ladder=ladder), remedies=ScriptedRemedies(intent="")
+    )
+    first, final = (
+        event for event in recorder.log() if isinstance(event, TaskFailed | TaskEscalated)
+    )
+    assert (first.partial, final.partial) == (Result(output="half"), None)
+    assert recorder.state.tasks["a"].result == Result(output="half")
+    if isinstance(first, TaskFailed) and isinstance(final, TaskFailed) and first.raised is not None:
+        assert final.raised == first.raised.model_copy(update={"traceback": ""})

@@ -7,8 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from leadhand import Handoff, Plan, Supervisor, Task, Team, Worker
+from leadhand.contracts.answer import Answer
 from leadhand.contracts.events import Event, TaskDispatched, TaskReassigned
 from leadhand.contracts.outcome import Failed
+from leadhand.contracts.team import Ladder, RetryRules
 from leadhand.policies.load_balancing import WorkerLoad, latency, substitute
 from leadhand.state.fold import fold
 from leadhand.testing import VirtualClock, run_virtual
@@ -143,3 +145,29 @@ def test_a_task_that_was_given_to_somebody_for_a_reason_stays_there() -> None:
     did, _, events = run(team, 1)
     assert did == {"first": 1, "second": 1}
     assert len([event for event in events if isinstance(event, TaskReassigned)]) == 1
+
+
+def test_a_fallback_whose_breaker_is_open_does_not_help() -> None:
+    async def down(handoff: Handoff) -> object:
+        return Failed(kind="error", message="down", transient=True)
+
+    team = Team(
+        "office",
+        workers=(
+            worker("busy", fallback="helper", max_queue=1),
+            worker("helper", run=down, concurrency=None),
+        ),
+        ladder=Ladder(breaker_failures=1, breaker_pause_s=1_000.0, failed=("reassign",)),
+        retry=RetryRules(max_attempts=1),
+    )
+    supervisor = Supervisor(team, clock=VirtualClock())
+    first = Plan(goal="g", tasks=(Task(id="h", worker="helper", intent="Try it."),))
+    tasks = tuple(Task(id=f"t{n}", worker="busy", intent=f"Part {n}.") for n in range(5))
+
+    async def both() -> Answer:
+        await supervisor.run(plan=first)
+        return await supervisor.run(plan=Plan(goal="share", tasks=tasks))
+
+    answer = run_virtual(both())
+    assert {one.worker for one in answer.tasks} == {"busy"}
+    assert answer.status == "complete"

@@ -5,10 +5,11 @@ from collections.abc import Sequence
 
 from leadhand.contracts.events import RunResumed, TaskDispatched
 from leadhand.contracts.outcome import Handoff, Outcome
+from leadhand.engine.quarantine import Quarantine
 from leadhand.engine.recorder import Recorder
 from leadhand.engine.scheduler import Scheduler
 from leadhand.testing import ScriptedRunner, completed, run_virtual
-from tests.engine.scheduling import Script
+from tests.engine.scheduling import Script, schedule
 from tests.plans.samples import accepted, plan, task, team
 
 
@@ -81,3 +82,18 @@ def test_a_suspect_that_a_stopped_run_never_started_keeps_nobody_waiting() -> No
     first, other = run_virtual(story())
     assert first.state.tasks["a"].status == "cancelled"
     assert started(other) == {"x": 0.0, "y": 3.0}
+
+
+def test_a_run_that_a_worker_starts_is_not_in_quarantine_with_the_run_around_it() -> None:
+    async def story() -> tuple[Quarantine, list[Quarantine]]:
+        found: list[Quarantine] = []
+
+        def script(handoff: Handoff) -> Outcome:
+            found.append(Quarantine.here())
+            return completed()
+
+        await schedule(plan(task("a")), script)
+        return Quarantine.here(), found
+
+    outer, (inner,) = run_virtual(story())
+    assert inner is not outer

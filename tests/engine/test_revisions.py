@@ -23,6 +23,7 @@ def run(
     *tasks: Task,
     impacts: tuple[str, ...] = ("look",),
     impact: PlanImpact = IMPACT,
+    amend: bool = True,
 ) -> Recorder:
     """Every task takes a second, but `slow` five; those of `impacts` say that the plan is off."""
 
@@ -31,7 +32,7 @@ def run(
         said = impact if handoff.task_id in impacts else None
         return Completed(result=Result(output=handoff.task_id, plan_impact=said))
 
-    recorder = run_virtual(schedule(plan(*tasks), script, remedies=remedies))
+    recorder = run_virtual(schedule(plan(*tasks), script, remedies=remedies, amend=amend))
     assert fold(recorder.log()) == recorder.state
     return recorder
 
@@ -65,9 +66,15 @@ def test_while_the_plan_is_revised_running_tasks_go_on_and_nothing_new_starts() 
 
 def test_a_revision_that_never_comes_leaves_the_old_plan() -> None:
     remedies = ScriptedRemedies(revised=(), delay_s=10_000)
-    tasks = run(remedies, LOOK, SLOW, FIX, CHECK).state.tasks
+    recorder = run(remedies, LOOK, SLOW, FIX, CHECK)
+    tasks = recorder.state.tasks
     assert tasks["fix"].started_s == 61.0
     assert sorted(tasks) == ["check", "fix", "look", "slow"]
+    assert [
+        (event.task_id, event.problems, event.missing)
+        for event in recorder.log()
+        if isinstance(event, PlanRejected)
+    ] == [("look", ("the plan stays as it is: the planner gave no revised plan",), None)]
 
 
 def test_everything_left_may_be_dropped() -> None:
@@ -148,3 +155,15 @@ def test_f14_no_text_of_a_result_can_change_the_plan() -> None:
 def test_without_anybody_to_revise_it_the_plan_stays() -> None:
     recorder = run(None, LOOK, FIX)
     assert completed("fix").result == recorder.state.tasks["fix"].result
+
+
+def test_a_plan_that_was_handed_in_is_not_revised_and_the_answer_has_a_gap() -> None:
+    remedies = ScriptedRemedies(revised=(FIX,))
+    recorder = run(remedies, LOOK, FIX, amend=False)
+    why = "it was handed in as it is, without `amend`"
+    (refused,) = [event for event in recorder.log() if isinstance(event, PlanRejected)]
+    assert refused.problems == (f"the plan stays as it is: {why}",)
+    assert (
+        refused.missing == f"the plan no longer fits ({IMPACT.reason}); it was not amended: {why}"
+    )
+    assert (refused.task_id, remedies.asked) == ("look", [])

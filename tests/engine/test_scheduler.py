@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
 from leadhand.contracts.task import Limits, Plan
 from leadhand.contracts.task_events import stuck_message
-from leadhand.contracts.team import Team, Worker
+from leadhand.contracts.team import RetryRules, Team, Worker
 from leadhand.engine.scheduler import GRACE_S, Scheduler, Slots
 from leadhand.engine.time_left import time_limit_paused
 from leadhand.plans import graph
@@ -372,3 +372,20 @@ def test_stopping_during_a_wait_between_attempts_ends_the_task() -> None:
 
     state = run_virtual(schedule(plan(task("a")), work, deadline_s=0.5)).state
     assert statuses(state) == {"a": "cancelled"}
+
+
+def test_an_attempt_that_timed_out_is_not_cancelled_by_the_end_of_the_run_as_well() -> None:
+    async def script(handoff: Handoff) -> Outcome:
+        try:
+            await asyncio.sleep(100)
+        finally:
+            await asyncio.sleep(GRACE_S / 2)
+        return completed()
+
+    slow = task("slow").model_copy(update={"limits": Limits(timeout_s=1.0)})
+    once = Team("t", workers=(Worker("worker", "d"),), retry=RetryRules(max_attempts=1))
+    recorder = run_virtual(
+        schedule(plan(slow), script, the_team=once, deadline_s=1.0 + GRACE_S / 4)
+    )
+    ended = recorder.state.tasks["slow"]
+    assert (ended.status, ended.error) == ("timed_out", "no answer within 1 s")

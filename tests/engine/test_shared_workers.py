@@ -9,12 +9,23 @@ from dataclasses import replace
 import pytest
 
 from leadhand.contracts.health import WorkerHealth
-from leadhand.contracts.outcome import Completed, Escalated, Failed, Outcome, Result
+from leadhand.contracts.outcome import (
+    Completed,
+    Escalated,
+    Failed,
+    Handoff,
+    Outcome,
+    PlanImpact,
+    Result,
+)
+from leadhand.contracts.task import Task
 from leadhand.contracts.team import Ladder, Team, Worker
+from leadhand.engine.scheduler import Scheduler
 from leadhand.engine.shared_workers import SharedWorker, SharedWorkers, Waiter
-from leadhand.testing import VirtualClock, run_virtual
+from leadhand.testing import ScriptedRunner, VirtualClock, run_virtual
+from tests.engine.remedies import ScriptedRemedies
 from tests.patience import HANG_S
-from tests.plans.samples import nothing
+from tests.plans.samples import accepted, nothing, plan, task
 
 LADDER = Ladder(breaker_failures=1, breaker_pause_s=5.0)
 DOWN = Failed(kind="error", message="down", transient=True)
@@ -177,3 +188,70 @@ def test_a_run_in_another_thread_is_woken_and_one_whose_loop_has_ended_hurts_nob
     waiters[0].wake()
     thread.join()
     waiters[0].wake()
+
+
+async def _two_runs(shared_workers: SharedWorkers, team: Team, *, hold_by: str) -> list[str]:
+    """The tasks of two runs in the order in which the one place of `desk` went to them.
+
+    `busy` has the place for two seconds. Run `one` queues first, but then it starts nothing for a
+    while, or no more.
+    """
+    order: list[str] = []
+
+    async def script(handoff: Handoff) -> Outcome:
+        order.append(handoff.task_id)
+        if handoff.task_id == "deaf":
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.sleep(100)
+            await asyncio.sleep(10)
+        await asyncio.sleep({"busy": 2.0, "look": 1.0}.get(handoff.task_id, 1.0))
+        impact = PlanImpact(reason="r") if handoff.task_id == "look" else None
+        return Completed(result=Result(output=1, plan_impact=impact))
+
+    def scheduler(*tasks: Task, remedies: ScriptedRemedies | None = None) -> Scheduler:
+        return Scheduler(
+            accepted(plan(*tasks)),
+            team,
+            {worker.name: ScriptedRunner(script) for worker in team.workers},
+            concurrency=8,
+            shared_workers=shared_workers,
+            remedies=remedies,
+            grace_s=5.0,
+        )
+
+    wanted = task("one", worker="desk")
+    if hold_by == "revision":
+        remedies = ScriptedRemedies(revised=(wanted,), delay_s=0.5)
+        one = scheduler(task("look", worker="other"), wanted, remedies=remedies)
+    else:
+        one = scheduler(task("deaf", worker="other"), wanted)
+    async with asyncio.TaskGroup() as group:
+        group.create_task(scheduler(task("busy", worker="desk")).run())
+        await asyncio.sleep(0.1)
+        first = group.create_task(one.run())
+        await asyncio.sleep(0.1)
+        group.create_task(scheduler(task("two", worker="desk")).run())
+        await asyncio.sleep(1.5)
+        if hold_by == "cancellation":
+            first.cancel()
+        await asyncio.sleep(1.0)
+        order.append("place was free for a second")
+    return [name for name in order if name not in ("busy", "look", "deaf")]
+
+
+@pytest.mark.parametrize("hold_by", ["revision", "cancellation"])
+def test_a_run_that_starts_nothing_leaves_its_place_in_the_queue(hold_by: str) -> None:
+    team = Team(
+        "t",
+        workers=(
+            Worker("desk", "d", run=nothing, concurrency=1),
+            Worker("other", "d", run=nothing),
+        ),
+    )
+
+    async def story() -> list[str]:
+        return await _two_runs(SharedWorkers(team), team, hold_by=hold_by)
+
+    order = run_virtual(story())
+    assert order[:2] == ["two", "place was free for a second"]
+    assert order[2:] == (["one"] if hold_by == "revision" else [])

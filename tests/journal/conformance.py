@@ -12,8 +12,8 @@ from dataclasses import replace
 
 import pytest
 
-from leadhand.contracts.outcome import Result
 from leadhand.contracts.inspection import Inspection
+from leadhand.contracts.outcome import Result
 from leadhand.contracts.people import Reply, RunMessage
 from leadhand.contracts.task import Plan
 from leadhand.errors import JournalError, RunTaken

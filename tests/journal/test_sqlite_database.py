@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from leadhand.journal.sqlite import FILE, SqliteJournal
-from leadhand.journal.sqlite_database import explain
+from leadhand.journal.sqlite_database import SqliteDatabase, explain
 from tests.journal.runs import Story, keep
 
 
@@ -73,3 +73,27 @@ def test_a_list_whose_page_is_damaged_still_names_its_runs(tmp_path: Path) -> No
         found = [(run.run_id, run.status, run.team) for run in journal.runs()]
         assert found == [("c", "damaged", ""), ("b", "damaged", ""), ("a", "damaged", "")]
         assert [run.run_id for run in journal.runs(limit=2)] == ["c", "b"]
+
+
+def test_setting_up_waits_for_another_process_that_locks_the_empty_file(tmp_path: Path) -> None:
+    file = tmp_path / "leadhand.db"
+    file.touch()
+    with closing(sqlite3.connect(file, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        database = SqliteDatabase(file, busy_timeout_s=0.05)
+        with pytest.raises(sqlite3.OperationalError, match="locked"), database.transaction():
+            pass
+        other.execute("ROLLBACK")
+    with database.transaction() as connection:
+        assert connection.execute("SELECT count(*) FROM runs").fetchone() == (0,)
+    database.close()
+
+
+def test_a_connection_waits_for_locks_as_long_as_the_journal_says(tmp_path: Path) -> None:
+    database = SqliteDatabase(tmp_path / "leadhand.db", busy_timeout_s=1.25)
+    with database.transaction() as connection:
+        assert connection.execute("PRAGMA busy_timeout").fetchone() == (1250,)
+    with database.reading() as reader:
+        assert reader is not None
+        assert reader.execute("PRAGMA busy_timeout").fetchone() == (1250,)
+    database.close()

@@ -7,8 +7,10 @@ from pathlib import Path
 
 from leadhand.contracts.people import RunMessage
 from leadhand.errors import JournalError
+from leadhand.journal import MemoryJournal
 from leadhand.journal.sqlite import SqliteJournal
 from leadhand.journal.watcher import RunActivity, Watcher
+from leadhand.testing import run_virtual
 
 RUNS = 100
 
@@ -53,3 +55,31 @@ def test_one_thread_looks_for_all_runs_and_one_run_s_trouble_is_its_own(tmp_path
     assert [message.reason for message in seen["run-3"].messages] == ["enough"]
     assert str(seen["run-7"].error) == "they are damaged"
     assert seen["run-8"] == RunActivity([])
+
+
+class Unreadable(MemoryJournal):
+    """Can't be read at all."""
+
+    def messages(self, run_id: str) -> list[RunMessage]:
+        raise JournalError(f"the messages of {run_id} are damaged")
+
+
+def test_a_journal_is_polled_twice_a_second_until_the_last_run_leaves() -> None:
+    polls: list[tuple[str, float]] = []
+
+    async def watch(journal: MemoryJournal) -> None:
+        clock = asyncio.get_running_loop().time
+        start_s = clock()
+
+        def hear(one: RunActivity) -> None:
+            polls.append((str(one.error or one.messages), clock() - start_s))
+
+        async with Watcher.watch(journal, "r", hear):
+            await asyncio.sleep(1.2)
+        await asyncio.sleep(5)
+
+    run_virtual(watch(MemoryJournal()))
+    assert polls == [("[]", 0.5), ("[]", 1.0)]
+    polls.clear()
+    run_virtual(watch(Unreadable()))
+    assert polls == [("the messages of r are damaged", at_s) for at_s in (0.5, 1.0)]

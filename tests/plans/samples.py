@@ -42,12 +42,17 @@ def team(*names: str, **fields: object) -> Team:
     return Team("team", workers=workers, **fields)  # pyright: ignore[reportArgumentType]
 
 
-def accepted(the_plan: Plan, *, approved: bool = False) -> Recorder:
+def accepted(the_plan: Plan, *, approved: bool = False, amend: bool = True) -> Recorder:
     """The recorder of a run whose plan has just been accepted. Needs a running event loop."""
     recorder = Recorder("run", MemoryJournal(), clock=SystemClock())
     recorder.record(
         RunStarted(
-            **recorder.stamp(), team="team", request="do", engine="deterministic", deadline_s=None
+            **recorder.stamp(),
+            team="team",
+            request="do",
+            engine="deterministic",
+            deadline_s=None,
+            amend=amend,
         )
     )
     recorder.record(PlanProposed(**recorder.stamp(), plan=the_plan, by="test"))

@@ -47,7 +47,7 @@ def test_a_payload_that_its_worker_does_not_take_is_named_with_its_place(
     declared: object, payload: Json, place: str
 ) -> None:
     (problem,) = check(one(payload), team(declared))
-    assert problem.code == "invalid_payload"
+    assert (problem.code, problem.task_id) == ("invalid_payload", "t1")
     assert f"task 't1' has no payload that worker 'orders' takes: {place}" in problem.message
     with pytest.raises(PlanError, match="'orders' takes"):
         Supervisor(team(declared)).run_sync(plan=one(payload))
@@ -77,10 +77,14 @@ def test_a_worker_in_a_process_of_its_own_gets_the_payload_as_data() -> None:
 
 def test_a_payload_that_is_too_deep_to_be_kept_is_refused() -> None:
     deep: Json = 1
-    for _ in range(120):
+    for level in range(50):
+        deep = {"a": deep, "b": level}
+    for _ in range(50):
         deep = [deep]
-    (problem,) = check(one(deep, to="any"), team(Order))
+    assert check(one(deep, to="any"), team(Order)) == ()
+    (problem,) = check(one([0, deep], to="any"), team(Order))
     assert "nested more than 100 levels deep" in problem.message
+    assert (problem.code, problem.task_id) == ("invalid_payload", "t1")
 
 
 def test_a_payload_is_kept_and_the_same_after_a_restart() -> None:
