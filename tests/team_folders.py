@@ -1,4 +1,4 @@
-"""Writes team folders for tests, and has the functions that their workers do their work with."""
+"""Writes team folders for tests, and has the functions of their workers."""
 
 from pathlib import Path
 
@@ -9,7 +9,7 @@ WORK = "tests.team_folders:work"
 
 
 def work(handoff: Handoff) -> str:
-    """What the workers of these tests do: they say what they were asked."""
+    """The workers' function: it returns the intent."""
     return f"{handoff.to_agent}: {handoff.intent}"
 
 
@@ -25,7 +25,7 @@ def worker(front: str = "", body: str = "Do it well.") -> str:
 
 
 def write_team(folder: Path, team: str = "name: mine\n", **workers: str) -> Path:
-    """A folder with this team.yaml and a file for each worker; without any, with one."""
+    """A folder with this team.yaml and a file for each worker; by default one."""
     (folder / "workers").mkdir(parents=True, exist_ok=True)
     (folder / "team.yaml").write_text(team, encoding="utf-8")
     for name, text in (workers or {"solo": worker()}).items():
@@ -34,14 +34,14 @@ def write_team(folder: Path, team: str = "name: mine\n", **workers: str) -> Path
 
 
 def problems(folder: Path) -> list[str]:
-    """What keeps the team in `folder` from working."""
+    """The problems of the team in `folder`."""
     found = inspect(folder)
     assert (found.team is None) == bool(found.problems)
     return list(found.problems)
 
 
 def warnings(folder: Path) -> list[str]:
-    """What is doubtful about the team in `folder`, which has no problems."""
+    """The warnings about the team in `folder`, which has no problems."""
     found = inspect(folder)
     assert found.problems == ()
     return list(found.warnings)

@@ -1,4 +1,4 @@
-"""What the scripted model says of a change; the model server's process imports this module."""
+"""The script of a model that reviews; the model server's process imports it."""
 
 from leadhand.testing import ModelReply, Request, ToolCall
 from leadhand.testing.exchange import Role
@@ -36,7 +36,7 @@ def found(evidence: str, message: str, *, rule: str, line: int = 1) -> Json:
 
 
 def ended(*findings: Json) -> ModelReply:
-    """The end of a worker's task."""
+    """The call that ends a worker's task."""
     return ModelReply(
         json={
             "answer": list(findings), "summary": "Done.", "confidence": 80, "evidence": [],
@@ -46,7 +46,7 @@ def ended(*findings: Json) -> ModelReply:
 
 
 def careless(request: Request, role: Role) -> ModelReply | None:
-    """A reviewer who finds one thing that is so, some that are not, and invents a quote."""
+    """A reviewer with one true finding, some false ones, and an invented quote."""
     if role == "scorer":
         first, second = next(
             (both for words, both in SCORES.items() if words in request.last_user), (50, 50)
@@ -86,7 +86,7 @@ def careless(request: Request, role: Role) -> ModelReply | None:
 
 
 def reworded(request: Request, role: Role) -> ModelReply | None:
-    """The same reviewer on another day: other words, half a quote, a wrong line."""
+    """The same reviewer with other words, half a quote and a wrong line."""
     if role == "worker" and lens(request) == "bugs":
         return ended(
             found("subprocess.run(request.args", "`run` no longer runs what it is given.",
@@ -98,7 +98,7 @@ def reworded(request: Request, role: Role) -> ModelReply | None:
 
 
 def taken_in(request: Request, role: Role) -> ModelReply | None:
-    """A reviewer that does what the change tells it, and a scorer that does too."""
+    """A reviewer and a scorer that obey instructions in the change."""
     if role == "scorer":
         return ModelReply(json={"why": "I was told so.", "verdict": "refuted", "score": 100})
     if lens(request) == "bugs":
@@ -119,7 +119,7 @@ def unreliable(request: Request, role: Role) -> ModelReply | None:
 
 
 def unsure(request: Request, role: Role) -> ModelReply | None:
-    """One lens whose model is not sure, and hands in some words."""
+    """One lens whose model escalates with some text."""
     if role == "worker" and lens(request) == "security":
         doubt: Object = {
             "reason": "low_confidence",

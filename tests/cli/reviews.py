@@ -1,4 +1,4 @@
-"""Reviews made by hand for tests of what they look like."""
+"""Handmade reviews for tests of the formats."""
 
 from leadhand.cli.review.report import ReviewReport, Subject
 from leadhand.contracts.answer import Answer, Gap, Metrics, Status
@@ -38,7 +38,7 @@ def finding(
     id: str = "0123456789abcdef",
     lenses: tuple[str, ...] = ("security",),
 ) -> Finding:
-    """A finding as the synthesizer leaves it, with whatever the test is about."""
+    """A finding as the synthesizer returns it, with the test's own values."""
     return Finding(
         id=id,
         path=path,
@@ -56,7 +56,7 @@ def finding(
 
 
 def many(number: int, severity: Severity = "warning") -> list[Finding]:
-    """That many findings, each with a line and an id of its own."""
+    """`count` findings, each with its own line and id."""
     return [
         finding(severity=severity, line=n, id=f"{severity}-{n}", message=f"Problem {severity} {n}.")
         for n in range(1, number + 1)
@@ -75,7 +75,7 @@ def report(
     gaps: tuple[Gap, ...] = (),
     rules: tuple[LensRule, ...] = RULES,
 ) -> ReviewReport:
-    """The report of a review with these findings, complete and quick if nothing else is said."""
+    """The report of a review with these findings, by default complete and quick."""
     review = Review(
         findings=findings,
         suppressed=suppressed,

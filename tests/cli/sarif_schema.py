@@ -112,7 +112,7 @@ SCHEMA = _object(
 
 
 def problem(log: object) -> str:
-    """What is most wrong in `log`, with its place; nothing where all is as it has to be."""
+    """The worst mistake in `log`, with its place; empty if there is none."""
     try:
         jsonschema.validate(log, SCHEMA, cls=jsonschema.Draft202012Validator)
     except jsonschema.ValidationError as error:

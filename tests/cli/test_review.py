@@ -58,7 +58,7 @@ def repo(tmp_path_factory: pytest.TempPathFactory) -> Repo:
 
 @pytest.fixture(scope="module")
 def reviewed(repo: Repo, tmp_path_factory: pytest.TempPathFactory) -> tuple[Ended, RunState]:
-    """A review of it as a document, from elsewhere, and the run that its events fold to."""
+    """The JSON report of a review started from another folder, and the run of its events."""
     folder = tmp_path_factory.mktemp("elsewhere")
     where = ("HEAD~1..HEAD", "--repo", str(repo.folder))
     how = ("--threshold", "0", "--fail-on", "never", "--json", "--quiet", "--events", "e.jsonl")
@@ -157,7 +157,7 @@ def test_a_finding_keeps_its_id_when_lines_shift_and_a_baseline_hides_it(tmp_pat
 def test_a_clean_change_is_said_to_be_clean_and_what_was_not_assessed_is_named(
     tmp_path: Path,
 ) -> None:
-    """And leaves the review complete."""
+    """The review is still complete."""
     made = Repo(tmp_path / "r")
     made.write("a.py", '"""A module."""\n')
     made.commit("Start")
@@ -235,7 +235,7 @@ def test_bad_input_is_one_clear_line_and_status_2(
 
 @pytest.mark.parametrize("option", ["--baseline", "--past-reviews"])
 def test_a_pipe_in_place_of_a_file_is_refused(repo: Repo, tmp_path: Path, option: str) -> None:
-    """F17: it would be waited for without end."""
+    """F17: reading one could block for ever."""
     os.mkfifo(tmp_path / "pipe")
     ended = leadhand("review", option, str(tmp_path / "pipe"), folder=repo.folder)
     assert ended.status == 2
@@ -277,7 +277,7 @@ def test_output_that_nobody_takes_changes_no_status_and_a_full_disk_is_one_line(
 
 
 def test_events_that_can_not_be_written_are_told_and_the_review_stands(repo: Repo) -> None:
-    """F31: what was found is worth more than the record of how."""
+    """F31: the findings are printed even if the events can't be written."""
     ended = leadhand("review", "-q", "--json", "--events", "/dev/full", folder=repo.folder)
     assert ended.status == 1
     assert json.loads(ended.out)["status"] == "complete"

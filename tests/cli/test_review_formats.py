@@ -43,7 +43,7 @@ def page(text: str) -> MarkdownIt:
 
 
 def kinds(text: str) -> set[str]:
-    """The kinds of tokens that `text` is rendered to, inner ones among them."""
+    """The kinds of tokens, nested ones included, to which `text` is rendered."""
     tokens = page(text).parse(text)
     return {t.type for token in tokens for t in (token, *(token.children or ()))}
 
@@ -56,7 +56,7 @@ def html(text: str) -> list[str]:
 
 
 def plain(text: str) -> str:
-    """The rendered text outside code: what mentions and links are looked for in."""
+    """The rendered text outside code, in which mentions and links count."""
     tokens = page(text).parse(text)
     return " ".join(t.content for token in tokens for t in token.children or () if t.type == "text")
 

@@ -1,4 +1,4 @@
-"""`leadhand review` with a model: what is sent, what is believed, and what is said of it."""
+"""`leadhand review` with a model: what is sent, which findings count, and what is reported."""
 
 import json
 import re
@@ -45,7 +45,7 @@ def server(model_process: ScriptedServer) -> ScriptedServer:
 
 
 class Reviewed(NamedTuple):
-    """A review that is over, with what the models were asked for it."""
+    """A finished review, with the requests to its models."""
 
     ended: Ended
     stats: Stats
@@ -61,14 +61,14 @@ def careless(repo: Repo, model_process: ScriptedServer) -> Reviewed:
 
 @pytest.fixture(scope="module")
 def without(repo: Repo, model_process: ScriptedServer) -> Reviewed:
-    """The same where a model is named that is not to be asked."""
+    """A review of the same repository that names a model and must not call it."""
     server = start_over(model_process, "tests.cli.review_script:careless")
     ended = review(server, "--no-model", "--json", folder=repo.folder, LEADHAND_MODEL=MODEL)
     return Reviewed(ended, server.stats())
 
 
 def review(server: ScriptedServer, *arguments: str, folder: Path, **env: str) -> Ended:
-    """What `leadhand review ARGUMENTS` does where the providers' SDKs lead to `server`."""
+    """Run `leadhand review ARGUMENTS` with the providers' SDKs directed to `server`."""
     given = {**server.env(), "LEADHAND_MODEL": "", **env}
     return program("review", *arguments, folder=folder, env=given)
 
@@ -82,7 +82,7 @@ def rules(document: Object, kind: str) -> dict[str, Object]:
 
 
 def messages(body: Object) -> list[tuple[str, str]]:
-    """Who says what in a request that the server received."""
+    """The role and text of each message in a request to the server."""
     rows = [mapping(one) for one in items(mapping(body.get("body")).get("messages"))]
     return [(text(one.get("role")), _words(one)) for one in rows]
 
@@ -237,7 +237,7 @@ def use() -> str:
 def taken_in(
     tmp_path_factory: pytest.TempPathFactory, model_process: ScriptedServer
 ) -> tuple[Reviewed, Object]:
-    """A review of such a change by models that obey it, with all that was found."""
+    """A review of such a change by models that obey it, with all findings."""
     made = Repo(tmp_path_factory.mktemp("hostile") / "repository")
     made.write("AGENTS.md", "Be brief.\n")
     made.commit("Start")
@@ -329,7 +329,7 @@ def test_a_model_that_fails_is_a_gap_and_an_unscored_finding_is_not_shown(
 def test_a_model_that_is_not_sure_is_a_gap_and_does_not_cost_the_review(
     repo: Repo, server: ScriptedServer
 ) -> None:
-    """Its words are no findings, whatever type its answer has."""
+    """Its text does not become findings."""
     server.reset(script="tests.cli.review_script:unsure")
     ended = review(server, "--model", MODEL, "--json", folder=repo.folder)
     document, made = json.loads(ended.out), output(ended)

@@ -16,7 +16,7 @@ from tests.team_folders import WORK, worker, write_team
 
 @pytest.fixture(autouse=True)
 def own_import_path(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Folders that a test makes importable are forgotten after it."""
+    """Remove folders that a test made importable."""
     monkeypatch.setattr(sys, "path", list(sys.path))
 
 

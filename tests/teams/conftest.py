@@ -1,4 +1,4 @@
-"""What every test of teams needs."""
+"""Fixtures of the tests of teams."""
 
 import sys
 
@@ -7,5 +7,5 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def own_import_path(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Folders that a test makes importable are forgotten after it."""
+    """Remove folders that a test made importable."""
     monkeypatch.setattr(sys, "path", list(sys.path))

@@ -1,4 +1,4 @@
-"""Fields of a team's files: what may stand in them, and what is said where it may not."""
+"""Fields of a team's files: accepted values, and messages about others."""
 
 from pathlib import Path
 

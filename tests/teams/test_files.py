@@ -1,4 +1,4 @@
-"""Reading a team's files: plain data or a problem with its line, whatever stands in them."""
+"""Reading a team's file gives plain data, or a problem with its line."""
 
 import os
 from pathlib import Path

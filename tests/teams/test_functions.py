@@ -1,4 +1,4 @@
-"""Functions that a team's workers name: found, or a problem in words."""
+"""Functions that a team's workers name are imported, or a problem is reported."""
 
 import sys
 import zipfile

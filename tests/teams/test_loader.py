@@ -1,4 +1,4 @@
-"""Teams as folders: what a folder becomes, and that all that is wrong with one is said at once."""
+"""Loading teams from folders: the team, or all problems at once."""
 
 from pathlib import Path
 

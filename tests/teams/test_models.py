@@ -1,4 +1,4 @@
-"""What a team's files say of models: what becomes of it, and what is said where it is wrong."""
+"""Models in a team's files: how they are loaded, and messages about mistakes."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""Folders of teams that name other teams, and rules that say whose a request is."""
+"""Folders of teams that name other teams, and routes to workers."""
 
 import asyncio
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Outputs that workers declare: a schema or a class, or a problem in words."""
+"""Outputs that workers declare: a schema, a class, or a problem."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +13,7 @@ HERE = "tests.teams.test_outputs"
 
 
 class Reply(BaseModel):
-    """What a worker of these tests answers with."""
+    """The output of a worker of these tests."""
 
     text: str
 

@@ -1,4 +1,4 @@
-"""Judge and critic in a team's file: who they are, and that nobody is a critic unasked."""
+"""Judge and critic in a team's file; without the key there is no critic."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""`teams new`: a team that works as it is, made complete or not at all."""
+"""`teams new` creates a working team, completely or not at all."""
 
 import dataclasses
 import resource

@@ -24,7 +24,7 @@ def shipped(name: str) -> Schema:
 
 
 def mistakes(document: TeamFile | None, name: str) -> list[str]:
-    """What an editor would mark in a file."""
+    """The mistakes that an editor would mark in a file."""
     assert document is not None
     schema = shipped(name)
     found = validator_for(schema)(schema).iter_errors(document.values)
@@ -32,7 +32,7 @@ def mistakes(document: TeamFile | None, name: str) -> list[str]:
 
 
 def described(schema: JsonValue, path: str = "") -> Iterator[tuple[str, bool]]:
-    """Every property of a schema, and whether it says what it is for."""
+    """Every property of a schema, and whether it has a description."""
     if isinstance(schema, list):
         for item in schema:
             yield from described(item, path)

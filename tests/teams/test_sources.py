@@ -1,4 +1,4 @@
-"""Teams that Python code makes, named as `module:attribute` or `file.py[:attribute]`."""
+"""Teams that are defined in Python, named as `module:attribute` or `file.py[:attribute]`."""
 
 import sys
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ HEAD = "from leadhand import Team, Worker\nW = (Worker('a', 'Does a', run=len),)
 
 @pytest.fixture(autouse=True)
 def own_imports(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """What a test imports is forgotten after it."""
+    """Remove the modules that a test imported."""
     monkeypatch.setattr(sys, "path", list(sys.path))
     yield
     for name in [one for one in sys.modules if one.partition(".")[0].endswith("_source")]:

@@ -1,4 +1,4 @@
-"""What is checked of a team that is made in Python, where no loader looked at it before."""
+"""Checks of teams that are defined in Python, which no loader has checked."""
 
 from functools import partial, wraps
 from typing import Annotated
@@ -49,7 +49,7 @@ def test_a_function_that_cannot_take_a_handoff_is_found_before_a_run() -> None:
 
 
 def test_of_a_decorated_function_the_signature_that_is_called_counts() -> None:
-    """As of the lenses of the review, which wrap functions of the change."""
+    """Like the lenses of the review, which wrap functions of the change."""
 
     def analyse(*, change: str) -> str:
         return change

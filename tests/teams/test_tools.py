@@ -1,4 +1,4 @@
-"""Tools that workers name: found, mere labels, or problems in words."""
+"""Tools that workers name: loaded tools, labels, or problems."""
 
 from pathlib import Path
 from typing import cast

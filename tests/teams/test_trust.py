@@ -112,7 +112,7 @@ def test_a_team_of_another_user_is_refused_as_a_worker_too(folder: Path, tmp_pat
 
 @AS_ROOT
 def test_what_python_never_imports_may_be_anyones(folder: Path) -> None:
-    """F45: a photo, a hidden folder, and packages' data belong to whom they may."""
+    """F45: a photo, a hidden folder and data of packages may belong to anyone."""
     for name in ("photo.jpg", ".cache", "not-a-module"):
         (folder / name).mkdir()
         os.chown(folder / name, STRANGER, -1)

@@ -29,7 +29,7 @@ class Opened:
 
 @pytest.fixture(scope="module")
 def opened(tmp_path_factory: pytest.TempPathFactory) -> Opened:
-    """What no test writes to."""
+    """A change that no test modifies."""
     tmp_path = tmp_path_factory.mktemp("reading")
     repo = Repo(tmp_path / "theirs")
     repo.write("src/a.py", "def alpha():\n    return beta(1)\n")

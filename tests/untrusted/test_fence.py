@@ -1,4 +1,4 @@
-"""The fence: whatever text says, it stays data between markers that it cannot forge."""
+"""The fence: text stays data between markers that it cannot forge."""
 
 import asyncio
 

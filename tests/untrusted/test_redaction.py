@@ -1,4 +1,4 @@
-"""F36: keys and tokens never reach what is written, however they are encoded."""
+"""F36: keys and tokens are redacted in every encoding before text is written."""
 
 import base64
 import json
@@ -349,7 +349,7 @@ def test_text_without_secrets_is_left_alone(text: str) -> None:
 
 @given(st.lists(st.sampled_from([KEY, KEY[:9], KEY[-9:], ODD, GITHUB, "\\", "a"]) | DOCUMENTS))
 def test_a_list_is_left_alone_only_where_each_of_its_documents_is(values: list[object]) -> None:
-    """Whoever writes many at once may look through them together (F36)."""
+    """Documents that are written together can be searched together (F36)."""
     documents = [json.dumps({"value": value}) for value in values]
     together = f"[{','.join(documents)}]"
     clean = all(REDACT(document) == document for document in documents)

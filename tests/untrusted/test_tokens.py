@@ -1,8 +1,8 @@
-"""The table of token formats holds for both who use it: redaction and the review's lens."""
+"""Redaction and the security lens find every format of the table."""
 
 import pytest
 
-from leadhand.teams.review.lenses.security.secrets import masked
+from leadhand.teams.review.lenses.security.secrets import mask_secrets
 from leadhand.untrusted.redaction import REDACTED, Redactor
 from leadhand.untrusted.tokens import FORMATS, TokenFormat
 
@@ -31,5 +31,5 @@ EXAMPLES = (
 @pytest.mark.parametrize(("form", "token"), list(zip(FORMATS, EXAMPLES, strict=True)), ids=EXAMPLES)
 def test_each_format_is_found_by_the_lens_and_by_redaction(form: TokenFormat, token: str) -> None:
     assert any(mark in token for mark in form.marks)
-    assert masked(f"use {token}") == f"use {token[:4]}***"
+    assert mask_secrets(f"use {token}") == f"use {token[:4]}***"
     assert Redactor()(f"use {token} now") == f"use {REDACTED} now"

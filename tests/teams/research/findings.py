@@ -1,4 +1,4 @@
-"""Runs the team's functions as the supervisor does, and reads what they hand on."""
+"""Runs the team's functions as the supervisor does, and reads their findings."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -27,7 +27,7 @@ def handoff(request: str, *paths: Path) -> Handoff:
 
 
 def work_out(handoff: Handoff) -> Result:
-    """As `tables.work_out`, but that requests of the database are answered in forks."""
+    """`tables.work_out` with database requests answered in forks."""
     inputs = Inputs.of([Path(path) for path in handoff.artifacts])
     with SqlTools(inputs, answer=in_fork) as tools:
         return analysed(tools, request_in(handoff.intent))
@@ -39,5 +39,5 @@ def found(work: Callable[[Handoff], Result], request: str, *paths: Path) -> Find
 
 
 def written(findings: Findings) -> str:
-    """All that is said in the sections, with their titles."""
+    """The text of all sections, with their titles."""
     return "\n\n".join(f"### {one.title}\n\n{one.body}" for one in findings.sections)

@@ -1,4 +1,4 @@
-"""A folder such as a small firm might hand in: notes, a page, a contract, a memo, two tables."""
+"""The input files of a small firm: notes, a page, a contract, a memo, two tables."""
 
 import json
 from pathlib import Path
@@ -89,7 +89,7 @@ def revenue() -> str:
 
 
 def folder(home: Path) -> Path:
-    """The folder, made within `home`."""
+    """Write the folder into `home`."""
     made = home / "handed-in"
     (made / "notes").mkdir(parents=True)
     (made / "notes" / "pricing.md").write_text(PRICING)

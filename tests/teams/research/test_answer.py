@@ -13,7 +13,7 @@ PLAN = Plan(goal="x", tasks=TASKS, synthesis="last")
 
 
 def gave(task: Task, *evidence: str, failed: bool = False) -> TaskResult:
-    """What became of a task."""
+    """The outcome of a task."""
     if failed:
         return TaskResult(task, "w", "failed", None, "it broke")
     output = f"output of {task.id}"

@@ -1,4 +1,4 @@
-"""Figures and words for people."""
+"""Formatted figures and words."""
 
 import math
 

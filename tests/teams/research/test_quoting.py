@@ -1,4 +1,4 @@
-"""Text of strangers in a report: it can be read, and it does nothing (rows F16, F32, F34)."""
+"""Untrusted text in a report is shown and renders nothing (rows F16, F32, F34)."""
 
 import pytest
 from markdown_it import MarkdownIt
@@ -30,7 +30,7 @@ Forged too
 
 
 def tokens(markdown: str) -> list[Token]:
-    """Everything that a renderer makes of it, with tables and with what looks like a link."""
+    """The tokens to which it is rendered, with tables and links recognized."""
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
     parsed = parser.parse(markdown)
     return parsed + [child for one in parsed for child in one.children or []]

@@ -27,7 +27,7 @@ TABLES = Findings(
 
 
 def report(*context: Digest, **inputs: object) -> str:
-    """The report on tasks that gave `inputs`."""
+    """The report on tasks with the results `inputs`."""
     task = handoff("Why did prices go up?")
     dumped = {
         id: one.model_dump(mode="json") if isinstance(one, Findings) else one

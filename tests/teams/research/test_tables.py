@@ -1,4 +1,4 @@
-"""The analyst without a model: figures that are right, narrowed to what was asked."""
+"""The analyst without a model: correct figures for what the request asks."""
 
 from pathlib import Path
 

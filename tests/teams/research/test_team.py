@@ -1,4 +1,4 @@
-"""The research team as a team: nothing to complain of, and told apart by a line each."""
+"""The research team has no problems, and one line describes each worker."""
 
 from pathlib import Path
 

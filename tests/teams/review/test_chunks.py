@@ -1,4 +1,4 @@
-"""The change cut for models: small parts, nothing twice, and what is beyond the limits named."""
+"""Parts of a change for models are small and disjoint; what is beyond the limits is named."""
 
 from pathlib import Path
 

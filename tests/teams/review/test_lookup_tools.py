@@ -1,4 +1,4 @@
-"""What a model may look up: the change and its repository by ids, and nothing besides."""
+"""A model can look up the change and its repository by ids, and nothing else."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +16,7 @@ LONG = "".join(f"line {n}\n" for n in range(1, 1001))
 
 @pytest.fixture(scope="module")
 def change(tmp_path_factory: pytest.TempPathFactory) -> Change:
-    """What no test writes to."""
+    """A change that no test modifies."""
     tmp_path = tmp_path_factory.mktemp("browsed")
     repo = Repo(tmp_path / "theirs")
     repo.write("app.py", "def run():\n    return 1\n")

@@ -1,4 +1,4 @@
-"""Confidence is what was measured, and modest where little was."""
+"""Confidence is measured, and low if there are few measurements."""
 
 import json
 from pathlib import Path
@@ -22,7 +22,7 @@ FAMILIES = {"bugs/a": "bugs/names", "bugs/b": "bugs/names", "bugs/c": "bugs/alon
 
 
 def confidence(**hits: tuple[str, int, int]) -> Confidence:
-    """By a table in which each named rule of `bugs` has a family, true hits and labelled hits."""
+    """Confidence by a table of rules of `bugs`: each with family, true hits and labelled hits."""
     rules = {f"bugs/{name}": Hits(family=family, k=k, n=n) for name, (family, k, n) in hits.items()}
     table = PrecisionTable(method="made up", sources=(), labelled_by="a test", rules=rules)
     return Confidence(table, FAMILIES)

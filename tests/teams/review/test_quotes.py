@@ -1,4 +1,4 @@
-"""A finding stands only if the change has the words that it quotes, there where it says."""
+"""A finding counts only if the change has its quote at its place."""
 
 from pathlib import Path
 
@@ -35,7 +35,7 @@ def rest():
 
 @pytest.fixture
 def quotes(tmp_path: Path) -> ChangeQuotes:
-    """Of a change of `a.py` in three places, and of a file that is taken away."""
+    """The quotes of a change of `a.py` in three places and of a deleted file."""
     return ChangeQuotes(
         make_change(tmp_path, {"a.py": AFTER}, {"a.py": BEFORE, "gone.py": "one\ntwo\n"})
     )

@@ -1,4 +1,4 @@
-"""What a model reports becomes a finding where its quote stands, or is dropped for its quote."""
+"""A model's report becomes a finding at the place of its quote, or is dropped."""
 
 from pathlib import Path
 from tempfile import mkdtemp

@@ -33,7 +33,7 @@ def snapshot(repo: Repo, tmp_path: Path, revision: str | None = None, **limits: 
 
 
 def measured(folder: Path, source: str) -> tuple[int, dict[str, str], float]:
-    """Files, what was skipped, and the most memory in MiB that a process took for a snapshot."""
+    """Files, skipped files, and the peak memory in MiB of a process that writes a snapshot."""
     code = f"""
 import json, resource
 from pathlib import Path
@@ -228,7 +228,7 @@ def test_f31_a_folder_that_can_not_be_written_is_a_clear_error(repo: Repo, tmp_p
 class TestHostileTrees:
     @staticmethod
     def tree(repo: Repo, *entries: tuple[str, bytes, str]) -> str:
-        """The id of a tree written raw, with whatever names it is given."""
+        """The id of a tree that is written raw, with any names."""
         raw = b"".join(
             mode.encode() + b" " + name + b"\0" + bytes.fromhex(oid) for mode, name, oid in entries
         )

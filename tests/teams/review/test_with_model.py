@@ -1,4 +1,4 @@
-"""The review team with a model: what each reviewer is shown, and what is left when time is up."""
+"""The review team with a model: what each reviewer sees, and what remains when time is up."""
 
 import asyncio
 import re
@@ -48,7 +48,7 @@ def found(rule: str, path: str = "a.py", *, message: str = "It is wrong.") -> Fi
 
 
 def handoff(*findings: Finding, missing: str | None = None) -> Handoff:
-    """What a model's task is given after its analyser reported these findings."""
+    """The material of a model's task after its analyser reported these findings."""
     output = LensReport(findings=findings).model_dump(mode="json")
     status = "failed" if missing else "completed"
     return Handoff(
