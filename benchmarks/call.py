@@ -29,10 +29,11 @@ from leadhand import Plan, Supervisor, Task, Team, Worker
 from leadhand.clock import SystemClock
 from leadhand.engine.recorder import Recorder
 from leadhand.journal import MemoryJournal
-from leadhand.models import Caller, CallRequest, Connections, Requester
+from leadhand.models.calls import Caller, CallRequest, Requester
 from leadhand.models.clients import model_client
+from leadhand.models.connections import Connections
 from leadhand.models.structured import first_message
-from leadhand.synthesis import Merge
+from leadhand.synthesis.merge import Merge
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Json
 

@@ -19,7 +19,7 @@ from collections.abc import Generator
 from pathlib import Path
 
 from leadhand.supervisor import Supervisor
-from leadhand.synthesis import Review
+from leadhand.synthesis.findings import Review
 from leadhand.teams.review.change import Change
 from leadhand.teams.review.snapshot import write_snapshot
 from leadhand.teams.review.synthesizer import FindingsSynthesizer

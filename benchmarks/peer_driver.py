@@ -23,8 +23,9 @@ from leadhand import Plan, Supervisor, Task, Team, Worker
 from leadhand.contracts.answer import Metrics
 from leadhand.contracts.task import PlanRequest
 from leadhand.contracts.team import Role
-from leadhand.models import Caller, CallRequest, Requester, structured
-from leadhand.synthesis import Merge
+from leadhand.models import structured
+from leadhand.models.calls import Caller, CallRequest, Requester
+from leadhand.synthesis.merge import Merge
 from leadhand.untrusted.fence import Fence
 
 Run = Callable[[int], Awaitable[str]]

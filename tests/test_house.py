@@ -34,8 +34,9 @@ WITHOUT_MODELS = """
 import asyncio
 from leadhand.contracts.team import Team
 from leadhand.models.choice import choose
-from leadhand.planners import TemplatePlanner
-from leadhand.synthesis import Merge, Review, combine
+from leadhand.planners.template import TemplatePlanner
+from leadhand.synthesis.merge import Merge, combine
+from leadhand.synthesis.findings import Review
 team = Team("t", workers=())
 for environ in ({}, {"OPENAI_API_KEY": "k"}, {"LEADHAND_MODEL": "openai:x"}):
     asyncio.run(choose(team, model=None, no_model=False, environ=environ, servers=()))

@@ -3,7 +3,7 @@
 from leadhand.cli.review.report import ReviewReport, Subject
 from leadhand.contracts.answer import Answer, Gap, Metrics, Status
 from leadhand.contracts.finding import Finding, NotAssessed, Severity
-from leadhand.synthesis import Dropped, Quote, Review
+from leadhand.synthesis.findings import Dropped, Quote, Review
 from leadhand.teams.review.lens import LensRule
 
 RULES = (

@@ -10,7 +10,7 @@ import pytest
 
 from leadhand.contracts.events import parse
 from leadhand.state.fold import RunState, fold
-from leadhand.synthesis import Review
+from leadhand.synthesis.findings import Review
 from tests.cli.program import leadhand
 from tests.cli.terminal import Terminal
 from tests.patience import HANG_S

@@ -24,7 +24,7 @@ from leadhand.cli.views.markdown_text import code, fenced, prose
 from leadhand.contracts.answer import Gap
 from leadhand.contracts.finding import NotAssessed
 from leadhand.errors import InputError
-from leadhand.synthesis import Dropped, Quote
+from leadhand.synthesis.findings import Dropped, Quote
 from tests.cli.reviews import finding, many, report
 from tests.cli.sarif_schema import problem
 

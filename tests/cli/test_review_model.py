@@ -13,7 +13,7 @@ from leadhand.cli.review.report import ReviewReport, Subject
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.events import parse
 from leadhand.state.fold import fold
-from leadhand.synthesis import Review
+from leadhand.synthesis.findings import Review
 from leadhand.testing import ScriptedServer, Stats
 from leadhand.testing.json_data import Object, items, mapping, text
 from tests.cli.program import leadhand as program

@@ -15,7 +15,8 @@ from leadhand.contracts.team import ModelSpec
 from leadhand.engine.recorder import Recorder
 from leadhand.errors import ModelError
 from leadhand.journal import MemoryJournal
-from leadhand.models import Caller, CallRequest, Connections, Requester
+from leadhand.models.calls import Caller, CallRequest, Requester
+from leadhand.models.connections import Connections
 from leadhand.models.structured import first_message
 from leadhand.ports import Clock
 from leadhand.testing.json_data import Json, Object, mapping

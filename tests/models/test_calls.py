@@ -11,8 +11,8 @@ from leadhand.contracts.events import Event, ModelCalled, dump, parse
 from leadhand.engine.recorder import Recorder
 from leadhand.errors import InputError, ModelError
 from leadhand.journal import MemoryJournal
-from leadhand.models import Caller, CallRequest, Connections
-from leadhand.models.calls import MAX_MALFORMED, MAX_TRIES
+from leadhand.models.calls import MAX_MALFORMED, MAX_TRIES, Caller, CallRequest
+from leadhand.models.connections import Connections
 from leadhand.models.structured import first_message
 from leadhand.testing import ScriptedServer, run_virtual
 from leadhand.testing.json_data import Json, items, mapping

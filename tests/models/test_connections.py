@@ -13,8 +13,8 @@ from pydantic_ai.models.test import TestModel
 
 from leadhand.contracts.team import ModelSpec, model_name
 from leadhand.errors import InputError
-from leadhand.models import Caller, Connections
-from leadhand.models.connections import LOOPBACK_ONLY
+from leadhand.models.calls import Caller
+from leadhand.models.connections import LOOPBACK_ONLY, Connections
 from leadhand.models.structured import first_message
 from leadhand.testing import ScriptedServer
 from tests.models.asking import ANTHROPIC, ASKER, BOTH, OPENAI, PLAIN, ask, recorder

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leadhand.models import Gate
-from leadhand.models.gate import IN_A_ROW, MAX_CLOSINGS, MAX_PAUSE_S, GatePass, pause_s
+from leadhand.models.gate import IN_A_ROW, MAX_CLOSINGS, MAX_PAUSE_S, Gate, GatePass, pause_s
 from leadhand.testing import run_virtual
 
 

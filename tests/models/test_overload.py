@@ -10,7 +10,8 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from leadhand.contracts.events import ModelCalled
 from leadhand.errors import ModelError
-from leadhand.models import Caller, Connections
+from leadhand.models.calls import Caller
+from leadhand.models.connections import Connections
 from leadhand.models.structured import first_message
 from leadhand.testing import VirtualClock, run_virtual
 from tests.models.asking import ASKER, PLAIN, misbehaving, recorder

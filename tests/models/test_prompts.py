@@ -10,9 +10,10 @@ from leadhand.clock import SystemClock
 from leadhand.contracts.team import ModelSpec, RetryRules, Role, Tier
 from leadhand.engine.recorder import Recorder
 from leadhand.journal import MemoryJournal
-from leadhand.models import Caller, Connections
+from leadhand.models.calls import Caller
+from leadhand.models.connections import Connections
 from leadhand.models.prompts import PROMPTS
-from leadhand.synthesis import Scorer
+from leadhand.synthesis.scoring import Scorer
 from leadhand.testing import VirtualClock, run_virtual
 from leadhand.testing.json_data import Json, Object, items, mapping, text
 from leadhand.untrusted.fence import Fence

@@ -14,7 +14,7 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 
 from leadhand import InputError, Plan, Supervisor, Task, Team, Worker
 from leadhand.contracts.budget import Rate
-from leadhand.models import Gate
+from leadhand.models.gate import Gate
 from leadhand.models.rates import MINUTE_S, NO_RATE, VARIABLE, Limiter, RateUse, rates_of
 from leadhand.testing import VirtualClock, run_virtual
 

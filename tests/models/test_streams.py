@@ -11,8 +11,9 @@ from pydantic_ai.messages import ModelMessage, ModelResponse
 from leadhand.contracts.events import Event, ModelCalled
 from leadhand.contracts.outcome import Usage
 from leadhand.errors import ModelError
-from leadhand.models import Caller, CallRequest, Connections, Requester
+from leadhand.models.calls import Caller, CallRequest, Requester
 from leadhand.models.clients import MAX_RESPONSE
+from leadhand.models.connections import Connections
 from leadhand.models.progress import Progress, watching
 from leadhand.models.structured import answer_in, first_message
 from leadhand.testing import ScriptedServer

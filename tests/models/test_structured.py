@@ -10,7 +10,8 @@ from pydantic import JsonValue
 from pydantic_ai.messages import ModelResponse, TextPart, ToolCallPart
 
 from leadhand.errors import ModelError
-from leadhand.models import Caller, CallRequest, Connections
+from leadhand.models.calls import Caller, CallRequest
+from leadhand.models.connections import Connections
 from leadhand.models.structured import (
     BadAnswer,
     StructuredAnswer,

@@ -11,7 +11,8 @@ from pydantic_ai.usage import RequestUsage
 
 from leadhand import Budget
 from leadhand.contracts.events import ModelCalled, dump, parse
-from leadhand.models import Caller, Connections
+from leadhand.models.calls import Caller
+from leadhand.models.connections import Connections
 from leadhand.models.ledger import Account, Ledger
 from leadhand.models.structured import first_message
 from leadhand.models.usage import cost_usd

@@ -7,8 +7,9 @@ from leadhand.contracts.task import Plan, PlanRequest
 from leadhand.contracts.team import Role, Team, Worker
 from leadhand.engine.recorder import Recorder
 from leadhand.journal import MemoryJournal
-from leadhand.models import Caller, Connections
-from leadhand.planners import ModelPlanner
+from leadhand.models.calls import Caller
+from leadhand.models.connections import Connections
+from leadhand.planners.ahead import ModelPlanner
 from leadhand.testing.json_data import Json, Object, items, mapping, parse, text
 
 REQUEST = PlanRequest("Compare the prices of copper and zinc since 2019")

@@ -190,7 +190,8 @@ def test_what_a_worker_said_reaches_the_model_as_data(server: ScriptedServer) ->
     from leadhand.clock import SystemClock
     from leadhand.engine.recorder import Recorder
     from leadhand.journal import MemoryJournal
-    from leadhand.models import Caller, Connections
+    from leadhand.models.calls import Caller
+    from leadhand.models.connections import Connections
     from leadhand.planners.choosing import ModelChooser
     from leadhand.untrusted.fence import Fence
 

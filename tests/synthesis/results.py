@@ -13,8 +13,9 @@ from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Role, Team, Worker
 from leadhand.engine.recorder import Recorder
 from leadhand.journal import MemoryJournal
-from leadhand.models import Caller, Connections
-from leadhand.synthesis import ModelSynthesizer
+from leadhand.models.calls import Caller
+from leadhand.models.connections import Connections
+from leadhand.synthesis.model import ModelSynthesizer
 from leadhand.testing import Stats
 from leadhand.testing.json_data import items, mapping, text
 from leadhand.untrusted.fence import Fence

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leadhand.contracts.finding import Finding, LensReport, NotAssessed, Severity
-from leadhand.synthesis import UNSCORED, Quote, Review, synthesize
+from leadhand.synthesis.findings import UNSCORED, Quote, Review, synthesize
 from leadhand.synthesis.fingerprint import fingerprint, fingerprints
 
 Reports = list[tuple[str, LensReport]]

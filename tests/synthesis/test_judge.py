@@ -11,7 +11,8 @@ from leadhand.contracts.team import Role, Team, Worker
 from leadhand.engine.recorder import Recorder
 from leadhand.errors import ModelError
 from leadhand.journal import MemoryJournal
-from leadhand.models import Caller, Connections
+from leadhand.models.calls import Caller
+from leadhand.models.connections import Connections
 from leadhand.state.fold import fold
 from leadhand.synthesis.judge import Judge
 from leadhand.testing import ScriptedServer

@@ -3,7 +3,7 @@
 import asyncio
 
 from leadhand.contracts.answer import Source
-from leadhand.synthesis import Merge, combine
+from leadhand.synthesis.merge import Merge, combine
 from tests.synthesis.results import gave, missing, plan_of
 from tests.test_house import WITHOUT_MODELS, loaded_by
 

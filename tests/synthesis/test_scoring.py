@@ -10,8 +10,10 @@ from leadhand.contracts.finding import Finding
 from leadhand.contracts.team import ModelSpec, Tier
 from leadhand.engine.recorder import Recorder
 from leadhand.journal import MemoryJournal
-from leadhand.models import Caller, Connections
-from leadhand.synthesis import UNSCORED, Scorer
+from leadhand.models.calls import Caller
+from leadhand.models.connections import Connections
+from leadhand.synthesis.findings import UNSCORED
+from leadhand.synthesis.scoring import Scorer
 from leadhand.testing import ScriptedServer, run_virtual
 from leadhand.testing.json_data import Json, mapping, text
 from leadhand.untrusted.fence import Fence

@@ -11,7 +11,8 @@ from leadhand import Answer, Limits, Plan, Supervisor, Task, Team, Worker
 from leadhand.contracts.events import Event, ModelCalled, ToolCalled
 from leadhand.contracts.outcome import Handoff, Outcome
 from leadhand.contracts.team import RetryRules
-from leadhand.models import Caller, Connections
+from leadhand.models.calls import Caller
+from leadhand.models.connections import Connections
 from leadhand.synthesis.merge import Merge
 from leadhand.testing import ScriptedServer, VirtualClock
 from leadhand.testing.json_data import Json, Object, items, mapping, text

@@ -26,7 +26,7 @@ from pydantic_ai.tools import DeferredToolRequests, RunContext
 from leadhand import Answer, Limits, Plan, Supervisor, Task, Team, Worker
 from leadhand.contracts.events import Event, ModelCalled
 from leadhand.contracts.outcome import Completed
-from leadhand.models import Connections
+from leadhand.models.connections import Connections
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Object, items, mapping, text
 from leadhand.untrusted.fence import Fence

@@ -14,7 +14,7 @@ from leadhand.errors import (
     ModelError,
     PlanError,
 )
-from leadhand.planners import TemplatePlanner
+from leadhand.planners.template import TemplatePlanner
 from leadhand.plans.checks import Problem, check, errors_in
 from leadhand.run.cancellation import Cancelled
 from leadhand.run.context import StepContext

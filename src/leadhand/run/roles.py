@@ -19,9 +19,9 @@ from leadhand.contracts.team import ModelSpec, Team
 from leadhand.engine.recorder import Recorder
 from leadhand.models.choice import models_of
 from leadhand.models.ledger import Account, Amount, Ledger, account_within, nano_usd
-from leadhand.planners import TemplatePlanner
 from leadhand.planners.routed import RoutedRemedies
 from leadhand.planners.routing import Chooser, Router, RoutingPlanner
+from leadhand.planners.template import TemplatePlanner
 from leadhand.plans.nesting import nested_teams
 from leadhand.ports import Planner, Remedies, Synthesizer
 from leadhand.synthesis.conflicts import roles_of
@@ -34,7 +34,8 @@ from leadhand.workers.runners import Runners, needs_model
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from leadhand.models import Caller, Connections
+    from leadhand.models.calls import Caller
+    from leadhand.models.connections import Connections
     from leadhand.tools.files import Inputs
 
     PlannerMaker = Callable[[Caller | None, Fence], Planner]
@@ -146,10 +147,10 @@ async def open_roles(
     caller: Caller | None = None
     if needs_model(team):
         # What this imports takes seconds; a run without a model never gets here.
-        from leadhand import models
+        from leadhand.models import calls
 
         connections = await stack.enter_async_context(_connections(team, account))
-        caller = models.Caller(connections, recorder, account=account)
+        caller = calls.Caller(connections, recorder, account=account)
     try:
         resources = Resources(
             team=team,
@@ -185,8 +186,8 @@ def account_of(budget: Budget | None, recorder: Recorder) -> Account | None:
 
 
 def _connections(team: Team, account: Account | None) -> "Connections":
-    from leadhand.models import Connections
     from leadhand.models.admission import check_price
+    from leadhand.models.connections import Connections
     from leadhand.models.rates import rates_of
 
     teams = [team, *(inner.team for inner in nested_teams(team))]
@@ -258,7 +259,7 @@ def _planner(resources: Resources, router: Router | None) -> Planner:
     caller, team, recorder = resources.caller, resources.team, resources.recorder
     planner: Planner = TemplatePlanner()
     if caller is not None and (team.tiers or team.planner.model):
-        from leadhand.planners import ModelPlanner
+        from leadhand.planners.ahead import ModelPlanner
 
         def rejected(plan: Plan | None, problems: "Sequence[str]") -> None:
             """Record a proposal that the planner has to fix."""
@@ -280,7 +281,7 @@ def _remedies(resources: Resources) -> Remedies | None:
     caller, team, fence = resources.caller, resources.team, resources.fence
     if caller is None or not (team.tiers or team.planner.model):
         return None
-    from leadhand.planners import ModelRemedies
+    from leadhand.planners.revision import ModelRemedies
     from leadhand.synthesis.judge import Judge
 
     arbiter = Judge(caller, team, fence)
@@ -291,7 +292,7 @@ def _synthesizer(resources: Resources) -> Synthesizer:
     caller, team = resources.caller, resources.team
     if caller is None or not (team.tiers or team.synthesizer.model):
         return Merge(roles_of(team))
-    from leadhand.synthesis import ModelSynthesizer
+    from leadhand.synthesis.model import ModelSynthesizer
 
     return ModelSynthesizer(
         caller,

@@ -25,7 +25,7 @@ from leadhand.workers.processes import ProcessPool, ProcessWorker
 from leadhand.workers.threads import DaemonThreads
 
 if TYPE_CHECKING:
-    from leadhand.models import Caller
+    from leadhand.models.calls import Caller
 
 CLOSING_S = 0.1
 """How long threads, processes and tools have to end when there is no time left."""

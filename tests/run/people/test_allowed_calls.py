@@ -13,7 +13,7 @@ from leadhand.contracts.people import Question, Reply
 from leadhand.journal import MemoryJournal
 from leadhand.ports import Journal
 from leadhand.run.people import Ask
-from leadhand.synthesis import Merge
+from leadhand.synthesis.merge import Merge
 from leadhand.testing import ScriptedServer
 from tests.models.asking import OPENAI
 from tests.workers.model_runs import call, final, one_task, steps, worker

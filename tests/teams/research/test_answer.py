@@ -2,7 +2,7 @@
 
 from leadhand.contracts.outcome import Result, TaskResult
 from leadhand.contracts.task import Plan, Task
-from leadhand.synthesis import combine
+from leadhand.synthesis.merge import combine
 
 TASKS = (
     Task(id="a", worker="w", intent="look"),

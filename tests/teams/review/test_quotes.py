@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from leadhand.contracts.finding import Finding
-from leadhand.synthesis import Quote
+from leadhand.synthesis.findings import Quote
 from leadhand.teams.review.quotes import ChangeQuotes
 from tests.teams.review.changes import make_change
 

@@ -6,8 +6,7 @@ from tempfile import mkdtemp
 import pytest
 
 from leadhand.contracts.finding import Finding, LensReport
-from leadhand.synthesis import gather
-from leadhand.synthesis.findings import Gathered
+from leadhand.synthesis.findings import Gathered, gather
 from leadhand.teams.review.change import Change
 from leadhand.teams.review.quotes import ChangeQuotes
 from leadhand.teams.review.reported import MAX_FINDINGS, Reported, lens_report

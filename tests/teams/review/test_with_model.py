@@ -15,8 +15,9 @@ from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team
 from leadhand.engine.recorder import Recorder
 from leadhand.journal import MemoryJournal
-from leadhand.models import Caller, Connections
-from leadhand.synthesis import Review
+from leadhand.models.calls import Caller
+from leadhand.models.connections import Connections
+from leadhand.synthesis.findings import Review
 from leadhand.teams.review.change import Change
 from leadhand.teams.review.chunks import chunks
 from leadhand.teams.review.synthesizer import FindingsSynthesizer

@@ -22,7 +22,7 @@ from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError, ModelError, PlanError, ToolError
 from leadhand.models.choice import models_by_role
-from leadhand.planners import TemplatePlanner
+from leadhand.planners.template import TemplatePlanner
 from leadhand.supervisor import Supervisor
 from leadhand.tools.text import counted
 from leadhand.trace.formatting import format_price

@@ -22,11 +22,11 @@ from leadhand.cli.views.consoles import error_console
 from leadhand.contracts.answer import Answer, Gap
 from leadhand.engine.recorder import Listener
 from leadhand.errors import ToolError
-from leadhand.planners import TemplatePlanner
+from leadhand.planners.template import TemplatePlanner
 from leadhand.run.outcome import with_gaps
 from leadhand.state.fold import RunState
 from leadhand.supervisor import Supervisor
-from leadhand.synthesis import Review
+from leadhand.synthesis.findings import Review
 from leadhand.teams.review.change import Change
 from leadhand.teams.review.synthesizer import FindingsSynthesizer
 from leadhand.teams.review.team import review_team, rules

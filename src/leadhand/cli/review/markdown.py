@@ -18,7 +18,7 @@ from leadhand.cli.review.report import (
 from leadhand.cli.review.text import quoted_lines
 from leadhand.cli.views.markdown_text import clip, code, fenced, prose
 from leadhand.contracts.finding import Finding, Severity
-from leadhand.synthesis import Quote
+from leadhand.synthesis.findings import Quote
 from leadhand.teams.review.languages import language
 from leadhand.tools.text import counted
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from leadhand.cli.options import FailOn
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.finding import Finding, NotAssessed
-from leadhand.synthesis import SEVERITIES, Review
+from leadhand.synthesis.duplicates import SEVERITIES
+from leadhand.synthesis.findings import Review
 from leadhand.teams.review.change import Change
 from leadhand.teams.review.lens import LensRule
 from leadhand.tools.text import counted, joined_names

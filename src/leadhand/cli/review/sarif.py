@@ -13,7 +13,7 @@ from leadhand import __version__
 from leadhand.cli.review.report import ReviewReport
 from leadhand.cli.views.terminal import safe, sentence
 from leadhand.contracts.finding import Finding, Severity
-from leadhand.synthesis import Quote
+from leadhand.synthesis.findings import Quote
 from leadhand.teams.review.lens import LensRule
 from leadhand.tools.text import counted
 

@@ -25,7 +25,7 @@ from leadhand.cli.review.report import (
 )
 from leadhand.cli.views.terminal import encodable, safe, safe_block, sentence
 from leadhand.contracts.finding import Finding, Severity
-from leadhand.synthesis import Quote, Review
+from leadhand.synthesis.findings import Quote, Review
 from leadhand.tools.text import counted, joined_names
 
 MAX_WIDTH = 100

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pydantic import BaseModel, ConfigDict, Field
 
 from leadhand.contracts.finding import Finding, LensReport, NotAssessed, Severity
-from leadhand.synthesis import Quote
+from leadhand.synthesis.findings import Quote
 from leadhand.teams.review.change import Change, ChangedFile, Hunk
 from leadhand.teams.review.diff_rows import unmarked
 from leadhand.teams.review.quotes import ChangeQuotes

@@ -14,7 +14,7 @@ from leadhand.contracts.finding import Finding, LensReport, NotAssessed
 from leadhand.contracts.outcome import TaskResult
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import ModelSpec, Tier
-from leadhand.synthesis import UNSCORED, Gathered, Review, conclude, gather
+from leadhand.synthesis.findings import UNSCORED, Gathered, Review, conclude, gather
 from leadhand.teams.review import DEFAULT_THRESHOLD
 from leadhand.teams.review.change import Change
 from leadhand.teams.review.chunks import Chunks
@@ -27,7 +27,7 @@ from leadhand.teams.review.with_model import SUFFIX, lens_of
 from leadhand.untrusted.fence import Fence
 
 if TYPE_CHECKING:
-    from leadhand.models import Caller
+    from leadhand.models.calls import Caller
 
 _WEIGHTS: Mapping[str, int] = {
     "security": 5, "bugs": 4, "performance": 3, "tests": 2, "history": 1,
@@ -80,7 +80,7 @@ class FindingsSynthesizer:
         found = [finding for finding in gathered.findings if finding.source == "model"]
         if found and self._caller is not None:
             # Without a model nothing imports the packages for models.
-            from leadhand.synthesis import Scorer
+            from leadhand.synthesis.scoring import Scorer
 
             scorer = Scorer(self._caller, self._tiers, self._fence, surroundings=self)
             await scorer.score(found, self._scored)
