@@ -7,8 +7,9 @@ import pytest
 from pydantic import JsonValue
 
 from leadhand import Supervisor
+from leadhand.cli.options import OutputOptions
 from leadhand.cli.resume.actions import PreparedReplies, answer_run, resume_run
-from leadhand.cli.run.options import ResumeOptions, Showing
+from leadhand.cli.run.options import ResumeOptions
 from leadhand.cli.run.storage import RunStorage
 from leadhand.contracts.task import Plan
 from leadhand.teams.sources import team_of
@@ -43,7 +44,7 @@ def reads(storage: RunStorage) -> list[int]:
 
 def options(storage: RunStorage) -> ResumeOptions:
     """What is typed; nothing is shown, as a live view folds the events that it is told of."""
-    return ResumeOptions(run="last", home=str(storage.home), showing=Showing(quiet=True))
+    return ResumeOptions(run="last", home=str(storage.home), output=OutputOptions(quiet=True))
 
 
 def test_resume_reads_and_folds_a_run_once(

@@ -13,8 +13,9 @@ import typer
 
 from leadhand.cli import start_time
 from leadhand.cli.options import (
+    DEFAULT_LIMITS,
+    DEFAULT_OUTPUT,
     TEAM_HELP,
-    AnswerFormat,
     Approve,
     BudgetTokens,
     BudgetUsd,
@@ -26,14 +27,17 @@ from leadhand.cli.options import (
     Home,
     Inputs,
     Json,
+    LimitOptions,
     Model,
     NoInput,
     NoModel,
+    OutputOptions,
     Quiet,
     ReviewFormat,
     TeamName,
     Trust,
     is_debugging,
+    ungrouped,
 )
 from leadhand.cli.resume import commands as resume_commands
 from leadhand.cli.run.first_line import announce_change, announce_team
@@ -116,7 +120,6 @@ def review(
         announce_change(what, repo, baseline, past_reviews, quiet=quiet)
     from leadhand.cli.review.command import review_command
     from leadhand.cli.review.options import ReviewOptions, ReviewSetup
-    from leadhand.cli.run.options import Showing
 
     options = ReviewOptions(
         setup=ReviewSetup(
@@ -129,7 +132,7 @@ def review(
             threshold=threshold,
             fail_on=fail_on,
         ),
-        showing=Showing(events=events, quiet=quiet, no_input=True),
+        output=OutputOptions(events=events, quiet=quiet, no_input=True),
         format="json" if json else format,
         range=range,
         repo=repo,
@@ -145,6 +148,7 @@ def review(
 
 
 @app.command()
+@ungrouped
 def run(
     team: TeamName,
     request: Annotated[
@@ -163,17 +167,9 @@ def run(
     amend: Annotated[
         bool, typer.Option("--amend", help="Let results amend the plan of --plan.")
     ] = False,
-    model: Model = None,
-    no_model: NoModel = False,
-    deadline: Deadline = None,
-    budget_usd: BudgetUsd = None,
-    budget_tokens: BudgetTokens = None,
+    limits: LimitOptions = DEFAULT_LIMITS,
     concurrency: Concurrency = 64,
-    format: Annotated[AnswerFormat, typer.Option(help="How to print the answer.")] = "text",
-    json: Json = False,
-    events: Events = None,
-    quiet: Quiet = False,
-    no_input: NoInput = False,
+    output: OutputOptions = DEFAULT_OUTPUT,
     approve: Approve = None,
     home: Home = None,
     trust: Trust = False,
@@ -184,20 +180,15 @@ def run(
     Looks for a model: --model, LEADHAND_MODEL, the team's own, a provider's key in the
     environment, a model server on this machine. Without a model, code does the work.
     """
-    limits = budget_usd, budget_tokens
-    _begin_with(team, model, plan, *inputs or (), limits=limits, no_model=no_model, quiet=quiet)
+    _begin_with(team, limits, plan, *inputs or (), quiet=output.quiet)
     from leadhand.cli.run.command import RunOptions, TeamSetup, run_command
-    from leadhand.cli.run.options import Showing, occasions
+    from leadhand.cli.run.options import occasions
 
     options = RunOptions(
         setup=TeamSetup(
             team=team,
             trust=trust,
-            model=model,
-            no_model=no_model,
-            deadline=deadline,
-            budget_usd=budget_usd,
-            budget_tokens=budget_tokens,
+            **limits._asdict(),
             concurrency=concurrency,
             approve=occasions(approve),
         ),
@@ -206,25 +197,20 @@ def run(
         plan=plan,
         amend=amend,
         home=home,
-        showing=Showing(
-            format="json" if json else format, events=events, quiet=quiet, no_input=no_input
-        ),
+        output=output,
     )
     raise typer.Exit(run_command(options))
 
 
 @app.command("plan")
+@ungrouped
 def show_plan(
     request: Annotated[
         str, typer.Argument(help="What is to be done; - reads it from stdin.", metavar="REQUEST")
     ],
     team: TeamName,
     inputs: Inputs = None,
-    model: Model = None,
-    no_model: NoModel = False,
-    deadline: Deadline = None,
-    budget_usd: BudgetUsd = None,
-    budget_tokens: BudgetTokens = None,
+    limits: LimitOptions = DEFAULT_LIMITS,
     json: Annotated[
         bool, typer.Option("--json", help="The plan as JSON on stdout, for `run --plan`.")
     ] = False,
@@ -240,8 +226,7 @@ def show_plan(
 
     The team's Python is imported, unless it is a ready-made team.
     """
-    limits = budget_usd, budget_tokens
-    _begin_with(team, model, *inputs or (), limits=limits, no_model=no_model, quiet=quiet)
+    _begin_with(team, limits, *inputs or (), quiet=quiet)
     from leadhand.cli.plan.command import PlanOptions, plan_command
 
     options = PlanOptions(
@@ -249,11 +234,7 @@ def show_plan(
         team=team,
         trust=trust,
         inputs=tuple(inputs or ()),
-        model=model,
-        no_model=no_model,
-        deadline=deadline,
-        budget_usd=budget_usd,
-        budget_tokens=budget_tokens,
+        limits=limits,
         json=json,
         out=out,
         quiet=quiet,
@@ -284,20 +265,14 @@ def doctor(
     )
 
 
-def _begin_with(
-    team: str,
-    model: str | None,
-    *files: Path | None,
-    limits: tuple[float | None, ...],
-    no_model: bool,
-    quiet: bool,
-) -> None:
+def _begin_with(team: str, limits: LimitOptions, *files: Path | None, quiet: bool) -> None:
     """Show the first line, and start to import model libraries if a model will be asked."""
-    if all(limit is None or limit > 0 for limit in limits):
+    budgets = limits.budget_usd, limits.budget_tokens
+    if all(budget is None or budget > 0 for budget in budgets):
         announce_team(team, *files, quiet=quiet)
     from leadhand.models.preload import preload
 
-    preload(model, no_model=no_model, environ=os.environ)
+    preload(limits.model, no_model=limits.no_model, environ=os.environ)
 
 
 stored_commands.add_to(app)

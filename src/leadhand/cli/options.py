@@ -1,7 +1,9 @@
 """Options that several commands share. Imports typer alone, so that `--help` is quick."""
 
+import inspect
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple, get_type_hints
 
 import typer
 
@@ -97,3 +99,61 @@ Approve = Annotated[
         metavar="WHEN",
     ),
 ]
+
+
+class OutputOptions(NamedTuple):
+    """How a run is shown and its answer printed."""
+
+    format: Annotated[AnswerFormat, typer.Option(help="How to print the answer.")] = "text"
+    json: Json = False
+    events: Events = None
+    quiet: Quiet = False
+    no_input: NoInput = False
+
+    @property
+    def answer_format(self) -> AnswerFormat:
+        """The format; `--json` is short for one."""
+        return "json" if self.json else self.format
+
+
+class LimitOptions(NamedTuple):
+    """Which model a run uses, how long it may take, and what it may spend."""
+
+    model: Model = None
+    no_model: NoModel = False
+    deadline: Deadline = None
+    budget_usd: BudgetUsd = None
+    budget_tokens: BudgetTokens = None
+
+
+DEFAULT_OUTPUT, DEFAULT_LIMITS = OutputOptions(), LimitOptions()
+
+
+def ungrouped(command: Callable[..., None]) -> Callable[..., None]:
+    """`command` as typer takes it: each field of its groups of options is an option of its own."""
+    hints = get_type_hints(command, include_extras=True)
+    kinds = (OutputOptions, LimitOptions)
+    groups = {name: kind for name, hint in hints.items() for kind in kinds if hint is kind}
+    parameters: list[inspect.Parameter] = []
+    for parameter in inspect.signature(command).parameters.values():
+        kind = groups.get(parameter.name)
+        if kind is None:
+            parameters.append(parameter.replace(annotation=hints[parameter.name]))
+            continue
+        fields = get_type_hints(kind, include_extras=True).items()
+        parameters += [
+            inspect.Parameter(
+                name, parameter.kind, default=kind._field_defaults[name], annotation=hint
+            )
+            for name, hint in fields
+        ]
+
+    def run(**given: object) -> None:
+        for name, kind in groups.items():
+            given[name] = kind._make(given.pop(field) for field in kind._fields)
+        command(**given)
+
+    run.__name__, run.__doc__ = command.__name__, command.__doc__
+    run.__annotations__ = {one.name: one.annotation for one in parameters}
+    vars(run)["__signature__"] = inspect.Signature(parameters)
+    return run

@@ -10,9 +10,11 @@ from pathlib import Path
 from rich.text import Text
 
 from leadhand.cli.duration import parse_duration
+from leadhand.cli.options import LimitOptions
 from leadhand.cli.run.arguments import load_team, read_request
 from leadhand.cli.run.budget import beside, budget_of
 from leadhand.cli.run.models import chosen, tell_models
+from leadhand.cli.run.options import DEADLINE_S
 from leadhand.cli.standard_streams import written
 from leadhand.cli.views.consoles import DataConsole, error_console
 from leadhand.cli.views.plan import show_plan
@@ -36,11 +38,7 @@ class PlanOptions:
     team: str
     trust: bool
     inputs: tuple[Path, ...]
-    model: str | None
-    no_model: bool
-    deadline: str | None
-    budget_usd: float | None
-    budget_tokens: int | None
+    limits: LimitOptions
     json: bool
     out: Path | None
     quiet: bool
@@ -48,11 +46,12 @@ class PlanOptions:
 
 def plan_command(options: PlanOptions) -> int:
     """Plan the request, print the plan, and return the exit status. No work is done."""
-    budget = budget_of(options.budget_usd, options.budget_tokens)
+    limits = options.limits
+    budget = budget_of(limits.budget_usd, limits.budget_tokens)
     request = read_request(options.request)
     team = load_team(options.team, trust=options.trust)
-    choice = chosen(team, model=options.model, no_model=options.no_model)
-    deadline_s = parse_duration(options.deadline) if options.deadline else 600.0
+    choice = chosen(team, model=limits.model, no_model=limits.no_model)
+    deadline_s = parse_duration(limits.deadline) if limits.deadline else DEADLINE_S
     supervisor = Supervisor(choice.team, deadline_s=deadline_s, budget=budget)
     if not options.quiet:
         tell_models(choice, error_console())

@@ -12,6 +12,7 @@ from pathlib import Path
 from rich.console import Console
 
 from leadhand.cli.live.person import TerminalPerson
+from leadhand.cli.options import OutputOptions
 from leadhand.cli.run.arguments import read_plan
 from leadhand.cli.run.command import (
     TeamSetup,
@@ -23,7 +24,7 @@ from leadhand.cli.run.command import (
 )
 from leadhand.cli.run.execution import LiveRun
 from leadhand.cli.run.models import chosen, tell_models
-from leadhand.cli.run.options import ResumeOptions, Showing
+from leadhand.cli.run.options import ResumeOptions
 from leadhand.cli.run.storage import RunStorage
 from leadhand.cli.runs.views import found
 from leadhand.cli.views.consoles import DataConsole, error_console
@@ -79,7 +80,7 @@ def answer_run(options: ResumeOptions, said: PreparedReplies, storage: RunStorag
         raise InputError(f"run {run_id!r} asks no question: `leadhand show {run_id}` shows why")
     replies = _replies(said, questions, state, options)
     if not replies:
-        _show_questions(questions, storage, run_id, options.showing)
+        _show_questions(questions, storage, run_id, options.output)
         return 0
     for reply in replies:
         storage.journal.post(RunMessage(run_id=run_id, reply=reply))
@@ -131,16 +132,16 @@ def _resumed(options: ResumeOptions, storage: RunStorage, stored: StoredRun) -> 
 
 
 def _resume_team(options: ResumeOptions, storage: RunStorage, stored: StoredRun) -> int:
-    state, showing = stored.state, options.showing
+    state, output = stored.state, options.output
     setup = TeamSetup.of(state.origin, **options.changed)
     preload(setup.model, no_model=setup.no_model, environ=os.environ)
     team = setup.load()
     choice = chosen(team, model=setup.model, no_model=setup.no_model)
     title, run_id = f"team {team.name}", stored.run_id
-    session = LiveRun(watch_of(storage, run_id, title, showing, past=stored.events))
-    person = person_of(session, showing, team, state.request)
+    session = LiveRun(watch_of(storage, run_id, title, output, past=stored.events))
+    person = person_of(session, output, team, state.request)
     supervisor = setup.supervisor(choice, storage, person)
-    if not showing.quiet:
+    if not output.quiet:
         tell_models(choice, error_console())
         setup.tell_left(error_console())
     answer = session.follow(
@@ -149,7 +150,7 @@ def _resume_team(options: ResumeOptions, storage: RunStorage, stored: StoredRun)
             run_id, from_task=options.from_task, listener=listener, stored=stored
         ),
     )
-    return print_answer(answer, storage, showing, stored.state)
+    return print_answer(answer, storage, output, stored.state)
 
 
 # Replies
@@ -160,7 +161,7 @@ def _replies(
 ) -> list[Reply]:
     """The replies to the questions. Raises `InputError` if a reply fits none or several."""
     if said == PreparedReplies():
-        if not asks_here(options.showing):
+        if not asks_here(options.output):
             return []
         team = _team_of(state, options) if any(one.plan is not None for one in questions) else None
         return asyncio.run(_asked_here(questions, team, state.request))
@@ -245,10 +246,10 @@ def _check_plan(plan: Plan, team: Team, *, request: str) -> None:
 
 
 def _show_questions(
-    questions: Sequence[Question], storage: RunStorage, run_id: str, showing: Showing
+    questions: Sequence[Question], storage: RunStorage, run_id: str, output: OutputOptions
 ) -> None:
     """Print the questions and how to answer them."""
-    if showing.format == "json":
+    if output.answer_format == "json":
         asked = [question.model_dump(mode="json") for question in questions]
         sys.stdout.write(json.dumps(asked, indent=2) + "\n")
         return

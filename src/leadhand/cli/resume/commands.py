@@ -1,37 +1,29 @@
 """The commands that resume, answer and cancel runs, for `leadhand.cli.app`. Imports typer alone."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from leadhand.cli.options import (
-    AnswerFormat,
-    BudgetTokens,
-    BudgetUsd,
-    Deadline,
+    DEFAULT_LIMITS,
+    DEFAULT_OUTPUT,
     Debug,
-    Events,
     Home,
-    Json,
-    Model,
-    NoInput,
-    NoModel,
+    LimitOptions,
     OtherTeam,
-    Quiet,
+    OutputOptions,
     RunId,
     Trust,
+    ungrouped,
 )
 from leadhand.cli.run.first_line import announce_run
-
-if TYPE_CHECKING:
-    from leadhand.cli.run.options import Showing
 
 
 def add_to(app: typer.Typer) -> None:
     """Add `resume`, `answer` and `cancel` to `app`."""
-    app.command()(resume)
-    app.command()(answer)
+    app.command()(ungrouped(resume))
+    app.command()(ungrouped(answer))
     app.command()(cancel)
 
 
@@ -45,16 +37,8 @@ def resume(
             metavar="TASK",
         ),
     ] = None,
-    model: Model = None,
-    no_model: NoModel = False,
-    deadline: Deadline = None,
-    budget_usd: BudgetUsd = None,
-    budget_tokens: BudgetTokens = None,
-    format: Annotated[AnswerFormat, typer.Option(help="How to print the answer.")] = "text",
-    json: Json = False,
-    events: Events = None,
-    quiet: Quiet = False,
-    no_input: NoInput = False,
+    limits: LimitOptions = DEFAULT_LIMITS,
+    output: OutputOptions = DEFAULT_OUTPUT,
     home: Home = None,
     team: OtherTeam = None,
     trust: Trust = False,
@@ -65,20 +49,16 @@ def resume(
     Completed work is not done again, and no model is asked twice. The deadline counts from now; a
     budget is that of the whole run.
     """
-    announce_run(run, home, quiet=quiet)
+    announce_run(run, home, quiet=output.quiet)
     from leadhand.cli.resume.actions import resume_command
     from leadhand.cli.run.options import ResumeOptions
 
     options = ResumeOptions(
         run=run,
         home=home,
-        showing=_showing(format, json, events, quiet, no_input),
+        output=output,
         from_task=from_task,
-        model=model,
-        no_model=no_model,
-        deadline=deadline,
-        budget_usd=budget_usd,
-        budget_tokens=budget_tokens,
+        limits=limits,
         team=team,
         trust=trust,
     )
@@ -105,11 +85,7 @@ def answer(
     plan: Annotated[
         Path | None, typer.Option(help="Carry out this plan instead.", metavar="FILE")
     ] = None,
-    format: Annotated[AnswerFormat, typer.Option(help="How to print the answer.")] = "text",
-    json: Json = False,
-    events: Events = None,
-    quiet: Quiet = False,
-    no_input: NoInput = False,
+    output: OutputOptions = DEFAULT_OUTPUT,
     home: Home = None,
     team: OtherTeam = None,
     trust: Trust = False,
@@ -122,13 +98,12 @@ def answer(
         raise InputError("give one of --approve, --refuse and --plan")
     if (approve or plan is not None) and text is not None:
         raise InputError("TEXT is for a worker, or says why the plan is refused: leave it out")
-    announce_run(run, home, quiet=quiet)
+    announce_run(run, home, quiet=output.quiet)
     from leadhand.cli.resume.actions import PreparedReplies, answer_command
     from leadhand.cli.run.options import ResumeOptions
 
-    showing = _showing(format, json, events, quiet, no_input)
     said = PreparedReplies(text=text, task_id=task, approve=approve, refuse=refuse, plan=plan)
-    options = ResumeOptions(run=run, home=home, showing=showing, team=team, trust=trust)
+    options = ResumeOptions(run=run, home=home, output=output, team=team, trust=trust)
     raise typer.Exit(answer_command(options, said))
 
 
@@ -138,11 +113,3 @@ def cancel(run: RunId, home: Home = None, debug: Debug = False) -> None:
     from leadhand.cli.resume.actions import cancel_command
 
     raise typer.Exit(cancel_command(run, home))
-
-
-def _showing(
-    format: AnswerFormat, json: bool, events: str | None, quiet: bool, no_input: bool
-) -> "Showing":
-    from leadhand.cli.run.options import Showing
-
-    return Showing(format="json" if json else format, events=events, quiet=quiet, no_input=no_input)

@@ -76,7 +76,7 @@ def _reviewed(options: ReviewOptions, setup: ReviewSetup, storage: RunStorage, r
     if options.plan_only:
         return _show_plan(review_run.supervisor(), request, review_run.reviewers, options)
     title = f"review of {review_run.change.title}"
-    session = LiveRun(watch_of(storage, run_id, title, options.showing))
+    session = LiveRun(watch_of(storage, run_id, title, options.output))
     return review_run.execute(
         session,
         lambda supervisor, listener: supervisor.run(
@@ -87,7 +87,7 @@ def _reviewed(options: ReviewOptions, setup: ReviewSetup, storage: RunStorage, r
             listener=listener,
         ),
         format=options.format,
-        quiet=options.showing.quiet,
+        quiet=options.output.quiet,
     )
 
 

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from leadhand.cli.options import FailOn, ReviewFormat
-from leadhand.cli.run.options import RunSetup, Showing
+from leadhand.cli.options import FailOn, OutputOptions, ReviewFormat
+from leadhand.cli.run.options import RunSetup
 from leadhand.teams.review import DEFAULT_THRESHOLD
 
 
@@ -23,7 +23,7 @@ class ReviewOptions:
     """The options of `leadhand review`; its `--help` describes them."""
 
     setup: ReviewSetup
-    showing: Showing
+    output: OutputOptions
     format: ReviewFormat
     range: str | None
     repo: Path

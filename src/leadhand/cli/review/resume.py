@@ -15,7 +15,7 @@ from leadhand.run.stored import StoredRun
 def resume_review(options: ResumeOptions, storage: RunStorage, stored: StoredRun) -> int:
     """Go on with a review. Raises `InputError` where the change is not there any more."""
     setup = ReviewSetup.of(stored.state.origin, **options.changed)
-    run_id, showing = stored.run_id, options.showing
+    run_id, output = stored.run_id, options.output
     if not (Path(setup.folder) / CHANGE).is_dir():
         raise InputError(
             f"review {run_id!r} is over, and its change was not kept: "
@@ -23,7 +23,7 @@ def resume_review(options: ResumeOptions, storage: RunStorage, stored: StoredRun
         )
     review_run = ReviewRun(setup, storage)
     title = f"review of {review_run.change.title}"
-    session = LiveRun(watch_of(storage, run_id, title, showing, past=stored.events))
+    session = LiveRun(watch_of(storage, run_id, title, output, past=stored.events))
     return review_run.execute(
         session,
         lambda supervisor, listener: supervisor.resume(
@@ -34,6 +34,6 @@ def resume_review(options: ResumeOptions, storage: RunStorage, stored: StoredRun
             stored=stored,
         ),
         state=stored.state,
-        format=showing.format,
-        quiet=showing.quiet,
+        format=output.answer_format,
+        quiet=output.quiet,
     )

@@ -11,11 +11,11 @@ from pathlib import Path
 from pydantic import JsonValue
 
 from leadhand.cli.live.person import TerminalPerson, is_here
-from leadhand.cli.options import AnswerFormat
+from leadhand.cli.options import AnswerFormat, OutputOptions
 from leadhand.cli.run.arguments import load_team, read_plan, read_request
 from leadhand.cli.run.execution import INTERRUPTED, LiveRun, Watch
 from leadhand.cli.run.models import chosen, tell_models
-from leadhand.cli.run.options import RunSetup, Showing
+from leadhand.cli.run.options import RunSetup
 from leadhand.cli.run.storage import RunStorage
 from leadhand.cli.standard_streams import written
 from leadhand.cli.views.answer import markdown, show_answer
@@ -87,7 +87,7 @@ class RunOptions:
     plan: Path | None
     amend: bool
     home: str | None
-    showing: Showing
+    output: OutputOptions
 
 
 def run_command(options: RunOptions) -> int:
@@ -108,11 +108,11 @@ def run_command(options: RunOptions) -> int:
 def _run(
     options: RunOptions, request: str, plan: Plan | None, choice: ModelChoice, storage: RunStorage
 ) -> int:
-    setup, showing, team = options.setup, options.showing, choice.team
+    setup, output, team = options.setup, options.output, choice.team
     run_id = new_run_id(SystemClock().now())
-    session = LiveRun(watch_of(storage, run_id, f"team {team.name}", showing))
-    supervisor = setup.supervisor(choice, storage, person_of(session, showing, team, request))
-    if not showing.quiet:
+    session = LiveRun(watch_of(storage, run_id, f"team {team.name}", output))
+    supervisor = setup.supervisor(choice, storage, person_of(session, output, team, request))
+    if not output.quiet:
         tell_models(choice, error_console())
         setup.tell_left(error_console())
     answer = session.follow(
@@ -127,28 +127,33 @@ def _run(
             listener=listener,
         ),
     )
-    return print_answer(answer, storage, showing)
+    return print_answer(answer, storage, output)
 
 
 def watch_of(
-    storage: RunStorage, run_id: str, title: str, showing: Showing, *, past: Sequence[Event] = ()
+    storage: RunStorage,
+    run_id: str,
+    title: str,
+    output: OutputOptions,
+    *,
+    past: Sequence[Event] = (),
 ) -> Watch:
     """How the run is watched. Warns if the run is not stored."""
-    if storage.lost is not None and not showing.quiet:
+    if storage.lost is not None and not output.quiet:
         error_console().print(f"leadhand: {storage.lost}", markup=False, highlight=False)
     return Watch(
         title,
         storage.command("resume", run_id) if storage.lost is None else None,
         how_to_answer=storage.command("answer", run_id),
-        events=showing.events,
-        quiet=showing.quiet,
+        events=output.events,
+        quiet=output.quiet,
         past=past,
     )
 
 
-def person_of(session: LiveRun, showing: Showing, team: Team, request: str) -> Ask | None:
+def person_of(session: LiveRun, output: OutputOptions, team: Team, request: str) -> Ask | None:
     """The person at the terminal; None without one, or with `--no-input`."""
-    if not asks_here(showing):
+    if not asks_here(output):
         return None
     return TerminalPerson(error_console(), session.paused, partial(errors_of, team, request))
 
@@ -158,17 +163,17 @@ def errors_of(team: Team, request: str, plan: Plan) -> list[str]:
     return [problem.message for problem in errors_in(check(plan, team, request=request))]
 
 
-def asks_here(showing: Showing) -> bool:
+def asks_here(output: OutputOptions) -> bool:
     """Whether a person at the terminal may be asked."""
-    return is_here() and not showing.no_input
+    return is_here() and not output.no_input
 
 
 def print_answer(
-    answer: Answer, storage: RunStorage, showing: Showing, state: RunState | None = None
+    answer: Answer, storage: RunStorage, output: OutputOptions, state: RunState | None = None
 ) -> int:
     """Print an answer and what the user can do next; returns the exit status."""
     with written():
-        _show(answer, showing.format)
+        _show(answer, output.answer_format)
     follow_up(answer, storage, state)
     return exit_status(answer)
 

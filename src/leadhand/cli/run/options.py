@@ -12,7 +12,7 @@ from pydantic import JsonValue
 from rich.console import Console
 
 from leadhand.cli.duration import parse_duration
-from leadhand.cli.options import AnswerFormat
+from leadhand.cli.options import DEFAULT_LIMITS, LimitOptions, OutputOptions
 from leadhand.cli.run.budget import budget_of
 from leadhand.cli.start_time import left_of
 from leadhand.contracts.budget import Budget
@@ -100,37 +100,22 @@ class RunSetup:
 
 
 @dataclass(frozen=True, slots=True)
-class Showing:
-    """How a run is shown and its answer printed."""
-
-    format: AnswerFormat = "text"
-    events: str | None = None
-    quiet: bool = False
-    no_input: bool = False
-    """No questions are asked at the terminal."""
-
-
-@dataclass(frozen=True, slots=True)
 class ResumeOptions:
     """The options of `leadhand resume`."""
 
     run: str
     home: str | None
-    showing: Showing
+    output: OutputOptions
     from_task: str | None = None
-    model: str | None = None
-    no_model: bool = False
-    deadline: str | None = None
-    budget_usd: float | None = None
-    budget_tokens: int | None = None
+    limits: LimitOptions = DEFAULT_LIMITS
     team: str | None = None
     trust: bool = False
 
     @property
     def changed(self) -> dict[str, object]:
         """The options that replace those that the run was started with."""
-        names = ("model", "no_model", "deadline", "budget_usd", "budget_tokens", "team", "trust")
-        changed: dict[str, object] = {name: getattr(self, name) for name in names}
+        changed: dict[str, object] = {**self.limits._asdict(), "team": self.team}
+        changed["trust"] = self.trust
         # A team that is named now is looked for in the current folder.
         return {**changed, "folder": os.getcwd()} if self.team else changed
 
