@@ -140,7 +140,7 @@ def test_f11_a_plan_that_cannot_be_run_is_refused_before_any_work(tmp_path: Path
         (("x", "--plan", "gone.json"), "can't read the plan gone.json"),
         (("x", "--input", "gone"), "gone"),
         (("x", "--model", "openai:a", "--no-model"), "exclude each other"),
-        (("x", "--deadline", "soon"), "no duration"),
+        (("x", "--deadline", "soon"), "is not a duration"),
     ],
     ids=["nothing", "blank", "empty-stdin", "no-plan", "no-input", "contradiction", "duration"],
 )
