@@ -4,6 +4,7 @@ Children import this, so it imports little.
 """
 
 import fcntl
+import json
 import os
 import select
 import signal
@@ -11,6 +12,17 @@ import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from typing import NoReturn
+
+
+def python_command(code: str, *options: str) -> list[str]:
+    """The command line of an interpreter that runs `code`, with `sys` imported and our path.
+
+    `-P` (or `-I`) keeps the current folder, which others may write to, off the path until then.
+    """
+    path = json.dumps([entry or os.getcwd() for entry in sys.path])
+    start = f"import json, sys; sys.path[:] = json.loads(sys.argv[1]); {code}"
+    isolated = "-I" if sys.flags.isolated else "-P"
+    return [sys.executable, isolated, *options, "-c", start, path]
 
 
 def exit_description(status: int) -> str:

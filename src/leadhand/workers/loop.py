@@ -183,15 +183,11 @@ class _Attempt:
             prompt=self._handoff.intent,
             messages=self._messages,
         )
-        return await Toolbox.open(
-            stack,
-            self._of.toolset,
-            context,
-            handoff=self._handoff,
-            recorder=self._of.caller.recorder,
-            fence=self._of.fence,
-            worker=self._of.worker,
+        of = self._of
+        toolbox = Toolbox(
+            of.toolset, context, self._handoff, of.caller.recorder, of.fence, of.worker
         )
+        return await toolbox.open(stack)
 
     async def _ask(self, request: CallRequest) -> ModelResponse:
         if not self._messages:

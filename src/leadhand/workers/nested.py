@@ -24,6 +24,7 @@ from leadhand.errors import BudgetUsedUp, LeadhandError, ModelError, PlanError
 from leadhand.models.prompts import joined
 from leadhand.ports import TeamRunner
 from leadhand.state.fold import RunState
+from leadhand.tools.text import counted
 from leadhand.workers.confidence import completed_or_escalated
 
 MAX_SUMMARY = 500
@@ -70,10 +71,10 @@ def request_of(handoff: Handoff) -> PlanRequest:
     """The request to a nested team: the intent. The other inputs reach its workers as data."""
     done = f"Done when: {handoff.done_when}" if handoff.done_when else ""
     handed_in = [
-        _counted(len(handoff.context), "result of another task", "results of other tasks"),
-        _counted(len(handoff.artifacts), "reference", "references"),
+        (len(handoff.context), "result of another task", "results of other tasks"),
+        (len(handoff.artifacts), "reference", None),
     ]
-    handed = " and ".join(part for part in handed_in if part)
+    handed = " and ".join(counted(*one) for one in handed_in if one[0])
     payload = handoff.payload
     data = f"Payload: {to_json(payload).decode()}" if payload is not None else ""
     return PlanRequest(
@@ -158,7 +159,3 @@ def _kind(answer: Answer) -> FailureKind:
             return "cancelled"
         case None:
             return "error"
-
-
-def _counted(count: int, one: str, many: str) -> str:
-    return "" if not count else f"1 {one}" if count == 1 else f"{count:,} {many}"

@@ -6,12 +6,10 @@ pickled. A process serves one call after another.
 
 import asyncio
 import contextlib
-import json
 import os
 import signal
 import socket
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterable
 
@@ -22,7 +20,7 @@ from leadhand.engine.failures import failure_of
 from leadhand.engine.stopwatch import ExcludedTime
 from leadhand.engine.time_left import time_limit_paused
 from leadhand.errors import InputError
-from leadhand.tools.child_process import exit_description
+from leadhand.tools.child_process import exit_description, python_command
 from leadhand.workers import reference
 from leadhand.workers.child import HEADER, Call
 from leadhand.workers.output import outcome_of
@@ -40,12 +38,7 @@ scheduler's grace period for a cancelled attempt."""
 _CRASH_S = 2.0
 """How long to wait for the exit status of a process that closed its socket."""
 
-# The path is set first, so that the process imports leadhand from where its parent did; `-P` (or
-# `-I`) keeps the current folder, which others may write to, off the path until then.
-_MAIN = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-    "from leadhand.workers.child import main; main(*map(int, sys.argv[2:]))"
-)
+_MAIN = "from leadhand.workers.child import main; main(*map(int, sys.argv[2:]))"
 
 _IMPORTED = Completed(result=Result())
 _OUTCOME: TypeAdapter[Outcome] = TypeAdapter(Outcome, config=ConfigDict(defer_build=True))
@@ -261,14 +254,12 @@ class _Process:
         self._channel, theirs = socket.socketpair()
         with theirs:
             self._channel.setblocking(False)
-            flags = ["-I"] if sys.flags.isolated else ["-P"]
-            path = [entry or os.getcwd() for entry in sys.path]
             limits = (theirs.fileno(), max_output_bytes, max_memory_bytes or 0)
             try:
                 self._process = subprocess.Popen(
-                    [sys.executable, *flags, "-c", _MAIN, json.dumps(path), *map(str, limits)],
+                    [*python_command(_MAIN), *map(str, limits)],
                     stdin=subprocess.DEVNULL,
-                    # Standard output is for answers; what workers print goes to stderr.
+                    # Standard output is the program's own: what workers print goes to stderr.
                     stdout=2,
                     pass_fds=(theirs.fileno(),),
                     start_new_session=True,

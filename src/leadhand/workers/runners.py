@@ -44,7 +44,6 @@ class Runners:
         self,
         team: Team,
         *,
-        processes: int | None = None,
         caller: "Caller | None" = None,
         fence: Fence | None = None,
         make_tool: MakeTool | None = None,
@@ -53,7 +52,7 @@ class Runners:
         unread: Callable[[], tuple[str, ...]] = tuple,
         offline_switch: OfflineSwitch | None = None,
     ) -> None:
-        """`processes` limits the worker processes; the default is one per processor.
+        """Each processor gets at most one worker process.
 
         A team with models needs `caller` and `fence`. `make_tool` makes the tools that workers
         name. `outer_task` is the task that a nested team does; its workers see it too. `inputs`
@@ -61,7 +60,7 @@ class Runners:
         whether models are available. Raises `InputError` for a worker that can't be run.
         """
         self._team = team
-        self._processes = processes or processor_count()
+        self._processes = processor_count()
         self._threads = DaemonThreads()
         self._pool: ProcessPool | None = None
         self._stack = AsyncExitStack()

@@ -59,7 +59,7 @@ class RepeatedCalls(Exception):
 
 
 class Toolbox:
-    """The tools of one attempt. `await Toolbox.open(...)` inside the stack that closes it."""
+    """The tools of one attempt at `handoff`, with the limits of `worker`; to be opened first."""
 
     def __init__(
         self,
@@ -72,6 +72,7 @@ class Toolbox:
     ) -> None:
         self._max_calls = worker.max_tool_calls
         self._max_bytes = int(worker.max_output_mb * 1_000_000)
+        self._shared = toolset
         self._toolset: AbstractToolset[None] = toolset
         # Most workers have no tools, and asking an empty toolset costs as much as any other.
         self._is_empty = not toolset.toolsets
@@ -84,28 +85,14 @@ class Toolbox:
         self._unreadable = 0
         self._texts = ReadableTexts(fence, handoff.inputs)
 
-    @classmethod
-    async def open(
-        cls,
-        stack: AsyncExitStack,
-        toolset: Toolset,
-        context: Context,
-        *,
-        handoff: Handoff,
-        recorder: Recorder,
-        fence: Fence,
-        worker: Worker,
-    ) -> "Toolbox":
-        """The toolbox of one attempt at `handoff`, with the limits of `worker`.
-
-        The toolsets in `toolset` are open already. Those that make a new instance for each attempt
-        are opened here and closed with `stack`.
-        """
-        own = [await one.for_run(context) for one in toolset.toolsets]
-        for new, shared in zip(own, toolset.toolsets, strict=True):
+    async def open(self, stack: AsyncExitStack) -> "Toolbox":
+        """Open the toolsets that make a new instance for each attempt, until `stack` closes."""
+        own = [await one.for_run(self._context) for one in self._shared.toolsets]
+        for new, shared in zip(own, self._shared.toolsets, strict=True):
             if new is not shared:
                 await stack.enter_async_context(new)
-        return cls(CombinedToolset(own), context, handoff, recorder, fence, worker)
+        self._toolset = CombinedToolset(own)
+        return self
 
     async def instructions(self) -> str:
         """The toolsets' own instructions, for the system prompt."""

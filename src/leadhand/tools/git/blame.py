@@ -32,7 +32,6 @@ def blame(
     *,
     first_line: int,
     last_line: int,
-    timeout_s: float = 20.0,
 ) -> list[BlamedLine]:
     """The lines of `path` in `commit` from `first_line` to `last_line`, counted from 1.
 
@@ -43,7 +42,7 @@ def blame(
     with stream_git(
         git_dir, "blame", "--porcelain", "-L", f"{first_line},{last_line}",
         checked_id(commit), "--", path,
-        timeout_s=timeout_s,
+        timeout_s=20.0,
         extra={"GIT_LITERAL_PATHSPECS": "1"},
     ) as printed:  # fmt: skip
         return list(_lines(printed))

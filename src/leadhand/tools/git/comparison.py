@@ -13,13 +13,21 @@ from typing import IO
 
 from leadhand.errors import InputError
 from leadhand.tools.git.history import HUNK, hunk_numbers
-from leadhand.tools.git.process import STREAM_BYTES, GitFailed, checked_id, run_git, stream_git
+from leadhand.tools.git.process import (
+    STREAM_BYTES,
+    GitFailed,
+    checked_id,
+    run_git,
+    split_stream,
+    stream_git,
+)
 from leadhand.tools.git.trees import sizes
 from leadhand.tools.text import HunkNumbers, path_text, size_text
 
 SYMLINK, SUBMODULE, NO_FILE = "120000", "160000", "000000"
 _INDEX = re.compile(rb"index ([0-9a-f]+)\.\.([0-9a-f]+)")
 _MAX_HUGE = 1000
+_TIMEOUT_S = 300.0
 _OUT_OF_MEMORY = re.compile(r"attempting to allocate|out of memory", re.IGNORECASE)
 _OPTIONS = (
     "-r", "-z", "--raw", "-p", "-U0", "--full-index", "--no-ext-diff", "--no-textconv",
@@ -66,7 +74,6 @@ def compare(
     head: str,
     *,
     limits: DiffLimits,
-    timeout_s: float = 300.0,
     huge_bytes: int = 32 << 20,
 ) -> tuple[list[Difference], int]:
     """The files that differ between two trees or commits, in git's order, and how many more do.
@@ -82,9 +89,9 @@ def compare(
     def read(renames: str) -> tuple[list[Difference], int]:
         rest = [f":(exclude,literal,top){os.fsdecode(name)}" for name, _ in huge]
         args = ("diff-tree", renames, *_OPTIONS, *ends, "--", *(rest and [":(top)", *rest]))
-        with stream_git(git_dir, *args, timeout_s=timeout_s, extra=extra) as found:
+        with stream_git(git_dir, *args, timeout_s=_TIMEOUT_S, extra=extra) as found:
             differences, more, unread = _raw(found, limits.files)
-            _place_hunks(differences, _lines(unread, found), limits)
+            _place_hunks(differences, split_stream(found, b"\n", unread), limits)
         return differences, more
 
     with contextlib.suppress(_TooLarge):
@@ -213,11 +220,3 @@ class _Fields:
     def rest(self) -> bytes:
         """The bytes read after the last field taken."""
         return b"\0".join([*self._ready[::-1], self._part])
-
-
-def _lines(rest: bytes, found: IO[bytes]) -> Iterator[bytes]:
-    """The lines of a stream, starting with `rest`, which was read already."""
-    while chunk := found.read(STREAM_BYTES):
-        *whole, rest = (rest + chunk).split(b"\n")
-        yield from whole
-    yield from rest.split(b"\n") if rest else ()

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
 
-from leadhand.tools.git.process import STREAM_BYTES, checked_id, stream_git
+from leadhand.tools.git.process import checked_id, split_stream, stream_git
 from leadhand.tools.text import is_safe_path, path_text, plain_text
 
 MAX_NAMES = 10_000
@@ -126,7 +126,7 @@ def _log(
 
 def _commits(found: IO[bytes]) -> Iterator[Commit]:
     """Parse `log -z --name-only`: three header fields, then paths, all NUL-terminated."""
-    fields = _fields(found)
+    fields = split_stream(found, b"\0")
     header: list[bytes] = []
     files: list[str] = []
     for token in fields:
@@ -142,15 +142,6 @@ def _commits(found: IO[bytes]) -> Iterator[Commit]:
             files.append(path_text(path))
     if header:
         yield _commit(header, files)
-
-
-def _fields(found: IO[bytes]) -> Iterator[bytes]:
-    rest = b""
-    while chunk := found.read(STREAM_BYTES):
-        *whole, rest = (rest + chunk).split(b"\0")
-        yield from whole
-    if rest:
-        yield rest
 
 
 def _commit(header: Sequence[bytes], files: Sequence[str] = ()) -> Commit:

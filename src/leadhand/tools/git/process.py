@@ -18,7 +18,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from pathlib import Path
 from typing import IO, cast
 
@@ -34,6 +34,7 @@ other processes."""
 _until_s: contextvars.ContextVar[float] = contextvars.ContextVar("until_s", default=math.inf)
 _ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?\Z")
 _STDERR_BYTES = 4000
+_MAX_OUTPUT_BYTES = 1 << 28
 _MISSING = re.compile(
     r"unable to read|bad object|could not read|missing (?:blob|tree|commit|object)"
     r"|unable to find|not a valid object|cannot read|could not fetch|invalid object",
@@ -193,7 +194,18 @@ def _running(
     timeout_s = min(timeout_s, left_s)
     if timeout_s <= 0:
         raise timeout
-    process = _start(git_dir, args, source, errors, extra)
+    program = shutil.which("git", path=os.pathsep.join(_search_path()))
+    if program is None:
+        raise ToolError("git is not installed, or not on PATH: install git 2.25 or later")
+    process = subprocess.Popen(
+        [program, "--no-pager", *args],
+        cwd=git_dir,
+        env=environment(git_dir) | extra,
+        stdin=source,
+        stdout=subprocess.PIPE,
+        stderr=errors,
+        bufsize=STREAM_BYTES,
+    )
     _limit(process.pid, timeout_s)
     late = threading.Event()
 
@@ -236,9 +248,9 @@ def run_git(
     ok: Sequence[int] = (0,),
     extra: dict[str, str] | None = None,
     warnings: list[str] | None = None,
-    max_bytes: int = 1 << 28,
 ) -> bytes:
-    """The output of `git *args`, see `stream_git`; `ToolError` if it exceeds `max_bytes`."""
+    """The output of `git *args`, see `stream_git`. Raises `ToolError` if it is too long."""
+    max_bytes = _MAX_OUTPUT_BYTES
     chunks: list[bytes] = []
     with stream_git(
         git_dir, *args, stdin=stdin, timeout_s=timeout_s, ok=ok, extra=extra, warnings=warnings
@@ -251,25 +263,12 @@ def run_git(
     return b"".join(chunks)
 
 
-def _start(
-    git_dir: Path,
-    args: Sequence[str],
-    source: IO[bytes] | int,
-    errors: IO[bytes],
-    extra: dict[str, str],
-) -> subprocess.Popen[bytes]:
-    program = shutil.which("git", path=os.pathsep.join(_search_path()))
-    if program is None:
-        raise ToolError("git is not installed, or not on PATH: install git 2.25 or later")
-    return subprocess.Popen(
-        [program, "--no-pager", *args],
-        cwd=git_dir,
-        env=environment(git_dir) | extra,
-        stdin=source,
-        stdout=subprocess.PIPE,
-        stderr=errors,
-        bufsize=STREAM_BYTES,
-    )
+def split_stream(source: IO[bytes], end: bytes, rest: bytes = b"") -> Iterator[bytes]:
+    """The parts of a stream that `end` separates, starting with `rest`, which was read already."""
+    while chunk := source.read(STREAM_BYTES):
+        *whole, rest = (rest + chunk).split(end)
+        yield from whole
+    yield from rest.split(end) if rest else ()
 
 
 def _search_path() -> list[str]:

@@ -93,9 +93,7 @@ def read_blobs(
     return {path: plain_text(texts[oid]) for path, oid in ids.items() if oid in texts}
 
 
-def objects(
-    git_dir: Path, ids: Iterable[str], *, timeout_s: float = 120.0
-) -> Iterator[tuple[str, bytes]]:
+def objects(git_dir: Path, ids: Iterable[str]) -> Iterator[tuple[str, bytes]]:
     """(id, content) of the objects `ids`, in order, from one process; all have to exist.
 
     Callers check the sizes first, because each object is held in memory.
@@ -105,7 +103,7 @@ def objects(
         return
     stdin = "\n".join(wanted).encode() + b"\n"
     with stream_git(
-        git_dir, "cat-file", "--batch", "--buffer", stdin=stdin, timeout_s=timeout_s
+        git_dir, "cat-file", "--batch", "--buffer", stdin=stdin, timeout_s=120.0
     ) as answers:
         for oid in wanted:
             content = read_answer(answers)
@@ -117,15 +115,13 @@ def objects(
     raise ToolError("git cat-file ended before it had given every object")
 
 
-def sizes(git_dir: Path, ids: Iterable[str], *, timeout_s: float = 60.0) -> dict[str, int]:
+def sizes(git_dir: Path, ids: Iterable[str]) -> dict[str, int]:
     """Object id -> size in bytes, from one process. Raises `InputError` if one is missing."""
     wanted = [checked_id(oid) for oid in ids]
     if not wanted:
         return {}
     stdin = "\n".join(wanted).encode() + b"\n"
-    answers = run_git(
-        git_dir, "cat-file", "--batch-check", "--buffer", stdin=stdin, timeout_s=timeout_s
-    )
+    answers = run_git(git_dir, "cat-file", "--batch-check", "--buffer", stdin=stdin)
     found: dict[str, int] = {}
     for answer in answers.decode("ascii", errors="replace").splitlines():
         oid, _, rest = answer.partition(" ")

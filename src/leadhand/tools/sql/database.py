@@ -8,27 +8,19 @@ and there is no connection to break or to lock.
 import json
 import signal
 import subprocess
-import sys
 import threading
 import weakref
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import BinaryIO, Final, Literal, cast
 
-from leadhand.tools.child_process import exit_description
+from leadhand.tools.child_process import exit_description, python_command
 from leadhand.tools.scratch import new_scratch_folder, remove_scratch_folder
 from leadhand.tools.sql.messages import MEMORY_LIMIT_BYTES, Row, SqlReply, SqlRequest
 from leadhand.tools.text import is_binary, size_text
 
 _COPY_BYTES: Final = 1 << 20
 _THREADS: Final = 2
-
-# The path is set first, so that the process imports from where its parent did; `-P` (or `-I`) keeps
-# the current folder, which others may write to, off the path until then.
-_MAIN: Final = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-    "from leadhand.tools.sql.child import main; main()"
-)
 
 
 RunRequest = Callable[[SqlRequest, Path, float], tuple[int, bytes]]
@@ -44,9 +36,8 @@ class RequestFailed(Exception):
 
 def in_new_process(request: SqlRequest, folder: Path, timeout_s: float) -> tuple[int, bytes]:
     """Run the request in a new interpreter."""
-    flags = ["-I"] if sys.flags.isolated else ["-P"]
     done = subprocess.run(
-        [sys.executable, *flags, "-W", "ignore", "-c", _MAIN, json.dumps(sys.path)],
+        python_command("from leadhand.tools.sql.child import main; main()", "-W", "ignore"),
         input=json.dumps(request).encode(),
         capture_output=True,
         cwd=folder,

@@ -5,6 +5,7 @@ import codecs
 import json
 import re
 import tempfile
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal, cast
 from urllib.parse import urlsplit, urlunsplit
 
@@ -28,9 +29,8 @@ _PARSING_S: Final = 15.0
 class WebTools:
     """Page reading and search, each if `settings` switch it on."""
 
-    def __init__(self, settings: WebSettings, *, fetcher: "Fetcher | None" = None) -> None:
+    def __init__(self, settings: WebSettings) -> None:
         self._settings = settings
-        self._own_fetcher = fetcher
         self._pages: dict[str, tuple[str, str]] = {}
 
     @property
@@ -48,7 +48,7 @@ class WebTools:
         if not self.can_read:
             raise ToolCallError("reading web pages is switched off (LEADHAND_WEB=1 allows it)")
         if url not in self._pages:
-            fetched = await self._fetcher().get(url)
+            fetched = await self._fetcher.get(url)
             self._keep(url, await asyncio.to_thread(_page, fetched))
         address, text = self._pages[url]
         if not 0 <= offset <= len(text):
@@ -71,7 +71,7 @@ class WebTools:
         parts = urlsplit(endpoint)
         port = parts.port or (443 if parts.scheme == "https" else 80)
         path = "/search" if parts.path in ("", "/") else parts.path
-        fetched = await self._fetcher().get(
+        fetched = await self._fetcher.get(
             urlunsplit((parts.scheme, parts.netloc, path, parts.query, "")),
             params={"q": query, "format": "json"},
             own_host=f"{parts.hostname}:{port}",
@@ -79,13 +79,12 @@ class WebTools:
         found = _results(fetched)[: max(1, min(limit, MAX_RESULTS))]
         return cleaned("\n\n".join(found)) or "nothing was found: try other words"
 
+    @cached_property
     def _fetcher(self) -> "Fetcher":
-        if self._own_fetcher is None:
-            # Imported here because most runs do not use the web.
-            from leadhand.tools.web.fetch import Fetcher
+        # Imported here because most runs do not use the web.
+        from leadhand.tools.web.fetch import Fetcher
 
-            self._own_fetcher = Fetcher(self._settings)
-        return self._own_fetcher
+        return Fetcher(self._settings)
 
     def _keep(self, url: str, page: tuple[str, str]) -> None:
         """Cache a page for calls that read more of it, and drop the oldest."""
