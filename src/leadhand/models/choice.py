@@ -5,7 +5,7 @@ Says what it found and why. Calls no model, spends nothing and imports nothing s
 """
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
@@ -220,39 +220,30 @@ def _without_secrets(url: str) -> str:
 
 def _stripped(team: Team) -> Team:
     """The team and its nested teams without models; functions stay."""
-    return dataclasses.replace(
-        team,
-        model=None,
-        models={},
-        **{name: dataclasses.replace(role, model=None) for name, role in team.roles.items()},
-        workers=tuple(
-            dataclasses.replace(
-                worker, model=None, team=_stripped(worker.team) if worker.team else None
-            )
-            for worker in team.workers
-        ),
-    )
+    return _with_models(team, lambda _: None)
 
 
 def _addressed(team: Team, environ: Mapping[str, str]) -> Team:
     """The team with bare names changed to `openai-chat:name` if OPENAI_BASE_URL is set."""
+    return _with_models(team, lambda spec: _address(spec, environ))
 
-    def role(given: Role) -> Role:
-        return dataclasses.replace(given, model=_address(given.model, environ))
 
+def _with_models(team: Team, change: Callable[[ModelSpec], ModelSpec]) -> Team:
+    """The team and its nested teams with every model changed; None removes it."""
+    tiers = {tier: [change(spec) for spec in specs] for tier, specs in team.models.items()}
     return dataclasses.replace(
         team,
-        model=_address(team.model, environ),
-        models={
-            tier: tuple(_address(spec, environ) for spec in specs)
-            for tier, specs in team.models.items()
+        model=change(team.model),
+        models={tier: tuple(specs) for tier, specs in tiers.items() if None not in specs},
+        **{
+            name: dataclasses.replace(role, model=change(role.model))
+            for name, role in team.roles.items()
         },
-        **{name: role(given) for name, given in team.roles.items()},
         workers=tuple(
             dataclasses.replace(
                 worker,
-                model=_address(worker.model, environ),
-                team=_addressed(worker.team, environ) if worker.team else None,
+                model=change(worker.model),
+                team=_with_models(worker.team, change) if worker.team else None,
             )
             for worker in team.workers
         ),

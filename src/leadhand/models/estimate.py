@@ -5,13 +5,10 @@ No model is called. Prices are those that pydantic-ai knows; an unknown price st
 
 from dataclasses import dataclass
 
-from pydantic_ai.messages import ModelResponse
-from pydantic_ai.models import Model
-from pydantic_ai.usage import RequestUsage
-
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import TIERS, ModelSpec, Team, Worker, model_name
 from leadhand.models.connections import Connections
+from leadhand.models.forecast import Forecast
 from leadhand.plans.nesting import with_inherited_models
 
 CHARS_PER_TOKEN = 4
@@ -68,9 +65,9 @@ async def estimate(plan: Plan, team: Team) -> Estimate:
     unpriced: list[str] = []
     async with Connections() as connections:
         for piece in pieces:
-            model = connections.to(piece.spec).model
-            least = _price(model, piece.prompt_tokens, ANSWER_TOKENS[0])
-            most = _most(model, piece)
+            forecast = connections.to(piece.spec).forecast
+            least = forecast.usd(piece.prompt_tokens, ANSWER_TOKENS[0])
+            most = _most(forecast, piece)
             if least is None or most is None:
                 unpriced.append(model_name(piece.spec))
             else:
@@ -137,29 +134,14 @@ def _prompt(task: Task, worker: Worker) -> int:
     return frame + written // CHARS_PER_TOKEN + tools + DIGEST_TOKENS * len(task.depends_on)
 
 
-def _most(model: Model, piece: _Piece) -> float | None:
+def _most(forecast: Forecast, piece: _Piece) -> float | None:
     """The price of all steps; each of them reads what the steps before it added."""
     total = 0.0
     for step in range(piece.max_steps):
         last = step == piece.max_steps - 1
         written = ANSWER_TOKENS[1] if last else STEP_ANSWER_TOKENS
-        price = _price(model, piece.prompt_tokens + step * STEP_TOKENS, written)
+        price = forecast.usd(piece.prompt_tokens + step * STEP_TOKENS, written)
         if price is None:
             return None
         total += price
     return total
-
-
-def _price(model: Model, input_tokens: int, output_tokens: int) -> float | None:
-    """The price of one call in US dollars."""
-    answered = ModelResponse(
-        parts=[],
-        usage=RequestUsage(input_tokens=input_tokens, output_tokens=output_tokens),
-        model_name=model.model_name,
-        provider_name=model.system,
-        provider_url=model.base_url,
-    )
-    try:
-        return float(answered.cost().total_price)
-    except (LookupError, ValueError):
-        return None
