@@ -5,7 +5,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from leadhand.teams.research.quoting import block, cited, inline
 from leadhand.teams.research.word_forms import relevance
+from leadhand.tools.files import Passage
+from leadhand.tools.files.documents import citation
 
 MAX_CHARS: Final = 700
 """The longest quotation; a longer sentence is cut."""
@@ -27,6 +30,32 @@ class Excerpt:
     """Where it begins in the whole text."""
     heading: str
     """The nearest heading above it; empty if there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Quotation:
+    """An excerpt of a passage, with its place in the document."""
+
+    passage: Passage
+    excerpt: Excerpt
+
+    @property
+    def heading(self) -> str:
+        """The nearest heading above it in the document."""
+        return self.excerpt.heading or self.passage.heading
+
+    @property
+    def citation(self) -> str:
+        """Its file and line or page, in brackets."""
+        passage = self.passage
+        line = passage.line + passage.text.count("\n", 0, self.excerpt.offset)
+        return citation(passage.name, line=line, page=passage.page)
+
+    @property
+    def markdown(self) -> str:
+        """The quotation under its heading and citation."""
+        title = f"{inline(self.heading)} {cited(self.citation[1:-1])}".strip()
+        return f"{title}\n\n{block(self.excerpt.text)}"
 
 
 def excerpt(text: str, weight: Mapping[str, float]) -> Excerpt:
@@ -55,10 +84,11 @@ def excerpt(text: str, weight: Mapping[str, float]) -> Excerpt:
     return Excerpt(shown, start, _heading_above(text, start))
 
 
-def paragraphs(text: str) -> list[Excerpt]:
-    """The paragraphs of `text`, items of lists and rows of tables, with their headings."""
+def quotations(passage: Passage) -> list[Quotation]:
+    """The paragraphs of `passage`, items of lists and rows of tables."""
+    text = passage.text
     return [
-        Excerpt(text[start:end][:MAX_CHARS], start, _heading_above(text, start))
+        Quotation(passage, Excerpt(text[start:end][:MAX_CHARS], start, _heading_above(text, start)))
         for start, end in _pieces(text)
     ]
 

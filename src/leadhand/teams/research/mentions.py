@@ -5,18 +5,16 @@ A paragraph mentions a group if it or its heading names it. `North East` does no
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from pydantic import JsonValue
 
-from leadhand.teams.research.excerpts import paragraphs
+from leadhand.teams.research.excerpts import Quotation, quotations
 from leadhand.teams.research.fastest import FALLING, GROWING
 from leadhand.teams.research.findings import Findings, findings_in
-from leadhand.teams.research.quoting import block, cited, inline
+from leadhand.teams.research.quoting import inline
 from leadhand.teams.research.word_forms import matched, stems
-from leadhand.tools.files import Passage, SearchIndex
-from leadhand.tools.files.documents import citation
+from leadhand.tools.files import SearchIndex
 from leadhand.tools.text import joined_names
 
 MAX_MENTIONS: Final = 3
@@ -28,17 +26,6 @@ _REASONS: Final = """
 """Words that are typical of paragraphs with a reason."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mention:
-    """A paragraph about a group."""
-
-    place: str
-    """The place to cite, without brackets."""
-    heading: str
-    text: str
-    relevance: float
-
-
 def naming_groups(inputs: Iterable[JsonValue]) -> Findings | None:
     """The first of `inputs` that is findings whose answer names groups, or `None`."""
     found = (findings_in(output) for output in inputs)
@@ -47,45 +34,37 @@ def naming_groups(inputs: Iterable[JsonValue]) -> Findings | None:
 
 def mentions_of(
     findings: Findings, index: SearchIndex, *, files: set[str], words: Sequence[str]
-) -> list[Mention]:
+) -> list[Quotation]:
     """The paragraphs of `files` about the groups of `findings`, the most relevant first."""
-    found: dict[str, Mention] = {}
+    found: dict[str, tuple[float, Quotation]] = {}
     for group in findings.groups:
         pattern = _pattern(group, findings.others)
         if pattern is None:
             continue
         for hit in index.search(f'"{group}"'.replace('""', '"'), _CANDIDATES):
-            if hit.name in files:
-                found |= {one.place: one for one in _within(hit, pattern, words)}
-    return sorted(found.values(), key=lambda one: -one.relevance)[:MAX_MENTIONS]
+            for quotation in quotations(hit) if hit.name in files else ():
+                if score := _relevance(quotation, pattern, words):
+                    found[quotation.citation] = score, quotation
+    ranked = sorted(found.values(), key=lambda pair: -pair[0])
+    return [quotation for _, quotation in ranked[:MAX_MENTIONS]]
 
 
-def mentions_shown(findings: Findings, notes: Sequence[Mention]) -> tuple[str, ...]:
+def mentions_shown(findings: Findings, mentions: Sequence[Quotation]) -> tuple[str, ...]:
     """The mentions as Markdown, under a line that names the groups."""
     who = inline(joined_names(findings.groups))
-    if not notes:
+    if not mentions:
         return (f"No document mentions {who}.",)
-    shown = [
-        f"{inline(one.heading)} {cited(one.place)}".strip() + f"\n\n{block(one.text)}"
-        for one in notes
-    ]
-    return (f"What the documents say on {who}, word for word:", *shown)
+    return (f"What the documents say on {who}, word for word:", *(one.markdown for one in mentions))
 
 
-def _within(hit: Passage, pattern: re.Pattern[str], words: Sequence[str]) -> list[Mention]:
-    mentions: list[Mention] = []
-    reasons = stems(GROWING, FALLING, _REASONS)
-    for piece in paragraphs(hit.text):
-        heading = piece.heading or hit.heading
-        in_text, in_heading = bool(pattern.search(piece.text)), bool(pattern.search(heading))
-        if not in_text and not in_heading:
-            continue
-        line = hit.line + hit.text.count("\n", 0, piece.offset)
-        place = citation(hit.name, line=line, page=hit.page)[1:-1]
-        relevance = 1.0 * in_text + 0.8 * in_heading
-        relevance += 0.5 * len(stems(piece.text) & reasons) + 0.5 * len(matched(words, piece.text))
-        mentions.append(Mention(place, heading, piece.text, relevance))
-    return mentions
+def _relevance(mention: Quotation, pattern: re.Pattern[str], words: Sequence[str]) -> float:
+    """How relevant a paragraph is to the groups that `pattern` finds; 0 if it names none."""
+    text = mention.excerpt.text
+    named = 1.0 * bool(pattern.search(text)) + 0.8 * bool(pattern.search(mention.heading))
+    if not named:
+        return 0
+    reasons = stems(text) & stems(GROWING, FALLING, _REASONS)
+    return named + 0.5 * len(reasons) + 0.5 * len(matched(words, text))
 
 
 def _pattern(group: str, others: Sequence[str]) -> re.Pattern[str] | None:

@@ -1,16 +1,15 @@
 """The researcher without a model: quotes the passages that answer a request best."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Final
 
 from leadhand.contracts.outcome import Handoff, Result
-from leadhand.teams.research.excerpts import excerpt
+from leadhand.teams.research.excerpts import Quotation, excerpt
 from leadhand.teams.research.findings import Findings, MissingInput, ReportSection
-from leadhand.teams.research.mentions import Mention, mentions_of, mentions_shown, naming_groups
-from leadhand.teams.research.quoting import block, cited, inline
+from leadhand.teams.research.mentions import mentions_of, mentions_shown, naming_groups
+from leadhand.teams.research.quoting import inline
 from leadhand.teams.research.word_forms import (
     irregular_forms,
     relevance,
@@ -27,7 +26,7 @@ from leadhand.tools.files import (
     SearchIndex,
     best_passages,
 )
-from leadhand.tools.files.documents import Document, citation
+from leadhand.tools.files.documents import Document
 from leadhand.tools.files.kinds import NOT_READ
 from leadhand.tools.files.listing import HIDDEN
 from leadhand.tools.files.passage import split_into_passages
@@ -40,14 +39,6 @@ _MIN_RELEVANCE: Final = 0.28
 """The least relevance of a quoted passage, as a part of the best one's."""
 _ABOVE: Final = ("What the documents say on this is quoted above.",)
 _DOCUMENTS: Final[tuple[FileKind, ...]] = ("text", "markdown", "html", "pdf", "docx")
-
-
-@dataclass(frozen=True, slots=True)
-class _Quotation:
-    passage: Passage
-    text: str
-    heading: str
-    place: str
 
 
 def find(handoff: Handoff) -> Result:
@@ -74,13 +65,15 @@ def find(handoff: Handoff) -> Result:
         if hit.name in names
     ]
     weight = weights(words, [f"{hit.name} {hit.heading} {hit.text}" for hit in hits])
-    quoted = [_quotation(hit, weight) for hit in _relevant(hits, weight)[:MAX_QUOTED]]
+    quoted = [
+        Quotation(hit, excerpt(hit.text, weight)) for hit in _relevant(hits, weight)[:MAX_QUOTED]
+    ]
     gaps += [MissingInput(name=gap.name, why=gap.why) for gap in index.gaps() if gap.name in names]
-    mentions: list[Mention] = []
+    mentions: list[Quotation] = []
     if about is not None:
         mentions = mentions_of(about, index, files=names, words=words)
-        mentioned = {mention.place for mention in mentions}
-        quoted = [one for one in quoted if one.place[1:-1] not in mentioned]
+        mentioned = {mention.citation for mention in mentions}
+        quoted = [one for one in quoted if one.citation not in mentioned]
     findings = Findings(
         about="sources",
         answer=mentions_shown(about, mentions) if about is not None else (),
@@ -90,7 +83,7 @@ def find(handoff: Handoff) -> Result:
         unknown=tuple(word for word in words if not _occurs(index, word, names)),
         gaps=tuple(gaps),
     )
-    return findings.result([*(f"[{one.place}]" for one in mentions), *(q.place for q in quoted)])
+    return findings.result(one.citation for one in (*mentions, *quoted))
 
 
 def _relevant(hits: Sequence[Passage], weight: Mapping[str, float]) -> Sequence[Passage]:
@@ -100,19 +93,12 @@ def _relevant(hits: Sequence[Passage], weight: Mapping[str, float]) -> Sequence[
     return [hit for hit, score in zip(hits, scores, strict=True) if score >= least]
 
 
-def _quotation(hit: Passage, weight: Mapping[str, float]) -> _Quotation:
-    part = excerpt(hit.text, weight)
-    line = hit.line + hit.text.count("\n", 0, part.offset)
-    place = citation(hit.name, line=line, page=hit.page)
-    return _Quotation(hit, part.text, part.heading or hit.heading, place)
-
-
 def _occurs(index: SearchIndex, word: str, names: set[str]) -> bool:
     forms = " ".join((word, *irregular_forms([word])))
     return any(hit.name in names for hit in index.search(forms, _CANDIDATES))
 
 
-def _lead(quoted: Sequence[_Quotation], documents: int, words: Sequence[str]) -> tuple[str, ...]:
+def _lead(quoted: Sequence[Quotation], documents: int, words: Sequence[str]) -> tuple[str, ...]:
     count = counted(documents, "document")
     if not quoted:
         about = joined_names([f'"{inline(word)}"' for word in words])
@@ -122,24 +108,19 @@ def _lead(quoted: Sequence[_Quotation], documents: int, words: Sequence[str]) ->
     return (f"{counted(len(quoted), 'passage')} from {of} on this, quoted below.",)
 
 
-def _sections(quoted: Sequence[_Quotation]) -> tuple[ReportSection, ...]:
+def _sections(quoted: Sequence[Quotation]) -> tuple[ReportSection, ...]:
     """A section for each file, the most relevant file first; within it in the file's order."""
     rank = {one.passage.name: n for n, one in reversed(list(enumerate(quoted)))}
     ordered = sorted(quoted, key=lambda one: (rank[one.passage.name], one.passage.offset))
     return tuple(
-        ReportSection(title=inline(name), body="\n\n".join(map(_shown, group)))
+        ReportSection(title=inline(name), body="\n\n".join(one.markdown for one in group))
         for name, group in groupby(ordered, key=lambda one: one.passage.name)
     )
 
 
-def _shown(one: _Quotation) -> str:
-    heading = f"{inline(one.heading)} " if one.heading else ""
-    return f"{heading}{cited(one.place[1:-1])}\n\n{block(one.text)}"
-
-
 def _beginnings(inputs: Inputs, files: Sequence[InputFile], gaps: list[MissingInput]) -> Result:
     """The beginnings of the first documents, for a request that names no subject."""
-    quoted: list[_Quotation] = []
+    quoted: list[Quotation] = []
     shown, rest = files[:MAX_QUOTED], files[MAX_QUOTED:]
     for document in Documents(inputs).read_each(shown):
         if not isinstance(document, Document):
@@ -149,7 +130,7 @@ def _beginnings(inputs: Inputs, files: Sequence[InputFile], gaps: list[MissingIn
             gaps.append(MissingInput(name=document.name, why=document.cut))
         first = next(split_into_passages(document), None)
         if first is not None:
-            quoted.append(_quotation(first, {}))
+            quoted.append(Quotation(first, excerpt(first.text, {})))
     why = "not quoted, because the request names no subject"
     gaps += [MissingInput(name=file.name, why=why, by_choice=True) for file in rest]
     lead = (
@@ -157,4 +138,4 @@ def _beginnings(inputs: Inputs, files: Sequence[InputFile], gaps: list[MissingIn
         f"{counted(len(quoted), 'document')} of {len(files):,} begin.",
     )
     findings = Findings(about="sources", lead=lead, sections=_sections(quoted), gaps=tuple(gaps))
-    return findings.result(one.place for one in quoted)
+    return findings.result(one.citation for one in quoted)
