@@ -75,7 +75,7 @@ def test_a_list_whose_page_is_damaged_still_names_its_runs(tmp_path: Path) -> No
         assert [run.run_id for run in journal.runs(limit=2)] == ["c", "b"]
 
 
-def test_setting_up_waits_for_another_process_that_locks_the_empty_file(tmp_path: Path) -> None:
+def test_an_empty_file_that_another_process_locks_is_set_up_once_it_is_free(tmp_path: Path) -> None:
     file = tmp_path / "leadhand.db"
     file.touch()
     with closing(sqlite3.connect(file, isolation_level=None)) as other:
