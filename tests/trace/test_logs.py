@@ -120,7 +120,7 @@ def test_a_run_is_one_record_an_event_in_words(kept: Kept) -> None:
         "WARNING r1: task k failed at attempt 1 (tool_error)",
         "INFO r1: task k completed at attempt 2",
         "DEBUG r1: task t1/reader given to reader, attempt 1",
-        "WARNING r1: task m handed back at attempt 1 (out_of_scope): given up",
+        "WARNING r1: task m escalated at attempt 1 (out_of_scope): given up",
         "INFO r1: task n skipped, because of task m",
         "INFO r1: synthesis by merge started",
     ):

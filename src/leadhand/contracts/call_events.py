@@ -6,6 +6,7 @@ from typing import Literal
 from pydantic import JsonValue
 
 from leadhand.contracts.event_fields import RunEvent, TaskEvent
+from leadhand.contracts.outcome import Usage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +36,18 @@ class ModelCalled(RunEvent):
     """A hash of the request: calls with the same hash sent the same request."""
     response: JsonValue = None
     """The response as pydantic-ai serializes it; None if there was no usable one."""
+
+    @property
+    def usage(self) -> Usage:
+        """What the request used."""
+        return Usage(
+            model=self.model,
+            requests=1,
+            input_tokens=self.input_tokens,
+            output_tokens=self.output_tokens,
+            cost_usd=self.cost_usd,
+            duration_s=self.duration_s,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,9 +39,11 @@ from leadhand.contracts.run_events import (
     SynthesisStarted,
 )
 from leadhand.contracts.task_events import (
+    AttemptEnd,
     OpinionJudged,
     TaskCancelled,
     TaskCompleted,
+    TaskDecision,
     TaskDispatched,
     TaskEscalated,
     TaskFailed,
@@ -57,6 +59,7 @@ from leadhand.contracts.task_events import (
 __all__ = [
     "ApprovalGiven",
     "ApprovalRequested",
+    "AttemptEnd",
     "BreakerClosed",
     "BreakerOpened",
     "ConflictFound",
@@ -78,6 +81,7 @@ __all__ = [
     "SynthesisStarted",
     "TaskCancelled",
     "TaskCompleted",
+    "TaskDecision",
     "TaskDispatched",
     "TaskEscalated",
     "TaskEvent",

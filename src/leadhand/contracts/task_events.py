@@ -153,3 +153,9 @@ class WorkerStuck(TaskEvent):
     type: Literal["worker_stuck"] = "worker_stuck"
     worker: str
     message: str
+
+
+AttemptEnd = TaskCompleted | TaskFailed | TaskEscalated | TaskCancelled
+"""Events that end an attempt."""
+TaskDecision = TaskRetried | TaskReassigned | TaskRefined | TierRaised | TaskSplit | OpinionJudged
+"""Decisions about a task that did not complete."""

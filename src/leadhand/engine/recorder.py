@@ -98,20 +98,13 @@ class Recorder:
         return {
             "seq": self.state.seq + 1,
             "at": self._clock.now(),
-            "elapsed_s": self._clock.monotonic() - self._zero,
+            "elapsed_s": self.elapsed_s(),
             "run_id": self.run_id,
         }
 
     def task_stamp(self, task_id: str, attempt: int) -> TaskEventStamp:
         """The stamp of the next event, which is about a task."""
-        return {
-            "seq": self.state.seq + 1,
-            "at": self._clock.now(),
-            "elapsed_s": self._clock.monotonic() - self._zero,
-            "run_id": self.run_id,
-            "task_id": task_id,
-            "attempt": attempt,
-        }
+        return {**self.stamp(), "task_id": task_id, "attempt": attempt}
 
     def record(self, event: events.Event) -> None:
         """Apply an event to the state, append it to the journal, and call the listeners."""

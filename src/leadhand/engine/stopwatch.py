@@ -9,7 +9,6 @@ import sys
 import time
 from collections.abc import Callable
 from contextvars import ContextVar
-from types import TracebackType
 
 from leadhand.contracts.event_fields import AttemptTimes
 from leadhand.engine.thread_time import EXACT, ThreadCalls
@@ -157,12 +156,7 @@ class ExcludedTime:
         self._started_s = self._clock()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.elapsed_s = self._clock() - self._started_s
         watch = _CURRENT.get()
         if watch is not None:

@@ -9,7 +9,6 @@ import os
 import sys
 import time
 from dataclasses import dataclass
-from types import TracebackType
 from typing import NamedTuple
 
 EXACT = 0.01
@@ -96,12 +95,7 @@ class ThreadTime:
         self._started = time.process_time(), time.thread_time(), time.perf_counter()
         self._crowd_s = ThreadCalls.changed(+1, self._started[2])
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         now_s = time.perf_counter()
         wall_s = now_s - self._started[2]
         cpu_s = time.thread_time() - self._started[1]

@@ -49,14 +49,7 @@ class Replay:
         if not kept:
             return None
         event = kept.popleft()
-        return load_response(event.response), Usage(
-            model=event.model,
-            requests=1,
-            input_tokens=event.input_tokens,
-            output_tokens=event.output_tokens,
-            cost_usd=event.cost_usd,
-            duration_s=event.duration_s,
-        )
+        return load_response(event.response), event.usage
 
     def _forget(self, tasks: set[str]) -> None:
         for key in [key for key in self._kept if key[1] in tasks]:

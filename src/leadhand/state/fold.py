@@ -33,18 +33,6 @@ def apply(state: RunState, event: events.Event) -> None:
             # Only the worker knows what the tool returned.
             if (task := state.tasks.get(event.task_id)) is not None:
                 task.crashes = 0
-        case events.TaskRetried():
-            task = state.tasks[event.task_id]
-            task.unresolved = None
-            task.retry_in_s, task.failed_s = event.delay_s, event.elapsed_s
-        case (
-            events.TaskReassigned()
-            | events.TaskRefined()
-            | events.TierRaised()
-            | events.TaskSplit()
-            | events.OpinionJudged()
-        ):
-            _decided(state, state.tasks[event.task_id], event)
         case events.TaskSkipped():
             _end(state.tasks[event.task_id], "skipped", event.elapsed_s, event.reason)
         case events.TaskCancelled():
@@ -58,7 +46,10 @@ def apply(state: RunState, event: events.Event) -> None:
         case events.BreakerOpened() | events.BreakerClosed():
             pass  # breakers belong to the supervisor; a run only records their changes
         case _:
-            apply_to_run(state, event)
+            if isinstance(event, events.TaskDecision):
+                _decided(state, state.tasks[event.task_id], event)
+            else:
+                apply_to_run(state, event)
 
 
 def fold(log: Iterable[events.Event]) -> RunState:
@@ -91,7 +82,7 @@ def _used(state: RunState, event: events.Event) -> Usage | None:
         return None if inner is None else _used(inner, events.unnested(event))
     match event:
         case events.ModelCalled():
-            return _usage_of(event)
+            return event.usage
         case events.TaskCompleted():
             task = state.tasks[event.task_id]
             return _unseen(task, event.result) if task.first is None else None
@@ -177,17 +168,11 @@ def _where(event: events.TaskFailed | events.TaskEscalated) -> str | None:
     return event.where if isinstance(event, events.TaskFailed) else None
 
 
-def _decided(
-    state: RunState,
-    task: TaskState,
-    event: events.TaskReassigned
-    | events.TaskRefined
-    | events.TierRaised
-    | events.TaskSplit
-    | events.OpinionJudged,
-) -> None:
+def _decided(state: RunState, task: TaskState, event: events.TaskDecision) -> None:
     task.unresolved = None
     match event:
+        case events.TaskRetried():
+            task.retry_in_s, task.failed_s = event.delay_s, event.elapsed_s
         case events.TaskReassigned():
             task.worker = event.worker
             task.resumable = False
@@ -234,7 +219,7 @@ def rewired(task: Task, id: str, parts: tuple[Task, ...]) -> Task:
 
 
 def _model_called(state: RunState, event: events.ModelCalled) -> None:
-    usage = _usage_of(event)
+    usage = event.usage
     state.usage = state.usage.plus(usage)
     if event.task_id is None:
         state.calls.add(event.elapsed_s, took_s=event.duration_s, queued_s=event.queued_s)
@@ -243,17 +228,6 @@ def _model_called(state: RunState, event: events.ModelCalled) -> None:
         task.usage = task.usage.plus(usage)
         task.called = True
         task.crashes = 0
-
-
-def _usage_of(event: events.ModelCalled) -> Usage:
-    return Usage(
-        model=event.model,
-        requests=1,
-        input_tokens=event.input_tokens,
-        output_tokens=event.output_tokens,
-        cost_usd=event.cost_usd,
-        duration_s=event.duration_s,
-    )
 
 
 def _count(state: RunState, task: TaskState, result: Result | None) -> None:

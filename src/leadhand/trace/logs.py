@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import assert_never
 
 from leadhand.contracts import events
+from leadhand.state.run_events import RunLevelEvent
 
 _LEVELS = {
     "task_dispatched": logging.DEBUG,
@@ -93,31 +94,12 @@ def _level(event: events.Event) -> int:
 
 
 def _about(event: events.Event) -> str:
-    match event:
-        case events.ModelCalled() | events.ToolCalled():
-            return _call(event)
-        case (
-            events.TaskDispatched()
-            | events.TaskCompleted()
-            | events.TaskFailed()
-            | events.TaskEscalated()
-            | events.TaskSkipped()
-            | events.TaskCancelled()
-            | events.WorkerStuck()
-        ):
-            return f"task {event.task_id} {_task(event)}"
-        case (
-            events.TaskRetried()
-            | events.TaskReassigned()
-            | events.TaskRefined()
-            | events.TierRaised()
-            | events.TaskSplit()
-            | events.OpinionJudged()
-        ):
-            return f"task {event.task_id} {_decision(event)}"
-        case _:
-            where = f"in task {'/'.join(event.within)}, " if event.within else ""
-            return where + _run(event)
+    if isinstance(event, events.ModelCalled | events.ToolCalled):
+        return _call(event)
+    if isinstance(event, events.TaskEvent):
+        return f"task {event.task_id} {_task(event)}"
+    where = f"in task {'/'.join(event.within)}, " if event.within else ""
+    return where + _run(event)
 
 
 def _call(event: events.ModelCalled | events.ToolCalled) -> str:
@@ -138,53 +120,34 @@ def _call(event: events.ModelCalled | events.ToolCalled) -> str:
 
 def _task(
     event: events.TaskDispatched
-    | events.TaskCompleted
-    | events.TaskFailed
-    | events.TaskEscalated
+    | events.AttemptEnd
+    | events.TaskDecision
     | events.TaskSkipped
-    | events.TaskCancelled
     | events.WorkerStuck,
 ) -> str:
     match event:
         case events.TaskDispatched():
             return f"given to {event.worker}, attempt {event.attempt}"
         case events.TaskCompleted():
-            return f"completed at attempt {event.attempt}" + (
-                ", with a doubt" if event.flag else ""
-            )
+            return f"completed at attempt {event.attempt}" + (", flagged" if event.flag else "")
         case events.TaskFailed():
             return f"failed at attempt {event.attempt} ({event.kind}){_finality(event)}"
         case events.TaskEscalated():
-            return f"handed back at attempt {event.attempt} ({event.reason}){_finality(event)}"
+            return f"escalated at attempt {event.attempt} ({event.reason}){_finality(event)}"
         case events.TaskSkipped():
             return f"skipped, because of task {event.blame}"
         case events.TaskCancelled():
             return "cancelled"
         case events.WorkerStuck():
             return f"has worker {event.worker} stuck"
-
-
-def _finality(event: events.TaskFailed | events.TaskEscalated) -> str:
-    return ": given up" if event.final else ""
-
-
-def _decision(
-    event: events.TaskRetried
-    | events.TaskReassigned
-    | events.TaskRefined
-    | events.TierRaised
-    | events.TaskSplit
-    | events.OpinionJudged,
-) -> str:
-    match event:
         case events.TaskRetried():
             return f"tried again in {event.delay_s:g} s"
         case events.TaskReassigned() if event.second_opinion:
             return f"given to {event.worker} for a second opinion"
         case events.TaskReassigned():
-            return f"handed on to {event.worker}"
+            return f"reassigned to {event.worker}"
         case events.TaskRefined():
-            return "put in other words"
+            return "intent refined"
         case events.TierRaised():
             return f"raised from tier {event.old_tier} to {event.new_tier}"
         case events.TaskSplit():
@@ -194,24 +157,11 @@ def _decision(
             return f"keeps the result of {first if event.taken == 'first' else second}"
 
 
-def _run(
-    event: events.RunStarted
-    | events.RunStopped
-    | events.RunResumed
-    | events.PlanProposed
-    | events.PlanRejected
-    | events.PlanAccepted
-    | events.PlanAmended
-    | events.ApprovalRequested
-    | events.ApprovalGiven
-    | events.BreakerOpened
-    | events.BreakerClosed
-    | events.SynthesisStarted
-    | events.ConflictFound
-    | events.ConflictJudged
-    | events.CritiqueGiven
-    | events.RunFinished,
-) -> str:
+def _finality(event: events.TaskFailed | events.TaskEscalated) -> str:
+    return ": given up" if event.final else ""
+
+
+def _run(event: RunLevelEvent | events.BreakerOpened | events.BreakerClosed) -> str:
     match event:
         case events.RunStarted():
             return f"team {event.team} started, {event.engine}"

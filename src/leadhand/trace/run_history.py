@@ -8,7 +8,7 @@ import datetime as dt
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, assert_never
+from typing import Literal
 
 from leadhand.contracts import events
 from leadhand.contracts.answer import Metrics, Status
@@ -62,13 +62,7 @@ class AttemptHistory:
         if used is not None:
             self.usage = self.usage.plus(used)
 
-    def finish(
-        self,
-        event: events.TaskCompleted
-        | events.TaskFailed
-        | events.TaskEscalated
-        | events.TaskCancelled,
-    ) -> None:
+    def finish(self, event: events.AttemptEnd) -> None:
         """End the attempt as `event` says."""
         self.ended_s = event.elapsed_s
         match event:
@@ -293,17 +287,9 @@ class RunHistory:
         self,
         event: events.TaskDispatched
         | events.ToolCalled
-        | events.TaskCompleted
-        | events.TaskFailed
-        | events.TaskEscalated
-        | events.TaskRetried
-        | events.TaskReassigned
-        | events.TaskRefined
-        | events.TierRaised
-        | events.TaskSplit
-        | events.OpinionJudged
-        | events.TaskSkipped
-        | events.TaskCancelled,
+        | events.AttemptEnd
+        | events.TaskDecision
+        | events.TaskSkipped,
         used: Usage | None,
     ) -> None:
         task = self.tasks[event.task_id]
@@ -316,32 +302,16 @@ class RunHistory:
             case events.ToolCalled():
                 if attempt is not None:
                     attempt.tools[event.tool] += 1
-            case (
-                events.TaskCompleted()
-                | events.TaskFailed()
-                | events.TaskEscalated()
-                | events.TaskCancelled()
-            ):
-                if attempt is not None and attempt.running:
-                    attempt.finish(event)
-                else:
-                    task.add(step(event))
             case events.TaskSkipped():
                 pass  # it never started; the state says why
+            case _ if isinstance(event, events.AttemptEnd) and attempt and attempt.running:
+                attempt.finish(event)
             case events.TaskSplit():
                 task.add(step(event))
                 task.parts = tuple(part.id for part in event.parts)
                 self.tasks |= {id: TaskHistory(id, part_of=task.id) for id in task.parts}
-            case (
-                events.TaskRetried()
-                | events.TaskReassigned()
-                | events.TaskRefined()
-                | events.TierRaised()
-                | events.OpinionJudged()
-            ):
-                task.add(step(event))
             case _:
-                assert_never(event)
+                task.add(step(event))
 
     def _planned(
         self,

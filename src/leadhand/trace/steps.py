@@ -7,21 +7,8 @@ from typing import assert_never
 from leadhand.contracts import events
 from leadhand.trace.history_parts import PlanVersion, Step
 
-Decided = (
-    events.TaskCompleted
-    | events.TaskFailed
-    | events.TaskEscalated
-    | events.TaskCancelled
-    | events.TaskRetried
-    | events.TaskReassigned
-    | events.TaskRefined
-    | events.TierRaised
-    | events.TaskSplit
-    | events.OpinionJudged
-)
 
-
-def step(event: Decided) -> Step:
+def step(event: events.AttemptEnd | events.TaskDecision) -> Step:
     """The decision about a task after an attempt, or before the first."""
     at_s = event.elapsed_s
     match event:
@@ -39,7 +26,7 @@ def step(event: Decided) -> Step:
             return Step(at_s, "reassigned", f"reassigned to {event.worker}", event.reason)
         case events.TaskRefined():
             words = (event.old_intent, event.new_intent)
-            return Step(at_s, "refined", "put in other words", event.reason, words)
+            return Step(at_s, "refined", "intent refined", event.reason, words)
         case events.TierRaised():
             said = f"tier raised from {event.old_tier} to {event.new_tier}"
             return Step(at_s, "tier raised", said, event.reason)

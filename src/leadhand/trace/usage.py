@@ -19,14 +19,7 @@ def usage_of(event: events.Event) -> Usage | None:
     """The usage in an event; the state knows whether it was counted before."""
     match event:
         case events.ModelCalled():
-            return Usage(
-                model=event.model,
-                requests=1,
-                input_tokens=event.input_tokens,
-                output_tokens=event.output_tokens,
-                cost_usd=event.cost_usd,
-                duration_s=event.duration_s,
-            )
+            return event.usage
         case events.TaskCompleted():
             return event.result.usage
         case events.OpinionJudged():

@@ -7,7 +7,6 @@ import hashlib
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
-from types import TracebackType
 
 from opentelemetry.sdk.trace.id_generator import RandomIdGenerator
 from opentelemetry.trace import INVALID_TRACE_ID, TracerProvider
@@ -63,12 +62,7 @@ class Spans(AbstractContextManager["Spans"]):
         if isinstance(event, events.RunFinished) and not event.within:
             del self._trees[event.run_id]
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """End open spans, each run's at the time of its last event."""
         for tree in self._trees.values():
             tree.close()

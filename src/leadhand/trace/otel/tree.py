@@ -88,12 +88,7 @@ class SpanTree:
                 self._finish_team(event.within, event.answer)
             case events.TaskDispatched():
                 self._dispatched(event)
-            case (
-                events.TaskCompleted()
-                | events.TaskFailed()
-                | events.TaskEscalated()
-                | events.TaskCancelled()
-            ):
+            case _ if isinstance(event, events.AttemptEnd):
                 self._ended(event)
             case events.ModelCalled():
                 self._model_called(event)
@@ -221,13 +216,7 @@ class SpanTree:
         self._open[path] = _Attempt(span)
         self._last[path] = self._contexts[path, event.attempt] = span.get_span_context()
 
-    def _ended(
-        self,
-        event: events.TaskCompleted
-        | events.TaskFailed
-        | events.TaskEscalated
-        | events.TaskCancelled,
-    ) -> None:
+    def _ended(self, event: events.AttemptEnd) -> None:
         path = _path(event)
         attempt = self._open.get(path)
         decided = attempt is not None and attempt.ended_ns is not None
