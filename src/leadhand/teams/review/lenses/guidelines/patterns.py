@@ -19,116 +19,79 @@ _DOCSTRING_IN = r"docstrings?(?: are| must be| should be| use| follow| in|:)(?: 
 _LOG_FILE = r"(?:changelog|changes|history|news)(?:\.(?:md|rst|txt))?"
 _TESTS = r"tests?(?: files?)?"
 _FOLDER = r"(?:in|under|into|inside) (?:the )?`[\w./-]+/?`"
+_USE = r"(?:use |write |follow )?(?:the )?"
+_DOCSTRINGS = rf"[- ](?:style )?docstrings?{END}"
 
-_PATTERNS: tuple[tuple[Kind, str, str], ...] = (
-    ("print", "", rf"(?:{NO}|remove) `?print(?:\(\))?`?(?: statements?| calls?)?{END}"),
-    (
-        "print",
-        "",
+_PATTERNS: dict[tuple[Kind, str], tuple[str, ...]] = {
+    ("print", ""): (
+        rf"(?:{NO}|remove) `?print(?:\(\))?`?(?: statements?| calls?)?{END}",
         rf"(?:use|prefer) (?:a |an |the )?[`\w. ()/-]{{0,40}}{_LOGGING}[`\w. ()/,-]{{0,40}}"
         rf"\b{_NOT} `?print\b",
     ),
-    ("relative-import", "", rf"{NO} relative imports?{END}"),
-    (
-        "relative-import",
-        "",
+    ("relative-import", ""): (
+        rf"{NO} relative imports?{END}",
         r"(?:use |prefer )?(?:only )?absolute imports?(?: only| everywhere| throughout"
         rf"| instead of relative\b.*|,? (?:not|over|never|no) relative\b.*| must be used)?{END}",
     ),
-    (
-        "wildcard-import",
-        "",
+    ("wildcard-import", ""): (
         rf"{NO} (?:`?(?:wildcard|star|\*)`? imports?|`from \S{{1,40}} import \*`|`import \*`){END}",
     ),
-    (
-        "bare-except",
-        "",
+    ("bare-except", ""): (
         rf"{NO} (?:bare `?except:?`?s?(?: clauses?| blocks?| statements?| handlers?)?|`except:`)"
         rf"{END}",
     ),
-    (
-        "os-path",
-        "",
+    ("os-path", ""): (
         r"(?:use|prefer) `?pathlib(?:\.Path)?`?(?:\.?`?Path`?)?[\w ]{0,30},? "
         rf"{_NOT} (?:string |raw )?`?os\.path\b",
+        rf"{NO} `os\.path(?:\.\*)?`{END}",
     ),
-    ("os-path", "", rf"{NO} `os\.path(?:\.\*)?`{END}"),
-    ("quotes", "double", rf"(?:use |prefer )?double{_STRINGS}{END}"),
-    ("quotes", "single", rf"(?:use |prefer )?single{_STRINGS}{END}"),
-    ("indentation", "4", rf"(?:use |indent with )?(?:4|four){_INDENT}{END}"),
-    ("indentation", "2", rf"(?:use |indent with )?(?:2|two){_INDENT}{END}"),
-    (
-        "import-placement",
-        "",
+    ("quotes", "double"): (rf"(?:use |prefer )?double{_STRINGS}{END}",),
+    ("quotes", "single"): (rf"(?:use |prefer )?single{_STRINGS}{END}",),
+    ("indentation", "4"): (rf"(?:use |indent with )?(?:4|four){_INDENT}{END}",),
+    ("indentation", "2"): (rf"(?:use |indent with )?(?:2|two){_INDENT}{END}",),
+    ("import-placement", ""): (
         r"(?:place |put |keep )?(?:all )?imports? (?:must |should )?(?:be |go |stay |belong )?"
         r"(?:placed )?at (?:the )?top(?: of \w+)?",
-    ),
-    (
-        "import-placement",
-        "",
         rf"{NO} (?:inline|local|function-level|in-function|nested|lazy|function-local) imports?"
         rf"{END}",
-    ),
-    (
-        "import-placement",
-        "",
         r"(?:never|do not|don['’]t|avoid) import(?:ing)? (?:modules )?(?:inside|within|in) (?:a )?"
         rf"functions?{END}",
     ),
-    (
-        "required-import",
-        "annotations",
+    ("required-import", "annotations"): (
         rf"(?:use|add|include|start (?:every|each) (?:file|module) with|{_EACH_FILE}) {_FUTURE}"
         r"(?: (?:at the top of|in|to|as the first import in) (?:every|each|all)\b.*| everywhere)?$",
     ),
-    *(
-        ("docstring-style", style, rf"(?:use |write |follow )?(?:the )?{name}{form}")
-        for style, name in (("google", "google"), ("numpy", "numpy(?:doc)?"))
-        for form in (rf"[- ](?:style )?docstrings?{END}",)
+    ("docstring-style", "google"): (
+        rf"{_USE}google{_DOCSTRINGS}",
+        rf"{_DOCSTRING_IN} google[- ](?:style|format|convention)\b",
     ),
-    ("docstring-style", "google", rf"{_DOCSTRING_IN} google[- ](?:style|format|convention)\b"),
-    (
-        "docstring-style",
-        "numpy",
+    ("docstring-style", "numpy"): (
+        rf"{_USE}numpy(?:doc)?{_DOCSTRINGS}",
         rf"{_DOCSTRING_IN} numpy(?:doc)?[- ](?:style|format|convention)\b",
     ),
-    (
-        "changelog",
-        "",
+    ("changelog", ""): (
         r"(?:add|include|put|write|create) (?:an? |the )?(?:\w+ )?(?:entry|line|note|item)"
         rf"[\w ]{{0,40}} (?:to|in|into) (?:the )?[`\[*]*(?:docs/)?{_LOG_FILE}\b",
-    ),
-    (
-        "changelog",
-        "",
         rf"(?:update|document (?:your |all )?changes in) (?:the )?[`\[*]*{_LOG_FILE}[`\])*]*{END}",
-    ),
-    (
-        "changelog",
-        "",
         r"(?:every|all|each) (?:pull requests?|prs?|changes?) (?:must|should|needs?|requires?)"
         r"[\w ]{0,30} (?:changelog|`?CHANGE(?:S|LOG)\.(?:md|rst)`?)",
     ),
-    (
-        "test-location",
-        "",
+    ("test-location", ""): (
         rf"(?:put|place|keep|add|write) (?:all |new |your |unit |the )*{_TESTS} {_FOLDER}",
-    ),
-    (
-        "test-location",
-        "",
         rf"(?:all |new |unit )*{_TESTS} (?:go|goes|lives?|belongs?|must (?:be|live|go)"
         r"|should (?:be|live|go)|are (?:placed|located|kept|stored))(?: placed| located)? "
         rf"{_FOLDER}",
     ),
-)
-_COMPILED: tuple[tuple[Kind, str, re.Pattern[str]], ...] = tuple(
-    (kind, value, re.compile(START + text, re.IGNORECASE)) for kind, value, text in _PATTERNS
-)
+}
+"""The patterns of each (kind, value); the value of `test-location` is the sentence's code span."""
+_COMPILED = {
+    key: [re.compile(START + text, re.IGNORECASE) for text in texts]
+    for key, texts in _PATTERNS.items()
+}
 
 
 def matches(text: str) -> Iterator[tuple[Kind, str]]:
-    """The rules whose pattern a sentence matches."""
-    for kind, value, pattern in _COMPILED:
-        if pattern.match(text):
+    """The (kind, value) of the rules whose pattern a sentence matches."""
+    for (kind, value), patterns in _COMPILED.items():
+        if any(pattern.match(text) for pattern in patterns):
             yield kind, text.split("`")[1] if kind == "test-location" else value
