@@ -7,11 +7,11 @@ import functools
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from pathlib import Path
 
 from leadhand.errors import LeadhandError
 from leadhand.teams.review.change import Change, ChangedFile
 from leadhand.teams.review.lenses.comments.syntax import indent
+from leadhand.teams.review.lenses.tree_paths import tree_paths
 from leadhand.tools import git
 
 _PATH = re.compile(
@@ -73,11 +73,26 @@ class SyncTargets:
             last = name.rsplit("/", 1)[-1]
             found = [
                 path
-                for path in _tree_by_name(self._change).get(last, ())
+                for path in self._paths_by_name.get(last, ())
                 if path == name or path.endswith(f"/{name}")
             ]
             if len(found) == 1:
                 yield found[0]
+
+    @functools.cached_property
+    def _paths_by_name(self) -> dict[str, list[str]]:
+        """File name -> the paths of the new tree that end in it."""
+        change, by_name = self._change, defaultdict[str, list[str]](list)
+        if change.git_dir is None or change.head is None:
+            paths = tuple(path for path, file in change.by_path.items() if file.head)
+        else:
+            try:
+                paths = tree_paths(change.git_dir, change.head)
+            except LeadhandError:
+                paths = ()
+        for path in paths:
+            by_name[path.rsplit("/", 1)[-1]].append(path)
+        return by_name
 
     def _is_touched(self, path: str) -> bool:
         return path in self._change.by_path or any(
@@ -146,25 +161,3 @@ def _block_end(lines: list[str], first: int) -> int:
         if text.strip() and indent(text) <= depth and not text.lstrip().startswith((")", "]", "}")):
             return number - 1
     return min(len(lines), first + 400)
-
-
-def _tree_by_name(change: Change) -> dict[str, tuple[str, ...]]:
-    """File name -> the paths of the new tree that end in it."""
-    if change.git_dir is None or change.head is None:
-        return _by_name(tuple(path for path, file in change.by_path.items() if file.head))
-    return _in_tree(str(change.git_dir), change.head)
-
-
-@functools.lru_cache(maxsize=4)
-def _in_tree(git_dir: str, tree: str) -> dict[str, tuple[str, ...]]:
-    try:
-        return _by_name(tuple(git.list_tree(Path(git_dir), tree)))
-    except LeadhandError:
-        return {}
-
-
-def _by_name(paths: tuple[str, ...]) -> dict[str, tuple[str, ...]]:
-    named: defaultdict[str, list[str]] = defaultdict(list)
-    for path in paths:
-        named[path.rsplit("/", 1)[-1]].append(path)
-    return {name: tuple(found) for name, found in named.items()}

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from leadhand.teams.review.change import Change
-from leadhand.tools.git import list_tree, read_blobs
+from leadhand.teams.review.lenses.tree_paths import tree_paths
+from leadhand.tools.git import read_blobs
 
 _ROOT_GUIDE = re.compile(r"(?:(?:docs?|\.github)/)?contributing\.(?:md|rst|txt)$", re.IGNORECASE)
 _ANY_GUIDE = re.compile(r"(?:^|/)(?:AGENTS|CLAUDE)\.md$", re.IGNORECASE)
@@ -67,7 +68,7 @@ def folder_of(path: str) -> str:
 
 @functools.lru_cache(maxsize=2)
 def _from_tree(git_dir: Path, head: str) -> Project:
-    paths = frozenset(list_tree(git_dir, head))
+    paths = frozenset(tree_paths(git_dir, head))
     wanted = sorted(
         (path for path in paths if is_document(path)), key=lambda path: (path.count("/"), path)
     )

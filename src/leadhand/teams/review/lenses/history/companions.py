@@ -14,6 +14,7 @@ from leadhand.contracts.finding import Finding
 from leadhand.teams.review.change import Change, ChangedFile
 from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.history.paths import is_test
+from leadhand.teams.review.lenses.tree_paths import tree_paths
 from leadhand.tools import git
 
 MISSING_COMPANION = LensRule(
@@ -68,13 +69,13 @@ def missing_companions(change: Change, files: Sequence[ChangedFile]) -> list[Fin
     ]
     if not wanted:
         return []
-    commits = _recent_commits(str(change.git_dir), change.history)
+    commits = _recent_commits(change.git_dir, change.history)
     changed = {path for path, _ in change.skipped}
     for file in change.files:
         changed |= {file.path, file.old_path or file.path}
     left_out = {file.path: _companions(file, commits, changed) for file in wanted}
     named = {companion.path for found in left_out.values() for companion in found}
-    there = _existing(change, named)
+    there = _existing(change.git_dir, change.head, named)
     # Report a companion of several changed files once, at the file it changes with most often.
     closest: dict[str, tuple[float, str]] = {}
     for path, found in left_out.items():
@@ -124,8 +125,8 @@ def _is_specific(path: str, *, share: float, commits: Sequence[git.Commit]) -> b
 
 
 @functools.lru_cache(maxsize=2)
-def _recent_commits(git_dir: str, commit: str) -> tuple[git.Commit, ...]:
-    found = git.log(Path(git_dir), commit, max_count=MAX_COMMITS, timeout_s=_TIMEOUT_S)
+def _recent_commits(git_dir: Path, commit: str) -> tuple[git.Commit, ...]:
+    found = git.log(git_dir, commit, max_count=MAX_COMMITS, timeout_s=_TIMEOUT_S)
     return tuple(
         commit
         for commit in found
@@ -133,15 +134,8 @@ def _recent_commits(git_dir: str, commit: str) -> tuple[git.Commit, ...]:
     )
 
 
-def _existing(change: Change, paths: set[str]) -> set[str]:
-    if not paths or change.git_dir is None or change.head is None:
-        return set()
-    return paths.intersection(_tree(str(change.git_dir), change.head))
-
-
-@functools.lru_cache(maxsize=2)
-def _tree(git_dir: str, tree: str) -> frozenset[str]:
-    return frozenset(git.list_tree(Path(git_dir), tree))
+def _existing(git_dir: Path, head: str | None, paths: set[str]) -> set[str]:
+    return paths.intersection(tree_paths(git_dir, head)) if paths and head is not None else set()
 
 
 def _place(file: ChangedFile) -> tuple[int, str]:

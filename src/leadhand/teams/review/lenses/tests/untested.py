@@ -5,7 +5,6 @@ function that other code already uses.
 """
 
 import ast
-import functools
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,7 +16,8 @@ from leadhand.teams.review.change import Change, ChangedFile
 from leadhand.teams.review.lens import Seen
 from leadhand.teams.review.lenses.tests import rules
 from leadhand.teams.review.lenses.tests.functions import Function, is_test_file, last_name
-from leadhand.tools.git import grep, list_tree
+from leadhand.teams.review.lenses.tree_paths import tree_paths
+from leadhand.tools.git import grep
 
 _ASIDE = re.compile(
     r"(?:^|/)(?:tests?|testing|docs?|examples?|samples?|scripts?|tools|bench\w*|migrations|alembic|vendor|_vendor|"
@@ -62,7 +62,7 @@ def untested(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
         yield NotAssessed(lens="tests", why=why)
         return
     try:
-        paths = _paths(change.git_dir, change.head)
+        paths = tree_paths(change.git_dir, change.head)
         tests = [path for path in paths if is_test_file(path)]
         if not tests:
             yield NotAssessed(lens="tests", why="the project has no Python test files")
@@ -166,11 +166,6 @@ def _public(tree: ast.Module | None) -> Iterator[_Definition]:
     for node in tree.body if tree else ():
         if isinstance(node, Function | ast.ClassDef) and not node.name.startswith("_"):
             yield node
-
-
-@functools.lru_cache(maxsize=2)
-def _paths(git_dir: Path, head: str) -> tuple[str, ...]:
-    return tuple(list_tree(git_dir, head))
 
 
 def _unmentioned(git_dir: Path, head: str, words: set[str]) -> set[str]:
