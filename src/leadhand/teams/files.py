@@ -81,7 +81,7 @@ def read_markdown(path: Path, file: str, notes: Notes) -> TeamFile | None:
     if end is None:
         notes.problem(FileLine(file, 1), "the front matter never ends: close it with a line `---`")
         return None
-    # The blank line stands for the first `---`, so that line numbers are those of the file.
+    # The blank line replaces the first `---`, so that line numbers are those of the file.
     front = "\n".join(["", *lines[1:end], ""])
     return _document(front, file, notes, body="\n".join(lines[end + 1 :]).strip())
 

@@ -187,7 +187,7 @@ def find(source: str | Path) -> Path:
     hint = f"did you mean {guess!r}? " if guess else ""
     raise InputError(
         f"there is no team {source!r}: {hint}ready-made are {', '.join(known)}; for one of your "
-        f"own give its folder, which holds {TEAM_FILE}"
+        f"own give its folder, which contains {TEAM_FILE}"
     )
 
 

@@ -93,7 +93,7 @@ def test_every_column_has_its_type_and_range(folder: Path) -> None:
 def test_of_a_table_that_nothing_was_asked_about_only_the_columns_are_shown(folder: Path) -> None:
     findings = found(work_out, "Who is the mayor of Kiel?", folder)
     assert findings.lead == (
-        "No table has a name, column or value that the request names; this is what they hold.",
+        "No table has a name, column or value that the request names; this is what they contain.",
     )
     assert "over time" not in written(findings)
     assert findings.unknown == ("mayor", "kiel")

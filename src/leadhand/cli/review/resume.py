@@ -13,7 +13,7 @@ from leadhand.run.stored import StoredRun
 
 
 def resume_review(options: ResumeOptions, storage: RunStorage, stored: StoredRun) -> int:
-    """Go on with a review. Raises `InputError` where the change is not there any more."""
+    """Resume a review. Raises `InputError` if its change is gone."""
     setup = ReviewSetup.of(stored.state.origin, **options.changed)
     run_id, output = stored.run_id, options.output
     if not (Path(setup.folder) / CHANGE).is_dir():

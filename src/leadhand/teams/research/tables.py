@@ -28,7 +28,7 @@ from leadhand.tools.sql.table_readings import combined, read_table, unpivoted_by
 from leadhand.tools.text import counted
 
 _NOTHING_NAMED: Final = (
-    "No table has a name, column or value that the request names; this is what they hold."
+    "No table has a name, column or value that the request names; this is what they contain."
 )
 MAX_LINES: Final = 6
 """The most lines before the sections."""

@@ -24,9 +24,9 @@ class Encoding:
     """Part of every token: text without it needs no decoding."""
     token: re.Pattern[str]
     decoded: Callable[[re.Match[str]], str]
-    """The character that a token stands for, or an empty string."""
+    """The character that a token encodes, or an empty string."""
     short: tuple[tuple[str, str], ...] = ()
-    """The tokens of two characters, which begin with `mark`, and what each stands for."""
+    """The tokens of two characters, which begin with `mark`, and what each encodes."""
 
     def undo(self, text: str) -> str:
         """`text` decoded; `text` itself if nothing in it is encoded."""

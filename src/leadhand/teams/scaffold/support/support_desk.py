@@ -28,7 +28,7 @@ class Section:
 
     @property
     def passage(self) -> str:
-        """The section as it is quoted."""
+        """The section as a quotation."""
         return f"**{self.heading}** ({self.place}): {self.text}"
 
 
