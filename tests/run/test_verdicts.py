@@ -115,7 +115,7 @@ def test_a_function_that_is_less_sure_than_the_worker_has_to_be_is_doubted(
     worker = Worker("guess", "Guesses", run=half_sure, isolate=isolate, min_confidence=60)
     answer = Supervisor(Team("one", workers=(worker,))).run_sync("How many?")
     assert (answer.status, answer.output) == ("partial", 41)
-    said = "accepted at low confidence: the worker is only 50 % sure; 60 % is asked for"
+    said = "accepted at low confidence: the worker is only 50 % sure; 60 % is required"
     assert [gap.why for gap in answer.gaps] == [said]
     assert said in answer.answer
 

@@ -245,5 +245,5 @@ def test_a_thread_that_never_returns_does_not_keep_the_process_from_its_exit() -
         check=False,
     )
     assert ended.returncode == 7
-    assert "sleeper did not stop when told to" in ended.stderr
+    assert "sleeper did not stop when cancelled" in ended.stderr
     assert "Traceback" not in ended.stderr

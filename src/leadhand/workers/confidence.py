@@ -13,5 +13,5 @@ def completed_or_escalated(
     sure = result.confidence
     if min_confidence is None or sure is None or sure >= min_confidence:
         return Completed(result=result)
-    message = f"the {who} is only {sure} % sure; {min_confidence} % is asked for"
+    message = f"the {who} is only {sure} % sure; {min_confidence} % is required"
     return Escalated(reason="low_confidence", message=message, partial=result)

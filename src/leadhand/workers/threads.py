@@ -152,7 +152,7 @@ class DaemonThreads:
             self._abandoned[call] = call.abandoned
         if not quiet:
             _log.warning(
-                "%s did not stop when told to: it runs on until it returns or the program ends, "
+                "%s did not stop when cancelled: it runs until it returns or the program ends, "
                 "and its result is ignored",
                 call.name,
             )

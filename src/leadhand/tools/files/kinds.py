@@ -23,30 +23,24 @@ NOT_READ: Final = "neither a text nor a table that is read here"
 PROBE_BYTES: Final = 8000
 """Bytes that are checked to tell text from binary."""
 
-_SUFFIXES: Final[dict[str, FileKind]] = {
-    ".txt": "text",
-    ".text": "text",
-    ".rst": "text",
-    ".log": "text",
-    ".md": "markdown",
-    ".markdown": "markdown",
-    ".html": "html",
-    ".htm": "html",
-    ".xhtml": "html",
-    ".pdf": "pdf",
-    ".docx": "docx",
-    ".csv": "csv",
-    ".tsv": "csv",
-    ".json": "json",
-    ".jsonl": "json",
-    ".ndjson": "json",
-    ".parquet": "parquet",
+_SUFFIXES: Final[dict[FileKind, str]] = {
+    "text": ".txt .text .rst .log",
+    "markdown": ".md .markdown",
+    "html": ".html .htm .xhtml",
+    "pdf": ".pdf",
+    "docx": ".docx",
+    "csv": ".csv .tsv",
+    "json": ".json .jsonl .ndjson",
+    "parquet": ".parquet",
+}
+_KINDS: Final[dict[str, FileKind]] = {
+    suffix: kind for kind, suffixes in _SUFFIXES.items() for suffix in suffixes.split()
 }
 
 
 def kind_of_name(name: str) -> FileKind | None:
     """The kind by the suffix of `name`; None if the content has to decide."""
-    return _SUFFIXES.get(PurePath(name).suffix.lower())
+    return _KINDS.get(PurePath(name).suffix.lower())
 
 
 def kind_of_bytes(head: bytes) -> FileKind:

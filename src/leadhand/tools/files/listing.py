@@ -156,10 +156,10 @@ def _walk(root: _Root, listing: Listing) -> Iterator[FoundFile]:
 
 
 def _walk_folder(
-    root: _Root, way: tuple[str, ...], folder: int, listing: Listing
+    root: _Root, path: tuple[str, ...], folder: int, listing: Listing
 ) -> Iterator[FoundFile]:
-    for entry in listing.entries(folder, (*root.prefix, *way)):
-        here = (*way, entry.name)
+    for entry in listing.entries(folder, (*root.prefix, *path)):
+        here = (*path, entry.name)
         shown = (*root.prefix, *here)
         try:
             status = entry.stat(follow_symlinks=False)

@@ -35,7 +35,7 @@ _SHARE: Final = 1 / 3
 """The part of the remaining time that one file may take."""
 _FILES_PER_PROCESS: Final = 16
 """Files after which a process is replaced, to free its memory."""
-_LOOK_S: Final = 0.25
+_POLL_S: Final = 0.25
 """How often to check whether the reading attempt has ended."""
 
 
@@ -145,7 +145,7 @@ class ParserPool:
             raise ToolError("reading was stopped, as the task that it was for has ended")
         now_s = self._clock()
         left_s = min([process.due_s for process in self._busy], default=now_s) - now_s
-        ready = wait([one.channel for one in self._busy], min(max(left_s, 0), _LOOK_S))
+        ready = wait([one.channel for one in self._busy], min(max(left_s, 0), _POLL_S))
         for process in tuple(self._busy):
             if process.channel in ready:
                 process.receive(self._until_s)

@@ -91,7 +91,9 @@ class _Commit:
     subject: str
 
 
-def _between(repository: Repository, asked: str, dots: str, left: str, right: str) -> RevisionRange:
+def _between(
+    repository: Repository, range_text: str, dots: str, left: str, right: str
+) -> RevisionRange:
     start, end = _resolve(repository, left, right)
     base = start.id
     if dots == "...":
@@ -100,8 +102,8 @@ def _between(repository: Repository, asked: str, dots: str, left: str, right: st
         if not base:
             raise InputError(f"{left} and {right} have no common ancestor{_shallow(repository)}")
     if base == end.id:
-        raise InputError(f"{asked} is empty: {right} has nothing that {left} lacks")
-    return RevisionRange(asked, base, end.id, base)
+        raise InputError(f"{range_text} is empty: {right} has nothing that {left} lacks")
+    return RevisionRange(range_text, base, end.id, base)
 
 
 def _commit_range(repository: Repository, commit: _Commit) -> RevisionRange:
@@ -124,7 +126,7 @@ def _resolve(repository: Repository, *names: str) -> list[_Commit]:
         if _ODD.search(name) or len(name) > 1000:
             raise InputError(
                 f"{name[:100]!r} is not a revision that leadhand takes: give a commit id, a branch "
-                "or a tag, with ~N or ^N after it where need be, or A..B or A...B"
+                "or a tag, with ~N or ^N after it if needed, or A..B or A...B"
             )
     stdin = "".join(f"{name}^{{commit}}\n" for name in names).encode("utf-8", "surrogateescape")
     with stream_git(repository.git_dir, "cat-file", "--batch", stdin=stdin) as answers:

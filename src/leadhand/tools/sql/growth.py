@@ -70,10 +70,10 @@ def growths(
     groups: list[str | None] = [None]
     if question.group_by is not None and question.group_by not in question.period.columns:
         groups.append(question.group_by)
-    asked = [(measure, group) for measure in measures for group in groups]
-    results = select([_statement(question, measure, group) for measure, group in asked])
+    pairs = [(measure, group) for measure in measures for group in groups]
+    results = select([_statement(question, measure, group) for measure, group in pairs])
     found: list[Growth] = []
-    for (measure, group), rows in zip(asked, results, strict=True):
+    for (measure, group), rows in zip(pairs, results, strict=True):
         if len(rows) > MAX_PERIODS:
             left_out.append(f"growth of {measure}: it has more than {MAX_PERIODS:,} periods")
             continue

@@ -21,19 +21,11 @@ _KEY_WORDS: Final = frozenset(
 _TIME_WORDS: Final = frozenset(
     {"year", "yr", "fy", "month", "quarter", "qtr", "half", "day", "week", "date", "period"}
 )
-_LABEL_WORDS: Final = (
-    "name",
-    "title",
-    "label",
-    "product",
-    "customer",
-    "company",
-    "country",
-    "city",
-)
+_LABELS: Final = "name title label product customer company country city"
+_LABEL_WORDS: Final = tuple(_LABELS.split())
 _MAX_LABEL_CHARS: Final = 80
 _MAX_GROUPS: Final = 12
-MAX_GROUPS_ASKED_FOR: Final = 500
+MAX_REQUESTED_GROUPS: Final = 500
 """Groups of a column that the request names."""
 _FEW_ROWS: Final = 10
 """In a table with so few rows, a column of consecutive numbers may be a measure."""
@@ -107,7 +99,7 @@ def group_column(
 ) -> ColumnProfile | None:
     """The column to group by: one whose name is `wanted`, else the first with few values."""
     names = _names(columns)
-    requested = (one for one in names if wanted(one.name) and one.distinct <= MAX_GROUPS_ASKED_FOR)
+    requested = (one for one in names if wanted(one.name) and one.distinct <= MAX_REQUESTED_GROUPS)
     few = (one for one in names if one.distinct <= _MAX_GROUPS)
     return next(requested, None) or next(few, None)
 
