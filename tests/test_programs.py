@@ -127,8 +127,8 @@ def test_a_deadline_counts_from_when_a_program_is_forked(tmp_path: Path) -> None
     server = forkserver()
     since_s = time.monotonic()
     code = (
-        "import time; from leadhand.cli.start_time import begin, left_of; begin();"
-        "print(time.monotonic() - (10_000 - left_of(10_000)))"
+        "import time; from leadhand.cli.start_time import begin, remaining_s; begin();"
+        "print(time.monotonic() - (10_000 - remaining_s(10_000)))"
     )
     assert float(server.run("-c", code, folder=tmp_path).out) > since_s - 0.2
 

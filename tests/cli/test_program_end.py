@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from leadhand.cli.standard_streams import written
+from leadhand.cli.standard_streams import writing_output
 from leadhand.errors import ToolError
 from tests.cli.program import fresh_leadhand, leadhand
 
@@ -78,11 +78,11 @@ def test_a_thread_of_a_worker_that_is_no_daemon_is_waited_for(
 
 LATE = """
 import time
-from leadhand.cli.start_time import begin, left_of
+from leadhand.cli.start_time import begin, remaining_s
 
 begin()
 time.sleep(0.2)
-print(left_of(0.1), left_of(1.1), left_of(1000.0) < 1000.0)
+print(remaining_s(0.1), remaining_s(1.1), remaining_s(1000.0) < 1000.0)
 """
 
 
@@ -124,6 +124,6 @@ def test_a_program_that_cannot_be_started_is_not_called_an_output_that_cannot_be
     """F31: an `OSError` that names a file is not one of stdout."""
     with (
         pytest.raises(ToolError, match=r"^can't use .*missing: No such file or directory$"),
-        written(),
+        writing_output(),
     ):
         subprocess.run([tmp_path / "missing"], check=True)

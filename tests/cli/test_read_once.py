@@ -8,7 +8,7 @@ from pydantic import JsonValue
 
 from leadhand import Supervisor
 from leadhand.cli.options import OutputOptions
-from leadhand.cli.resume.actions import PreparedReplies, answer_run, resume_run
+from leadhand.cli.resume.actions import ReplyOptions, answer_run, resume_run
 from leadhand.cli.run.options import ResumeOptions
 from leadhand.cli.run.storage import RunStorage
 from leadhand.contracts.task import Plan
@@ -58,7 +58,7 @@ def test_resume_reads_and_folds_a_run_once(
 def test_answer_reads_and_folds_a_run_once(
     storage: RunStorage, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    replies = PreparedReplies(text="blue", task_id="t1")
+    replies = ReplyOptions(text="blue", task_id="t1")
     assert answer_run(options(storage), replies, storage) == 0
     assert "north wall: blue" in capsys.readouterr().out
     assert reads(storage) == [1]

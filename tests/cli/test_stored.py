@@ -15,7 +15,7 @@ import pytest
 from leadhand import Team, Worker
 from leadhand.cli.duration import parse_duration
 from leadhand.cli.runs.history_text import history_lines
-from leadhand.cli.runs.views import found, list_runs, prune_runs, show_run, trace_run
+from leadhand.cli.runs.views import find_run, list_runs, prune_runs, show_run, trace_run
 from leadhand.contracts.events import ApprovalRequested, Event, RunStarted, parse
 from leadhand.errors import InputError
 from leadhand.journal import open_journal
@@ -69,23 +69,23 @@ def test_a_run_is_named_by_its_id_the_beginning_of_it_or_last(
     keep(journal, flow, "run-a1", days_ago=2)
     keep(journal, flow, "run-a", days_ago=1)
     keep(journal, flow, "run-b7")
-    assert found(journal, "run-a", home) == "run-a", "an id beats those that begin with it"
-    assert found(journal, "run-b", home) == "run-b7"
-    assert found(journal, "last", home) == "run-b7"
+    assert find_run(journal, "run-a", home) == "run-a", "an id beats those that begin with it"
+    assert find_run(journal, "run-b", home) == "run-b7"
+    assert find_run(journal, "last", home) == "run-b7"
 
 
 def test_what_is_no_run_or_several_is_one_line_with_the_nearest(
     journal: Journal, home: str, flow: Sequence[Event]
 ) -> None:
     with pytest.raises(InputError, match=r"no runs are stored in .*home"):
-        found(journal, "last", home)
+        find_run(journal, "last", home)
     keep(journal, flow, "run-a1", "run-a2")
     with pytest.raises(InputError, match=r"may be any of 2 runs: run-a[12], run-a[12]"):
-        found(journal, "run-", home)
+        find_run(journal, "run-", home)
     with pytest.raises(InputError, match=r"there is no run 'run-a9'.* run-a[12]"):
-        found(journal, "run-a9", home)
+        find_run(journal, "run-a9", home)
     with pytest.raises(InputError, match="no run ''"):
-        found(journal, "", home)
+        find_run(journal, "", home)
 
 
 def test_what_can_be_no_id_is_no_run(
@@ -94,7 +94,7 @@ def test_what_can_be_no_id_is_no_run(
     keep(journal, flow, "run-1")
     for given in ("\udcff", "x" * 100_000, "a\0b"):
         with pytest.raises(InputError, match="there is no run") as refused:
-            found(journal, given, home)
+            find_run(journal, given, home)
         assert len(str(refused.value)) < 200
     list_runs(journal, home, limit=10**30, as_json=False)
     assert capsys.readouterr().out.startswith("run-1 ")

@@ -314,13 +314,13 @@ def _typed() -> typer.Typer:
 
 def main() -> None:
     """Run the program. An `InputError` is one line on stderr and exit status 2."""
-    from leadhand.cli.standard_streams import prepare, written
+    from leadhand.cli.standard_streams import prepare, writing_output
     from leadhand.errors import InputError, LeadhandError
 
     start_time.begin()
     prepare()
     try:
-        with written():
+        with writing_output():
             _typed()()
     except LeadhandError as error:
         from leadhand.cli.views.terminal import sentence

@@ -69,7 +69,7 @@ def shown_home(home: Path | str) -> str:
     return redaction.Redactor.of(os.environ)(shown)
 
 
-def obstacle(folder: Path) -> str | None:
+def why_no_folder(folder: Path) -> str | None:
     """Why there can't be such a folder; `None` if there is or can be."""
     for path in (folder, *folder.parents):
         try:
@@ -97,7 +97,7 @@ def stored_runs(home: Path | str) -> "Journal | None":
 
     try:
         if isinstance(home, Path):
-            if why := obstacle(home):
+            if why := why_no_folder(home):
                 raise InputError(f"can't look for runs in {home}: {why}")
             if not (home.exists() and any(home.iterdir())):
                 return None

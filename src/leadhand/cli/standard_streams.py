@@ -12,7 +12,7 @@ from leadhand.errors import ToolError
 
 
 @contextlib.contextmanager
-def written() -> Generator[None]:
+def writing_output() -> Generator[None]:
     """While the block writes to stdout, ignore that its reader has left, as `| head` does.
 
     Raises `ToolError` if the output can't be written, for example on a full disk. The block's own

@@ -15,7 +15,7 @@ def begin() -> None:
     _started_s = _loaded_s if _started_s is None else time.monotonic()
 
 
-def left_of(deadline_s: float) -> float:
+def remaining_s(deadline_s: float) -> float:
     """Seconds that are left of a deadline; all of them in another program."""
     if _started_s is None:
         return deadline_s

@@ -20,8 +20,8 @@ from rich.text import Text
 
 from leadhand import __version__
 from leadhand.cli.home import state_folder
-from leadhand.cli.run.models import chosen, grouped
-from leadhand.cli.standard_streams import written
+from leadhand.cli.run.models import choose_models, roles_by_model
+from leadhand.cli.standard_streams import writing_output
 from leadhand.cli.views.consoles import DataConsole
 from leadhand.cli.views.terminal import encodable, sentence
 from leadhand.contracts.team import Team, model_name
@@ -78,7 +78,7 @@ def doctor_command(
     """Check, print the report, and return the exit status: 0, or 3 if a check failed."""
     subject = team_of(team, trust=trust) if team is not None else Team("any", workers=())
     report = _examine(subject, model=model, no_model=no_model)
-    with written():
+    with writing_output():
         if as_json:
             sys.stdout.write(json.dumps(_document(report), indent=2) + "\n")
         else:
@@ -89,19 +89,19 @@ def doctor_command(
 def _examine(team: Team, *, model: str | None, no_model: bool) -> Report:
     checks = _surroundings()
     try:
-        choice = chosen(team, model=model, no_model=no_model)
+        choice = choose_models(team, model=model, no_model=no_model)
     except InputError as error:
         return Report((*checks, Check("models", False, str(error))))
     specs = models_of(choice.team)
     if not specs:
         return Report(checks, choice.why)
     # Imported here because only models are tried.
-    from leadhand.cli.doctor.trials import tried
+    from leadhand.cli.doctor.trials import trials_of
 
     trials = {
         model_name(spec): tuple(
             Check(trial.name, trial.passed, trial.said, trial.mend)
-            for trial in asyncio.run(tried(spec))
+            for trial in asyncio.run(trials_of(spec))
         )
         for spec in specs
     }
@@ -157,7 +157,7 @@ def _show(report: Report, console: Console) -> None:
     _print(console, report.checks)
     if report.why:
         _line(console, f"\nmodels: {report.why}" if report.roles else f"\n{report.why}")
-    by_model = grouped(report.roles)
+    by_model = roles_by_model(report.roles)
     for model, names in by_model.items():
         _line(console, f"  {model}: {', '.join(names)}", "dim")
     for model, tried in report.trials.items():

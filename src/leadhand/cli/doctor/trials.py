@@ -12,7 +12,7 @@ from leadhand.models.defaults import PROVIDERS
 from leadhand.models.trial import Trial, trials
 
 
-async def tried(spec: ModelSpec) -> list[Trial]:
+async def trials_of(spec: ModelSpec) -> list[Trial]:
     """The results for one model, as a run would call it. Raises `InputError` for a bad name."""
     async with Connections() as connections:
         connection = connections.to(spec)

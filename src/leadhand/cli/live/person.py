@@ -35,7 +35,7 @@ _PASTE_S = 0.05
 """How long to wait for the next line of a pasted text."""
 
 
-def is_here() -> bool:
+def at_terminal() -> bool:
     """Whether stdin and stderr are a terminal."""
     return sys.stdin.isatty() and sys.stderr.isatty()
 
@@ -152,7 +152,7 @@ async def _in_editor(text: str) -> str:
     Raises `OSError` or `ValueError` if there is no editor, it fails, or leaves no text.
     """
     editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
-    with tempfile.TemporaryDirectory(prefix="leadhand-") as folder, _undisturbed():
+    with tempfile.TemporaryDirectory(prefix="leadhand-") as folder, _without_interrupts():
         file = Path(folder) / "plan.json"
         file.write_text(text, encoding="utf-8")
         process = await asyncio.create_subprocess_exec(*shlex.split(editor), str(file))
@@ -167,7 +167,7 @@ async def _in_editor(text: str) -> str:
 
 
 @contextlib.contextmanager
-def _undisturbed() -> Generator[None]:
+def _without_interrupts() -> Generator[None]:
     """While the block lasts, Ctrl-C reaches the editor alone."""
     before = signal.signal(signal.SIGINT, lambda number, frame: None)
     try:

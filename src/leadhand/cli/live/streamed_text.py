@@ -9,7 +9,7 @@ from leadhand.cli.views.terminal import sentence
 from leadhand.models.progress import Progress
 
 
-def written(progress: Progress, width: int) -> str:
+def streaming_line(progress: Progress, width: int) -> str:
     """The task that a planner is writing, or the end of another role's text, in `width` columns."""
     who = f"{progress.path}{progress.role}"
     form = _form(progress.text)

@@ -56,7 +56,7 @@ class Rows:
 
     def all(self) -> Iterator[Row]:
         """A row for each task or each worker, in plan order."""
-        if few(self.state):
+        if shows_each_task(self.state):
             yield from self._tasks(self._top(), "")
         else:
             yield from _workers(self.state.tasks.values())
@@ -82,7 +82,11 @@ class Rows:
                 yield from self._tasks([*self._parts(id)], below)
                 continue
             yield self._task(task, branch)
-            if task.nested is not None and task.status == "running" and few(task.nested):
+            if (
+                task.nested is not None
+                and task.status == "running"
+                and shows_each_task(task.nested)
+            ):
                 inner = Rows(task.nested, self.seen, self.now_s, f"{self.way}{id}/")
                 yield from inner._tasks(inner._top(), below)
 
@@ -102,7 +106,7 @@ class Rows:
             kind = "doubtful"
         mark, style = _MARKS[kind]
         status = f"{word} ({', '.join(notes)})" if notes else word
-        used = f" · {used_by(task.usage)}" if task.usage.requests else ""
+        used = f" · {short_usage(task.usage)}" if task.usage.requests else ""
         return (
             Text.assemble((branch, "dim"), (mark, style), " ", sentence(task.task.id)),
             Text(sentence(task.worker) if task.worker != task.task.id else "", style="dim"),
@@ -162,12 +166,12 @@ def _joined(standing: Text, intent: Text) -> Text:
     return Text.assemble(standing, (" · ", "dim"), intent)
 
 
-def few(state: RunState) -> bool:
+def shows_each_task(state: RunState) -> bool:
     """Whether the tasks of a run are few enough to be shown one by one."""
     return len(state.tasks) + len(state.retired) <= MAX_ROWS
 
 
-def used_by(usage: Usage) -> str:
+def short_usage(usage: Usage) -> str:
     """The calls and tokens of a task or run."""
     tokens = usage.input_tokens + usage.output_tokens
     shown = f"{tokens / 1000:.1f}k" if tokens >= 1_000 else str(tokens)

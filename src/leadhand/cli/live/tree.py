@@ -15,8 +15,8 @@ from rich.live import Live
 from rich.text import Text
 
 from leadhand.cli.live.notices import Notices
-from leadhand.cli.live.streamed_text import written
-from leadhand.cli.live.task_rows import Rows, TaskActivity, table, used_by
+from leadhand.cli.live.streamed_text import streaming_line
+from leadhand.cli.live.task_rows import Rows, TaskActivity, short_usage, table
 from leadhand.cli.views.terminal import safe, sentence
 from leadhand.contracts import events
 from leadhand.models.progress import Progress
@@ -132,7 +132,7 @@ class LiveTree:
             parts.append(Text(hint, "yellow"))
         parts.append(table(list(Rows(state, self._seen, now_s).all()), self._console.width))
         width = self._console.width
-        parts += [_one_line(written(one, width), "cyan") for one in self._writing.values()]
+        parts += [_one_line(streaming_line(one, width), "cyan") for one in self._writing.values()]
         parts += [_one_line(sentence(text), "dim") for text in self._latest]
         # The cursor waits in a line of its own. After a full line the terminal's `^C` would take a
         # new line, and the next redraw would start a line too low.
@@ -144,7 +144,7 @@ class LiveTree:
         parts = [f"{counts['completed']}/{len(state.tasks)} tasks"] if state.tasks else []
         parts += [f"{counts[one]} {one.replace('_', ' ')}" for one in _WITHOUT if counts[one]]
         parts += [] if state.phase in ("working", "finished") else [state.phase]
-        parts += [used_by(state.usage)] if state.usage.requests else []
+        parts += [short_usage(state.usage)] if state.usage.requests else []
         return Text.assemble((safe(self._title), "bold"), "  ", (" · ".join(parts), "dim"))
 
 
@@ -235,7 +235,7 @@ class PlainLines:
         why = f": {task.why}" if task.why else ""
         took = f" in {task.busy_s:.1f} s" if task.attempts else ""
         took += f", {task.attempts} attempts" if task.attempts > 1 else ""
-        took += f", {used_by(task.usage)}" if task.usage.requests else ""
+        took += f", {short_usage(task.usage)}" if task.usage.requests else ""
         yield f"{id}: {task.status.replace('_', ' ')}{took}{why}"
 
 

@@ -12,10 +12,10 @@ from rich.text import Text
 from leadhand.cli.duration import parse_duration
 from leadhand.cli.options import LimitOptions
 from leadhand.cli.run.arguments import load_team, read_request
-from leadhand.cli.run.budget import beside, budget_of
-from leadhand.cli.run.models import chosen, tell_models
+from leadhand.cli.run.budget import budget_note, budget_of
+from leadhand.cli.run.models import choose_models, print_models
 from leadhand.cli.run.options import DEADLINE_S
-from leadhand.cli.standard_streams import written
+from leadhand.cli.standard_streams import writing_output
 from leadhand.cli.views.consoles import DataConsole, error_console
 from leadhand.cli.views.plan import show_plan
 from leadhand.cli.views.terminal import encodable, safe, sentence
@@ -50,16 +50,16 @@ def plan_command(options: PlanOptions) -> int:
     budget = budget_of(limits.budget_usd, limits.budget_tokens)
     request = read_request(options.request)
     team = load_team(options.team, trust=options.trust)
-    choice = chosen(team, model=limits.model, no_model=limits.no_model)
+    choice = choose_models(team, model=limits.model, no_model=limits.no_model)
     deadline_s = parse_duration(limits.deadline) if limits.deadline else DEADLINE_S
     supervisor = Supervisor(choice.team, deadline_s=deadline_s, budget=budget)
     if not options.quiet:
-        tell_models(choice, error_console())
+        print_models(choice, error_console())
     if options.out is not None:
         _check_writable(options.out)
     plan = asyncio.run(planned(supervisor, request, options.inputs))
     document = plan.model_dump_json(indent=2) + "\n"
-    with written():
+    with writing_output():
         if options.json:
             sys.stdout.write(document)
         else:
@@ -108,15 +108,15 @@ def _check_writable(file: Path) -> None:
 
 def _write(file: Path, document: str) -> None:
     """Write the file as a whole: an older plan stays until the new one is complete."""
-    beside = file.with_name(f".{file.name}.new")
+    new = file.with_name(f".{file.name}.new")
     try:
         if file.exists() and not file.is_file():  # a device or a pipe can't be replaced
             file.write_text(document, encoding="utf-8")
             return
-        beside.write_text(document, encoding="utf-8")
-        beside.replace(file)
+        new.write_text(document, encoding="utf-8")
+        new.replace(file)
     except OSError as error:
-        beside.unlink(missing_ok=True)
+        new.unlink(missing_ok=True)
         raise ToolError(f"can't write the plan to {file}: {error.strerror}") from error
 
 
@@ -131,7 +131,7 @@ def _cost_line(plan: Plan, team: Team, used: dict[str, str], budget: Budget | No
         return "costs nothing: none of its tasks uses a model"
     low_calls = f"{expected.calls.low:,} to " if expected.calls.low < expected.calls.high else ""
     calls = f"{low_calls}{counted(expected.calls.high, 'call')}"
-    beyond = beside(budget, expected.cost_usd)
+    beyond = budget_note(budget, expected.cost_usd)
     if expected.cost_usd is None:
         unpriced = ", ".join(expected.unpriced)
         return f"cost unknown: no known price of {unpriced}; {calls}{beyond}"

@@ -16,17 +16,17 @@ from leadhand.cli.options import OutputOptions
 from leadhand.cli.run.arguments import read_plan
 from leadhand.cli.run.command import (
     TeamSetup,
-    asks_here,
-    errors_of,
+    may_ask,
     person_of,
+    plan_errors,
     print_answer,
     watch_of,
 )
 from leadhand.cli.run.execution import LiveRun
-from leadhand.cli.run.models import chosen, tell_models
+from leadhand.cli.run.models import choose_models, print_models
 from leadhand.cli.run.options import ResumeOptions
 from leadhand.cli.run.storage import RunStorage
-from leadhand.cli.runs.views import found
+from leadhand.cli.runs.views import find_run
 from leadhand.cli.views.consoles import DataConsole, error_console
 from leadhand.cli.views.plan import show_plan
 from leadhand.cli.views.terminal import encodable, safe_block
@@ -43,7 +43,7 @@ from leadhand.state.fold import RunState
 
 
 @dataclass(frozen=True, slots=True)
-class PreparedReplies:
+class ReplyOptions:
     """The reply on the command line of `leadhand answer`; if empty, the person here is asked."""
 
     text: str | None = None
@@ -61,24 +61,24 @@ def resume_command(options: ResumeOptions) -> int:
 
 def resume_run(options: ResumeOptions, storage: RunStorage) -> int:
     """The same, with an open storage."""
-    run_id = found(storage.journal, options.run, storage.home)
+    run_id = find_run(storage.journal, options.run, storage.home)
     return _resumed(options, storage, StoredRun.of(storage.journal, run_id))
 
 
-def answer_command(options: ResumeOptions, said: PreparedReplies) -> int:
+def answer_command(options: ResumeOptions, given: ReplyOptions) -> int:
     """Reply to a run's questions, and resume the run unless another process works on it."""
     with RunStorage(options.home, options=options.kept) as storage:
-        return answer_run(options, said, storage)
+        return answer_run(options, given, storage)
 
 
-def answer_run(options: ResumeOptions, said: PreparedReplies, storage: RunStorage) -> int:
+def answer_run(options: ResumeOptions, given: ReplyOptions, storage: RunStorage) -> int:
     """The same, with an open storage."""
-    run_id = found(storage.journal, options.run, storage.home)
+    run_id = find_run(storage.journal, options.run, storage.home)
     stored = StoredRun.of(storage.journal, run_id)
     state, questions = stored.state, open_questions(stored.state)
     if not questions:
         raise InputError(f"run {run_id!r} asks no question: `leadhand show {run_id}` shows why")
-    replies = _replies(said, questions, state, options)
+    replies = _replies(given, questions, state, options)
     if not replies:
         _show_questions(questions, storage, run_id, options.output)
         return 0
@@ -100,7 +100,7 @@ def answer_run(options: ResumeOptions, said: PreparedReplies, storage: RunStorag
 def cancel_command(run: str, home: str | None) -> int:
     """Stop a run that another process works on."""
     with RunStorage(home) as storage:
-        run_id = found(storage.journal, run, storage.home)
+        run_id = find_run(storage.journal, run, storage.home)
         holder = storage.journal.holder(run_id)
         if holder is None:
             raise InputError(f"run {run_id!r} is not under way: there is nothing to cancel")
@@ -136,14 +136,14 @@ def _resume_team(options: ResumeOptions, storage: RunStorage, stored: StoredRun)
     setup = TeamSetup.of(state.origin, **options.changed)
     preload(setup.model, no_model=setup.no_model, environ=os.environ)
     team = setup.load()
-    choice = chosen(team, model=setup.model, no_model=setup.no_model)
+    choice = choose_models(team, model=setup.model, no_model=setup.no_model)
     title, run_id = f"team {team.name}", stored.run_id
     session = LiveRun(watch_of(storage, run_id, title, output, past=stored.events))
     person = person_of(session, output, team, state.request)
     supervisor = setup.supervisor(choice, storage, person)
     if not output.quiet:
-        tell_models(choice, error_console())
-        setup.tell_left(error_console())
+        print_models(choice, error_console())
+        setup.print_time_left(error_console())
     answer = session.follow(
         supervisor,
         lambda listener: supervisor.resume(
@@ -157,30 +157,33 @@ def _resume_team(options: ResumeOptions, storage: RunStorage, stored: StoredRun)
 
 
 def _replies(
-    said: PreparedReplies, questions: Sequence[Question], state: RunState, options: ResumeOptions
+    given: ReplyOptions,
+    questions: Sequence[Question],
+    state: RunState,
+    options: ResumeOptions,
 ) -> list[Reply]:
     """The replies to the questions. Raises `InputError` if a reply fits none or several."""
-    if said == PreparedReplies():
-        if not asks_here(options.output):
+    if given == ReplyOptions():
+        if not may_ask(options.output):
             return []
         team = _team_of(state, options) if any(one.plan is not None for one in questions) else None
         return asyncio.run(_asked_here(questions, team, state.request))
-    if said.approve and (said.task_id is not None or all(one.plan is None for one in questions)):
-        return [_on_call(said, questions)]
-    about_plan = said.approve or said.refuse or said.plan is not None
-    if about_plan and said.task_id is not None:
+    if given.approve and (given.task_id is not None or all(one.plan is None for one in questions)):
+        return [_on_call(given, questions)]
+    about_plan = given.approve or given.refuse or given.plan is not None
+    if about_plan and given.task_id is not None:
         raise InputError("--task is for questions of workers, not for the plan: leave it out")
     fitting = [one for one in questions if (one.plan is not None) == about_plan]
-    if said.task_id is not None:
-        fitting = [one for one in fitting if one.task_id == said.task_id]
+    if given.task_id is not None:
+        fitting = [one for one in fitting if one.task_id == given.task_id]
     if len(fitting) != 1:
-        raise InputError(_which(said, questions))
+        raise InputError(_which(given, questions))
     if about_plan:
-        return [_on_plan(said, state, options)]
-    if said.text is None:
+        return [_on_plan(given, state, options)]
+    if given.text is None:
         raise InputError(f"say what the worker of {fitting[0].task_id} should know: give a TEXT")
-    verdict = "answered" if said.text.strip() else "declined"
-    return [Reply(task_id=fitting[0].task_id, verdict=verdict, text=said.text)]
+    verdict = "answered" if given.text.strip() else "declined"
+    return [Reply(task_id=fitting[0].task_id, verdict=verdict, text=given.text)]
 
 
 def _team_of(state: RunState, options: ResumeOptions) -> Team | None:
@@ -196,7 +199,7 @@ async def _asked_here(
     """The replies of the person at the terminal, until they end their input."""
 
     def problems(plan: Plan) -> Sequence[str]:
-        return errors_of(team, request, plan) if team is not None else ()
+        return plan_errors(team, request, plan) if team is not None else ()
 
     person = TerminalPerson(error_console(), contextlib.nullcontext, problems)
     replies: list[Reply] = []
@@ -208,31 +211,31 @@ async def _asked_here(
     return replies
 
 
-def _on_call(said: PreparedReplies, questions: Sequence[Question]) -> Reply:
+def _on_call(given: ReplyOptions, questions: Sequence[Question]) -> Reply:
     """The reply that allows a tool call."""
-    calls = [one for one in questions if one.call and said.task_id in (None, one.task_id)]
+    calls = [one for one in questions if one.call and given.task_id in (None, one.task_id)]
     if len(calls) == 1:
         return Reply(task_id=calls[0].task_id, verdict="approved")
     if not calls:
-        raise InputError(_which(said, questions))
+        raise InputError(_which(given, questions))
     ids = [call.task_id or "" for call in calls]
     raise InputError(f"say which task the answer is for: --task {' or --task '.join(ids)}")
 
 
-def _on_plan(said: PreparedReplies, state: RunState, options: ResumeOptions) -> Reply:
-    if said.refuse:
-        return Reply(verdict="refused", text=said.text or "")
-    plan = read_plan(said.plan) if said.plan is not None else None
+def _on_plan(given: ReplyOptions, state: RunState, options: ResumeOptions) -> Reply:
+    if given.refuse:
+        return Reply(verdict="refused", text=given.text or "")
+    plan = read_plan(given.plan) if given.plan is not None else None
     team = _team_of(state, options) if plan is not None else None
     if plan is not None and team is not None:
         _check_plan(plan, team, request=state.request)
     return Reply(verdict="approved", plan=plan)
 
 
-def _which(said: PreparedReplies, questions: Sequence[Question]) -> str:
+def _which(given: ReplyOptions, questions: Sequence[Question]) -> str:
     """Why a reply fits no question, or several."""
     tasks = [question.task_id for question in questions if question.task_id is not None]
-    if said.approve or said.refuse or said.plan is not None:
+    if given.approve or given.refuse or given.plan is not None:
         told = f"; a reply is asked for {', '.join(tasks)}" if tasks else ""
         return f"no plan or call waits for this approval{told}"
     if not tasks:

@@ -99,12 +99,12 @@ def answer(
     if (approve or plan is not None) and text is not None:
         raise InputError("TEXT is for a worker, or says why the plan is refused: leave it out")
     announce_run(run, home, quiet=output.quiet)
-    from leadhand.cli.resume.actions import PreparedReplies, answer_command
+    from leadhand.cli.resume.actions import ReplyOptions, answer_command
     from leadhand.cli.run.options import ResumeOptions
 
-    said = PreparedReplies(text=text, task_id=task, approve=approve, refuse=refuse, plan=plan)
+    reply_options = ReplyOptions(text=text, task_id=task, approve=approve, refuse=refuse, plan=plan)
     options = ResumeOptions(run=run, home=home, output=output, team=team, trust=trust)
-    raise typer.Exit(answer_command(options, said))
+    raise typer.Exit(answer_command(options, reply_options))
 
 
 def cancel(run: RunId, home: Home = None, debug: Debug = False) -> None:

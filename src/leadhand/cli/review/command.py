@@ -23,7 +23,7 @@ from leadhand.cli.review.options import ReviewOptions, ReviewSetup
 from leadhand.cli.run.command import watch_of
 from leadhand.cli.run.execution import LiveRun
 from leadhand.cli.run.storage import RunStorage
-from leadhand.cli.standard_streams import written
+from leadhand.cli.standard_streams import writing_output
 from leadhand.cli.views.consoles import DataConsole
 from leadhand.cli.views.plan import show_plan
 from leadhand.cli.views.terminal import safe
@@ -163,7 +163,7 @@ def _show_plan(
     supervisor: Supervisor, request: str, reviewers: Reviewers, options: ReviewOptions
 ) -> int:
     plan = asyncio.run(supervisor.plan(request, batches=reviewers.batches))
-    with written():
+    with writing_output():
         if options.format == "json":
             sys.stdout.write(plan.model_dump_json(indent=2) + "\n")
         else:

@@ -17,7 +17,7 @@ from leadhand.cli.review.report import ReviewReport, Subject, exit_status
 from leadhand.cli.run.command import follow_up
 from leadhand.cli.run.execution import INTERRUPTED, LiveRun
 from leadhand.cli.run.storage import RunStorage
-from leadhand.cli.standard_streams import written
+from leadhand.cli.standard_streams import writing_output
 from leadhand.cli.views.consoles import error_console
 from leadhand.contracts.answer import Answer, Gap
 from leadhand.engine.recorder import Listener
@@ -92,7 +92,7 @@ class ReviewRun:
         supervisor = self.supervisor()
         if not quiet:
             self.reviewers.announce(error_console())
-            self._setup.tell_left(error_console())
+            self._setup.print_time_left(error_console())
         answer = session.follow(supervisor, lambda listener: work(supervisor, listener))
         if self.change.cut is not None and answer.status == "partial":
             answer = answer.model_copy(update={"ended_by": answer.ended_by or "deadline"})
@@ -105,7 +105,7 @@ class ReviewRun:
             lenses=tuple(sorted({lens_of(task.worker) for task in answer.tasks})),
             rules=rules(),
         )
-        with written():
+        with writing_output():
             show(report, format)
         if answer.status == "complete":
             shutil.rmtree(self._folder, ignore_errors=True)
@@ -136,7 +136,7 @@ def report_unreadable(
     report = ReviewReport(
         review=review, answer=answer, subject=subject, threshold=setup.threshold, rules=rules()
     )
-    with written():
+    with writing_output():
         show(report, format)
     return _status(answer, review, setup.fail_on)
 

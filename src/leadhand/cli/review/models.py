@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from rich.console import Console
 
 from leadhand.cli.review.options import ReviewSetup
-from leadhand.cli.run.models import chosen
+from leadhand.cli.run.models import choose_models
 from leadhand.cli.views.terminal import encodable, safe
 from leadhand.contracts.task import Batch, Plan
 from leadhand.contracts.team import Team, model_name
@@ -69,7 +69,7 @@ def reviewers(team: Team, change: Change, setup: ReviewSetup) -> Reviewers:
     """`team` with the model that `--model` or LEADHAND_MODEL names. Raises `InputError`."""
     if setup.model is None and (setup.no_model or not os.environ.get(VARIABLE)):
         return Reviewers(team, change, Chunks())
-    choice = chosen(team, model=setup.model, no_model=setup.no_model)
+    choice = choose_models(team, model=setup.model, no_model=setup.no_model)
     if not choice.team.tiers:
         return Reviewers(team, change, Chunks())
     parts = chunks(change)

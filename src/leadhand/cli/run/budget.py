@@ -19,7 +19,7 @@ def budget_of(usd: float | None, tokens: int | None) -> Budget | None:
     return Budget(usd=usd, tokens=tokens)
 
 
-def beside(budget: Budget | None, cost_usd: tuple[float, float] | None) -> str:
+def budget_note(budget: Budget | None, cost_usd: tuple[float, float] | None) -> str:
     """The budget in words, after the cost of a plan: from and to, or unknown."""
     if budget is None:
         return ""

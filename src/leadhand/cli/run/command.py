@@ -10,14 +10,14 @@ from pathlib import Path
 
 from pydantic import JsonValue
 
-from leadhand.cli.live.person import TerminalPerson, is_here
+from leadhand.cli.live.person import TerminalPerson, at_terminal
 from leadhand.cli.options import AnswerFormat, OutputOptions
 from leadhand.cli.run.arguments import load_team, read_plan, read_request
 from leadhand.cli.run.execution import INTERRUPTED, LiveRun, Watch
-from leadhand.cli.run.models import chosen, tell_models
+from leadhand.cli.run.models import choose_models, print_models
 from leadhand.cli.run.options import RunSetup
 from leadhand.cli.run.storage import RunStorage
-from leadhand.cli.standard_streams import written
+from leadhand.cli.standard_streams import writing_output
 from leadhand.cli.views.answer import markdown, show_answer
 from leadhand.cli.views.consoles import DataConsole, error_console
 from leadhand.clock import SystemClock
@@ -100,7 +100,7 @@ def run_command(options: RunOptions) -> int:
     plan = read_plan(options.plan) if options.plan is not None else None
     request = read_request(options.request, plan)
     team = setup.load()
-    choice = chosen(team, model=setup.model, no_model=setup.no_model)
+    choice = choose_models(team, model=setup.model, no_model=setup.no_model)
     with RunStorage(options.home, options=" --trust" if setup.trust else "") as storage:
         return _run(options, request, plan, choice, storage)
 
@@ -113,8 +113,8 @@ def _run(
     session = LiveRun(watch_of(storage, run_id, f"team {team.name}", output))
     supervisor = setup.supervisor(choice, storage, person_of(session, output, team, request))
     if not output.quiet:
-        tell_models(choice, error_console())
-        setup.tell_left(error_console())
+        print_models(choice, error_console())
+        setup.print_time_left(error_console())
     answer = session.follow(
         supervisor,
         lambda listener: supervisor.run(
@@ -153,26 +153,26 @@ def watch_of(
 
 def person_of(session: LiveRun, output: OutputOptions, team: Team, request: str) -> Ask | None:
     """The person at the terminal; None without one, or with `--no-input`."""
-    if not asks_here(output):
+    if not may_ask(output):
         return None
-    return TerminalPerson(error_console(), session.paused, partial(errors_of, team, request))
+    return TerminalPerson(error_console(), session.paused, partial(plan_errors, team, request))
 
 
-def errors_of(team: Team, request: str, plan: Plan) -> list[str]:
+def plan_errors(team: Team, request: str, plan: Plan) -> list[str]:
     """The errors of a plan for `team`."""
     return [problem.message for problem in errors_in(check(plan, team, request=request))]
 
 
-def asks_here(output: OutputOptions) -> bool:
+def may_ask(output: OutputOptions) -> bool:
     """Whether a person at the terminal may be asked."""
-    return is_here() and not output.no_input
+    return at_terminal() and not output.no_input
 
 
 def print_answer(
     answer: Answer, storage: RunStorage, output: OutputOptions, state: RunState | None = None
 ) -> int:
     """Print an answer and what the user can do next; returns the exit status."""
-    with written():
+    with writing_output():
         _show(answer, output.answer_format)
     follow_up(answer, storage, state)
     return exit_status(answer)

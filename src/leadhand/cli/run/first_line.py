@@ -34,16 +34,16 @@ def announce_change(what: str, repo: Path, *files: Path | None, quiet: bool) -> 
 
 
 def announce_run(run: str, home: str | None, *, quiet: bool) -> None:
-    """Say which stored run is read: `run` is an id, the beginning of one or `last`."""
+    """Say which stored run is read: `run` is an id, the start of one or `last`."""
     from leadhand.cli.home import home_of, stored_runs
-    from leadhand.cli.runs.views import found
+    from leadhand.cli.runs.views import find_run
 
     with contextlib.suppress(LeadhandError, OSError):
         where = home_of(home, os.environ)
         journal = stored_runs(where)
         if journal is not None:
             with contextlib.closing(journal):
-                _announce(f"reading {found(journal, run, where)}", quiet=quiet)
+                _announce(f"reading {find_run(journal, run, where)}", quiet=quiet)
 
 
 def _announce(what: str, *, quiet: bool) -> None:

@@ -15,7 +15,7 @@ from leadhand.models.choice import ModelChoice, choose, models_by_role, models_o
 from leadhand.plans.checks import without_model
 
 
-def chosen(team: Team, *, model: str | None, no_model: bool) -> ModelChoice:
+def choose_models(team: Team, *, model: str | None, no_model: bool) -> ModelChoice:
     """The team with its models. Raises `InputError` for a model that can't be asked."""
     choice = asyncio.run(choose(team, model=model, no_model=no_model, environ=os.environ))
     # The provider's client reads the address of a server on this machine from here.
@@ -37,11 +37,11 @@ def chosen(team: Team, *, model: str | None, no_model: bool) -> ModelChoice:
     return choice
 
 
-def tell_models(choice: ModelChoice, console: Console) -> None:
+def print_models(choice: ModelChoice, console: Console) -> None:
     """Print which model each role uses, and why; one line if all use the same."""
     used = models_by_role(choice.team)
     _line(console, f"models: {choice.why}" if used else choice.why)
-    by_model = grouped(used)
+    by_model = roles_by_model(used)
     if len(by_model) < 2:
         return
     table = Table.grid(padding=(0, 2))
@@ -53,7 +53,7 @@ def tell_models(choice: ModelChoice, console: Console) -> None:
     console.print(table, width=min(console.width, 100), highlight=False, markup=False)
 
 
-def grouped(used: Mapping[str, str]) -> dict[str, list[str]]:
+def roles_by_model(used: Mapping[str, str]) -> dict[str, list[str]]:
     """The names of roles and workers by the model that they use."""
     by_model: dict[str, list[str]] = {}
     for name, model in used.items():

@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 from typing import Self
 
-from leadhand.cli.home import home_of, obstacle, state_folder
+from leadhand.cli.home import home_of, state_folder, why_no_folder
 from leadhand.cli.views.terminal import sentence
 from leadhand.errors import InputError, JournalError
 from leadhand.journal import MemoryJournal, open_journal
@@ -69,7 +69,7 @@ class RunStorage:
 
 def _writable(folder: Path) -> None:
     """Create the folder unless it exists. Raises `InputError` if nothing can be stored there."""
-    why = obstacle(folder)
+    why = why_no_folder(folder)
     if why is None:
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from leadhand.cli.home import shown_home
 from leadhand.cli.runs.check import report_damage
-from leadhand.cli.standard_streams import written
+from leadhand.cli.standard_streams import writing_output
 from leadhand.cli.views.terminal import encodable, safe, sentence
 from leadhand.errors import InputError, JournalError
 from leadhand.tools.text import counted
@@ -30,7 +30,7 @@ MAX_NEAREST = 3
 """Similar ids that are named if there is no run of the given id."""
 
 
-def found(journal: "Journal | None", given: str, home: Path | str) -> str:
+def find_run(journal: "Journal | None", given: str, home: Path | str) -> str:
     """The id of the run that `given` means: an id, the start of only one, or `last`.
 
     Raises `InputError` naming similar ids.
@@ -169,7 +169,7 @@ def trace_run(
 
         pieces = page(events, held=held)
     if out is None:
-        with written():
+        with writing_output():
             sys.stdout.flush()
             for piece in pieces:
                 sys.stdout.buffer.write(piece.encode())
@@ -198,7 +198,7 @@ def _may_be_an_id(text: str) -> bool:
 
 def _run(journal: "Journal | None", given: str, home: Path | str) -> "tuple[Inspection, bool]":
     """A run as far as it is intact, and whether a process works on it."""
-    run_id = found(journal, given, home)
+    run_id = find_run(journal, given, home)
     if journal is None:
         raise InputError(f"no runs are stored in {shown_home(home)}")
     inspection = journal.inspect(run_id)

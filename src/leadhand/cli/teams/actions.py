@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from leadhand.cli.teams.document import document
-from leadhand.cli.teams.page import MAX_WIDTH, Page, text_for
+from leadhand.cli.teams.page import MAX_WIDTH, TeamPage, text_for
 from leadhand.cli.views.terminal import safe, sentence
 from leadhand.errors import InputError
 from leadhand.plans.checks import signature_problems, team_problems
@@ -51,7 +51,7 @@ def show_team(name: str, console: Console, as_json: bool = False, *, trust: bool
     if as_json:
         console.out(json.dumps(document(team), indent=2), highlight=False)
     else:
-        _print(console, Page(team, console).group())
+        _print(console, TeamPage(team, console).group())
 
 
 def check_team(

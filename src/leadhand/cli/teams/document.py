@@ -75,7 +75,7 @@ def name_of(thing: object) -> str:
     return tool_name(thing) or type(thing).__qualname__
 
 
-def contract(declared: object) -> str:
+def schema_line(declared: object) -> str:
     """The form of a worker's input or output on one line: `Order {id: integer}`."""
     schema = PayloadSchema(declared).schema
     fields = outline(schema)

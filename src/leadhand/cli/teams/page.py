@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from leadhand.cli.teams.document import contract, name_of
+from leadhand.cli.teams.document import name_of, schema_line
 from leadhand.cli.views.terminal import encodable, safe, sentence
 from leadhand.contracts.budget import Rate
 from leadhand.contracts.outcome import EscalationReason
@@ -35,7 +35,7 @@ _SPOKEN: dict[Rung, str] = {"raise_tier": "raise the tier", "ask_person": "ask a
 """Rungs whose names need more words."""
 
 
-class Page:
+class TeamPage:
     """Formats a team for people."""
 
     def __init__(self, team: Team, console: Console) -> None:
@@ -78,9 +78,9 @@ class Page:
             names = ", ".join(inner.name for inner in worker.team.workers)
             facts = [f"a team of {counted(len(worker.team.workers), 'worker')}: {names}"]
         if worker.input is not None:
-            facts.append(f"input: {contract(worker.input)}")
+            facts.append(f"input: {schema_line(worker.input)}")
         if worker.output is not None:
-            facts.append(f"output: {contract(worker.output)}")
+            facts.append(f"output: {schema_line(worker.output)}")
         if worker.min_confidence is not None:
             facts.append(f"confidence of {worker.min_confidence} or more")
         if worker.run is not None:

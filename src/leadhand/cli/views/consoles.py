@@ -17,10 +17,10 @@ class DataConsole(Console):
 
 def error_console() -> Console:
     """Progress goes to stderr, so that stdout holds data only. Errors of writing it are ignored."""
-    return Console(file=cast("IO[str]", _Forgiving(sys.stderr)))
+    return Console(file=cast("IO[str]", _IgnoringErrors(sys.stderr)))
 
 
-class _Forgiving:
+class _IgnoringErrors:
     """A stream whose errors are ignored: a run goes on if its progress can't be shown."""
 
     def __init__(self, stream: TextIO) -> None:
