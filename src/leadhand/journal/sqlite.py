@@ -178,21 +178,17 @@ class SqliteJournal:
                 ready[run_id] = [*zip(events, bodies, strict=True)]
             except JournalError as error:
                 failed[run_id] = str(error)
+        return failed | self._try_insert(ready)
+
+    def _try_insert(self, ready: Mapping[str, Sequence[tables.Row]]) -> dict[str, str]:
         try:
             self._insert(ready)
         except _ERRORS as error:
-            alone = len(ready) == 1 or is_busy(error)
-            failed |= self._messages(ready, error) if alone else self._one_by_one(ready)
-        return failed
-
-    def _one_by_one(self, ready: Mapping[str, Sequence[tables.Row]]) -> dict[str, str]:
-        failed: dict[str, str] = {}
-        for run_id, rows in ready.items():
-            try:
-                self._insert({run_id: rows})
-            except _ERRORS as error:
-                failed |= self._messages({run_id: rows}, error)
-        return failed
+            if len(ready) == 1 or is_busy(error):
+                return self._messages(ready, error)
+            each = (self._try_insert({run_id: rows}) for run_id, rows in ready.items())
+            return {run_id: why for failed in each for run_id, why in failed.items()}
+        return {}
 
     def _insert(self, ready: Mapping[str, Sequence[tables.Row]]) -> None:
         with self._database.transaction() as connection:
