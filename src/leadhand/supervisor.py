@@ -266,7 +266,7 @@ class Supervisor:
     ) -> Answer:
         run_id = recorder.run_id
         active = running.ActiveRun()
-        active.on_stop.append(lambda _: recorder.hurry(STOP_PATIENCE_S))
+        active.on_stop.append(lambda _: recorder.limit_commits(STOP_PATIENCE_S))
         self._active[run_id] = active
         people = running.People.of(
             recorder, self.journal, occasions=self._occasions, ask=self._person

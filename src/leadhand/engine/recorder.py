@@ -70,9 +70,9 @@ class Recorder:
         self._listeners = list(listeners)
         self._patience_s = None if path else PATIENCE_S  # the outer run has its own
         self._until_s: float | None = None
-        self._hurried_s: float | None = None
+        self._limited_s: float | None = None
         self._waiting: set[asyncio.Timeout] = set()
-        self.unkept: str | None = None
+        self.commit_timeout: str | None = None
         """Why nothing more of the run is kept: the journal did not answer in time. What was
         committed before stands."""
         self._zero = clock.monotonic() - self._before_s
@@ -144,7 +144,7 @@ class Recorder:
         """Everything recorded so far, in order."""
         return self._journal.events(self.run_id)
 
-    def keep_until(self, elapsed_s: float | None) -> None:
+    def wait_for_commits_until(self, elapsed_s: float | None) -> None:
         """Let commits wait until that many seconds into the run; `None`: `PATIENCE_S` each."""
         self._until_s = elapsed_s
 
@@ -154,22 +154,22 @@ class Recorder:
         until_s = self._until_s
         return math.inf if until_s is None else until_s - self.elapsed_s()
 
-    def hurry(self, patience_s: float) -> None:
+    def limit_commits(self, patience_s: float) -> None:
         """Let all further commits wait `patience_s` seconds in total, because the run is to end."""
-        self._hurried_s = self.elapsed_s() + patience_s
+        self._limited_s = self.elapsed_s() + patience_s
         for waiting in self._waiting:
             when = waiting.when()
-            hurried = self.monotonic(self._hurried_s)
-            waiting.reschedule(hurried if when is None else min(when, hurried))
+            limited = self.monotonic(self._limited_s)
+            waiting.reschedule(limited if when is None else min(when, limited))
 
     async def commit(self) -> None:
         """Return once everything recorded is safe, or the time to wait for that is over.
 
-        Then `unkept` says so, and later commits return at once. Raises `JournalError`.
+        Then `commit_timeout` says so, and later commits return at once. Raises `JournalError`.
         """
-        if self.unkept is not None:
+        if self.commit_timeout is not None:
             return
-        ends = [end for end in (self._until_s, self._hurried_s) if end is not None]
+        ends = [end for end in (self._until_s, self._limited_s) if end is not None]
         patience_s = None if ends else self._patience_s
         if patience_s is not None:
             ends = [self.elapsed_s() + patience_s]
@@ -181,12 +181,12 @@ class Recorder:
                 finally:
                     self._waiting.remove(waiting)
         except TimeoutError:
-            if patience_s is not None and self._hurried_s is None:
+            if patience_s is not None and self._limited_s is None:
                 raise JournalError(
                     f"run {self.run_id!r} can't be kept: the journal has not answered for "
                     f"{patience_s:g} s; what was committed stands: `leadhand resume {self.run_id}`"
                 ) from None
-            self.unkept = "the journal did not answer in time"
+            self.commit_timeout = "the journal did not answer in time"
 
 
 class NestedJournal:

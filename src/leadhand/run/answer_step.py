@@ -22,7 +22,7 @@ _log = logging.getLogger("leadhand")
 async def final_answer(context: StepContext) -> Answer:
     """The answer of a run whose work is over. It ends the run."""
     recorder, state, account = context.recorder, context.recorder.state, context.roles.account
-    recorder.keep_until(context.deadline.due_s)
+    recorder.wait_for_commits_until(context.deadline.due_s)
     lacking = "its plan was approved" if state.proposed else "there was a plan"
     synthesis = Synthesis(answer=f"The run was cancelled before {lacking}.")
     missing: tuple[Gap, ...] = ()
@@ -46,11 +46,11 @@ async def final_answer(context: StepContext) -> Answer:
     answer = _answer(context, synthesis, gaps, contact)
     recorder.record(events.RunFinished(**recorder.stamp(), answer=answer))
     await recorder.commit()
-    if recorder.unkept is not None and not context.is_nested:
+    if recorder.commit_timeout is not None and not context.is_nested:
         context = replace(context, late=context.deadline.limit_s is not None)
-        resume = f"leadhand resume {recorder.run_id}"
-        why = f"{recorder.unkept}, so this answer is not kept; `{resume}` continues from what was"
-        unkept = Gap(task_id=JOURNAL_GAP, why=f"{why} kept")
+        resume = f"`leadhand resume {recorder.run_id}` continues from what was kept"
+        why = f"{recorder.commit_timeout}, so this answer is not kept; {resume}"
+        unkept = Gap(task_id=JOURNAL_GAP, why=why)
         return _answer(context, synthesis, (*gaps, unkept), contact)
     return answer
 

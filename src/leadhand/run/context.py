@@ -86,7 +86,7 @@ class StepContext:
 
     def with_deadline(self, deadline: Deadline) -> "StepContext":
         """The same with another deadline, which commits keep to as well."""
-        self.recorder.keep_until(deadline.work_until_s)
+        self.recorder.wait_for_commits_until(deadline.work_until_s)
         return replace(self, deadline=deadline)
 
     def without_models(self, why: str) -> "StepContext | None":

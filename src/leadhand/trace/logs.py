@@ -169,7 +169,7 @@ def _run(event: RunLevelEvent | events.BreakerOpened | events.BreakerClosed) -> 
             return "told to stop"
         case events.RunResumed():
             changed = " with changed prompts" if event.prompts_changed else ""
-            tasks = f"{len(event.goes_on)} tasks go on, {len(event.again)} are done again"
+            tasks = f"{len(event.goes_on)} tasks continue, {len(event.again)} are done again"
             return f"resumed{changed}, {tasks}"
         case events.PlanProposed():
             return f"plan of {len(event.plan.tasks):,} tasks proposed by {event.by}"
