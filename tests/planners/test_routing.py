@@ -202,7 +202,7 @@ def test_what_a_worker_said_reaches_the_model_as_data(server: ScriptedServer) ->
         async with Connections(seed=1) as connections:
             recorder = Recorder("run", MemoryJournal(), clock=SystemClock())
             caller = Caller(connections, recorder)
-            chooser = ModelChooser(caller, Fence("n0nce"), Role(model=OPENAI), {})
+            chooser = ModelChooser(caller, Fence("n0nce"), Role(), [OPENAI])
             task = Task(id="t1", worker="billing", intent="The app crashes")
             others = ("technical", "manager")
             return await Router(the_team, chooser).reassign(task, NOT_MINE, workers=others)

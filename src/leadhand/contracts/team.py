@@ -290,6 +290,14 @@ class Team:
         """The models of a role, in the order in which they are tried; empty if deterministic."""
         return (role.model,) if role.model is not None else self.tiers.get(role.tier, ())
 
+    def model_of(self, worker: Worker, tier: str | None = None) -> ModelSpec:
+        """The model that a worker's task starts with, in the task's own `tier` if it has one."""
+        tiers = self.tiers
+        if worker.model is not None or not tiers:
+            return worker.model
+        asked = tier or worker.tier or worker.limits.tier or self.limits.tier
+        return tiers[next((known for known in TIERS if known == asked), "standard")][0]
+
     @property
     def tiers(self) -> dict[Tier, tuple[ModelSpec, ...]]:
         """The models of every tier; empty if the team is deterministic.

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from leadhand.contracts.team import TIERS, ModelSpec, Role, Team, Tier, Worker, model_name
+from leadhand.contracts.team import ModelSpec, Team, Tier, Worker, model_name
 from leadhand.errors import InputError
 from leadhand.models.defaults import keyed
 from leadhand.models.detection import LOCAL_SERVERS, LocalServer, local_model
@@ -124,20 +124,20 @@ def models_by_role(team: Team) -> dict[str, str]:
     names such as `legal/planner`.
     """
     used = _roles(with_inherited_models(team))
-    return {name: spec or "function" for name, spec in used.items()} if any(used.values()) else {}
+    if all(spec is None for spec in used.values()):
+        return {}
+    return {name: "function" if spec is None else model_name(spec) for name, spec in used.items()}
 
 
-def _roles(team: Team) -> dict[str, str | None]:
-    tiers = team.tiers
-    tasks_tier = team.limits.tier
-    used = {name: _of_role(role, tiers) for name, role in team.roles.items()}
+def _roles(team: Team) -> dict[str, ModelSpec]:
+    used = {name: next(iter(team.models_of(role)), None) for name, role in team.roles.items()}
     for worker in team.workers:
         name = f"{worker.name} (worker)" if worker.name in used else worker.name
         if worker.team is not None:
             inner = _roles(worker.team)
             used |= {f"{worker.name}/{role}": spec for role, spec in inner.items()}
         else:
-            used[name] = _of_worker(worker, tasks_tier, tiers)
+            used[name] = team.model_of(worker) if worker.run is None else None
     return used
 
 
@@ -253,24 +253,6 @@ def _with_models(team: Team, change: Callable[[ModelSpec], ModelSpec]) -> Team:
 def _address(spec: ModelSpec, environ: Mapping[str, str]) -> ModelSpec:
     bare = isinstance(spec, str) and ":" not in spec
     return f"openai-chat:{spec}" if bare and environ.get("OPENAI_BASE_URL", "").strip() else spec
-
-
-def _of_role(role: Role, tiers: Mapping[Tier, tuple[ModelSpec, ...]]) -> str | None:
-    if role.model is not None:
-        return model_name(role.model)
-    return model_name(tiers[role.tier][0]) if tiers else None
-
-
-def _of_worker(
-    worker: Worker, tasks_tier: str | None, tiers: Mapping[Tier, tuple[ModelSpec, ...]]
-) -> str | None:
-    if worker.run is not None:
-        return None
-    if worker.model is not None:
-        return model_name(worker.model)
-    asked = worker.tier or worker.limits.tier or tasks_tier
-    tier = next((tier for tier in TIERS if tier == asked), "standard")
-    return model_name(tiers[tier][0]) if tiers else None
 
 
 def _tiers_line(team: Team) -> str:

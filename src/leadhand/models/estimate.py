@@ -6,7 +6,7 @@ No model is called. Prices are those that pydantic-ai knows; an unknown price st
 from dataclasses import dataclass
 
 from leadhand.contracts.task import Plan, Task
-from leadhand.contracts.team import TIERS, ModelSpec, Team, Worker, model_name
+from leadhand.contracts.team import ModelSpec, Team, Worker, model_name
 from leadhand.models.connections import Connections
 from leadhand.models.forecast import Forecast
 from leadhand.plans.nesting import with_inherited_models
@@ -89,35 +89,22 @@ def _pieces(plan: Plan, team: Team) -> list[_Piece]:
         if worker is not None and worker.team is not None:
             pieces += _nested(task, worker.team)
         elif worker is not None and worker.run is None:
-            spec = _spec(task, worker, team)
+            spec = team.model_of(worker, task.limits.tier)
             if spec is not None:
                 pieces.append(_Piece(spec, _prompt(task, worker), _steps(task, worker, team)))
-    role = team.synthesizer
-    tiers = team.tiers
-    if len(plan.tasks) > 1 and tiers:
+    if len(plan.tasks) > 1 and team.tiers:
         shown = FRAME_TOKENS + DIGEST_TOKENS * len(plan.tasks)
-        pieces.append(_Piece(role.model or tiers[role.tier][0], shown, 1))
+        pieces.append(_Piece(team.models_of(team.synthesizer)[0], shown, 1))
     return pieces
 
 
 def _nested(task: Task, team: Team) -> list[_Piece]:
     """The calls of a nested team, whose plan is not known yet: one task for each worker."""
-    role = team.planner
-    tiers = team.tiers
-    planner = role.model or (tiers[role.tier][0] if tiers else None)
     tasks = tuple(
         Task(id=worker.name, worker=worker.name, intent=task.intent) for worker in team.workers
     )
-    planning = [_Piece(planner, FRAME_TOKENS, 1)] if planner is not None else []
+    planning = [_Piece(spec, FRAME_TOKENS, 1) for spec in team.models_of(team.planner)[:1]]
     return planning + _pieces(Plan(goal=task.intent, tasks=tasks), team)
-
-
-def _spec(task: Task, worker: Worker, team: Team) -> ModelSpec:
-    if worker.model is not None or not team.tiers:
-        return worker.model
-    asked = (task.limits.tier, worker.tier, worker.limits.tier, team.limits.tier)
-    tier = next((tier for one in asked for tier in TIERS if tier == one), "standard")
-    return team.tiers[tier][0]
 
 
 def _steps(task: Task, worker: Worker, team: Team) -> int:

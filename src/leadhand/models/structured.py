@@ -105,6 +105,16 @@ async def ask_structured(
     ) from last
 
 
+def object_schema(**properties: JsonValue) -> dict[str, JsonValue]:
+    """A schema that providers can enforce: every property is required, no other one is allowed."""
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
 def first_message(text: str, request: CallRequest) -> ModelRequest:
     """The message that opens a conversation."""
     return ModelRequest([UserPromptPart(text)], instructions=request.instructions or None)

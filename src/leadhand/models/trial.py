@@ -15,7 +15,7 @@ from leadhand.errors import LeadhandError, ModelError
 from leadhand.models.calls import Caller, CallRequest, Requester
 from leadhand.models.connections import Connection
 from leadhand.models.listing import ListingError, list_models
-from leadhand.models.structured import answer_in, arguments_of, first_message
+from leadhand.models.structured import answer_in, arguments_of, first_message, object_schema
 
 TIMEOUT_S = 60.0
 """How long one trial may take."""
@@ -30,26 +30,16 @@ _INSTRUCTIONS = "You are being tested by a program. Answer briefly and exactly a
 _ADD = ToolDefinition(
     name="add",
     description="The sum of two whole numbers.",
-    parameters_json_schema={
-        "type": "object",
-        "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}},
-        "required": ["a", "b"],
-        "additionalProperties": False,
-    },
+    parameters_json_schema=object_schema(a={"type": "integer"}, b={"type": "integer"}),
 )
 _FORM = ToolDefinition(
     name="final_answer",
     description="Give your answer.",
-    parameters_json_schema={
-        "type": "object",
-        "properties": {
-            "city": {"type": "string"},
-            "country": {"type": "string"},
-            "confidence": {"type": "integer", "minimum": 0, "maximum": 100},
-        },
-        "required": ["city", "country", "confidence"],
-        "additionalProperties": False,
-    },
+    parameters_json_schema=object_schema(
+        city={"type": "string"},
+        country={"type": "string"},
+        confidence={"type": "integer", "minimum": 0, "maximum": 100},
+    ),
 )
 
 

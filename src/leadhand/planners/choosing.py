@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic_ai.tools import ToolDefinition
 
-from leadhand.contracts.team import ModelSpec, Role, Tier, Worker
+from leadhand.contracts.team import ModelSpec, Role, Worker
 from leadhand.models.calls import Caller, CallRequest, Requester
 from leadhand.models.prompts import joined, prompt
-from leadhand.models.structured import BadAnswer, StructuredAnswer, ask_structured
+from leadhand.models.structured import BadAnswer, StructuredAnswer, ask_structured, object_schema
 from leadhand.untrusted.fence import Fence
 
 MIN_CONFIDENCE = 60
@@ -31,17 +31,13 @@ class ModelChooser:
     """Asks a model which worker a text is for."""
 
     def __init__(
-        self,
-        caller: Caller,
-        fence: Fence,
-        role: Role,
-        tiers: dict[Tier, tuple[ModelSpec, ...]],
+        self, caller: Caller, fence: Fence, role: Role, models: Sequence[ModelSpec]
     ) -> None:
-        """`role` has the model and its instructions."""
+        """`role` has the instructions and settings, `models` are tried in order."""
         self._caller = caller
         self._fence = fence
         self._role = role
-        self._models = (role.model,) if role.model is not None else tiers.get(role.tier, ())
+        self._models = models
 
     async def choose(self, text: str, among: Sequence[Worker], *, said: str = "") -> str | None:
         """The name of the worker that `text` is for; None in doubt. Raises `ModelError`.
@@ -85,15 +81,10 @@ def _form(names: Sequence[str]) -> ToolDefinition:
     return ToolDefinition(
         name="choose_worker",
         description="Name the worker, or none.",
-        parameters_json_schema={
-            "type": "object",
-            "properties": {
-                "why": {"type": "string"},
-                "worker": {"type": "string", "enum": [*names, NO_WORKER]},
-                "confidence": {"type": "integer", "minimum": 0, "maximum": 100},
-            },
-            "required": ["why", "worker", "confidence"],
-            "additionalProperties": False,
-        },
+        parameters_json_schema=object_schema(
+            why={"type": "string"},
+            worker={"type": "string", "enum": [*names, NO_WORKER]},
+            confidence={"type": "integer", "minimum": 0, "maximum": 100},
+        ),
         kind="output",
     )

@@ -21,6 +21,7 @@ from pydantic_core import from_json
 
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import TIERS, Team, Tier, Worker
+from leadhand.models.structured import object_schema
 from leadhand.plans.checks import MAX_TASKS, Problem, too_many_tasks
 from leadhand.plans.payloads import PayloadSchema, compact_schema
 
@@ -91,14 +92,13 @@ def _nullable(**schema: JsonValue) -> JsonValue:
     return {"anyOf": [schema, {"type": "null"}]}
 
 
-_BOUNDS: dict[str, JsonValue] = {
-    "timeout_s": _nullable(type="number"),
-    "max_steps": _nullable(type="integer"),
-    "max_tokens": _nullable(type="integer"),
-    "tier": _nullable(type="string", enum=list(TIERS)),
-}
 _LIMITS = _nullable(
-    type="object", properties=_BOUNDS, required=list(_BOUNDS), additionalProperties=False
+    **object_schema(
+        timeout_s=_nullable(type="number"),
+        max_steps=_nullable(type="integer"),
+        max_tokens=_nullable(type="integer"),
+        tier=_nullable(type="string", enum=list(TIERS)),
+    )
 )
 
 
@@ -120,34 +120,25 @@ def _takes(worker: Worker) -> str:
 def form(team: Team) -> ToolDefinition:
     """The tool for `team` whose arguments are the proposed plan."""
     text: JsonValue = {"type": "string"}
-    task: dict[str, JsonValue] = {
-        "type": "object",
-        "properties": {
-            "id": text,
-            "worker": {"type": "string", "enum": [worker.name for worker in team.workers]},
-            "intent": text,
-            "depends_on": {"type": "array", "items": text},
-            "done_when": text,
-            "tolerates_missing": {"type": "boolean"},
-            "limits": _LIMITS,
-        },
-        "additionalProperties": False,
-    }
-    properties = cast("dict[str, JsonValue]", task["properties"])
+    payload: dict[str, JsonValue] = {}
     if any(worker.input is not None for worker in team.workers):
-        properties["payload"] = {"description": "Follows the worker's schema; null if it has none."}
-    # All of them, even optional ones: only then do providers enforce the enum.
-    task["required"] = list(properties)
-    schema: dict[str, JsonValue] = {
-        "type": "object",
-        "properties": {
-            "tasks": {"type": "array", "items": task},
-            "synthesis": {"type": "string", "enum": list(STRATEGIES)},
-            "instruction": text,
-        },
-        "required": ["tasks", "synthesis", "instruction"],
-        "additionalProperties": False,
-    }
+        payload["payload"] = {"description": "Follows the worker's schema; null if it has none."}
+    # All fields are required, even optional ones: only then do providers enforce the enum.
+    task = object_schema(
+        id=text,
+        worker={"type": "string", "enum": [worker.name for worker in team.workers]},
+        intent=text,
+        depends_on={"type": "array", "items": text},
+        done_when=text,
+        tolerates_missing={"type": "boolean"},
+        limits=_LIMITS,
+        **payload,
+    )
+    schema = object_schema(
+        tasks={"type": "array", "items": task},
+        synthesis={"type": "string", "enum": list(STRATEGIES)},
+        instruction=text,
+    )
     return ToolDefinition(
         name="propose_plan",
         description="Propose the whole plan.",

@@ -16,7 +16,7 @@ from leadhand.contracts.team import Team
 from leadhand.engine.handoffs import digest, excerpt
 from leadhand.models.calls import Caller, CallRequest, Requester
 from leadhand.models.prompts import joined, prompt
-from leadhand.models.structured import BadAnswer, StructuredAnswer, ask_structured
+from leadhand.models.structured import BadAnswer, StructuredAnswer, ask_structured, object_schema
 from leadhand.planners.choosing import NO_WORKER
 from leadhand.planners.proposal import form, object_in, proposed, roster, shortened
 from leadhand.ports import Arbiter
@@ -51,14 +51,16 @@ class ModelRemedies:
 
     async def refine(self, task: Task, outcome: Escalated | Failed) -> str | None:
         """The refined intent; None if the model finds none. Raises `ModelError`."""
-        given = await self._ask("refine", _object(intent=None), self._failed(task, outcome))
+        given = await self._ask(
+            "refine", object_schema(intent={"type": "string"}), self._failed(task, outcome)
+        )
         return _text(given, "intent") or None
 
     async def reassign(
         self, task: Task, outcome: Escalated | Failed, *, workers: Sequence[str]
     ) -> str | None:
         """One of `workers`; None if the model finds none that fits. Raises `ModelError`."""
-        answer = _object(worker=[*workers, NO_WORKER])
+        answer = object_schema(worker={"type": "string", "enum": [*workers, NO_WORKER]})
         text = joined("Choose from:", self._roster(workers), self._failed(task, outcome))
         chosen = _text(await self._ask("route", answer, text), "worker")
         return chosen if chosen in workers else None
@@ -155,23 +157,9 @@ class ModelRemedies:
             Requester("supervisor"),
             text,
             request=CallRequest(prompt(_PACKAGE, name), output=output, settings=role.settings),
-            models=(role.model,) if role.model is not None else self._team.tiers[role.tier],
+            models=self._team.models_of(role),
             read=read,
         )
-
-
-def _object(**fields: list[str] | None) -> dict[str, JsonValue]:
-    """The schema of an object of strings; a field with choices is an enum."""
-    properties: dict[str, JsonValue] = {
-        name: {"type": "string"} if choices is None else {"type": "string", "enum": [*choices]}
-        for name, choices in fields.items()
-    }
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": [*fields],
-        "additionalProperties": False,
-    }
 
 
 def _data(answer: StructuredAnswer) -> Mapping[str, JsonValue]:

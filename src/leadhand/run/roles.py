@@ -247,12 +247,12 @@ def _router(resources: Resources) -> Router | None:
 
 def _chooser(resources: Resources) -> Chooser | None:
     """The model that says whose a task is."""
-    caller, role, tiers = resources.caller, resources.team.router, resources.team.tiers
-    if caller is None or role is None or not (tiers or role.model):
+    caller, role = resources.caller, resources.team.router
+    if caller is None or role is None or not (models := resources.team.models_of(role)):
         return None
     from leadhand.planners.choosing import ModelChooser
 
-    return ModelChooser(caller, resources.fence, role, tiers)
+    return ModelChooser(caller, resources.fence, role, models)
 
 
 def _planner(resources: Resources, router: Router | None) -> Planner:
@@ -311,7 +311,6 @@ def _models_of_agents(team: Team) -> list[ModelSpec]:
 
 def _context_tokens(caller: "Caller", team: Team) -> int | None:
     """The smallest known context of the models that may be asked for the answer."""
-    role = team.synthesizer
-    specs = (role.model,) if role.model is not None else team.tiers[role.tier]
+    specs = team.models_of(team.synthesizer)
     known = [size for spec in specs if (size := caller.model(spec).context_window) is not None]
     return min(known, default=None)

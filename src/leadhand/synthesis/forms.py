@@ -8,7 +8,7 @@ from pydantic import BaseModel, JsonValue, StringConstraints, ValidationError
 from pydantic_ai.tools import ToolDefinition
 
 from leadhand.contracts.answer import Conflict, CritiquePoint
-from leadhand.models.structured import BadAnswer, StructuredAnswer
+from leadhand.models.structured import BadAnswer, StructuredAnswer, object_schema
 
 _Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 _MAX_PROBLEMS = 10
@@ -63,17 +63,7 @@ _CONFIDENCE: dict[str, JsonValue] = {
 }
 
 
-def _object(**properties: JsonValue) -> dict[str, JsonValue]:
-    """A schema that providers can enforce: every property is required, no other one is allowed."""
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-
-
-_CONTRADICTION = _object(
+_CONTRADICTION = object_schema(
     task_ids={"type": "array", "items": _TEXT, "description": "The tasks that disagree."},
     about={"type": "string", "description": "What they disagree on, in one sentence."},
     resolution={
@@ -90,7 +80,7 @@ def merged_form() -> ToolDefinition:
     return ToolDefinition(
         name="final_answer",
         description="Give the answer, and every contradiction between results.",
-        parameters_json_schema=_object(
+        parameters_json_schema=object_schema(
             answer={"type": "string", "description": "Markdown that cites tasks by their ids."},
             confidence=_CONFIDENCE,
             contradictions={"type": "array", "items": _CONTRADICTION},
@@ -103,7 +93,7 @@ def choice_form(task_ids: Sequence[str]) -> ToolDefinition:
     return ToolDefinition(
         name="choose",
         description="Name the task with the best result.",
-        parameters_json_schema=_object(
+        parameters_json_schema=object_schema(
             choice={"type": "string", "enum": list(task_ids)},
             why={"type": "string", "description": "What makes it better, in one sentence."},
             confidence=_CONFIDENCE,
@@ -117,7 +107,7 @@ def judgement_form(task_ids: Sequence[str]) -> ToolDefinition:
     return ToolDefinition(
         name="judge",
         description="Give your judgement on the contradiction.",
-        parameters_json_schema=_object(
+        parameters_json_schema=object_schema(
             why={"type": "string", "description": "Why they differ, and what decides it."},
             contradict={"type": "boolean", "description": "False if all can be right."},
             winners={"type": "array", "items": named, "description": "The tasks that are right."},
@@ -129,7 +119,7 @@ def judgement_form(task_ids: Sequence[str]) -> ToolDefinition:
 
 def critique_form() -> ToolDefinition:
     """The output tool for a critique."""
-    point = _object(
+    point = object_schema(
         point={"type": "string", "description": "One fault, and how to fix it."},
         severity={"type": "string", "enum": ["must", "should"]},
         where={"type": "string", "description": "The few words of the draft that it is about."},
@@ -137,7 +127,7 @@ def critique_form() -> ToolDefinition:
     return ToolDefinition(
         name="critique",
         description="Give your points against the draft; none if it can be given as it is.",
-        parameters_json_schema=_object(points={"type": "array", "items": point}),
+        parameters_json_schema=object_schema(points={"type": "array", "items": point}),
     )
 
 

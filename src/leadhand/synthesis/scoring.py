@@ -16,7 +16,7 @@ from leadhand.contracts.team import ModelSpec, Tier
 from leadhand.errors import ModelError
 from leadhand.models.calls import Caller, CallRequest, Requester
 from leadhand.models.prompts import joined, prompt
-from leadhand.models.structured import BadAnswer, StructuredAnswer, ask_structured
+from leadhand.models.structured import BadAnswer, StructuredAnswer, ask_structured, object_schema
 from leadhand.synthesis.findings import UNSCORED
 from leadhand.untrusted.fence import Fence
 
@@ -33,24 +33,19 @@ _REQUESTER = Requester("scorer")
 _FORM = ToolDefinition(
     name="score",
     description="Give your verdict on the finding.",
-    parameters_json_schema={
-        "type": "object",
-        "properties": {
-            "why": {
-                "type": "string",
-                "description": "What decides it, in one sentence that names the code.",
-            },
-            "verdict": {"type": "string", "enum": ["confirmed", "refuted", "undecided"]},
-            "score": {
-                "type": "integer",
-                "minimum": 0,
-                "maximum": 100,
-                "description": "How likely the finding is true and worth fixing, 0 to 100.",
-            },
+    parameters_json_schema=object_schema(
+        why={
+            "type": "string",
+            "description": "What decides it, in one sentence that names the code.",
         },
-        "required": ["why", "verdict", "score"],
-        "additionalProperties": False,
-    },
+        verdict={"type": "string", "enum": ["confirmed", "refuted", "undecided"]},
+        score={
+            "type": "integer",
+            "minimum": 0,
+            "maximum": 100,
+            "description": "How likely the finding is true and worth fixing, 0 to 100.",
+        },
+    ),
     kind="output",
 )
 
