@@ -1,4 +1,4 @@
-"""The calculator: exact where it can be, and no expression costs more than a moment (F21)."""
+"""The calculator: exact where possible, and quick for any expression (F21)."""
 
 import time
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""Opening repositories of every layout, and turning what a user types into object ids."""
+"""Opens repositories of every layout, and resolves the user's ranges to object ids."""
 
 import os
 import subprocess

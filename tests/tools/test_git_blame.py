@@ -1,4 +1,4 @@
-"""Who wrote a line: asked of object ids only, in a repository that nobody vouches for."""
+"""Blame in an untrusted repository, by object ids only."""
 
 from pathlib import Path
 

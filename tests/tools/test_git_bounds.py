@@ -1,4 +1,4 @@
-"""Object stores that would hold git up: trees without end, pipes among the objects (F42)."""
+"""Object stores that would block git: endless trees, pipes among the objects (F42)."""
 
 import hashlib
 import os
@@ -118,7 +118,7 @@ def test_a_large_tree_that_does_not_repeat_itself_is_left_as_it_is(repo: Repo) -
     "place", ["info/alternates", "info/commit-graph", "pack/pack-1.idx", "ab/cdef", "pack/tmp"]
 )
 def test_a_pipe_in_an_object_store_is_named_and_never_opened(repo: Repo, place: str) -> None:
-    """F42: git would wait for somebody to write into it."""
+    """F42: git would wait for a writer."""
     pipe = repo.folder / ".git" / "objects" / place
     pipe.parent.mkdir(exist_ok=True)
     os.mkfifo(pipe)

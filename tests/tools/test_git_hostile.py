@@ -1,4 +1,4 @@
-"""A repository that means harm: nothing of its own is run, and nothing outside it is read."""
+"""Hostile repositories: none of their code is run, and nothing outside of them is read."""
 
 import hashlib
 import os
@@ -226,16 +226,14 @@ class TestWorkTree:
         assert read_blob(repository.git_dir, tree, "src/a.py") is None
         assert list_tree(repository.git_dir, tree) == []
 
-    def test_f17_a_pipe_in_place_of_a_file_holds_nobody_up(
-        self, repo: Repo, tmp_path: Path
-    ) -> None:
+    def test_f17_a_pipe_in_place_of_a_file_does_not_block(self, repo: Repo, tmp_path: Path) -> None:
         (repo.folder / "src" / "a.py").unlink()
         os.mkfifo(repo.folder / "src" / "a.py")
         _, _, skipped = self.blobs(repo, tmp_path / "own.git")
         assert skipped == {"src/a.py": "not a regular file"}
 
     @pytest.mark.parametrize("name", ["HEAD", "packed-refs", "index", "shallow", "commondir"])
-    def test_f17_a_pipe_in_place_of_one_of_gits_own_files_holds_nobody_up(
+    def test_f17_a_pipe_in_place_of_one_of_gits_own_files_does_not_block(
         self, repo: Repo, tmp_path: Path, name: str
     ) -> None:
         file = repo.folder / ".git" / name

@@ -1,4 +1,4 @@
-"""What lenses read of a tree and of the history before it."""
+"""Reads of trees and of the history, as lenses use them."""
 
 from pathlib import Path
 

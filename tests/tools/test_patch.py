@@ -1,4 +1,4 @@
-"""Patches from anyone: what they say, what they leave open, and where they are damaged."""
+"""Untrusted patches: their content, what they do not show, and where they are damaged."""
 
 import io
 import itertools
@@ -204,7 +204,7 @@ class TestPieces:
 
 
 class _Endless(io.RawIOBase):
-    """A patch whose text goes on as long as it is read."""
+    """A patch that never ends."""
 
     def __init__(self, line: bytes) -> None:
         self._line = line

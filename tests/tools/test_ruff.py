@@ -69,7 +69,7 @@ def test_f26_marks_in_the_code_hide_nothing(tmp_path: Path, text: str) -> None:
 def test_f26_the_environment_does_not_configure_the_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """F26: `RUFF_*` variables of whoever starts the review don't reach the run."""
+    """F26: the user's `RUFF_*` variables don't reach the run."""
     monkeypatch.setenv("RUFF_OUTPUT_FORMAT", "concise")
     monkeypatch.setenv("RUFF_OUTPUT_FILE", str(tmp_path / "elsewhere"))
     assert len(ruff.check(_write(tmp_path, a="print(x)\n"), select=["F821"])) == 1

@@ -1,4 +1,4 @@
-"""Whether processes are there, for tests of what becomes of them."""
+"""Checks whether processes are running, for tests that kill or abandon them."""
 
 import asyncio
 import os
@@ -23,7 +23,7 @@ def wait_for(sign: Path) -> int:
 
 
 def is_there(pid: int) -> bool:
-    """Whether any thread of a process runs. A zombie, which nobody has taken in yet, does not."""
+    """Whether any thread of a process runs. Those of a zombie do not."""
     try:
         os.kill(pid, 0)
         if sys.platform != "linux":

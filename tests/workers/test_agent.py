@@ -1,4 +1,4 @@
-"""An Agent as a worker as it is, and the loop beside the Agent's own."""
+"""pydantic-ai agents as workers, and the worker's loop compared with the agent's own."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""What a model that works on a task is told, and what it is not."""
+"""What the prompt of a worker's model contains, and what it does not."""
 
 from leadhand.contracts.outcome import Digest
 from leadhand.models.prompts import prompt
@@ -14,7 +14,7 @@ def test_the_workers_own_instructions_come_before_how_everyone_works() -> None:
     assert told == f"You survey buildings.\n\n{prompt('leadhand.workers', 'worker')}"
 
 
-def test_a_plain_workers_instructions_are_all_it_is_told() -> None:
+def test_a_plain_worker_gets_only_its_instructions() -> None:
     assert briefing.instructions(worker(plain=True)) == "You survey buildings."
 
 
@@ -55,7 +55,7 @@ def test_a_gap_is_named_with_what_there_is_all_the_same() -> None:
     assert "This task has no complete result (timed_out): too slow\n\nhalf" in shown
 
 
-def test_what_a_completed_task_did_not_do_is_told_to_its_dependants() -> None:
+def test_dependants_see_what_a_completed_task_did_not_do() -> None:
     given = handoff(
         context=(Digest(task_id="a", status="completed", summary="S", missing=("b.csv was cut",)),)
     )

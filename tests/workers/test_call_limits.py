@@ -1,4 +1,4 @@
-"""How many calls of one answer are made, and how long answers and arguments may be: F39, F41."""
+"""Limits of tool calls in a response, and of the size of responses and arguments (F39, F41)."""
 
 from pathlib import Path
 
@@ -45,7 +45,7 @@ class Notes:
 
 
 @pytest.mark.parametrize(("fields", "most"), [({}, 32), ({"max_tool_calls": 3}, 3)])
-def test_further_calls_of_one_answer_are_refused_and_the_model_is_told(
+def test_further_calls_of_one_response_are_refused_with_a_reply(
     model_server: ScriptedServer, fields: dict[str, object], most: int
 ) -> None:
     """F41"""

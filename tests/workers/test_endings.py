@@ -1,4 +1,4 @@
-"""Forms: an answer in the declared type, checked, and sent back twice with what is wrong."""
+"""Final answers: validated against the declared type, and sent back twice with the problems."""
 
 import asyncio
 import dataclasses
@@ -148,7 +148,7 @@ def test_the_declared_type_is_what_the_model_is_asked_for(model_server: Scripted
 
 
 def test_the_servers_own_answer_fits_any_form(model_server: ScriptedServer) -> None:
-    """The form's schema says all there is to say: whoever fills it in needs nothing else."""
+    """The schema is enough to fill in the arguments."""
     for output, _, _ in FORMS:
         assert run(team(worker(output=output))).answer.status == "complete"
 

@@ -1,4 +1,4 @@
-"""A function as a worker: whatever it does, an outcome comes back."""
+"""Functions as workers: whatever one does, the result is an outcome."""
 
 import asyncio
 import functools
@@ -94,7 +94,7 @@ def test_async_functions_run_in_the_loop_and_sync_ones_in_daemon_threads() -> No
     ids=lambda error: type(error).__name__,
 )  # fmt: skip
 def test_whatever_it_raises_is_a_failure(error: BaseException) -> None:
-    """F38: BaseException, and a cancellation that nobody asked for."""
+    """F38: BaseException, and a cancellation that was not requested."""
 
     def sync_worker(handoff: Handoff) -> None:
         raise error
@@ -152,7 +152,7 @@ def test_a_call_that_does_not_fit_the_function_is_a_failure() -> None:
     assert outcome.message.startswith("TypeError")
 
 
-def test_the_cancellation_of_its_own_task_goes_on() -> None:
+def test_the_cancellation_of_its_own_task_is_raised() -> None:
     async def main() -> None:
         started = asyncio.Event()
 
@@ -188,7 +188,7 @@ def test_a_failure_while_it_is_cancelled_is_still_a_value() -> None:
     assert message_of(asyncio.run(main())) == "ValueError: no such invoice"
 
 
-def test_one_that_ignores_its_cancellation_is_told_each_time_and_ends_in_a_value() -> None:
+def test_one_that_ignores_its_cancellations_still_ends_with_an_outcome() -> None:
     """F38: nothing is thrown at the scheduler; that it need not wait is the scheduler's own."""
 
     async def main() -> tuple[int, Outcome]:
@@ -232,7 +232,7 @@ def test_a_sync_worker_that_never_returns_is_abandoned_and_named() -> None:
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        # Siblings go on in other threads of the same pool.
+        # Siblings continue in other threads of the same pool.
         assert await FunctionWorker(echo, threads=threads).run(HANDOFF) == Completed(
             result=Result(output="do it")
         )

@@ -1,4 +1,4 @@
-"""The worker's loop over real HTTP: every step is one call, and every way out an outcome."""
+"""The worker's loop over real HTTP: each step is one call, and every end is an outcome."""
 
 import ast
 import asyncio
@@ -46,7 +46,7 @@ def height(building: str) -> str:
 
 
 @pytest.mark.parametrize("name", ["height", "final_answer"])
-def test_a_call_whose_arguments_are_cut_is_told_twice_and_never_made(
+def test_a_call_with_truncated_arguments_is_refused_twice_and_never_made(
     model_server: ScriptedServer, name: str
 ) -> None:
     """F05"""
@@ -147,7 +147,7 @@ def test_ten_steps_without_an_answer_end_with_what_was_said_last(
     assert failed.kind == "step_limit"
     assert failed.partial is not None
     assert failed.partial.output == "so far 10"
-    assert len(done.tools) == 9  # what the last one gave, nobody would see
+    assert len(done.tools) == 9  # the model would not see the output of a tenth
     notice = prompt("leadhand.workers", "last_step")
     assert notice in said(asked[9], "user")
     assert all(notice not in said(body, "user") for body in asked[:9])

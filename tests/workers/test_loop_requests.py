@@ -1,4 +1,4 @@
-"""What the loop sends: instructions first, the handoff, and the rest as data."""
+"""The requests of the loop: instructions first, then the handoff, and the rest as data."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""Runs of workers by models: their calls are counted, and what goes wrong is named."""
+"""Runs of workers with models: their calls are counted, and failures are reported."""
 
 import json
 from pathlib import Path

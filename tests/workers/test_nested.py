@@ -1,4 +1,4 @@
-"""What a team in a worker's place is asked, and what its run comes to for the run around it."""
+"""Teams as workers: the request that they get, and the outcome of their run for the outer run."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a worker returns or raises becomes an outcome that survives being written as JSON."""
+"""Return values and exceptions of workers become outcomes that can be written as JSON."""
 
 import dataclasses
 import datetime as dt

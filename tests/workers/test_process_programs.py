@@ -1,4 +1,4 @@
-"""Whole programs with workers in processes: their own functions, their folder, their death."""
+"""Whole programs with workers in processes: their functions, folder and death."""
 
 import asyncio
 import json
@@ -60,7 +60,7 @@ def test_a_function_of_the_program_s_own_script_works(tmp_path: Path) -> None:
     assert json.loads(ended.stdout)["result"]["output"] == {"words": 3}
 
 
-def test_a_script_that_runs_when_it_is_imported_is_told_so_and_starts_no_more(
+def test_a_script_that_runs_when_it_is_imported_fails_with_advice(
     tmp_path: Path,
 ) -> None:
     ended = run_program(tmp_path, WORK + "\n    asyncio.run(main())")

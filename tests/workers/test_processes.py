@@ -1,4 +1,4 @@
-"""Workers in processes of their own: called, killed, crashed and accounted for."""
+"""Workers in processes: called, killed, crashed and accounted for."""
 
 import asyncio
 import contextlib
@@ -97,7 +97,7 @@ def test_functions_are_called_in_another_process(bench: Bench) -> None:
     assert output_of(bench.run(bound)) == {"intent": "do it", "option": option}
 
 
-def test_what_it_raises_or_wrongly_returns_is_a_failure_and_the_process_goes_on(
+def test_what_it_raises_or_wrongly_returns_is_a_failure_and_the_process_is_reused(
     bench: Bench,
 ) -> None:
     """F38: BaseException and the wrong type."""
@@ -111,7 +111,7 @@ def test_what_it_raises_or_wrongly_returns_is_a_failure_and_the_process_goes_on(
     assert bench.run(samples.where) == pid
 
 
-def test_the_declared_type_is_held_to(bench: Bench) -> None:
+def test_the_declared_type_is_enforced(bench: Bench) -> None:
     """F38: the wrong type."""
     worker = ProcessWorker(samples.echo, bench.pool, output=int)
     assert output_of(bench.do(worker.run(make_handoff("12")))) == 12
@@ -137,7 +137,7 @@ def test_large_handoffs_and_outputs_come_through(bench: Bench) -> None:
     assert output_of(bench.run(samples.echo, intent)) == intent
 
 
-def test_an_output_over_the_cap_is_a_failure_and_the_process_goes_on() -> None:
+def test_an_output_over_the_limit_is_a_failure_and_the_process_is_reused() -> None:
     async def main() -> None:
         async with asyncio.timeout(BOUND_S), ProcessPool(1, max_output_bytes=100_000) as pool:
             worker = ProcessWorker(samples.much, pool)

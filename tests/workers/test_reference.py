@@ -1,4 +1,4 @@
-"""What can be found by another process is referred to by name; the rest is refused in words."""
+"""References to functions that another process can import; others are refused with a reason."""
 
 import functools
 import math

@@ -1,4 +1,4 @@
-"""A worker function that returns nothing: meant so, forgotten, or not what it declares."""
+"""A worker function that returns None, on purpose, by mistake, or against its annotation."""
 
 import asyncio
 import functools
@@ -36,7 +36,7 @@ async def meant_later(handoff: Handoff) -> None:
 
 
 def unannotated(handoff: Handoff):  # type: ignore[no-untyped-def]
-    """Whether it forgot something nobody can say."""
+    """It may have forgotten to return something."""
 
 
 def returning(annotation: object) -> Callable[..., object]:

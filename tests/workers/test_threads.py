@@ -1,4 +1,4 @@
-"""Calls in daemon threads: reused, abandoned when nobody waits, never in the way of an exit."""
+"""Calls in daemon threads: reused, abandoned when cancelled, and never delaying an exit."""
 
 import asyncio
 import contextvars

@@ -93,7 +93,7 @@ class Nameless(AbstractToolset[None]):
         """Nothing."""
 
 
-def test_a_toolset_without_an_id_is_told_how_it_can_be_marked() -> None:
+def test_the_error_for_a_toolset_without_an_id_says_how_to_mark_it() -> None:
     one = Nameless()
     (problem,) = problems([one], [one])
     assert "share a toolset, Nameless" in problem

@@ -1,4 +1,4 @@
-"""A worker's tools: checked, made at once, and what goes wrong is text for the model."""
+"""A worker's tools: checked, run concurrently, with errors as text for the model."""
 
 import asyncio
 import re
@@ -115,7 +115,7 @@ def test_a_tool_that_wants_to_be_alone_is(model_server: ScriptedServer) -> None:
 )
 @pytest.mark.parametrize("is_async", [False, True])
 @pytest.mark.parametrize("side_by_side", [False, True])
-def test_whatever_a_tool_raises_is_told_to_the_model(
+def test_whatever_a_tool_raises_is_reported_to_the_model(
     model_server: ScriptedServer,
     raised: BaseException,
     said_of_it: str,

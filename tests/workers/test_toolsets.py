@@ -1,4 +1,4 @@
-"""Any toolset of pydantic-ai's serves a worker, and is opened and closed as it expects."""
+"""Any toolset of pydantic-ai works in a worker, and is opened and closed as it expects."""
 
 import asyncio
 import json

@@ -1,4 +1,4 @@
-"""What a model's tools could not read is a gap of the answer, each file once."""
+"""Inputs that a model's tools could not read are gaps of the answer, each file once."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A worker that blocks the event loop is named, in the log while it does and to the run after."""
+"""A worker that blocks the event loop is reported, at once in the log and later in the run."""
 
 import asyncio
 import logging

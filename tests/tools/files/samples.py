@@ -1,4 +1,4 @@
-"""Small files of the formats that are read, honest ones and hostile ones, built byte by byte."""
+"""Small files of the supported formats, valid and hostile, built byte by byte."""
 
 import zipfile
 import zlib

@@ -1,4 +1,4 @@
-"""The text of honest files of each format, and what is kept of files that are too long (F18)."""
+"""The text of valid files of each format, and how files that are too long are cut (F18)."""
 
 import hashlib
 from io import BytesIO

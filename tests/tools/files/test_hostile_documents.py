@@ -1,6 +1,6 @@
-"""Files made to hurt whoever parses them: refused or cut, quickly, and their neighbours read (F23).
+"""Hostile documents are refused or cut quickly, and other files are still read (F23).
 
-Each runs in the real process with the real parsers; some with less time than in earnest.
+They run in the real process with the real parsers, some with shorter time limits.
 """
 
 import contextlib
@@ -94,7 +94,7 @@ def test_a_file_that_kills_the_reader_costs_only_itself(tmp_path: Path) -> None:
 
 
 class SlowFilesTime:
-    """A clock that only goes on while every parser is at one of the slow files, or at none."""
+    """A clock that runs only while every parser is at one of the slow files, or at none."""
 
     def __init__(self, folder: Path, slow: Sequence[str]) -> None:
         self._folder = folder
@@ -342,7 +342,7 @@ def test_xml_entities_are_refused(tmp_path: Path, declaration: str) -> None:
         read(samples.docx(tmp_path / "a.docx", [], xml=xml))
 
 
-def test_xml_nested_fifty_thousand_deep_hurts_nobody(tmp_path: Path) -> None:
+def test_xml_nested_fifty_thousand_deep_does_no_harm(tmp_path: Path) -> None:
     deep = "<w:r>" * 50_000 + "<w:t>core</w:t>" + "</w:r>" * 50_000
     path = samples.docx(tmp_path / "a.docx", [], xml=samples.document_xml([deep]))
     assert read(path).text == "core\n"

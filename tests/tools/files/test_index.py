@@ -1,4 +1,4 @@
-"""Full-text search: what is found, in which order, and that no query can break it."""
+"""Full-text search: results, their order, and queries that can not break it."""
 
 import random
 import sqlite3

@@ -1,4 +1,4 @@
-"""The files handed in: what is listed, under which names, and which bytes can be had (row F17)."""
+"""Input files: which are listed, under which names, and which bytes can be read (F17)."""
 
 import os
 from pathlib import Path
@@ -46,7 +46,7 @@ class TestListing:
         ]
         assert inputs.skipped == ()
 
-    def test_several_inputs_are_told_apart_by_the_names_of_their_folders(
+    def test_several_inputs_are_distinguished_by_the_names_of_their_folders(
         self, folder: Path, tmp_path: Path
     ) -> None:
         write(tmp_path / "other/a.md")
@@ -77,7 +77,7 @@ class TestListing:
             ("program", b"\x7fELF\0\0", "other"),
         ],
     )
-    def test_the_kind_is_told_by_suffix_else_by_the_first_bytes(
+    def test_the_kind_follows_from_the_suffix_or_the_first_bytes(
         self, tmp_path: Path, name: str, content: bytes, kind: str
     ) -> None:
         assert Inputs.of([write(tmp_path / name, content)]).files[0].kind == kind
@@ -186,7 +186,7 @@ class TestHostileFolders:
         assert len(name) < 165
         assert name.endswith("y.md")
 
-    def test_names_made_legible_to_the_same_are_told_apart(self, tmp_path: Path) -> None:
+    def test_names_that_look_the_same_are_numbered(self, tmp_path: Path) -> None:
         write(tmp_path / "in/a\x01.md", "1")
         write(tmp_path / "in/a\x02.md", "2")
         inputs = Inputs.of([tmp_path / "in"])

@@ -1,4 +1,4 @@
-"""Passages that answer a question, found without a model."""
+"""Finds passages for a question, without a model."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""What a model gets from the tools over files: short, with references, or told its mistake."""
+"""Results of the file tools: short, with references, or a helpful error."""
 
 import inspect
 import re
@@ -130,7 +130,7 @@ MISTAKES: list[tuple[Callable[[FileTools], str], str]] = [
 
 
 @pytest.mark.parametrize(("call", "words"), MISTAKES)
-def test_a_mistake_is_told_in_one_line_that_helps(
+def test_an_error_is_one_helpful_line(
     sample: FileTools, call: Callable[[FileTools], str], words: str
 ) -> None:
     with pytest.raises(ToolCallError, match=re.escape(words)) as caught:

@@ -1,4 +1,4 @@
-"""Files for the tests of SQL: written small, handed in as a user would."""
+"""Input files for the tests of SQL."""
 
 import subprocess
 import sys

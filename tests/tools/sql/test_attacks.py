@@ -1,4 +1,4 @@
-"""Row F19: whatever a statement tries, tables are only read, and nothing outside is touched."""
+"""Whatever a statement tries, tables are only read, and nothing outside is accessed (F19)."""
 
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Tables in figures without a model: columns, rankings, growth."""
+"""Profiles of tables without a model: columns, rankings, growth."""
 
 from pathlib import Path
 

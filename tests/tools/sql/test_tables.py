@@ -1,4 +1,4 @@
-"""SQL over files handed in: what becomes a table, and what a query shows of it."""
+"""SQL over input files: which become tables, and the results of queries."""
 
 import subprocess
 import sys

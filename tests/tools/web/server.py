@@ -1,4 +1,4 @@
-"""A web server on loopback whose every path misbehaves in its own way."""
+"""A web server on loopback whose paths misbehave in different ways."""
 
 import functools
 import gzip

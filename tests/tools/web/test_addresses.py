@@ -1,4 +1,4 @@
-"""Row F22: which addresses belong to the public internet."""
+"""Which addresses belong to the public internet (F22)."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Row F22: pages are fetched from where they may be, at every hop, and within bounds."""
+"""Pages are fetched only from allowed addresses, at every hop, and within limits (F22)."""
 
 import asyncio
 import ssl
