@@ -1,10 +1,13 @@
-"""Builds the change a lens test is about from plain texts, as the snapshot writer would."""
+"""Builds changes from plain texts, as the snapshot writer would, and runs a lens on them."""
 
 import difflib
 import json
 from pathlib import Path
 
+from leadhand.contracts.finding import LensReport
+from leadhand.contracts.outcome import Handoff
 from leadhand.teams.review.change import Change
+from leadhand.teams.review.lens import LensWorker
 
 _LANGUAGES = {"py": "python", "pyi": "python", "js": "javascript", "md": "markdown", "go": "go"}
 
@@ -57,6 +60,21 @@ def make_change(
         )
     )  # fmt: skip
     return Change.load(str(folder))
+
+
+def run_lens(lens: LensWorker, change: Change, *paths: str) -> LensReport:
+    """The report of `lens` on the files at `paths`, or on all files of `change`."""
+    handoff = Handoff(
+        run_id="r",
+        task_id="lens",
+        attempt=1,
+        from_agent="supervisor",
+        to_agent="lens",
+        intent="Review the change.",
+        artifacts=paths or tuple(file.path for file in change.files),
+        return_to="supervisor",
+    )
+    return lens(handoff, change=str(change.folder))
 
 
 def _lines(text: str) -> list[str]:

@@ -5,28 +5,17 @@ from pathlib import Path
 import pytest
 
 from leadhand.contracts.finding import Finding, LensReport
-from leadhand.contracts.outcome import Handoff
 from leadhand.teams.review.change import Change
 from leadhand.teams.review.lenses.comments import RULES, review
 from leadhand.tools.git import open_repository
 from tests.repositories import Repo
-from tests.teams.review.changes import make_change
+from tests.teams.review.changes import make_change, run_lens
 
 SYNC = "# keep in sync with B_LIST\n"
 
 
 def look(change: Change) -> LensReport:
-    handoff = Handoff(
-        run_id="r",
-        task_id="comments",
-        attempt=1,
-        from_agent="supervisor",
-        to_agent="comments",
-        intent="Look at comments.",
-        artifacts=tuple(file.path for file in change.files),
-        return_to="supervisor",
-    )
-    return review(handoff, change=str(change.folder))
+    return run_lens(review, change)
 
 
 def seen(folder: Path, before: str, after: str, *, path: str = "a.py") -> tuple[Finding, ...]:

@@ -5,9 +5,8 @@ from pathlib import Path
 import pytest
 
 from leadhand.contracts.finding import Finding, LensReport
-from leadhand.contracts.outcome import Handoff
 from leadhand.teams.review.lenses.comments import review
-from tests.teams.review.changes import make_change
+from tests.teams.review.changes import make_change, run_lens
 
 SPHINX = '''\
 def send({}):
@@ -80,18 +79,7 @@ EVERY_STYLE = pytest.mark.parametrize("shape", [SPHINX, GOOGLE, NUMPY, EPYTEXT, 
 
 
 def look(folder: Path, before: str, after: str) -> LensReport:
-    make_change(folder, {"a.py": after}, {"a.py": before})
-    handoff = Handoff(
-        run_id="r",
-        task_id="comments",
-        attempt=1,
-        from_agent="supervisor",
-        to_agent="comments",
-        intent="Look at docstrings.",
-        artifacts=("a.py",),
-        return_to="supervisor",
-    )
-    return review(handoff, change=str(folder))
+    return run_lens(review, make_change(folder, {"a.py": after}, {"a.py": before}))
 
 
 def signatures(folder: Path, shape: str, before: str, after: str) -> tuple[Finding, ...]:

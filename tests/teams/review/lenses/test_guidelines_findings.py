@@ -5,26 +5,15 @@ from pathlib import Path
 import pytest
 
 from leadhand.contracts.finding import Finding, LensReport
-from leadhand.contracts.outcome import Handoff
 from leadhand.teams.review.change import Change
 from leadhand.teams.review.lenses.guidelines import RULES, review
 from leadhand.tools.git import open_repository
 from tests.repositories import Repo
-from tests.teams.review.changes import make_change
+from tests.teams.review.changes import make_change, run_lens
 
 
 def look(change: Change, *paths: str) -> LensReport:
-    handoff = Handoff(
-        run_id="r",
-        task_id="guidelines",
-        attempt=1,
-        from_agent="supervisor",
-        to_agent="guidelines",
-        intent="Look at guidelines.",
-        artifacts=paths or tuple(file.path for file in change.files),
-        return_to="supervisor",
-    )
-    return review(handoff, change=str(change.folder))
+    return run_lens(review, change, *paths)
 
 
 def seen(

@@ -6,12 +6,11 @@ from pathlib import Path
 import pytest
 
 from leadhand.contracts.finding import Finding, LensReport
-from leadhand.contracts.outcome import Handoff
 from leadhand.teams.review.change import Change
 from leadhand.teams.review.lenses.history import RULES, review
 from leadhand.tools.git import open_repository
 from tests.repositories import Repo
-from tests.teams.review.changes import make_change
+from tests.teams.review.changes import make_change, run_lens
 
 LOGIN = """\
 class Login:
@@ -71,7 +70,7 @@ class Past:
             head=head,
             history=history,
         )
-        return run([file.path for file in titled(change, title).files], folder)
+        return run_lens(review, titled(change, title))
 
 
 def titled(change: Change, title: str) -> Change:
@@ -80,20 +79,6 @@ def titled(change: Change, title: str) -> Change:
     file.write_text(json.dumps(json.loads(file.read_text()) | {"title": title}))
     Change.load.cache_clear()
     return Change.load(str(change.folder))
-
-
-def run(paths: list[str], folder: Path) -> LensReport:
-    handoff = Handoff(
-        run_id="r",
-        task_id="history",
-        attempt=1,
-        from_agent="supervisor",
-        to_agent="history",
-        intent="Look at the past.",
-        artifacts=tuple(paths),
-        return_to="supervisor",
-    )
-    return review(handoff, change=str(folder))
 
 
 def only(report: LensReport) -> Finding:
@@ -305,8 +290,8 @@ class TestWithoutHistory:
         self, tmp_path: Path, head: str | None, why: str
     ) -> None:
         git_dir = tmp_path / "own.git" if head else None
-        make_change(tmp_path, {"a.py": "a = 1\n", "b.py": "b = 1\n"}, head=head, git_dir=git_dir)
-        report = run(["a.py", "b.py"], tmp_path)
+        after = {"a.py": "a = 1\n", "b.py": "b = 1\n"}
+        report = run_lens(review, make_change(tmp_path, after, head=head, git_dir=git_dir))
         assert report.findings == ()
         assert len(report.not_assessed) == 1
         assert report.not_assessed[0].lens == "history"
@@ -321,11 +306,11 @@ class TestWithoutHistory:
         own = open_repository(clone.folder, tmp_path / "own.git")
         folder = tmp_path / "snapshot"
         folder.mkdir()
-        make_change(
+        change = make_change(
             folder, {"a.py": "a = 1\n"}, {"a.py": "a = 0\n"},
             git_dir=own.git_dir, base=head, head=head, history=head,
         )  # fmt: skip
-        assert "the clone is shallow" in run(["a.py"], folder).not_assessed[0].why
+        assert "the clone is shallow" in run_lens(review, change).not_assessed[0].why
 
 
 def test_every_rule_is_named_for_the_lens() -> None:

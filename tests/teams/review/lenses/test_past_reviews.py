@@ -2,17 +2,17 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from tempfile import mkdtemp
 
 import pytest
 
 from leadhand.contracts.finding import Finding, LensReport
-from leadhand.contracts.outcome import Handoff
 from leadhand.errors import InputError
 from leadhand.teams.review.lenses.past_reviews import RULES, load_export, review
 from tests.costs import assert_linear
-from tests.teams.review.changes import make_change
+from tests.teams.review.changes import make_change, run_lens
 
 SESSION = "response = requests.get(profile_url, verify=False, timeout=settings.timeout)"
 LOOP = [
@@ -50,17 +50,8 @@ def look(folder: Path, after: dict[str, str], export: Path | None) -> LensReport
     snapshot.mkdir()
     before = dict.fromkeys(after, "import requests\n")
     change = make_change(snapshot, after, before)
-    handoff = Handoff(
-        run_id="r",
-        task_id="past_reviews",
-        attempt=1,
-        from_agent="supervisor",
-        to_agent="past_reviews",
-        intent="Look at earlier reviews.",
-        artifacts=tuple(file.path for file in change.files),
-        return_to="supervisor",
-    )
-    return review(handoff, change=str(snapshot), past_reviews=str(export) if export else None)
+    past_reviews = str(export) if export else None
+    return run_lens(partial(review, past_reviews=past_reviews), change)
 
 
 def text(*lines: str) -> str:

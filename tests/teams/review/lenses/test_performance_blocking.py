@@ -6,25 +6,14 @@ from pathlib import Path
 import pytest
 
 from leadhand.contracts.finding import LensReport
-from leadhand.contracts.outcome import Handoff
 from leadhand.teams.review.change import Change
 from leadhand.teams.review.lenses import performance
 from leadhand.teams.review.quotes import ChangeQuotes
-from tests.teams.review.changes import make_change
+from tests.teams.review.changes import make_change, run_lens
 
 
 def report(change: Change) -> LensReport:
-    handoff = Handoff(
-        run_id="run",
-        task_id="performance",
-        attempt=1,
-        from_agent="supervisor",
-        to_agent="performance",
-        intent="find slow code",
-        artifacts=tuple(file.path for file in change.files),
-        return_to="supervisor",
-    )
-    found = performance.review(handoff, change=str(change.folder))
+    found = run_lens(performance.review, change)
     quotes = ChangeQuotes(change)
     assert all(quotes.quoted(one) is not None for one in found.findings)
     return found

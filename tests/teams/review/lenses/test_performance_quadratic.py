@@ -6,24 +6,13 @@ from textwrap import dedent
 import pytest
 
 from leadhand.contracts.finding import Finding, LensReport
-from leadhand.contracts.outcome import Handoff
 from leadhand.teams.review.change import Change
 from leadhand.teams.review.lenses.performance import RULES, review
-from tests.teams.review.changes import make_change
+from tests.teams.review.changes import make_change, run_lens
 
 
 def look(change: Change) -> LensReport:
-    handoff = Handoff(
-        run_id="r",
-        task_id="performance",
-        attempt=1,
-        from_agent="supervisor",
-        to_agent="performance",
-        intent="Look at performance.",
-        artifacts=tuple(file.path for file in change.files),
-        return_to="supervisor",
-    )
-    return review(handoff, change=str(change.folder))
+    return run_lens(review, change)
 
 
 def seen(

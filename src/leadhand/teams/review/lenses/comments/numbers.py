@@ -181,7 +181,7 @@ def _stale_part(
 
 
 def _is_about(quote: str, *, near: bool, named: bool, only: bool) -> bool:
-    """Whether the comment is about this number; small numbers are in comments by chance."""
+    """Whether the comment is about this number; a small number may be in a comment by chance."""
     if any(quantity.kind for quantity in quantities(quote)):
         return near or named
     if sum(character.isdigit() for character in quote) >= 2:

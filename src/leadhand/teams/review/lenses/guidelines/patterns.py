@@ -1,4 +1,4 @@
-"""Rules of the catalogue that one pattern each recognizes."""
+"""Rules of the catalogue that fixed patterns recognize."""
 
 import re
 from collections.abc import Iterator

@@ -63,7 +63,7 @@ _MAX_DEPTH = 4
 
 @dataclass(slots=True)
 class ModuleNames:
-    """The names that a test file defines and imports, with which helpers of a test are found."""
+    """The names that a test file defines and imports; helpers of a test are looked up here."""
 
     definitions: dict[str, Function | ast.ClassDef] = field(
         default_factory=dict[str, "Function | ast.ClassDef"]

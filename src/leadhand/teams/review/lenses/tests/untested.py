@@ -195,7 +195,7 @@ def _used(git_dir: Path, head: str, new: Sequence[_NewCode]) -> set[str]:
 
 
 def _stems(tests: Sequence[str]) -> dict[str, str]:
-    """The name that a test file has after its subject -> its path: `io` -> `tests/test_io.py`."""
+    """Name of a tested module -> its test file: `io` -> `tests/test_io.py`."""
     stems: dict[str, str] = {}
     for test in tests:
         path = PurePosixPath(test)
