@@ -19,7 +19,7 @@ from leadhand.teams.review.lenses.bugs import (
     uncalled,
 )
 from leadhand.teams.review.lenses.bugs.hits import finding, is_expected, is_test_path
-from leadhand.teams.review.lenses.bugs.trees import Tree
+from leadhand.teams.review.lenses.syntax import Tree
 
 __all__ = ["RULES", "review"]
 

@@ -1,5 +1,6 @@
 """The linter's part of the lens: a rule, the linter's codes for it, and a judge of the hits."""
 
+import functools
 from dataclasses import dataclass
 
 from leadhand.teams.review.lens import LensRule
@@ -14,7 +15,7 @@ class BugCheck:
     codes: tuple[str, ...]
     judge: Judge = ruff_message
     in_tests: bool = True
-    """Whether it is also a bug in tests, which compare and fail on purpose."""
+    """Whether it is also a bug in tests."""
 
 
 def check(
@@ -33,3 +34,7 @@ def check(
     """
     rule = LensRule(f"bugs/{name}", f"bugs/{family}", "warning", why, fix)
     return BugCheck(rule, tuple(codes.split()), judge, in_tests)
+
+
+product_check = functools.partial(check, in_tests=False)
+"""A check that does not apply to tests, which compare and fail on purpose."""

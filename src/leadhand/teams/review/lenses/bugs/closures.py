@@ -7,16 +7,8 @@ loop, or passed to a call that is known to run it later.
 import ast
 import re
 
-from leadhand.teams.review.lenses.bugs.checks import check
 from leadhand.teams.review.lenses.bugs.hits import BugHit
-from leadhand.teams.review.lenses.bugs.trees import (
-    FUNCTIONS,
-    LOOPS,
-    Function,
-    Tree,
-    dotted,
-    walk_scope,
-)
+from leadhand.teams.review.lenses.syntax import FUNCTIONS, LOOPS, Function, Tree, dotted, walk_scope
 
 _COLLECTS = frozenset({"append", "add", "insert", "appendleft", "setdefault", "extend"})
 _LATER = re.compile(
@@ -103,8 +95,7 @@ def _kept(tree: Tree, closure: Closure, loop: ast.AST) -> bool:
 
 
 def _use_keeps(tree: Tree, use: ast.AST, loop: ast.AST) -> bool:
-    below = use
-    for up in tree.ancestors(use):
+    for up, below in tree.path_up(use):
         if up is loop:
             return isinstance(loop, _COMPREHENSIONS) and below in _elements(loop)
         if isinstance(up, ast.Call):
@@ -116,7 +107,6 @@ def _use_keeps(tree: Tree, use: ast.AST, loop: ast.AST) -> bool:
             return any(_outer(target, loop) for target in up.targets)
         elif not isinstance(up, ast.Tuple | ast.List | ast.Dict | ast.Set):
             return False
-        below = up
     return False
 
 
@@ -131,7 +121,7 @@ def _elements(loop: ast.AST) -> list[ast.AST]:
 def _call_keeps(call: ast.Call, argument: ast.AST, loop: ast.AST) -> bool:
     if argument is call.func:
         return False
-    name = call.func.attr if isinstance(call.func, ast.Attribute) else dotted(call.func) or ""
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else dotted(call.func)
     if name in _COLLECTS and isinstance(call.func, ast.Attribute):
         return _outer(call.func, loop)
     return _LATER.match(name) is not None
@@ -169,14 +159,3 @@ def _leaves(tree: Tree, closure: Closure, loop: ast.AST) -> bool:
 
 def _waits(call: ast.Call) -> bool:
     return isinstance(call.func, ast.Attribute) and call.func.attr in ("join", "result", "wait")
-
-
-CHECKS = (
-    check(
-        "late-bound-loop-variable",
-        "B023",
-        "All closures of the loop see the variable's last value.",
-        "Bind the value when creating the closure, for example as a default: `lambda x=x: ...`.",
-        judge=late_binding,
-    ),
-)

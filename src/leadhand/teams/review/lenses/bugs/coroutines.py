@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from leadhand.teams.review.change import Change, ChangedFile
 from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.bugs.modules import Modules, imports
-from leadhand.teams.review.lenses.bugs.trees import (
+from leadhand.teams.review.lenses.syntax import (
     FUNCTIONS,
     SCOPES,
     Function,
@@ -87,7 +87,7 @@ def find(change: Change, file: ChangedFile, tree: Tree) -> Iterator[tuple[ast.AS
         if not isinstance(node.value, ast.Call) or not file.touches(node.lineno, node.end_lineno):
             continue
         name = dotted(node.value.func)
-        if name is None or (name not in _KNOWN and name.rsplit(".", 1)[-1] not in candidates):
+        if not name or (name not in _KNOWN and name.rsplit(".", 1)[-1] not in candidates):
             continue
         origin = _origin(change, file, tree, node, name)
         if origin is not None:
@@ -128,9 +128,7 @@ def _only_coroutine(scope: ast.AST, name: str) -> Function | None:
     found = list(binding_nodes(scope, name))
     if len(found) != 1 or not isinstance(found[0], ast.AsyncFunctionDef):
         return None
-    plain = all(
-        (dotted(one) or "?").rsplit(".", 1)[-1] in _HARMLESS for one in found[0].decorator_list
-    )
+    plain = all(dotted(one).rsplit(".", 1)[-1] in _HARMLESS for one in found[0].decorator_list)
     return found[0] if plain else None
 
 

@@ -6,12 +6,12 @@ harmless and left alone.
 
 import ast
 
-from leadhand.teams.review.lenses.bugs.checks import check
 from leadhand.teams.review.lenses.bugs.hits import BugHit
-from leadhand.teams.review.lenses.bugs.trees import (
+from leadhand.teams.review.lenses.syntax import (
     FUNCTIONS,
     Function,
     Tree,
+    defaults,
     dotted,
     line_of,
     walk_scope,
@@ -35,7 +35,7 @@ def leaking_default(hit: BugHit) -> str | None:
     # Each call of an outer function creates its inner functions and their defaults anew.
     if not isinstance(hit.tree.enclosing_scope(function), ast.ClassDef | ast.Module):
         return None
-    name = _parameter(function, default)
+    name = next((name for name, value in defaults(function).items() if value is default), None)
     # `def f(x, _cache={})` is the usual way to keep state between calls on purpose.
     if name is None or name.lower().startswith(_CACHES) or name.lower().endswith("cache"):
         return None
@@ -62,21 +62,11 @@ def _owner(tree: Tree, default: ast.AST) -> Function | None:
 def _empty(default: ast.expr) -> bool:
     """Whether the default is an empty collection; `n=[0]` keeps state on purpose."""
     if isinstance(default, ast.Call):
-        name = dotted(default.func) or ""
-        return name.rsplit(".", 1)[-1] in _MAKES and not default.args and not default.keywords
+        is_made = dotted(default.func).rsplit(".", 1)[-1] in _MAKES
+        return is_made and not default.args and not default.keywords
     if isinstance(default, ast.Dict):
         return not default.keys
     return isinstance(default, ast.List) and not default.elts
-
-
-def _parameter(function: Function, default: ast.expr) -> str | None:
-    found = function.args
-    positional = [*found.posonlyargs, *found.args]
-    pairs = [
-        *zip(positional[len(positional) - len(found.defaults) :], found.defaults, strict=True),
-        *zip(found.kwonlyargs, found.kw_defaults, strict=True),
-    ]
-    return next((argument.arg for argument, value in pairs if value is default), None)
 
 
 def _rebinds(node: ast.AST, name: str) -> bool:
@@ -102,7 +92,7 @@ def _leak(tree: Tree, node: ast.AST, name: str) -> str | None:
 def _changed_later(tree: Tree, stored: ast.Attribute) -> bool:
     """Whether a method of the class changes the object stored as `self.name`."""
     owner, name = tree.enclosing(stored, ast.ClassDef), dotted(stored)
-    if owner is None or name is None:
+    if owner is None or not name:
         return False
     return any(_changes(node, name) for node in ast.walk(owner))
 
@@ -117,15 +107,3 @@ def _changes(node: ast.AST, name: str) -> bool:
 
 def _is(node: ast.AST, name: str) -> bool:
     return isinstance(node, ast.Name) and node.id == name
-
-
-CHECKS = (
-    check(
-        "shared-mutable-default",
-        "B006",
-        "Python creates the default once, so a change in one call shows up in the next.",
-        "Use `None` as the default and create the object inside the function.",
-        in_tests=False,
-        judge=leaking_default,
-    ),
-)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from leadhand.teams.review.change import Change, ChangedFile
 from leadhand.teams.review.lens import LensRule
-from leadhand.teams.review.lenses.bugs.trees import Tree
+from leadhand.teams.review.lenses.syntax import Tree
 
 RULE = LensRule(
     id="bugs/unreachable-except",

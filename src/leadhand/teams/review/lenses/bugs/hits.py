@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from leadhand.contracts.finding import Finding
 from leadhand.teams.review.change import ChangedFile
 from leadhand.teams.review.lens import LensRule
-from leadhand.teams.review.lenses.bugs.trees import Node, Tree
+from leadhand.teams.review.lenses.syntax import Node, Tree
 from leadhand.tools.ruff import Diagnostic, suppression
 
 MAX_LINES = 20
@@ -77,8 +77,7 @@ def is_test_path(path: str) -> bool:
 
 def is_expected(tree: Tree, node: ast.AST) -> bool:
     """Whether the enclosing code expects an error: `with raises(...)`, a `try` that catches it."""
-    below = node
-    for up in tree.ancestors(node):
+    for up, below in tree.path_up(node):
         if isinstance(up, ast.With | ast.AsyncWith) and any(
             _expects(node) for item in up.items for node in ast.walk(item.context_expr)
         ):
@@ -87,7 +86,6 @@ def is_expected(tree: Tree, node: ast.AST) -> bool:
             return True
         if isinstance(up, ast.Call) and below is not up.func and _expects(up.func):
             return True
-        below = up
     return False
 
 

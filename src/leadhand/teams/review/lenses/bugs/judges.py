@@ -7,11 +7,10 @@ import ast
 import re
 
 from leadhand.teams.review.lenses.bugs.hits import BugHit, is_test_path, ruff_message
-from leadhand.teams.review.lenses.bugs.trees import (
+from leadhand.teams.review.lenses.syntax import (
     FUNCTIONS,
     SCOPES,
     Function,
-    called_name,
     dotted,
     parameters,
     walk_scope,
@@ -113,14 +112,12 @@ def jump_in_finally(hit: BugHit) -> str | None:
     node = hit.node(ast.AST)
     if not isinstance(node, ast.Return | ast.Break | ast.Continue):
         return None
-    below: ast.AST = node
-    for up in hit.tree.ancestors(node):
+    for up, below in hit.tree.path_up(node):
         if isinstance(up, ast.Try) and below in up.finalbody:
             if any(_catches_all(handler) for handler in up.handlers):
                 return None
             word = type(node).__name__.lower()
             return f"`{word}` inside `finally` ends the block early."
-        below = up
     return None
 
 
@@ -136,7 +133,7 @@ def logged_outside_handler(hit: BugHit) -> str | None:
     if node is None or not isinstance(node.func, ast.Attribute):
         return None
     owner = dotted(node.func.value)
-    if owner is None or not _LOGGER.search(owner) or not node.args:
+    if not owner or not _LOGGER.search(owner) or not node.args:
         return None
     function = hit.tree.enclosing_function(node)
     if not isinstance(function, FUNCTIONS) or _HANDLES.search(function.name):
@@ -167,15 +164,15 @@ def flags_as_count(hit: BugHit) -> str | None:
     node = hit.node(ast.Call)
     if node is None:
         return None
-    place = 2 if (called_name(node) or "").endswith("split") else 3
+    place = 2 if dotted(node.func).endswith("split") else 3
     if len(node.args) <= place:
         return None
     flags = node.args[place]
-    names = [dotted(below) or "" for below in ast.walk(flags) if isinstance(below, ast.Attribute)]
+    names = [dotted(below) for below in ast.walk(flags) if isinstance(below, ast.Attribute)]
     if not names or not all(re.fullmatch(r"(?:re|regex)\.[A-Z]+", name) for name in names):
         return None
     what = "maxsplit" if place == 2 else "count"
-    return f"`{called_name(node)}` takes `{ast.unparse(flags)}` as `{what}`."
+    return f"`{dotted(node.func)}` takes `{ast.unparse(flags)}` as `{what}`."
 
 
 def init_returns(hit: BugHit) -> str | None:
@@ -208,7 +205,7 @@ def special_method_signature(hit: BugHit) -> str | None:
     owner = hit.tree.parent(function)
     if not isinstance(owner, ast.ClassDef) or function.decorator_list:
         return None
-    bases = [(dotted(base) or "").rsplit(".", 1)[-1] for base in owner.bases]
+    bases = [dotted(base).rsplit(".", 1)[-1] for base in owner.bases]
     if any(_INTERFACE.match(base) for base in [*bases, owner.name]):
         return None
     return ruff_message(hit)
@@ -276,7 +273,7 @@ def dangling_task(hit: BugHit) -> str | None:
     node = hit.node(ast.Call) or hit.first_node(ast.Call)
     if node is None or not isinstance(hit.tree.enclosing_scope(node), SCOPES):
         return None
-    return f"Nothing keeps the task that `{called_name(node) or 'create_task'}` creates."
+    return f"Nothing keeps the task that `{dotted(node.func) or 'create_task'}` creates."
 
 
 def _brief(node: ast.AST) -> str:

@@ -7,8 +7,6 @@ from leadhand.contracts.finding import NotAssessed
 from leadhand.teams.review.change import ChangedFile
 from leadhand.teams.review.lens import LensRule, Seen
 from leadhand.teams.review.lenses.bugs import (
-    closures,
-    defaults,
     expressions,
     names,
     removed_definitions,
@@ -17,10 +15,10 @@ from leadhand.teams.review.lenses.bugs import (
 )
 from leadhand.teams.review.lenses.bugs.checks import BugCheck
 from leadhand.teams.review.lenses.bugs.hits import BugHit, finding, is_test_path
-from leadhand.teams.review.lenses.bugs.trees import Tree
+from leadhand.teams.review.lenses.syntax import Tree
 from leadhand.tools.ruff import UNREADABLE, Diagnostic, check
 
-_CHECKS = (*expressions.CHECKS, *statements.CHECKS, *closures.CHECKS, *defaults.CHECKS)
+_CHECKS = (*expressions.CHECKS, *statements.CHECKS)
 RULES: tuple[LensRule, ...] = (
     *names.RULES,
     removed_definitions.RULE,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from leadhand.teams.review.change import Change, ChangedFile
 from leadhand.teams.review.lens import LensRule
-from leadhand.teams.review.lenses.bugs.trees import SCOPES, Tree, dotted, walk_scope
+from leadhand.teams.review.lenses.syntax import SCOPES, Tree, dotted, indent, walk_scope
 
 RULE = LensRule(
     id="bugs/changed-while-iterated",
@@ -54,10 +54,8 @@ def _candidates(file: ChangedFile) -> set[str]:
 
 def _deeper(file: ChangedFile, line: int, than: int) -> bool:
     """Whether all lines from `than` to `line` are indented deeper than `than`."""
-    first = file.head_lines[than - 1]
-    indent = len(first) - len(first.lstrip())
-    between = file.head_lines[than:line]
-    return all(len(text) - len(text.lstrip()) > indent for text in between if text.strip())
+    depth = indent(file.head_lines[than - 1])
+    return all(indent(text) > depth for text in file.head_lines[than:line] if text.strip())
 
 
 def find(change: Change, file: ChangedFile, tree: Tree) -> Iterator[tuple[ast.AST, str]]:
@@ -76,12 +74,13 @@ def find(change: Change, file: ChangedFile, tree: Tree) -> Iterator[tuple[ast.AS
             yield statement, f"`{name}` shrinks here while {where}."
 
 
-def _shrunk(node: ast.AST) -> str | None:
+def _shrunk(node: ast.AST) -> str:
+    """The name of the collection that `node` shrinks; empty if it shrinks none."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        return dotted(node.func.value) if node.func.attr in _SHRINKS else None
+        return dotted(node.func.value) if node.func.attr in _SHRINKS else ""
     if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Del):
         return dotted(node.value)
-    return None
+    return ""
 
 
 def _removes(node: ast.AST) -> bool:
@@ -101,8 +100,7 @@ def _is_builtin(file: ChangedFile, name: str) -> bool:
 
 def _loop(tree: Tree, statement: ast.stmt, name: str) -> ast.For | None:
     """The loop over `name` that continues after `statement`, or `None`."""
-    below: ast.AST = statement
-    for up in tree.ancestors(statement):
+    for up, below in tree.path_up(statement):
         if isinstance(below, ast.stmt):
             block = tree.block(below)
             after = block[next(n for n, one in enumerate(block) if one is below) + 1 :]
@@ -114,7 +112,6 @@ def _loop(tree: Tree, statement: ast.stmt, name: str) -> ast.For | None:
             return None if _rebound(up, name) else up
         if isinstance(up, ast.While):
             return None
-        below = up
     return None
 
 

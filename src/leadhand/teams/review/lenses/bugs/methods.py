@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from leadhand.teams.review.change import ChangedFile
-from leadhand.teams.review.lenses.bugs.trees import FUNCTIONS, Tree, child_nodes, dotted, walk_scope
+from leadhand.teams.review.lenses.syntax import FUNCTIONS, Tree, child_nodes, dotted, walk_scope
 
 _DEF = re.compile(r"^[ \t]+(?:async[ \t]+)?def[ \t]+(\w+)")
 _DYNAMIC = re.compile(r"__getattr|setattr\(|__dict__|type\(|\bexec\(")
@@ -85,7 +85,7 @@ def _is_closed(owner: ast.ClassDef, classes: dict[str, ast.ClassDef | None]) -> 
             name = dotted(base)
             if name == "object" or name in seen:
                 continue
-            found = classes.get(name) if name is not None else None
+            found = classes.get(name)
             if found is None:
                 return False
             seen.add(found.name)

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from leadhand.teams.review.change import ChangedFile
 from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.bugs.hits import BugHit, is_test_path, quoted
-from leadhand.teams.review.lenses.bugs.trees import FUNCTIONS, word_set
+from leadhand.teams.review.lenses.syntax import FUNCTIONS, word_set
 from leadhand.tools.ruff import Diagnostic
 
 UNDEFINED = LensRule(
@@ -140,13 +140,11 @@ def _deleted(file: ChangedFile) -> frozenset[str]:
 
 
 def _annotation(hit: BugHit, node: ast.AST) -> bool:
-    below = node
-    for up in hit.tree.ancestors(node):
+    for up, below in hit.tree.path_up(node):
         if isinstance(up, ast.arg | ast.AnnAssign) and up.annotation is below:
             return True
         if isinstance(up, FUNCTIONS) and up.returns is below:
             return True
-        below = up
     return False
 
 

@@ -2,7 +2,7 @@
 
 import ast
 
-from leadhand.teams.review.lenses.bugs.trees import Function
+from leadhand.teams.review.lenses.syntax import Function, defaults
 
 
 def mismatch(function: Function, call: ast.Call, *, bound: bool) -> str | None:
@@ -55,8 +55,6 @@ def _positional(function: Function, *, bound: bool) -> list[str]:
 
 
 def _required(function: Function, *, bound: bool) -> list[str]:
-    names = _positional(function, bound=bound)
-    optional = len(function.args.defaults)
-    needed = names[: len(names) - optional] if optional else names
-    pairs = zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True)
-    return [*needed, *(one.arg for one, default in pairs if default is None)]
+    keywords = [one.arg for one in function.args.kwonlyargs]
+    names = [*_positional(function, bound=bound), *keywords]
+    return [name for name in names if name not in defaults(function)]

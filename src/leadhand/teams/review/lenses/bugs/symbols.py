@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from leadhand.teams.review.change import ChangedFile
-from leadhand.teams.review.lenses.bugs.trees import (
+from leadhand.teams.review.lenses.syntax import (
     FUNCTIONS,
     Function,
     child_nodes,
@@ -205,4 +205,4 @@ def _functions(module: ast.Module) -> dict[tuple[str | None, str], Function | No
 def _plain(mark: ast.expr) -> bool:
     """Whether a decorator leaves the parameters as they are."""
     target = mark.func if isinstance(mark, ast.Call) else mark
-    return (dotted(target) or "").rsplit(".", 1)[-1] in _PLAIN
+    return dotted(target).rsplit(".", 1)[-1] in _PLAIN

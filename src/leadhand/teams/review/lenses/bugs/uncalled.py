@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from leadhand.teams.review.change import Change, ChangedFile
 from leadhand.teams.review.lens import LensRule
-from leadhand.teams.review.lenses.bugs.trees import FUNCTIONS, Tree, binding_nodes
+from leadhand.teams.review.lenses.syntax import FUNCTIONS, Tree, binding_nodes
 
 RULE = LensRule(
     id="bugs/function-not-called",

@@ -14,13 +14,7 @@ from pathlib import Path
 from leadhand.teams.review.change import Change, ChangedFile, parse_python
 from leadhand.teams.review.lenses.bugs.modules import Import, Modules, imports, module_parts
 from leadhand.teams.review.lenses.bugs.symbols import bindings
-from leadhand.teams.review.lenses.bugs.trees import (
-    FUNCTIONS,
-    Tree,
-    dotted,
-    line_of,
-    parameters,
-)
+from leadhand.teams.review.lenses.syntax import FUNCTIONS, Tree, dotted, line_of, parameters
 from leadhand.tools.git import grep, list_tree, read_blobs
 
 _FROM_HERE = re.compile(r"^[ \t]*from[ \t]+\.+[ \t]+import", re.MULTILINE)
@@ -169,7 +163,7 @@ def uses_of_name(
             yield one.node
     aliases = _aliases(source, workspace, target)
     for node in source.tree.nodes(ast.Attribute) if aliases else ():
-        owner = dotted(node.value) if node.attr == name else None
+        owner = dotted(node.value) if node.attr == name else ""
         if owner not in aliases or not isinstance(node.ctx, ast.Load):
             continue
         first = owner.split(".", 1)[0]
@@ -191,7 +185,7 @@ def calls(source: SourceFile, workspace: Workspace, target: str, name: str) -> I
     reads = {f"{alias}.{name}" for alias in _aliases(source, workspace, target)}
     for node in source.tree.nodes(ast.Call) if names or reads else ():
         called = dotted(node.func)
-        if called is None or (called not in names and called not in reads):
+        if called not in names and called not in reads:
             continue
         first = called.split(".", 1)[0]
         own = 1 if source.path == target and called == name else 0
@@ -244,8 +238,7 @@ def _shadowed(source: SourceFile, node: ast.AST, name: str, *, bindings: int = 0
 
 def _guarded(tree: Tree, node: ast.AST) -> bool:
     """Whether the enclosing code expects that the import or the attribute may fail."""
-    below = node
-    for up in tree.ancestors(node):
+    for up, below in tree.path_up(node):
         if isinstance(up, ast.Try) and up.handlers and below in up.body:
             return True
         if isinstance(up, ast.With):
@@ -254,7 +247,6 @@ def _guarded(tree: Tree, node: ast.AST) -> bool:
                 return True
         if isinstance(up, ast.If | ast.IfExp) and _asks(up.test):
             return True
-        below = up
     return False
 
 

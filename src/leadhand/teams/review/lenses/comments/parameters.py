@@ -14,6 +14,7 @@ from leadhand.teams.review.change import ChangedFile
 from leadhand.teams.review.lens import LensRule, Seen
 from leadhand.teams.review.lenses.comments.docfields import ParameterEntry
 from leadhand.teams.review.lenses.comments.signatures import Signature, signatures
+from leadhand.teams.review.lenses.syntax import defaults
 
 PARAMETER_GONE = LensRule(
     id="comments/documented-parameter-gone",
@@ -124,8 +125,9 @@ def _compare(file: ChangedFile, function: Signature, before: Signature) -> Itera
     ):
         for name in new:
             yield from _undocumented(file, function, name, entries)
-    for name, value in function.defaults.items():
-        yield from _default(file, function, name, before.defaults.get(name), value, entries)
+    earlier = defaults(before.node)
+    for name, value in defaults(function.node).items():
+        yield from _default(file, function, name, earlier.get(name), value, entries)
 
 
 def _renamed(function: Signature, before: Signature, gone: list[str], new: list[str]) -> str | None:

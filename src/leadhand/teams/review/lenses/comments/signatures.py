@@ -7,12 +7,8 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from leadhand.teams.review.lenses.comments.docfields import (
-    ParameterEntry,
-    documented_parameters,
-)
-
-FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
+from leadhand.teams.review.lenses.comments.docfields import ParameterEntry, documented_parameters
+from leadhand.teams.review.lenses.syntax import Function, blocks
 
 _BOUND = ("self", "cls", "mcs", "mcls", "metacls")
 
@@ -23,7 +19,7 @@ class Signature:
 
     name: str
     """Qualified by its classes and functions: `Client.get`."""
-    node: FunctionNode
+    node: Function
     owner: ast.ClassDef | None
     """The class of a method."""
 
@@ -47,15 +43,6 @@ class Signature:
         return {node.arg: node for node in (*listed, *arguments.kwonlyargs)}
 
     @property
-    def defaults(self) -> dict[str, ast.expr]:
-        """Parameter name -> default, for parameters that have one."""
-        arguments = self.node.args
-        listed = [*arguments.posonlyargs, *arguments.args]
-        named = zip(reversed(listed), reversed(arguments.defaults), strict=False)
-        keyed = zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
-        return {node.arg: value for node, value in (*named, *keyed) if value is not None}
-
-    @property
     def open_ended(self) -> bool:
         """Whether it takes `**kwargs`, so that its docstring may document other names."""
         return self.node.args.kwarg is not None
@@ -75,7 +62,7 @@ class Signature:
         return own
 
 
-def _entries(node: FunctionNode | ast.ClassDef, lines: Sequence[str]) -> dict[str, ParameterEntry]:
+def _entries(node: Function | ast.ClassDef, lines: Sequence[str]) -> dict[str, ParameterEntry]:
     first = node.body[0]
     if not (
         isinstance(first, ast.Expr)
@@ -106,21 +93,11 @@ def _walk(tree: ast.Module) -> Iterator[Signature]:
     ]
     while stack:
         node, prefix, owner = stack.pop()
-        inner, inner_prefix, inner_owner = _blocks(node), prefix, owner
-        if isinstance(node, FunctionNode):
+        inner_prefix, inner_owner = prefix, owner
+        if isinstance(node, Function):
             yield Signature(f"{prefix}{node.name}", node, owner)
             inner_prefix, inner_owner = f"{prefix}{node.name}.", None
         elif isinstance(node, ast.ClassDef):
             inner_prefix, inner_owner = f"{prefix}{node.name}.", node
+        inner = [child for block in blocks(node) for child in block]
         stack.extend((child, inner_prefix, inner_owner) for child in reversed(inner))
-
-
-def _blocks(node: ast.stmt) -> list[ast.stmt]:
-    """The statements directly inside `node`, from blocks of any kind."""
-    found: list[ast.stmt] = []
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, ast.stmt):
-            found.append(child)
-        elif isinstance(child, ast.ExceptHandler | ast.match_case):
-            found.extend(child.body)
-    return found

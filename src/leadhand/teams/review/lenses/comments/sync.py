@@ -13,7 +13,8 @@ from leadhand.contracts.finding import Finding
 from leadhand.teams.review.change import Change, ChangedFile
 from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.comments.sync_targets import SyncTargets
-from leadhand.teams.review.lenses.comments.syntax import CommentSyntax, indent, split, syntax_of
+from leadhand.teams.review.lenses.comments.syntax import CommentSyntax, split, syntax_of
+from leadhand.teams.review.lenses.syntax import indent
 
 KEEP_IN_SYNC = LensRule(
     id="comments/keep-in-sync",

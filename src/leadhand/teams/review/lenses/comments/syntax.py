@@ -9,6 +9,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from leadhand.teams.review.lenses.syntax import indent
+
 MAX_LINE = 1_000
 """Longer lines are data or generated code and are not split."""
 _MAX_LINES_ABOVE = 12
@@ -101,11 +103,6 @@ def comments_above(lines: Sequence[str], line: int, syntax: CommentSyntax) -> li
             break
         found.append(Comment(number, comment))
     return found[::-1]
-
-
-def indent(line: str) -> int:
-    """The number of white space characters that `line` starts with."""
-    return len(line) - len(line.lstrip())
 
 
 def bracket_line(lines: Sequence[str], line: int) -> int | None:

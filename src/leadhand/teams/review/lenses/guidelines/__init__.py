@@ -21,10 +21,7 @@ from leadhand.teams.review.lenses.guidelines.hits import Check, GuidelineHit, ap
 from leadhand.teams.review.lenses.guidelines.prose import sentences
 from leadhand.teams.review.lenses.guidelines.ruff_checks import ruff_hits
 from leadhand.teams.review.lenses.guidelines.rules import BY_KIND
-from leadhand.teams.review.lenses.guidelines.style_settings import (
-    FORMATTER,
-    read_style_settings,
-)
+from leadhand.teams.review.lenses.guidelines.style_settings import FORMATTER, read_style_settings
 
 RULES = tuple(BY_KIND.values())
 

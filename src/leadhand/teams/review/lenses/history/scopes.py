@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 
 from leadhand.teams.review.change import parse_python
+from leadhand.teams.review.lenses.syntax import indent
 
 _FUNCTION = re.compile(
     r"\s*(?:[\w@<>\[\],.*&:~ ]{0,120}?\s)?(?:func|function|fn|fun|def|sub|proc)\s+"
@@ -61,18 +62,14 @@ def _spans(node: ast.AST, line: int) -> bool:
 
 def _by_pattern(lines: Sequence[str], line: int) -> str | None:
     text = lines[line - 1] if line <= len(lines) else ""
-    depth = _indent(text) if text.strip() else 10_000
+    depth = indent(text) if text.strip() else 10_000
     for number in range(min(line - 1, len(lines)), max(0, line - 1 - _MAX_LINES_UP), -1):
         text = lines[number - 1]
-        if not text.strip() or len(text) > 400 or _indent(text) >= depth:
+        if not text.strip() or len(text) > 400 or indent(text) >= depth:
             continue
         match = _FUNCTION.match(text)
         name = (match["name"] or match["bound"] or match["called"]) if match else None
         if name and name not in _CONTROL:
             return name
-        depth = _indent(text)
+        depth = indent(text)
     return None
-
-
-def _indent(line: str) -> int:
-    return len(line) - len(line.lstrip())

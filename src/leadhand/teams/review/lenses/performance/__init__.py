@@ -9,8 +9,8 @@ from leadhand.contracts.finding import Finding, NotAssessed
 from leadhand.teams.review.change import Change, ChangedFile
 from leadhand.teams.review.lens import LensRule, Seen, lens
 from leadhand.teams.review.lenses.bugs.hits import finding, is_test_path
-from leadhand.teams.review.lenses.bugs.trees import Tree, line_of
 from leadhand.teams.review.lenses.performance import blocking, invariants, quadratic
+from leadhand.teams.review.lenses.syntax import Tree, line_of
 
 __all__ = ["RULES", "review"]
 

@@ -2,7 +2,7 @@
 
 import ast
 
-from leadhand.teams.review.lenses.bugs.trees import (
+from leadhand.teams.review.lenses.syntax import (
     FUNCTIONS,
     LOOPS,
     SCOPES,
@@ -32,23 +32,19 @@ def import_origins(tree: Tree) -> dict[str, str]:
     return {local: origin for local, origin in found.items() if local not in ambiguous}
 
 
-def full_name(name: str | None, known: dict[str, str]) -> str | None:
+def full_name(name: str, known: dict[str, str]) -> str | None:
     """The full name behind a local dotted name (`sp.run` is `subprocess.run`), or `None`."""
-    if name is None:
-        return None
     first, dot, rest = name.partition(".")
     return f"{known[first]}{dot}{rest}" if first in known else None
 
 
 def enclosing_loop(tree: Tree, node: ast.AST) -> ast.For | ast.AsyncFor | ast.While | None:
     """The innermost loop of the same function whose body holds `node`."""
-    below = node
-    for up in tree.ancestors(node):
+    for up, below in tree.path_up(node):
         if isinstance(up, SCOPES):
             return None
         if isinstance(up, LOOPS) and below in up.body:
             return up
-        below = up
     return None
 
 
@@ -61,7 +57,7 @@ def assigned_names(loop: ast.AST) -> set[str]:
         ):
             target = node.value if isinstance(node, ast.Subscript) else node
             name = dotted(target)
-            if name is not None:
+            if name:
                 found.add(name)
     return found
 
@@ -94,5 +90,4 @@ def is_short(iterable: ast.expr) -> bool:
         return all(isinstance(one, ast.Constant) for one in iterable.args)
     if isinstance(iterable, ast.Call) and dotted(iterable.func) in ("enumerate", "zip", "sorted"):
         return any(is_short(one) for one in iterable.args)
-    name = dotted(iterable)
-    return name is not None and name.rsplit(".", 1)[-1].isupper()
+    return dotted(iterable).rsplit(".", 1)[-1].isupper()

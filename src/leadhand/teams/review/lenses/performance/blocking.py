@@ -11,8 +11,8 @@ from dataclasses import replace
 
 from leadhand.teams.review.change import ChangedFile
 from leadhand.teams.review.lens import LensRule
-from leadhand.teams.review.lenses.bugs.trees import Tree, dotted, word_set
 from leadhand.teams.review.lenses.performance.bindings import full_name, import_origins, local_value
+from leadhand.teams.review.lenses.syntax import Tree, dotted, word_set
 
 RULE = LensRule(
     id="performance/blocking-call-in-async",

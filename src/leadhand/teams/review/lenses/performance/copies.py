@@ -4,10 +4,10 @@ import ast
 from collections.abc import Iterator
 
 from leadhand.teams.review.lens import LensRule
-from leadhand.teams.review.lenses.bugs.trees import dotted
 from leadhand.teams.review.lenses.performance.growth import FAMILY, QuadraticHit, long_loop
 from leadhand.teams.review.lenses.performance.indexed_tree import IndexedTree
 from leadhand.teams.review.lenses.performance.loops import Loop, shortened
+from leadhand.teams.review.lenses.syntax import dotted
 
 COPIED_EACH_PASS = LensRule(
     "performance/copied-each-pass",

@@ -8,8 +8,8 @@ import functools
 from collections import defaultdict
 from collections.abc import Iterator
 
-from leadhand.teams.review.lenses.bugs.trees import FUNCTIONS, Tree, dotted
 from leadhand.teams.review.lenses.performance.bindings import full_name, import_origins
+from leadhand.teams.review.lenses.syntax import FUNCTIONS, Tree, dotted
 
 
 class IndexedTree:

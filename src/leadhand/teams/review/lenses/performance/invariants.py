@@ -11,14 +11,6 @@ from collections.abc import Iterator
 
 from leadhand.teams.review.change import ChangedFile
 from leadhand.teams.review.lens import LensRule
-from leadhand.teams.review.lenses.bugs.trees import (
-    FUNCTIONS,
-    Tree,
-    child_nodes,
-    dotted,
-    walk_scope,
-    word_set,
-)
 from leadhand.teams.review.lenses.performance.bindings import (
     assigned_names,
     enclosing_loop,
@@ -26,6 +18,14 @@ from leadhand.teams.review.lenses.performance.bindings import (
     import_origins,
     is_short,
     local_value,
+)
+from leadhand.teams.review.lenses.syntax import (
+    FUNCTIONS,
+    Tree,
+    child_nodes,
+    dotted,
+    walk_scope,
+    word_set,
 )
 
 REPEATED = LensRule(
@@ -142,7 +142,7 @@ def _repeats_on_purpose(tree: Tree, node: ast.AST, loop: ast.For) -> bool:
         if isinstance(one, ast.Break | ast.Return | ast.Yield | ast.YieldFrom | ast.Await):
             return True
         if isinstance(one, ast.Call) and one is not node:
-            name = one.func.attr if isinstance(one.func, ast.Attribute) else dotted(one.func) or ""
+            name = one.func.attr if isinstance(one.func, ast.Attribute) else dotted(one.func)
             if _WRITES.match(name):
                 return True
     return False
@@ -156,7 +156,7 @@ def _query(node: ast.Call) -> str | None:
     while isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute):
         inner = inner.func.value
     name = dotted(inner)
-    if name is None or not name.endswith(".objects") or not name[0].isupper():
+    if not name.endswith(".objects") or not name[0].isupper():
         return None
     return f"{name}.{node.func.attr}"
 

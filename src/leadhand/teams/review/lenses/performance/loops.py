@@ -8,8 +8,8 @@ import functools
 import re
 from collections.abc import Iterator
 
-from leadhand.teams.review.lenses.bugs.trees import SCOPES, walk_scope, word_set
 from leadhand.teams.review.lenses.performance.indexed_tree import IndexedTree
+from leadhand.teams.review.lenses.syntax import SCOPES, walk_scope, word_set
 
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _MAX_SHORT = 64

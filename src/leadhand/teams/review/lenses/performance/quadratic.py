@@ -10,10 +10,10 @@ from collections.abc import Iterator
 
 from leadhand.teams.review.change import ChangedFile
 from leadhand.teams.review.lens import LensRule
-from leadhand.teams.review.lenses.bugs.trees import Tree
 from leadhand.teams.review.lenses.performance import copies, lists
 from leadhand.teams.review.lenses.performance.growth import QuadraticHit
 from leadhand.teams.review.lenses.performance.indexed_tree import IndexedTree
+from leadhand.teams.review.lenses.syntax import Tree
 
 RULES: tuple[LensRule, ...] = (*lists.RULES, *copies.RULES)
 

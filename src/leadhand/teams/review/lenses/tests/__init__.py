@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from leadhand.contracts.finding import Finding, NotAssessed
 from leadhand.teams.review.change import Change, ChangedFile
 from leadhand.teams.review.lens import Seen, lens
+from leadhand.teams.review.lenses.syntax import first_line
 from leadhand.teams.review.lenses.tests import rules
 from leadhand.teams.review.lenses.tests.assertions import names_in, verdict
 from leadhand.teams.review.lenses.tests.functions import (
     TestFunction,
-    first_line,
     is_sample,
     is_test_file,
     test_functions,

@@ -10,13 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from leadhand.teams.review.lenses.tests.functions import (
-    Function,
-    TestFunction,
-    blocks,
-    dotted_name,
-    last_name,
-)
+from leadhand.teams.review.lenses.syntax import Function, blocks
+from leadhand.teams.review.lenses.tests.functions import TestFunction, dotted_name, symbol_name
 
 Verdict = Literal["checks", "stub", "nothing"]
 
@@ -110,7 +105,7 @@ def verdict(test: TestFunction, names: ModuleNames, lines: list[str]) -> Verdict
     return "checks" if _runs_on_purpose(test, lines) else "nothing"
 
 
-def parameters(node: Function) -> Iterator[str]:
+def parameter_names(node: Function) -> Iterator[str]:
     """The names of a function's parameters, without `self`."""
     for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs):
         if argument.arg != "self":
@@ -141,7 +136,7 @@ def _checks(test: TestFunction, names: ModuleNames) -> bool:
                 seen.add(id(helper))
                 waiting.append((helper, depth + 1))
         if isinstance(scope, Function):
-            for fixture in parameters(scope):
+            for fixture in parameter_names(scope):
                 if _CHECKING_FIXTURE.search(fixture):
                     return True
                 known = names.definitions.get(fixture)
@@ -154,7 +149,7 @@ def _checks(test: TestFunction, names: ModuleNames) -> bool:
 def _is_check(
     call: ast.Call, test: TestFunction, methods: Mapping[str, Function], names: ModuleNames
 ) -> bool:
-    name = last_name(call.func)
+    name = symbol_name(call.func)
     if _CHECKING.search(name) or (_DELEGATES.search(name) and name not in _FLASK_STYLE):
         return True
     if any(word.arg in ("timeout", "check", "match", "expected") for word in call.keywords):
@@ -162,7 +157,7 @@ def _is_check(
     root = dotted_name(call.func).split(".", 1)
     if root[0] in names.support:
         return True
-    if len(root) == 1 and root[0] in set(parameters(test.node)) - set(names.definitions):
+    if len(root) == 1 and root[0] in set(parameter_names(test.node)) - set(names.definitions):
         return True  # a fixture that is a function defined elsewhere, which may check
     of_self = root[0] in ("self", "cls") and len(root) == 2 and "." not in root[1]
     return of_self and test.owner is not None and root[1] not in methods

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-Function = ast.FunctionDef | ast.AsyncFunctionDef
+from leadhand.teams.review.lenses.syntax import Function, blocks, last_name
 
 _FILE = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test|tests)\.py$")
 _SAMPLE = re.compile(
@@ -45,11 +45,6 @@ def is_sample(path: str) -> bool:
     return _SAMPLE.search(path) is not None
 
 
-def first_line(node: Function | ast.ClassDef) -> int:
-    """The line on which `node` starts, its decorators included."""
-    return min((one.lineno for one in node.decorator_list), default=node.lineno)
-
-
 def test_functions(tree: ast.Module | None) -> Iterator[TestFunction]:
     """The tests in `tree`, in order; those in `if` and `try` blocks too."""
     waiting: list[tuple[list[ast.stmt], ast.ClassDef | None, str, bool]] = [
@@ -60,11 +55,11 @@ def test_functions(tree: ast.Module | None) -> Iterator[TestFunction]:
         deeper: list[tuple[list[ast.stmt], ast.ClassDef | None, str, bool]] = []
         for node in body:
             if isinstance(node, ast.ClassDef):
-                derived = any(_TEST_BASE.search(last_name(base)) for base in node.bases)
+                derived = any(_TEST_BASE.search(symbol_name(base)) for base in node.bases)
                 if derived or node.name.startswith("Test"):
                     deeper.append((node.body, node, f"{prefix}{node.name}.", derived))
             elif isinstance(node, Function):
-                decorators = {last_name(one) for one in node.decorator_list}
+                decorators = {symbol_name(one) for one in node.decorator_list}
                 if _NAME.match(node.name) and decorators.isdisjoint(_NO_TEST):
                     yield TestFunction(node, owner, prefix + node.name, unittest)
             else:
@@ -72,30 +67,11 @@ def test_functions(tree: ast.Module | None) -> Iterator[TestFunction]:
         waiting += reversed(deeper)
 
 
-def blocks(node: ast.stmt) -> Iterator[list[ast.stmt]]:
-    """The statement lists of a compound statement that opens no scope."""
-    if isinstance(node, ast.If | ast.For | ast.AsyncFor | ast.While):
-        yield from (node.body, node.orelse)
-    elif isinstance(node, ast.Try | ast.TryStar):
-        yield from (
-            node.body,
-            *(handler.body for handler in node.handlers),
-            node.orelse,
-            node.finalbody,
-        )
-    elif isinstance(node, ast.With | ast.AsyncWith):
-        yield node.body
-    elif isinstance(node, ast.Match):
-        yield from (one.body for one in node.cases)
-
-
-def last_name(node: ast.expr) -> str:
+def symbol_name(node: ast.expr) -> str:
     """`c` for `a.b.c`, `c(...)` or `c[...]`; empty for anything else."""
     while isinstance(node, ast.Call | ast.Subscript):
         node = node.func if isinstance(node, ast.Call) else node.value
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    return node.id if isinstance(node, ast.Name) else ""
+    return last_name(node)
 
 
 def dotted_name(node: ast.expr) -> str:

@@ -7,14 +7,12 @@ from dataclasses import dataclass
 
 from leadhand.teams.review.change import ChangedFile
 from leadhand.teams.review.lens import LensRule
+from leadhand.teams.review.lenses.syntax import Function, blocks, first_line
 from leadhand.teams.review.lenses.tests import rules
 from leadhand.teams.review.lenses.tests.functions import (
-    Function,
     TestFunction,
-    blocks,
     dotted_name,
-    first_line,
-    last_name,
+    symbol_name,
     test_functions,
 )
 
@@ -86,7 +84,7 @@ def same_names(file: ChangedFile, tree: ast.Module) -> Iterator[TestProblem]:
         for node in body:
             if not isinstance(node, Function) or not node.name.startswith("test_"):
                 continue
-            decorators = {last_name(one) for one in node.decorator_list}
+            decorators = {symbol_name(one) for one in node.decorator_list}
             if not decorators.isdisjoint(("register", "setter", "overload")):
                 continue
             lost = earlier.get(node.name)
@@ -146,7 +144,7 @@ def _always_true(condition: ast.expr) -> str:
         return "the assert tests a tuple, probably `(condition, message)`, which is always true"
     if isinstance(condition, ast.Constant) and isinstance(condition.value, str):
         return "the assert tests a string, which is always true" if condition.value else ""
-    name = last_name(condition)
+    name = symbol_name(condition)
     if name not in _MISSPELT or "." not in dotted_name(condition):
         return ""
     if isinstance(condition, ast.Call):
@@ -158,7 +156,7 @@ def _always_true(condition: ast.expr) -> str:
 
 def _call_always_true(call: ast.Call, test: TestFunction) -> str:
     """Why a call that looks like an assertion checks nothing; empty if it may check."""
-    name = last_name(call.func)
+    name = symbol_name(call.func)
     if name in _MISSPELT and isinstance(call.func, ast.Attribute):
         hint = f"`{name}` does not assert on a mock; use `assert_{name}`"
         return hint if name != "not_called" else ""
@@ -184,8 +182,7 @@ def _statements(start: Function) -> Iterator[tuple[ast.stmt, bool]]:
         node, guarded = waiting.pop()
         yield node, guarded
         opens = isinstance(node, ast.With | ast.AsyncWith | ast.Try | ast.TryStar | Function)
-        scope = node.body if isinstance(node, Function | ast.ClassDef) else []
-        inner = [one for block in (*blocks(node), scope) for one in block]
+        inner = [one for block in blocks(node) for one in block]
         waiting += [(one, guarded or opens) for one in reversed(inner)]
 
 
@@ -198,7 +195,7 @@ def _meant_to_assert(compare: ast.Compare) -> bool:
     if not all(isinstance(op, ast.Eq | ast.NotEq | ast.Is | ast.IsNot) for op in compare.ops):
         return False
     if isinstance(left, ast.Call):
-        if not isinstance(left.func, ast.Attribute) or last_name(left).startswith("__"):
+        if not isinstance(left.func, ast.Attribute) or symbol_name(left).startswith("__"):
             return False
     elif not isinstance(left, ast.Attribute):
         return False

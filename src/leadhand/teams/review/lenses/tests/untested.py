@@ -14,8 +14,9 @@ from leadhand.contracts.finding import NotAssessed
 from leadhand.errors import LeadhandError
 from leadhand.teams.review.change import Change, ChangedFile
 from leadhand.teams.review.lens import Seen
+from leadhand.teams.review.lenses.syntax import Function
 from leadhand.teams.review.lenses.tests import rules
-from leadhand.teams.review.lenses.tests.functions import Function, is_test_file, last_name
+from leadhand.teams.review.lenses.tests.functions import is_test_file, symbol_name
 from leadhand.teams.review.lenses.tree_paths import tree_paths
 from leadhand.tools.git import grep
 
@@ -158,7 +159,7 @@ def _added(file: ChangedFile) -> Iterator[_NewCode]:
         if one.name in before or not file.touches(one.lineno):
             continue
         long = (one.end_lineno or one.lineno) - one.lineno >= _MIN_LINES
-        if long and all(last_name(decorator) in _HARMLESS for decorator in one.decorator_list):
+        if long and all(symbol_name(decorator) in _HARMLESS for decorator in one.decorator_list):
             yield _NewCode(file, one, is_module=False, words=(one.name,), siblings=siblings)
 
 

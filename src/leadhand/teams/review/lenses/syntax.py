@@ -1,4 +1,4 @@
-"""A syntax tree with parents: the nodes around a node, and the nodes that start at a position.
+"""What the lenses ask of Python's syntax trees: nodes and their parents, scopes, names, parameters.
 
 Nothing here recurses, so a deep tree costs memory and not stack.
 """
@@ -48,6 +48,13 @@ class Tree:
         while parent is not None:
             yield parent
             parent = self._parents.get(parent)
+
+    def path_up(self, node: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
+        """(node, the part of it that contains `node`) of the nodes around `node`."""
+        below = node
+        for up in self.ancestors(node):
+            yield up, below
+            below = up
 
     def enclosing(self, node: ast.AST, *kinds: type[Node]) -> Node | None:
         """The innermost node around `node` that is of one of the kinds, or `None`."""
@@ -125,20 +132,40 @@ def binding_nodes(scope: ast.AST, name: str) -> Iterator[ast.AST]:
             yield node
 
 
-def dotted(node: ast.AST) -> str | None:
-    """`a.b.c` for a chain of attributes of a name, else `None`."""
+def all_statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
+    """Every statement in `body` and below, in any order; expressions are not searched."""
+    waiting = list(body)
+    while waiting:
+        statement = waiting.pop()
+        yield statement
+        for block in blocks(statement):
+            waiting += block
+
+
+def blocks(node: ast.stmt) -> list[list[ast.stmt]]:
+    """The lists of statements directly inside `node`, in their order."""
+    inner = [*getattr(node, "handlers", ()), *getattr(node, "cases", ())]
+    return [
+        getattr(node, "body", []),
+        *(one.body for one in inner),
+        *(getattr(node, name, []) for name in ("orelse", "finalbody")),
+    ]
+
+
+def dotted(node: ast.AST) -> str:
+    """`a.b.c` for a chain of attributes of a name; empty for anything else."""
     parts: list[str] = []
     while isinstance(node, ast.Attribute):
         parts.append(node.attr)
         node = node.value
-    if not isinstance(node, ast.Name):
-        return None
-    return ".".join([node.id, *reversed(parts)])
+    return ".".join([node.id, *reversed(parts)]) if isinstance(node, ast.Name) else ""
 
 
-def called_name(node: ast.AST) -> str | None:
-    """The dotted name that `node` calls, or `None`."""
-    return dotted(node.func) if isinstance(node, ast.Call) else None
+def last_name(node: ast.AST) -> str:
+    """`c` for `a.b.c`, `f().c` or `c`; empty for anything else."""
+    if isinstance(node, ast.Attribute):
+        return node.attr
+    return node.id if isinstance(node, ast.Name) else ""
 
 
 def parameters(function: Function | ast.Lambda) -> list[ast.arg]:
@@ -146,6 +173,22 @@ def parameters(function: Function | ast.Lambda) -> list[ast.arg]:
     found = function.args
     stars = [star for star in (found.vararg, found.kwarg) if star is not None]
     return [*found.posonlyargs, *found.args, *found.kwonlyargs, *stars]
+
+
+def defaults(function: Function) -> dict[str, ast.expr]:
+    """Parameter name -> default, for the parameters that have one."""
+    found = function.args
+    positional = reversed([*found.posonlyargs, *found.args])
+    pairs = [
+        *zip(positional, reversed(found.defaults), strict=False),
+        *zip(found.kwonlyargs, found.kw_defaults, strict=True),
+    ]
+    return {argument.arg: default for argument, default in pairs if default is not None}
+
+
+def first_line(node: Function | ast.ClassDef) -> int:
+    """The line on which a definition starts, its decorators included."""
+    return min((one.lineno for one in node.decorator_list), default=node.lineno)
 
 
 def line_of(node: ast.AST) -> int:
@@ -157,3 +200,22 @@ def line_of(node: ast.AST) -> int:
 def word_set(text: str) -> frozenset[str]:
     """The words of `text`, separated by spaces: a long table in few lines."""
     return frozenset(text.split())
+
+
+def words(name: str) -> list[str]:
+    """The lower-case words of an identifier: `reset`, `token`, `2` for `resetToken_2`."""
+    split: list[str] = []
+    word = ""
+    for before, char in zip(f" {name}", name, strict=False):
+        if not char.isalnum() or (char.isupper() and before.islower()):
+            if word:
+                split.append(word.lower())
+            word = char if char.isalnum() else ""
+        else:
+            word += char
+    return [*split, word.lower()] if word else split
+
+
+def indent(line: str) -> int:
+    """The number of white space characters that `line` starts with."""
+    return len(line) - len(line.lstrip())
