@@ -24,13 +24,12 @@ from leadhand.teams.review.lenses.security import (
     transport,
     web,
 )  # fmt: skip
-from leadhand.teams.review.lenses.security import (
-    files as paths,
-)
+from leadhand.teams.review.lenses.security import files as paths
 from leadhand.teams.review.lenses.security.events import Event, ResolvedCall, SecurityHit, Topic
 from leadhand.teams.review.lenses.security.flow import Flow
-from leadhand.teams.review.lenses.security.names import ImportedNames, word_set
+from leadhand.teams.review.lenses.security.names import ImportedNames
 from leadhand.teams.review.lenses.security.secrets import mask_secrets, safe_quote
+from leadhand.teams.review.lenses.syntax import word_set
 
 _TOPICS = (
     injection.TOPIC, deserialization.TOPIC, transport.TOPIC, crypto.TOPIC, web.TOPIC, paths.TOPIC,

@@ -7,7 +7,7 @@ import ast
 import itertools
 from collections.abc import Iterator
 
-from leadhand.teams.review.lenses.security.names import last_name, word_set, words, written_name
+from leadhand.teams.review.lenses.syntax import dotted, last_name, word_set, words
 
 _NO_CHECKS = word_set(
     "exists isfile isdir lexists access isinstance hasattr len bool any all print getattr get"
@@ -73,7 +73,7 @@ def _checked_by_comparison(node: ast.Compare) -> set[str]:
 def _names(node: ast.expr) -> set[str]:
     """The names (`name` or `self.name`) in `node`."""
     parts = (part for part in _walk(node) if isinstance(part, ast.Name | ast.Attribute))
-    return {written_name(part) for part in parts}
+    return {dotted(part) for part in parts}
 
 
 def _walk(node: ast.expr) -> Iterator[ast.AST]:

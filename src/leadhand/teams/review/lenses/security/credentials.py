@@ -7,19 +7,20 @@ like a placeholder or a name. How random the value looks does not matter.
 import ast
 import itertools
 import re
-from collections.abc import Iterator
 
 from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.security.events import (
     Comparison,
     Event,
+    Hits,
     ResolvedCall,
     SecurityHit,
     Store,
     Topic,
+    hit,
 )
-from leadhand.teams.review.lenses.security.names import word_set, words
 from leadhand.teams.review.lenses.security.values import HOLE
+from leadhand.teams.review.lenses.syntax import word_set, words
 
 _FAMILY = "security/secrets"
 HARD_CODED = LensRule(
@@ -65,7 +66,7 @@ _NOT_A_VALUE = re.compile(
 )
 
 
-def find(event: Event) -> Iterator[SecurityHit]:
+def find(event: Event) -> Hits:
     """The hits of this topic's rules in `event`."""
     if isinstance(event, Store):
         yield from _stored(event)
@@ -77,23 +78,22 @@ def find(event: Event) -> Iterator[SecurityHit]:
             name = one.origin.rsplit(".", 1)[-1]
             if value is not None and not one.constant and _is_password(name) and _is_real(value):
                 message = f"`{one.origin}` is compared with a constant in {event.scope.title}."
-                yield SecurityHit(HARD_CODED, event.node, message)
+                yield hit(HARD_CODED, event, message)
 
 
-def _stored(event: Store) -> Iterator[SecurityHit]:
+def _stored(event: Store) -> Hits:
     expression = event.expression
     if not isinstance(expression, ast.Constant) or not isinstance(expression.value, str | bytes):
         return
     value = event.value.constant or ""
     url = _DATABASE_URL.match(value)
     if url and url[1] not in ("localhost", "127.0.0.1"):
-        message = f"`{event.key}` holds a URL for `{url[1]}` with an empty password."
-        yield SecurityHit(EMPTY, event.node, message)
+        yield hit(EMPTY, event, f"`{event.key}` holds a URL for `{url[1]}` with an empty password.")
     elif _names_a_credential(event.key, value):
-        yield SecurityHit(HARD_CODED, event.node, f"`{event.key}` is a constant credential.")
+        yield hit(HARD_CODED, event, f"`{event.key}` is a constant credential.")
 
 
-def _passed(event: ResolvedCall) -> Iterator[SecurityHit]:
+def _passed(event: ResolvedCall) -> Hits:
     connects = bool(_CONNECTS.match(event.name))
     for keyword in event.node.keywords:
         value = event.keywords.get(keyword.arg or "")
@@ -104,14 +104,13 @@ def _passed(event: ResolvedCall) -> Iterator[SecurityHit]:
             continue
         message = f"{event.title} gets a constant `{keyword.arg}`."
         if connects and value.text and not _PLACEHOLDER.match(value.text):
-            yield SecurityHit(HARD_CODED, event.node, message)
+            yield hit(HARD_CODED, event, message)
         elif not connects and _is_real(value.text):
             yield SecurityHit(HARD_CODED, keyword.value, message)
         elif not value.text and _DATABASES.match(event.name):
             user = event.arg(-1, "user", "username").constant
             if user:
-                message = f"`{event.name}` logs `{user}` in with an empty password."
-                yield SecurityHit(EMPTY, event.node, message)
+                yield hit(EMPTY, event, f"`{event.name}` logs `{user}` in with an empty password.")
 
 
 def _names_a_credential(name: str, value: str) -> bool:

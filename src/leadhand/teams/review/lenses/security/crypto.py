@@ -6,19 +6,19 @@ tell. Checksums and cache keys are left alone.
 
 import itertools
 import re
-from collections.abc import Iterator
 
 from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.security.events import (
     Comparison,
     Event,
+    Hits,
     ResolvedCall,
-    SecurityHit,
     Topic,
+    hit,
 )
 from leadhand.teams.review.lenses.security.hints import ANYTHING, ATTRIBUTE, CALL
-from leadhand.teams.review.lenses.security.names import word_set, words
 from leadhand.teams.review.lenses.security.values import Trust, Value
+from leadhand.teams.review.lenses.syntax import word_set, words
 
 _FAMILY = "security/crypto"
 HASH = LensRule(
@@ -95,7 +95,7 @@ _PROMISES = re.compile(r"\bunpredictable\b|cryptographically\s+(?:secure|strong)
 _NOT_A_SECRET = word_set("count index length len size weight test fake mock dummy delay")
 
 
-def find(event: Event) -> Iterator[SecurityHit]:
+def find(event: Event) -> Hits:
     """The hits of this topic's rules in `event`."""
     if isinstance(event, Comparison):
         yield from _comparison(event)
@@ -107,7 +107,7 @@ def find(event: Event) -> Iterator[SecurityHit]:
         yield from _random(event)
 
 
-def _hash(event: ResolvedCall) -> Iterator[SecurityHit]:
+def _hash(event: ResolvedCall) -> Hits:
     name = event.name
     algorithm = event.arg(0, "name").constant if name == "hashlib.new" else None
     data = event.arg(1 if name == "hashlib.new" else 0, "data", "string")
@@ -120,44 +120,41 @@ def _hash(event: ResolvedCall) -> Iterator[SecurityHit]:
     if weak and (subject | set(words(event.target))) & _PROTECTED:
         what = algorithm or (name.split(".")[-2] if event.last == "new" else event.last)
         message = f"`{what}` in {event.scope.title} protects `{piece.origin or event.target}`."
-        yield SecurityHit(HASH, event.node, message)
+        yield hit(HASH, event, message)
     is_password = subject & _PASSWORD_WORDS and not subject & {"hash", "salt", "file"}
     if not weak and is_password and len(data.pieces) == 1 and not data.built:
         message = f"{event.title} hashes `{piece.origin}` quickly and without a salt."
-        yield SecurityHit(PASSWORD, event.node, message)
+        yield hit(PASSWORD, event, message)
 
 
-def _encryption(event: ResolvedCall) -> Iterator[SecurityHit]:
+def _encryption(event: ResolvedCall) -> Hits:
     name, where = event.name, event.scope.title
     cipher = _CIPHER_MODULE.match(name)
     if cipher is None and "cryptography" in event.scope.modules:
         cipher = _ALGORITHMS.search(name)
     if cipher is not None:
-        message = f"`{cipher[1] or event.last}` in {where} is broken or too weak."
-        yield SecurityHit(CIPHER, event.node, message)
+        yield hit(CIPHER, event, f"`{cipher[1] or event.last}` in {where} is broken or too weak.")
         return
     mode = event.arg(1, "mode").made_by
     if name.startswith("Crypto.Cipher.") and event.last == "new":
         if mode.endswith(".MODE_ECB"):
-            message = f"`MODE_ECB` in {where} preserves patterns in the data."
-            yield SecurityHit(CIPHER, event.node, message)
+            yield hit(CIPHER, event, f"`MODE_ECB` in {where} preserves patterns in the data.")
         elif mode.endswith((".MODE_CBC", ".MODE_CFB", ".MODE_OFB")):
             yield from _vector(event, event.arg(2, "iv", "IV"))
         elif mode.endswith((".MODE_GCM", ".MODE_CTR")):
             yield from _vector(event, event.keywords.get("nonce"))
     elif name.endswith("modes.ECB"):
-        yield SecurityHit(CIPHER, event.node, f"`ECB` in {where} preserves patterns in the data.")
+        yield hit(CIPHER, event, f"`ECB` in {where} preserves patterns in the data.")
     elif re.search(r"modes\.(?:CBC|CTR|GCM|CFB|OFB)$", name):
         yield from _vector(event, event.arg(0, "initialization_vector", "nonce"))
 
 
-def _vector(event: ResolvedCall, vector: Value | None) -> Iterator[SecurityHit]:
+def _vector(event: ResolvedCall, vector: Value | None) -> Hits:
     if vector is not None and vector.trust is Trust.CONSTANT and vector.text:
-        message = f"The initialisation vector of {event.title} is constant."
-        yield SecurityHit(IV, event.node, message)
+        yield hit(IV, event, f"The initialisation vector of {event.title} is constant.")
 
 
-def _salt(event: ResolvedCall) -> Iterator[SecurityHit]:
+def _salt(event: ResolvedCall) -> Hits:
     if event.last == "pbkdf2_hmac":
         salt = event.arg(2, "salt")
     elif event.name in ("hashlib.scrypt", "bcrypt.hashpw", "Crypto.Protocol.KDF.PBKDF2"):
@@ -167,11 +164,10 @@ def _salt(event: ResolvedCall) -> Iterator[SecurityHit]:
     else:
         return
     if salt.constant:
-        message = f"The salt of {event.title} is a constant."
-        yield SecurityHit(SALT, event.node, message, salt.steps)
+        yield hit(SALT, event, f"The salt of {event.title} is a constant.", salt)
 
 
-def _key(event: ResolvedCall) -> Iterator[SecurityHit]:
+def _key(event: ResolvedCall) -> Hits:
     if event.name in ("Crypto.PublicKey.RSA.generate", "Crypto.PublicKey.DSA.generate"):
         size = event.arg(0, "bits")
     elif event.last == "generate_private_key" and re.search(r"\b(?:rsa|dsa)\.", event.name):
@@ -182,10 +178,10 @@ def _key(event: ResolvedCall) -> Iterator[SecurityHit]:
         return
     bits = size.constant or ""
     if bits.isdecimal() and len(bits) < 5 and int(bits) < 2048:
-        yield SecurityHit(KEY, event.node, f"{event.title} generates a {bits}-bit key.")
+        yield hit(KEY, event, f"{event.title} generates a {bits}-bit key.")
 
 
-def _random(event: ResolvedCall) -> Iterator[SecurityHit]:
+def _random(event: ResolvedCall) -> Hits:
     if event.name not in _RANDOM:
         return
     target = _is_secret(event.target)
@@ -198,7 +194,7 @@ def _random(event: ResolvedCall) -> Iterator[SecurityHit]:
         promised = named or (isinstance(text, str) and bool(_PROMISES.search(text[:2000])))
     if target or promised:
         what = f"`{event.target}`" if target else f"what {scope.title} returns"
-        yield SecurityHit(RANDOM, event.node, f"`{event.name}` generates {what}.")
+        yield hit(RANDOM, event, f"`{event.name}` generates {what}.")
 
 
 def _is_secret(name: str) -> bool:
@@ -209,18 +205,17 @@ def _is_secret(name: str) -> bool:
     return bool(set(found) & _SECRET_WORDS or pairs & _SECRET_PAIRS)
 
 
-def _comparison(event: Comparison) -> Iterator[SecurityHit]:
+def _comparison(event: Comparison) -> Hits:
     for one, other in ((event.left, event.right), (event.right, event.left)):
         if other.trust is Trust.CONSTANT:
             continue
         if one.made_by.startswith("hmac.") and "digest" in one.made_by:
-            message = f"An HMAC is compared with `==` in {event.scope.title}."
-            yield SecurityHit(TIMING, event.node, message)
+            yield hit(TIMING, event, f"An HMAC is compared with `==` in {event.scope.title}.")
             return
         decoded = one.made_by.startswith("base64.") and "decode" in one.made_by
         if decoded and _PASSWORD_WORDS & set(words(other.origin)):
             message = f"`{other.origin}` is compared with decoded Base64 in {event.scope.title}."
-            yield SecurityHit(ENCODED, event.node, message)
+            yield hit(ENCODED, event, message)
             return
 
 

@@ -3,19 +3,11 @@
 Loading is a problem only if the data can come from outside; a constant path is the author's file.
 """
 
-from collections.abc import Iterator
-
 from leadhand.teams.review.lens import LensRule
-from leadhand.teams.review.lenses.security.events import (
-    Event,
-    ResolvedCall,
-    SecurityHit,
-    Topic,
-    flow_lines,
-)
+from leadhand.teams.review.lenses.security.events import Event, Hits, ResolvedCall, Topic, hit
 from leadhand.teams.review.lenses.security.hints import ANYTHING, ATTRIBUTE, CALL
-from leadhand.teams.review.lenses.security.names import last_name, word_set, words
 from leadhand.teams.review.lenses.security.values import Trust
+from leadhand.teams.review.lenses.syntax import last_name, word_set, words
 
 _FAMILY = "security/deserialization"
 UNPICKLE_REMOTE = LensRule(
@@ -67,7 +59,7 @@ _FROM_OUTSIDE = word_set(
 _OWN_STATE = word_set("setstate copy deepcopy clone roundtrip unpickle reduce")
 
 
-def find(event: Event) -> Iterator[SecurityHit]:
+def find(event: Event) -> Hits:
     """The hits of this topic's rules in `event`."""
     if not isinstance(event, ResolvedCall):
         return
@@ -90,17 +82,17 @@ def find(event: Event) -> Iterator[SecurityHit]:
         yield from _unpickle(event)
 
 
-def _unpickle(event: ResolvedCall) -> Iterator[SecurityHit]:
+def _unpickle(event: ResolvedCall) -> Hits:
     data = event.arg(0, "file", "data", "f", "string", "filename", "filepath_or_buffer")
     piece = data.least_trusted("pickle")
     outside = piece.trust >= Trust.PARAMETER and bool(_FROM_OUTSIDE & set(words(piece.origin)))
     what = f"`{piece.origin}`" if piece.origin else "its argument"
     if piece.trust is Trust.REMOTE or outside:
         message = f"{event.title} loads {what}, which comes from outside."
-        yield SecurityHit(UNPICKLE_REMOTE, event.node, message, flow_lines(data, piece))
+        yield hit(UNPICKLE_REMOTE, event, message, piece, data)
     elif piece.trust is Trust.PARAMETER and not _own(event) and "marshal" not in event.name:
         message = f"{event.title} loads {what}, which callers provide."
-        yield SecurityHit(UNPICKLE, event.node, message, flow_lines(data, piece))
+        yield hit(UNPICKLE, event, message, piece, data)
 
 
 def _own(event: ResolvedCall) -> bool:
@@ -108,7 +100,7 @@ def _own(event: ResolvedCall) -> bool:
     return event.scope.facts.get("dumps", False) or bool(event.scope.words & _OWN_STATE)
 
 
-def _yaml(event: ResolvedCall) -> Iterator[SecurityHit]:
+def _yaml(event: ResolvedCall) -> Hits:
     stream = event.arg(0, "stream")
     if stream.constant is not None or stream.trust <= Trust.CLEAN:
         return
@@ -121,37 +113,34 @@ def _yaml(event: ResolvedCall) -> Iterator[SecurityHit]:
             return
     loader_note = " with an unsafe loader" if event.args[1:] else ""
     what = f"loads `{stream.origin}`" if stream.origin else "is used"
-    message = f"`{event.name}`{loader_note} in {event.scope.title} {what}."
-    yield SecurityHit(YAML, event.node, message, flow_lines(stream, stream))
+    yield hit(YAML, event, f"`{event.name}`{loader_note} in {event.scope.title} {what}.", stream)
 
 
-def _lxml(event: ResolvedCall) -> Iterator[SecurityHit]:
+def _lxml(event: ResolvedCall) -> Hits:
     for keyword, risky in (("resolve_entities", True), ("no_network", False), ("load_dtd", True)):
         if event.is_true(keyword) if risky else event.is_false(keyword):
             what = f"`XMLParser({keyword}={risky})` in {event.scope.title}"
-            message = f"{what} lets documents use external entities."
-            yield SecurityHit(XXE, event.node, message)
+            yield hit(XXE, event, f"{what} lets documents use external entities.")
             return
 
 
-def _parse(event: ResolvedCall) -> Iterator[SecurityHit]:
+def _parse(event: ResolvedCall) -> Hits:
     document = event.arg(0, "text", "source", "string", "file", "xml_input")
     if len(event.args) > 1 or "parser" in event.keywords:
         return
     piece = document.least_trusted("xml")
     if piece.trust is Trust.REMOTE:
         message = f"{event.title} parses `{piece.origin}`, which a client sends."
-        yield SecurityHit(XML, event.node, message, flow_lines(document, piece))
+        yield hit(XML, event, message, piece, document)
 
 
-def _sax(event: ResolvedCall) -> Iterator[SecurityHit]:
+def _sax(event: ResolvedCall) -> Hits:
     feature = event.arg(0, "feature", "name")
     names = f"{feature.origin} {feature.text} {feature.made_by}"
     external = "external_ges" in names or "external-general-entities" in names
     state = event.arg(1, "state", "value")
     if external and state.constant in ("True", "1"):
-        message = f"`setFeature` in {event.scope.title} turns on external entities."
-        yield SecurityHit(XXE, event.node, message)
+        yield hit(XXE, event, f"`setFeature` in {event.scope.title} turns on external entities.")
 
 
 TOPIC = Topic(

@@ -11,10 +11,8 @@ from typing import NamedTuple
 
 from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.security.hints import Hints
-from leadhand.teams.review.lenses.security.names import words
 from leadhand.teams.review.lenses.security.values import NOTHING, Value
-
-Function = ast.FunctionDef | ast.AsyncFunctionDef
+from leadhand.teams.review.lenses.syntax import Function, words
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +139,9 @@ class SecurityHit(NamedTuple):
     """Lines that the data came through; a change of any of them makes the hit a finding."""
 
 
+Hits = Iterator[SecurityHit]
+
+
 @dataclass(frozen=True, slots=True)
 class Topic:
     """Rules that check the same events."""
@@ -148,13 +149,14 @@ class Topic:
     rules: tuple[LensRule, ...]
     calls: frozenset[str]
     """Last names of the calls that it checks."""
-    find: Callable[[Event], Iterator[SecurityHit]]
+    find: Callable[[Event], Hits]
     hints: Hints
     """A function is followed if it contains one of these, or untrusted data."""
     event_kinds: frozenset[type[Store] | type[Return] | type[Comparison]] = frozenset()
     """The other kinds of events that it checks."""
 
 
-def flow_lines(value: Value, piece: Value) -> tuple[int, ...]:
-    """The lines that `piece` came through on its way into `value`."""
-    return (*piece.steps, *value.steps)
+def hit(rule: LensRule, event: Event, message: str, *values: Value) -> SecurityHit:
+    """A hit at `event`, with the steps of the values that lead to it, earliest first."""
+    steps = tuple(step for value in values for step in value.steps)
+    return SecurityHit(rule, event.node, message, steps)

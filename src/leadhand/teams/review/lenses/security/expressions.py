@@ -9,9 +9,10 @@ from collections.abc import Callable
 from leadhand.teams.review.lenses.security import sources, values
 from leadhand.teams.review.lenses.security.conditions import checked_names
 from leadhand.teams.review.lenses.security.events import Comparison, Event, ResolvedCall, Scope
-from leadhand.teams.review.lenses.security.names import ImportedNames, written_name
+from leadhand.teams.review.lenses.security.names import ImportedNames
 from leadhand.teams.review.lenses.security.results import ARCHIVE_MEMBER, call_result, without_shape
 from leadhand.teams.review.lenses.security.values import CLEAN, NOTHING, UNKNOWN, Trust, Value
+from leadhand.teams.review.lenses.syntax import dotted
 
 Env = dict[str, Value]
 
@@ -97,7 +98,7 @@ class Evaluator:
         return env.get(name) or self.outer.get(name)
 
     def _attribute(self, node: ast.Attribute, env: Env) -> Value:
-        written = written_name(node)
+        written = dotted(node)
         known = self._known(written, env)
         if known is not None:
             return known
@@ -175,7 +176,7 @@ class Evaluator:
             return (
                 self.names.resolve(function.id) if known is None else known.made_by or function.id
             )
-        written = written_name(function)
+        written = dotted(function)
         if written and receiver is not None and self._known(written.split(".", 1)[0], env):
             return written
         return self.names.dotted(function)
@@ -254,7 +255,7 @@ def bind(target: ast.expr, value: Value, env: Env) -> None:
     if isinstance(target, ast.Name):
         env[target.id] = value
     elif isinstance(target, ast.Attribute):
-        written = written_name(target)
+        written = dotted(target)
         if written:
             env[written] = value
     elif isinstance(target, ast.Starred):

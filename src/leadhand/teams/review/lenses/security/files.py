@@ -1,20 +1,13 @@
 """Rules on paths that a client chooses, archives that write anywhere, and open permissions."""
 
 import ast
-from collections.abc import Iterator
 
 from leadhand.teams.review.lens import LensRule
-from leadhand.teams.review.lenses.security.events import (
-    Event,
-    ResolvedCall,
-    SecurityHit,
-    Topic,
-    flow_lines,
-)
+from leadhand.teams.review.lenses.security.events import Event, Hits, ResolvedCall, Topic, hit
 from leadhand.teams.review.lenses.security.hints import CALL
-from leadhand.teams.review.lenses.security.names import word_set
 from leadhand.teams.review.lenses.security.results import ARCHIVE_MEMBER
 from leadhand.teams.review.lenses.security.values import Trust
+from leadhand.teams.review.lenses.syntax import word_set
 
 _FAMILY = "security/files"
 PATH = LensRule(
@@ -60,13 +53,13 @@ _PATH_METHODS = word_set(
 )
 
 
-def find(event: Event) -> Iterator[SecurityHit]:
+def find(event: Event) -> Hits:
     """The hits of this topic's rules in `event`."""
     if not isinstance(event, ResolvedCall):
         return
     name, last = event.name, event.last
     if name in ("tempfile.mktemp", "os.tempnam", "os.tmpnam"):
-        yield SecurityHit(MKTEMP, event.node, f"{event.title} returns a name and creates no file.")
+        yield hit(MKTEMP, event, f"{event.title} returns a name and creates no file.")
     elif last in ("chmod", "fchmod", "lchmod"):
         yield from _chmod(event)
     elif last == "bind":
@@ -77,7 +70,7 @@ def find(event: Event) -> Iterator[SecurityHit]:
         yield from _path(event)
 
 
-def _path(event: ResolvedCall) -> Iterator[SecurityHit]:
+def _path(event: ResolvedCall) -> Hits:
     method = event.last in _PATH_METHODS and event.name not in _PATH_CALLS
     paths = (event.receiver,) if method else (*event.args[:2], *event.keywords.values())
     if method and not event.receiver.made_by.startswith("pathlib."):
@@ -88,7 +81,7 @@ def _path(event: ResolvedCall) -> Iterator[SecurityHit]:
         piece = path.least_trusted("path")
         if piece.trust is Trust.REMOTE:
             message = f"`{piece.origin}` decides which file {event.title} uses."
-            yield SecurityHit(PATH, event.node, message, flow_lines(path, piece))
+            yield hit(PATH, event, message, piece, path)
             return
         members = [part for part in path.pieces if part.made_by == ARCHIVE_MEMBER]
         member = next((part for part in members if part.trust > Trust.CLEAN), None)
@@ -96,11 +89,11 @@ def _path(event: ResolvedCall) -> Iterator[SecurityHit]:
             mode = event.arg(1, "mode").constant or ""
             if event.last != "open" or set(mode) & set("wxa"):
                 message = f"An archive member's name decides where {event.title} writes."
-                yield SecurityHit(MEMBER, event.node, message, flow_lines(path, member))
+                yield hit(MEMBER, event, message, member, path)
                 return
 
 
-def _extract(event: ResolvedCall) -> Iterator[SecurityHit]:
+def _extract(event: ResolvedCall) -> Hits:
     if event.spread or "filter" in event.keywords or "members" in event.keywords:
         return
     if event.last == "unpack_archive":
@@ -115,26 +108,24 @@ def _extract(event: ResolvedCall) -> Iterator[SecurityHit]:
     if archive.trust <= Trust.CLEAN:
         return
     message = f"{event.title} extracts members without checking their paths."
-    yield SecurityHit(ARCHIVE, event.node, message, archive.steps)
+    yield hit(ARCHIVE, event, message, archive)
 
 
-def _chmod(event: ResolvedCall) -> Iterator[SecurityHit]:
+def _chmod(event: ResolvedCall) -> Hits:
     index = 1 if event.name in ("os.chmod", "os.fchmod", "os.lchmod") else 0
     mode = event.arg(index, "mode").constant or ""
     node = event.node.args[index] if index < len(event.node.args) else event.keyword("mode")
     if mode.isdecimal() and len(mode) < 8 and int(mode) & 0o002 and not int(mode) & 0o1000:
-        message = f"{event.title} sets mode {int(mode):#o}."
-        yield SecurityHit(PERMISSIONS, event.node, message)
+        yield hit(PERMISSIONS, event, f"{event.title} sets mode {int(mode):#o}.")
     elif isinstance(node, ast.BinOp | ast.Attribute):
         flags = {part.attr for part in ast.walk(node) if isinstance(part, ast.Attribute)}
         if flags & {"S_IWOTH", "S_IRWXO"} and not any(
             isinstance(part, ast.Invert) for part in ast.walk(node)
         ):
-            message = f"{event.title} lets all users write."
-            yield SecurityHit(PERMISSIONS, event.node, message)
+            yield hit(PERMISSIONS, event, f"{event.title} lets all users write.")
 
 
-def _bind(event: ResolvedCall) -> Iterator[SecurityHit]:
+def _bind(event: ResolvedCall) -> Hits:
     address = event.node.args[0] if event.node.args else None
     if not isinstance(address, ast.Tuple) or len(address.elts) != 2:
         return
@@ -142,7 +133,7 @@ def _bind(event: ResolvedCall) -> Iterator[SecurityHit]:
     if not isinstance(host, ast.Constant) or host.value not in ("0.0.0.0", "::"):
         return
     if event.receiver.made_by in ("socket.socket", "socket.socket()", "socket.create_server"):
-        yield SecurityHit(BIND, event.node, f"{event.title} binds to `{host.value}`.")
+        yield hit(BIND, event, f"{event.title} binds to `{host.value}`.")
 
 
 TOPIC = Topic(

@@ -9,11 +9,12 @@ from collections.abc import Callable
 
 from leadhand.teams.review.lenses.security import sources, values
 from leadhand.teams.review.lenses.security.conditions import checked_names, condition_words
-from leadhand.teams.review.lenses.security.events import Event, Function, Return, Scope, Store
+from leadhand.teams.review.lenses.security.events import Event, Return, Scope, Store
 from leadhand.teams.review.lenses.security.expressions import Env, Evaluator, bind, with_checked
-from leadhand.teams.review.lenses.security.names import ImportedNames, written_name
+from leadhand.teams.review.lenses.security.names import ImportedNames
 from leadhand.teams.review.lenses.security.results import without_shape
 from leadhand.teams.review.lenses.security.values import UNKNOWN, Trust, Value
+from leadhand.teams.review.lenses.syntax import Function, defaults, dotted, first_line
 
 
 class Flow:
@@ -44,8 +45,7 @@ class Flow:
         final = statements.block(body, env)
         visible = {**outer, **(env if final is None else final)}
         for function, bases, prefix in statements.functions:
-            first = min((part.lineno for part in function.decorator_list), default=function.lineno)
-            if self._is_relevant(first, function.end_lineno or function.lineno):
+            if self._is_relevant(first_line(function), function.end_lineno or function.lineno):
                 name = ".".join(part for part in (scope.name, prefix, function.name) if part)
                 handler, variables = sources.url_variables(function)
                 inner = Scope(name, function, bases, handler, self._modules)
@@ -127,7 +127,7 @@ class _Statements:
                 self._class(node, env)
             case ast.Delete():
                 for target in node.targets:
-                    env.pop(written_name(target), None)
+                    env.pop(dotted(target), None)
             case _:
                 pass
         return env
@@ -164,7 +164,7 @@ class _Statements:
         elif isinstance(target, ast.Subscript):
             owner = evaluator.value(target.value, env)
             key = evaluator.value(target.slice, env).constant or ""
-            name = written_name(target.value)
+            name = dotted(target.value)
             if name in env and value.trust > env[name].trust:
                 env[name] = env[name]._replace(trust=min(value.trust, Trust.UNKNOWN))
         elif isinstance(target, ast.Name):
@@ -221,15 +221,10 @@ def _parameters(function: Function, variables: dict[str, frozenset[str]]) -> Env
     """The values of names at the start of `function`."""
     env: Env = {}
     every = [*function.args.posonlyargs, *function.args.args]
-    defaults: dict[str, ast.expr | None] = {
-        arg.arg: default
-        for arg, default in zip(reversed(every), reversed(function.args.defaults), strict=False)
-    }
-    for arg, default in zip(function.args.kwonlyargs, function.args.kw_defaults, strict=True):
-        defaults[arg.arg] = default
+    known = defaults(function)
     is_lambda_handler = [arg.arg for arg in every[:2]] == ["event", "context"]
     for index, arg in enumerate([*every, *function.args.kwonlyargs]):
-        default = defaults.get(arg.arg)
+        default = known.get(arg.arg)
         number = isinstance(default, ast.Constant) and isinstance(default.value, int | float)
         trust = Trust.PARAMETER
         safe_for: frozenset[str] = frozenset()
@@ -273,8 +268,8 @@ def _target_name(target: ast.expr) -> str:
         inner = target.slice
         if isinstance(inner, ast.Constant) and isinstance(inner.value, str):
             return inner.value
-        return written_name(target.value)
-    return written_name(target)
+        return dotted(target.value)
+    return dotted(target)
 
 
 def _elements(node: ast.expr) -> list[ast.expr]:

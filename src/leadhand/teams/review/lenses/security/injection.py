@@ -5,19 +5,12 @@ values and values that are passed separately from the text are fine.
 """
 
 import re
-from collections.abc import Iterator
 
 from leadhand.teams.review.lens import LensRule
-from leadhand.teams.review.lenses.security.events import (
-    Event,
-    ResolvedCall,
-    SecurityHit,
-    Topic,
-    flow_lines,
-)
+from leadhand.teams.review.lenses.security.events import Event, Hits, ResolvedCall, Topic, hit
 from leadhand.teams.review.lenses.security.hints import ANYTHING, CALL, TRUE
-from leadhand.teams.review.lenses.security.names import word_set
 from leadhand.teams.review.lenses.security.values import HOLE, Trust, Value
+from leadhand.teams.review.lenses.syntax import word_set
 
 _FAMILY = "security/untrusted-input"
 SHELL = LensRule(
@@ -123,7 +116,7 @@ _MAPPING = re.compile(
 _QUOTE = re.compile(r"=\s*['\"]$|,\s*['\"]$")
 
 
-def find(event: Event) -> Iterator[SecurityHit]:
+def find(event: Event) -> Hits:
     """The hits of this topic's rules in `event`."""
     if not isinstance(event, ResolvedCall):
         return
@@ -147,23 +140,23 @@ def find(event: Event) -> Iterator[SecurityHit]:
     yield from _nosql(event)
 
 
-def _shell(event: ResolvedCall) -> Iterator[SecurityHit]:
+def _shell(event: ResolvedCall) -> Hits:
     command = event.arg(0, "args", "cmd", "command")
     piece = command.least_trusted("shell")
     if piece.trust >= Trust.LOCAL or (piece.trust is Trust.PARAMETER and command.built):
         # The user of a program may run commands anyway; the sender of a request may not.
         rule = SHELL if piece.trust is Trust.REMOTE else LOCAL_SHELL
-        yield _hit(rule, event, command, piece, "goes unquoted into the shell command of")
+        yield from _hits(rule, event, command, piece, "goes unquoted into the shell command of")
 
 
-def _code(event: ResolvedCall) -> Iterator[SecurityHit]:
+def _code(event: ResolvedCall) -> Hits:
     source = event.arg(0, "source")
     piece = source.least_trusted("code")
     if piece.trust is Trust.REMOTE or piece.made_by == "input":
-        yield _hit(CODE, event, source, piece, "is run as Python by")
+        yield from _hits(CODE, event, source, piece, "is run as Python by")
 
 
-def _sql(event: ResolvedCall) -> Iterator[SecurityHit]:
+def _sql(event: ResolvedCall) -> Hits:
     statement = event.arg(0, "sql", "query", "statement", "operation", "raw_query")
     if not statement.built or not _SQL_TEXT.match(statement.text):
         return
@@ -173,44 +166,44 @@ def _sql(event: ResolvedCall) -> Iterator[SecurityHit]:
         as_value = _SQL_VALUE.search(before[-400:]) and not _SQL_IDENTIFIER.search(before[-40:])
         enough = Trust.PARAMETER if as_value else Trust.LOCAL
         if piece.trust >= enough and "sql" not in piece.safe_for:
-            yield _hit(SQL, event, statement, piece, "is pasted into the SQL passed to")
+            yield from _hits(SQL, event, statement, piece, "is pasted into the SQL passed to")
             return
         before += "0"
 
 
-def _template(event: ResolvedCall) -> Iterator[SecurityHit]:
+def _template(event: ResolvedCall) -> Hits:
     source = event.arg(0, "source", "template_string", "text")
     piece = source.least_trusted("template")
     if piece.trust >= Trust.LOCAL:
-        yield _hit(TEMPLATE, event, source, piece, "becomes part of the template passed to")
+        yield from _hits(TEMPLATE, event, source, piece, "becomes part of the template passed to")
 
 
-def _ldap(event: ResolvedCall) -> Iterator[SecurityHit]:
+def _ldap(event: ResolvedCall) -> Hits:
     for value in (*event.args, *event.keywords.values()):
         piece = value.least_trusted("ldap")
         shaped = any(_LDAP_VALUE.search(part[-80:]) for part in value.text.split(HOLE)[:-1])
         if piece.trust is Trust.REMOTE or (piece.trust >= Trust.PARAMETER and shaped):
-            yield _hit(LDAP, event, value, piece, "goes unescaped into the LDAP search of")
+            yield from _hits(LDAP, event, value, piece, "goes unescaped into the LDAP search of")
             return
 
 
-def _xpath(event: ResolvedCall) -> Iterator[SecurityHit]:
+def _xpath(event: ResolvedCall) -> Hits:
     expression = event.arg(0, "path", "query")
     piece = expression.least_trusted("xpath")
     shaped = any(_QUOTE.search(part[-20:]) for part in expression.text.split(HOLE)[:-1])
     if piece.trust is Trust.REMOTE or (piece.trust >= Trust.LOCAL and shaped):
-        yield _hit(XPATH, event, expression, piece, "is pasted into the XPath expression of")
+        yield from _hits(XPATH, event, expression, piece, "is pasted into the XPath expression of")
 
 
-def _nosql(event: ResolvedCall) -> Iterator[SecurityHit]:
+def _nosql(event: ResolvedCall) -> Hits:
     for name in ("FilterExpression", "KeyConditionExpression", "ConditionExpression"):
         value = event.keywords.get(name)
         piece = value.least_trusted("nosql") if value else None
         if value and piece and value.built and piece.trust >= Trust.PARAMETER:
-            yield _hit(NOSQL, event, value, piece, f"is pasted into the {name} of")
+            yield from _hits(NOSQL, event, value, piece, f"is pasted into the {name} of")
 
 
-def _regex(event: ResolvedCall) -> Iterator[SecurityHit]:
+def _regex(event: ResolvedCall) -> Hits:
     compiled = event.receiver.made_by == "re.compile"
     if event.name not in _REGEX and not compiled:
         return
@@ -219,15 +212,15 @@ def _regex(event: ResolvedCall) -> Iterator[SecurityHit]:
     piece = pattern.least_trusted("regex")
     if event.last == "sub" and "<script" in pattern.text.lower():
         message = f"{event.title} removes `<script>` tags with a regular expression."
-        yield SecurityHit(TAG_FILTER, event.node, message)
+        yield hit(TAG_FILTER, event, message)
     elif subject.least_trusted("url").trust is Trust.REMOTE and _LOOSE_HOST.search(pattern.text):
         message = f"The pattern in {event.scope.title} has unescaped dots in a host name."
-        yield SecurityHit(HOST_PATTERN, event.node, message, pattern.steps)
+        yield hit(HOST_PATTERN, event, message, pattern)
     elif piece.trust is Trust.REMOTE and not compiled:
-        yield _hit(REGEX, event, pattern, piece, "is used as a regular expression by")
+        yield from _hits(REGEX, event, pattern, piece, "is used as a regular expression by")
 
 
-def _log(event: ResolvedCall) -> Iterator[SecurityHit]:
+def _log(event: ResolvedCall) -> Hits:
     if "log" not in event.receiver.origin.lower():
         return
     index = 1 if event.last == "log" else 0
@@ -236,14 +229,13 @@ def _log(event: ResolvedCall) -> Iterator[SecurityHit]:
     for value in event.args[index:]:
         piece = value.least_trusted("log")
         if piece.trust is Trust.REMOTE and not _MAPPING.search(piece.made_by):
-            yield _hit(LOG, event, value, piece, "is logged unescaped by")
+            yield from _hits(LOG, event, value, piece, "is logged unescaped by")
             return
 
 
-def _hit(rule: LensRule, event: ResolvedCall, value: Value, piece: Value, what: str) -> SecurityHit:
+def _hits(rule: LensRule, event: ResolvedCall, value: Value, piece: Value, what: str) -> Hits:
     origin = f"`{piece.origin}`" if piece.origin else "A value that is not constant"
-    message = f"{origin} {what} {event.title}."
-    return SecurityHit(rule, event.node, message, flow_lines(value, piece))
+    yield hit(rule, event, f"{origin} {what} {event.title}.", piece, value)
 
 
 TOPIC = Topic(

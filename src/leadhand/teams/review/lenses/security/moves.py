@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from leadhand.teams.review.change import Change
-from leadhand.teams.review.lenses.security.events import Function
+from leadhand.teams.review.lenses.syntax import Function
 
 _DEFINED = re.compile(r"\bdef\s+(\w+)")
 _CALLED = re.compile(r"(\w+)\s*\(")

@@ -4,13 +4,8 @@ It only reads the tree and imports nothing. A name that no import binds stays as
 """
 
 import ast
-from collections.abc import Iterator
 
-
-def word_set(text: str) -> frozenset[str]:
-    """The words of `text`, separated by spaces: a long table in few lines."""
-    return frozenset(text.split())
-
+from leadhand.teams.review.lenses.syntax import all_statements, word_set
 
 _CANONICAL = {
     "_pickle": "pickle",
@@ -88,56 +83,6 @@ class ImportedNames:
             else:
                 return "?" + "".join(reversed(parts)) if parts else ""
         return ""
-
-
-def written_name(node: ast.expr) -> str:
-    """`name` or `self.name.other` as written; empty for anything else."""
-    parts: list[str] = []
-    current = node
-    while isinstance(current, ast.Attribute) and len(parts) < _MAX_CHAIN:
-        parts.append(current.attr)
-        current = current.value
-    if not isinstance(current, ast.Name):
-        return ""
-    parts.append(current.id)
-    return ".".join(reversed(parts))
-
-
-def last_name(node: ast.expr) -> str:
-    """`c` for `a.b.c` or `c`; empty for anything else."""
-    if isinstance(node, ast.Attribute):
-        return node.attr
-    return node.id if isinstance(node, ast.Name) else ""
-
-
-def all_statements(body: list[ast.stmt]) -> Iterator[ast.stmt]:
-    """Every statement in `body` and below, in any order; expressions are not searched."""
-    waiting = list(body)
-    while waiting:
-        statement = waiting.pop()
-        yield statement
-        for part in ("body", "orelse", "finalbody"):
-            waiting.extend(getattr(statement, part, ()))
-        if isinstance(statement, ast.Try | ast.TryStar):
-            for handler in statement.handlers:
-                waiting.extend(handler.body)
-        elif isinstance(statement, ast.Match):
-            for case in statement.cases:
-                waiting.extend(case.body)
-
-
-def words(name: str) -> list[str]:
-    """The lower-case words of an identifier: `reset`, `token`, `2` for `resetToken_2`."""
-    split: list[str] = []
-    word = ""
-    for before, char in zip(f" {name}", name, strict=False):
-        if not char.isalnum() or (char.isupper() and before.islower()):
-            if word:
-                split.append(word.lower())
-            word = char if char.isalnum() else ""
-        else:
-            word += char
-    return [*split, word.lower()] if word else split
 
 
 def _canonical(name: str) -> str:

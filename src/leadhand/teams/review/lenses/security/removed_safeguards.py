@@ -11,9 +11,7 @@ from collections.abc import Iterator
 from leadhand.contracts.finding import Finding
 from leadhand.teams.review.change import ChangedFile
 from leadhand.teams.review.lens import LensRule
-from leadhand.teams.review.lenses.security.events import Function
 from leadhand.teams.review.lenses.security.moves import Moves, definitions
-from leadhand.teams.review.lenses.security.names import last_name, word_set
 from leadhand.teams.review.lenses.security.safeguards import (
     ESCAPES,
     GUARDS_ACCESS,
@@ -24,6 +22,7 @@ from leadhand.teams.review.lenses.security.safeguards import (
     safeguards_in,
 )  # fmt: skip
 from leadhand.teams.review.lenses.security.secrets import mask_secrets, safe_quote
+from leadhand.teams.review.lenses.syntax import Function, first_line, last_name, word_set
 
 _FAMILY = "security/removed-safeguard"
 _RESTORE = "Restore it, or explain in the change why it is no longer needed."
@@ -77,9 +76,8 @@ def find(file: ChangedFile, moves: Moves) -> Iterator[Finding]:
     definitions_now = definitions(file.head_tree)
     for name, old in definitions(file.base_tree).items():
         new = definitions_now.get(name)
-        first = min((part.lineno for part in old.decorator_list), default=old.lineno)
         last = old.end_lineno or old.lineno
-        if new is None or not any(first <= line <= last for line in suspect):
+        if new is None or not any(first_line(old) <= line <= last for line in suspect):
             continue
         if isinstance(old, ast.ClassDef):
             if isinstance(new, ast.ClassDef):

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from leadhand.teams.review.lenses.security.conditions import condition_words
-from leadhand.teams.review.lenses.security.events import Function
-from leadhand.teams.review.lenses.security.names import (
+from leadhand.teams.review.lenses.syntax import (
+    Function,
     all_statements,
+    dotted,
     last_name,
     word_set,
     words,
-    written_name,
 )
 
 ACCESS_WORDS = word_set(
@@ -174,7 +174,7 @@ def _refuses(value: ast.expr) -> bool:
 
 def _matching(calls: list[ast.Call], pattern: re.Pattern[str]) -> Iterator[SafeguardCall]:
     for call in calls:
-        name, written = last_name(call.func), written_name(call.func)
+        name, written = last_name(call.func), dotted(call.func)
         if pattern.match(name) or pattern.match(written):
             args = (*call.args, *(keyword.value for keyword in call.keywords))
             subjects = frozenset(name for arg in args for name in names_in(arg))
@@ -198,7 +198,7 @@ def _locks(function: Function) -> Iterator[tuple[SafeguardCall, frozenset[str]]]
         if isinstance(statement, ast.With | ast.AsyncWith):
             for item in statement.items:
                 held = item.context_expr
-                name = written_name(held.func if isinstance(held, ast.Call) else held)
+                name = dotted(held.func if isinstance(held, ast.Call) else held)
                 if _LOCKS & set(words(name)):
                     inside = frozenset(ast.unparse(part) for part in statement.body)
                     yield SafeguardCall(item.context_expr.lineno, name, frozenset((name,))), inside

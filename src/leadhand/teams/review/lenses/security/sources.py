@@ -7,8 +7,9 @@ standard library or a framework.
 import ast
 import re
 
-from leadhand.teams.review.lenses.security.names import ImportedNames, last_name, word_set
+from leadhand.teams.review.lenses.security.names import ImportedNames
 from leadhand.teams.review.lenses.security.values import Trust
+from leadhand.teams.review.lenses.syntax import Function, last_name, word_set
 
 EVERY_USE = word_set(
     "shell code sql path html url template log regex ldap xpath header pickle xml nosql"
@@ -148,9 +149,7 @@ def returns_receiver(last: str) -> bool:
     return last in _RETURN_RECEIVER
 
 
-def url_variables(
-    function: ast.FunctionDef | ast.AsyncFunctionDef,
-) -> tuple[bool, dict[str, frozenset[str]]]:
+def url_variables(function: Function) -> tuple[bool, dict[str, frozenset[str]]]:
     """Whether `function` is a web handler, and URL variable -> uses its converter makes safe."""
     handler = False
     found: dict[str, frozenset[str]] = {}

@@ -4,20 +4,20 @@ Code that leaves the decision to its caller (inside `if not verify:` and the lik
 """
 
 import ast
-from collections.abc import Iterator
 
 from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.security.events import (
     Event,
+    Hits,
     ResolvedCall,
     Scope,
-    SecurityHit,
     Store,
     Topic,
+    hit,
 )
 from leadhand.teams.review.lenses.security.hints import ANYTHING, FALSE
-from leadhand.teams.review.lenses.security.names import word_set
 from leadhand.teams.review.lenses.security.values import HOLE, Trust
+from leadhand.teams.review.lenses.syntax import word_set
 
 _FAMILY = "security/transport"
 TLS = LensRule(
@@ -62,67 +62,64 @@ _POLICIES = frozenset(("AutoAddPolicy", "WarningPolicy"))
 _LOOPBACK = ("http://localhost", "http://127.", "http://[::1]", "http://0.0.0.0")
 
 
-def find(event: Event) -> Iterator[SecurityHit]:
+def find(event: Event) -> Hits:
     """The hits of this topic's rules in `event`."""
     if not isinstance(event, ResolvedCall | Store) or event.condition_words & _CALLERS_CHOICE:
         return
     if isinstance(event, Store):
         yield from _store(event)
         return
-    name, last, node = event.name, event.last, event.node
+    name, last = event.name, event.last
     where = event.scope.title
     if name in ("ssl._create_unverified_context", "ssl._create_stdlib_context"):
         if not _says_unverified(event.scope):
-            yield SecurityHit(TLS, node, f"{event.title} does not check certificates.")
+            yield hit(TLS, event, f"{event.title} does not check certificates.")
     elif last in _VERBS and event.scope.modules & _CLIENTS:
         yield from _request(event)
     elif last in ("PoolManager", "HTTPSConnectionPool", "wrap_socket", "ProxyManager"):
         if event.arg(-1, "cert_reqs").made_by.endswith("CERT_NONE") or (
             event.arg(-1, "cert_reqs").constant in ("CERT_NONE", "NONE")
         ):
-            yield SecurityHit(TLS, node, f"`{last}` in {where} does not check certificates.")
+            yield hit(TLS, event, f"`{last}` in {where} does not check certificates.")
         elif name == "ssl.wrap_socket" and "cert_reqs" not in event.keywords and not event.spread:
-            yield SecurityHit(TLS, node, f"{event.title} does not check certificates.")
+            yield hit(TLS, event, f"{event.title} does not check certificates.")
     elif name in ("jwt.decode", "jose.jwt.decode", "jwt.PyJWT().decode"):
         yield from _jwt(event)
     elif last == "verify_jwt":
         event.scope.facts["verified"] = True
     elif name == "python_jwt.process_jwt" and not event.scope.facts.get("verified"):
-        message = f"{event.title} reads the token without verifying its signature."
-        yield SecurityHit(JWT, node, message)
+        yield hit(JWT, event, f"{event.title} reads the token without verifying its signature.")
     elif last == "set_missing_host_key_policy":
         policy = event.arg(0, "policy").made_by.rsplit(".", 1)[-1]
         if policy in _POLICIES:
-            yield SecurityHit(HOST_KEY, node, f"`{policy}` in {where} accepts any host key.")
+            yield hit(HOST_KEY, event, f"`{policy}` in {where} accepts any host key.")
     elif name == "asyncssh.connect":
         known = event.keyword("known_hosts")
         if isinstance(known, ast.Constant) and known.value is None:
-            message = f"`known_hosts=None` in {where} accepts any host key."
-            yield SecurityHit(HOST_KEY, node, message)
+            yield hit(HOST_KEY, event, f"`known_hosts=None` in {where} accepts any host key.")
     elif name in ("ssl.SSLContext", "ssl.wrap_socket"):
         version = event.arg(0 if last == "SSLContext" else -1, "protocol", "ssl_version")
         if version.made_by.rsplit(".", 1)[-1] in _OLD:
             message = f"`{version.origin}` in {where} selects an old protocol version."
-            yield SecurityHit(OLD_TLS, node, message)
+            yield hit(OLD_TLS, event, message)
 
 
-def _request(event: ResolvedCall) -> Iterator[SecurityHit]:
+def _request(event: ResolvedCall) -> Hits:
     for switch in _SWITCHES:
         if event.is_false(switch) and not (
             switch == "ssl" and "aiohttp" not in event.scope.modules
         ):
             what = f"`{event.name}({switch}=False)` in {event.scope.title}"
-            yield SecurityHit(TLS, event.node, f"{what} does not check certificates.")
+            yield hit(TLS, event, f"{what} does not check certificates.")
             return
     url = event.arg(0, "url").text.split(HOLE, 1)[0]
     if "auth" in event.keywords and url.startswith("http://") and not url.startswith(_LOOPBACK):
         auth = event.keywords["auth"]
         if auth.constant != "None":
-            message = f"{event.title} sends `auth` to `{url[:60]}`."
-            yield SecurityHit(CLEAR_TEXT, event.node, message)
+            yield hit(CLEAR_TEXT, event, f"{event.title} sends `auth` to `{url[:60]}`.")
 
 
-def _jwt(event: ResolvedCall) -> Iterator[SecurityHit]:
+def _jwt(event: ResolvedCall) -> Hits:
     options = event.keyword("options")
     off = event.is_false("verify")
     if isinstance(options, ast.Dict):
@@ -134,38 +131,35 @@ def _jwt(event: ResolvedCall) -> Iterator[SecurityHit]:
             for key, value in zip(options.keys, options.values, strict=True)
         )
     if off and not event.scope.words & {"unverified", "unsafe", "peek"}:
-        message = f"{event.title} reads the token without verifying its signature."
-        yield SecurityHit(JWT, event.node, message)
+        yield hit(JWT, event, f"{event.title} reads the token without verifying its signature.")
 
 
-def _store(event: Store) -> Iterator[SecurityHit]:
+def _store(event: Store) -> Hits:
     expression = event.expression
     is_false = isinstance(expression, ast.Constant) and expression.value is False
     where = event.scope.title
     if event.name == "ssl._create_default_https_context":
         if event.value.made_by.endswith("_create_unverified_context"):
-            message = "This turns off certificate checks for the whole process."
-            yield SecurityHit(TLS, event.node, message)
+            yield hit(TLS, event, "This turns off certificate checks for the whole process.")
     elif not isinstance(event.target, ast.Attribute) or _says_unverified(event.scope):
         return
     elif isinstance(event.target.value, ast.Name) and event.target.value.id == "self":
         return  # The class sets a default of its own, not an attribute of an SSL context.
     elif event.key == "verify_mode" and event.value.made_by.endswith("CERT_NONE"):
         message = f"`{event.name} = CERT_NONE` in {where} turns off certificate checks."
-        yield SecurityHit(TLS, event.node, message)
+        yield hit(TLS, event, message)
     elif event.key == "check_hostname" and is_false:
         message = f"`{event.name} = False` in {where} accepts certificates of any host."
-        yield SecurityHit(TLS, event.node, message)
+        yield hit(TLS, event, message)
     elif event.key == "verify" and is_false and event.owner.made_by in (
         "requests.Session", "requests.session", "requests.sessions.Session", "httpx.Client",
     ):  # fmt: skip
-        message = f"`{event.name} = False` in {where} turns off certificate checks."
-        yield SecurityHit(TLS, event.node, message)
+        yield hit(TLS, event, f"`{event.name} = False` in {where} turns off certificate checks.")
     elif event.key == "minimum_version":
         version = event.value.made_by.rsplit(".", 1)[-1]
         if version in _OLD_MINIMUM and event.value.trust is Trust.UNKNOWN:
             message = f"`{event.name} = {version}` in {where} allows an old protocol version."
-            yield SecurityHit(OLD_TLS, event.node, message)
+            yield hit(OLD_TLS, event, message)
 
 
 def _says_unverified(scope: Scope) -> bool:

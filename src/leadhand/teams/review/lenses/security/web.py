@@ -4,22 +4,21 @@ Most rules need data that provably comes from a request; the others check settin
 """
 
 import re
-from collections.abc import Iterator
 
 from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.security.events import (
     Event,
+    Hits,
     ResolvedCall,
     Return,
     Scope,
-    SecurityHit,
     Store,
     Topic,
-    flow_lines,
-)  # fmt: skip
+    hit,
+)
 from leadhand.teams.review.lenses.security.hints import ANYTHING, CALL, TRUE
-from leadhand.teams.review.lenses.security.names import word_set, words
 from leadhand.teams.review.lenses.security.values import HOLE, Trust, Value
+from leadhand.teams.review.lenses.syntax import word_set, words
 
 _FAMILY = "security/untrusted-input"
 _SWITCH = "security/web-settings"
@@ -109,7 +108,7 @@ _CSRF_SETTINGS = frozenset(("WTF_CSRF_ENABLED", "CSRF_ENABLED", "WTF_CSRF_CHECK_
 _SCHEME = re.compile(r"^https?://(?=\x00)|^//", re.IGNORECASE)
 
 
-def find(event: Event) -> Iterator[SecurityHit]:
+def find(event: Event) -> Hits:
     """The hits of this topic's rules in `event`."""
     match event:
         case ResolvedCall():
@@ -123,7 +122,7 @@ def find(event: Event) -> Iterator[SecurityHit]:
             return
 
 
-def _call(event: ResolvedCall) -> Iterator[SecurityHit]:
+def _call(event: ResolvedCall) -> Hits:
     name, last = event.name, event.last
     if name in _RESPONSES:
         kind = event.arg(-1, "content_type", "mimetype", "headers", "media_type")
@@ -143,10 +142,10 @@ def _call(event: ResolvedCall) -> Iterator[SecurityHit]:
             return
         if _controls_host(url):
             message = f"`{piece.origin}` decides what {event.title} fetches."
-            yield SecurityHit(SSRF, event.node, message, flow_lines(url, piece))
+            yield hit(SSRF, event, message, piece, url)
         elif "?" not in url.text.split(HOLE, 1)[0]:
             message = f"`{piece.origin}` goes unquoted into the URL of {event.title}."
-            yield SecurityHit(URL_PART, event.node, message, flow_lines(url, piece))
+            yield hit(URL_PART, event, message, piece, url)
 
 
 def _client(event: ResolvedCall) -> bool:
@@ -160,72 +159,70 @@ def _controls_host(url: Value) -> bool:
     return start.startswith(HOLE) and bool(url.pieces) and url.pieces[0].trust is Trust.REMOTE
 
 
-def _markup(event: ResolvedCall) -> Iterator[SecurityHit]:
+def _markup(event: ResolvedCall) -> Hits:
     text = event.arg(0, "s", "base", "format_string")
     piece = text.least_trusted("html")
     named = piece.trust is Trust.PARAMETER and "." not in piece.origin
     tagged = text.built and "<" in text.text and (named or piece.trust is Trust.LOCAL)
     if tagged or piece.trust is Trust.REMOTE:
-        message = f"{event.title} puts `{piece.origin}` into markup."
-        yield SecurityHit(MARKUP, event.node, message, flow_lines(text, piece))
+        yield hit(MARKUP, event, f"{event.title} puts `{piece.origin}` into markup.", piece, text)
 
 
-def _xss(event: ResolvedCall | Return, body: Value, where: str) -> Iterator[SecurityHit]:
+def _xss(event: ResolvedCall | Return, body: Value, where: str) -> Hits:
     piece = body.least_trusted("html")
     if piece.trust is Trust.REMOTE:
         message = (
             f"`{piece.origin}` reaches the page unescaped through {where} in {event.scope.title}."
         )
-        yield SecurityHit(XSS, event.node, message, flow_lines(body, piece))
+        yield hit(XSS, event, message, piece, body)
     elif "traceback.format_exc" in piece.made_by:
         message = f"{where} in {event.scope.title} sends the stack trace to the client."
-        yield SecurityHit(ERROR, event.node, message)
+        yield hit(ERROR, event, message)
 
 
-def _redirect(event: ResolvedCall | Store, target: Value, where: str) -> Iterator[SecurityHit]:
+def _redirect(event: ResolvedCall | Store, target: Value, where: str) -> Hits:
     piece = target.least_trusted("url")
     if piece.trust is Trust.REMOTE and _controls_host(target):
         message = f"`{piece.origin}` decides where {where} in {event.scope.title} leads."
-        yield SecurityHit(REDIRECT, event.node, message, flow_lines(target, piece))
+        yield hit(REDIRECT, event, message, piece, target)
 
 
-def _return(event: Return) -> Iterator[SecurityHit]:
+def _return(event: Return) -> Hits:
     scope = event.scope
     if scope.handler and "flask" in scope.modules and not scope.modules & {"fastapi"}:
         yield from _xss(event, event.value, "`return`")
 
 
-def _store(event: Store) -> Iterator[SecurityHit]:
+def _store(event: Store) -> Hits:
     key = event.key.lower()
     off = event.value.constant == "False"
     where = event.scope.title
     if event.key in _COOKIE_SETTINGS and off:
-        yield SecurityHit(COOKIE, event.node, f"`{event.key}` is turned off.")
+        yield hit(COOKIE, event, f"`{event.key}` is turned off.")
     elif event.key in _CSRF_SETTINGS and off:
-        yield SecurityHit(CSRF, event.node, f"`{event.key}` is turned off.")
+        yield hit(CSRF, event, f"`{event.key}` is turned off.")
     elif event.key == "debug" and event.value.constant == "True" and event.owner.made_by in _APPS:
-        yield SecurityHit(DEBUG, event.node, f"`{event.name}` is turned on in {where}.")
+        yield hit(DEBUG, event, f"`{event.name}` is turned on in {where}.")
     elif key == "location" and "headers" in event.name:
         yield from _redirect(event, event.value, "the `Location` header")
     elif key == "content-type" and "headers" in event.name:
         piece = event.value.least_trusted("header")
         if piece.trust is Trust.REMOTE:
             message = f"`{piece.origin}` decides the content type of the response in {where}."
-            yield SecurityHit(HEADER, event.node, message, flow_lines(event.value, piece))
+            yield hit(HEADER, event, message, piece, event.value)
 
 
-def _settings(event: ResolvedCall) -> Iterator[SecurityHit]:
+def _settings(event: ResolvedCall) -> Hits:
     last, where = event.last, event.scope.title
     if last == "run" and event.is_true("debug") and event.receiver.made_by in _APPS:
-        yield SecurityHit(DEBUG, event.node, f"`{event.name}(debug=True)` starts the debugger.")
+        yield hit(DEBUG, event, f"`{event.name}(debug=True)` starts the debugger.")
     elif last == "set_cookie":
         yield from _cookie(event)
     elif last == "CORS" or event.arg(0).made_by.endswith("CORSMiddleware"):
         origins = event.arg(-1, "origins", "allow_origins", "resources")
         credentials = event.is_true("supports_credentials") or event.is_true("allow_credentials")
         if credentials and origins.constant == "*":
-            message = f"`{last}` in {where} allows any origin with credentials."
-            yield SecurityHit(CORS, event.node, message)
+            yield hit(CORS, event, f"`{last}` in {where} allows any origin with credentials.")
     elif event.name in ("jinja2.Environment", "jinja2.environment.Environment"):
         yield from _environment(event)
     elif last == "get_template" and event.receiver.made_by == "jinja2.Environment":
@@ -234,10 +231,10 @@ def _settings(event: ResolvedCall) -> Iterator[SecurityHit]:
             message = (
                 f"The Jinja environment in {where} renders `{event.arg(0).text}` without escaping."
             )
-            yield SecurityHit(AUTOESCAPE, event.node, message, event.receiver.steps)
+            yield hit(AUTOESCAPE, event, message, event.receiver)
 
 
-def _cookie(event: ResolvedCall) -> Iterator[SecurityHit]:
+def _cookie(event: ResolvedCall) -> Hits:
     if event.spread:
         return
     name = event.arg(0, "key").constant
@@ -250,16 +247,15 @@ def _cookie(event: ResolvedCall) -> Iterator[SecurityHit]:
         if event.is_false(flag) or (flag not in event.keywords and len(event.args) < 7)
     ]
     if missing and age != "0":
-        message = f"The cookie `{name}` is set without {' and '.join(missing)}."
-        yield SecurityHit(COOKIE, event.node, message)
+        yield hit(COOKIE, event, f"The cookie `{name}` is set without {' and '.join(missing)}.")
 
 
-def _environment(event: ResolvedCall) -> Iterator[SecurityHit]:
+def _environment(event: ResolvedCall) -> Hits:
     if event.spread or "autoescape" in event.keywords:
         event.scope.facts["escapes"] = not event.is_false("autoescape")
     if event.is_false("autoescape") and _serves(event.scope):
         message = f"`autoescape=False` in {event.scope.title} turns off escaping."
-        yield SecurityHit(AUTOESCAPE, event.node, message)
+        yield hit(AUTOESCAPE, event, message)
 
 
 def _serves(scope: Scope) -> bool:
