@@ -11,10 +11,10 @@ from leadhand.lazy import lazy_attributes
 
 if TYPE_CHECKING:
     from leadhand.tools.files.documents import Document, Documents
-    from leadhand.tools.files.index import SearchGap, SearchIndex
+    from leadhand.tools.files.index import SearchIndex
     from leadhand.tools.files.inputs import InputFile, Inputs, UnreadableInput
     from leadhand.tools.files.kinds import FileKind
-    from leadhand.tools.files.listing import ListingLimits, SkippedFile
+    from leadhand.tools.files.listing import ListingLimits
     from leadhand.tools.files.parsing import ParserLimits
     from leadhand.tools.files.passage import Passage
     from leadhand.tools.files.ranking import MAX_PER_FILE, best_passages, find_passages
@@ -31,9 +31,7 @@ __all__ = [
     "ListingLimits",
     "ParserLimits",
     "Passage",
-    "SearchGap",
     "SearchIndex",
-    "SkippedFile",
     "UnreadableInput",
     "best_passages",
     "find_passages",
@@ -45,14 +43,12 @@ _MODULES = {
     "find_passages": "ranking",
     "Document": "documents",
     "Documents": "documents",
-    "SearchGap": "index",
     "SearchIndex": "index",
     "InputFile": "inputs",
     "Inputs": "inputs",
     "UnreadableInput": "inputs",
     "FileKind": "kinds",
     "ListingLimits": "listing",
-    "SkippedFile": "listing",
     "ParserLimits": "parsing",
     "Passage": "passage",
     "FileTools": "toolset",
