@@ -1,9 +1,10 @@
-"""One run, step by step: plan, work, answer. Every step is written down and ends in time.
+"""One run, from its first event to its answer: start, plan, work, answer; see `run.run`.
 
-Who plays the roles is the business of `roles`, when a task starts the scheduler's; here is what
-holds whoever plays them. An answer comes in the end: where a role fails, code stands in for it.
+Every step is recorded and ends in time. There always is an answer: if a role fails, code takes its
+place.
 
-Names resolve on first use: a program that names a team, or looks at runs, need not load what runs.
+These names, also of other packages, are what `Supervisor` needs for a run. They are imported on
+first use: a program that only names a team, or looks at stored runs, does not load what runs.
 """
 
 from typing import TYPE_CHECKING

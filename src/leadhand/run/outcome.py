@@ -107,27 +107,27 @@ def missing_part(gaps: Sequence[Gap]) -> str:
     """The part of an answer's text that lists its gaps; empty if it has none."""
     if not gaps:
         return ""
-    lines = (f"- {code(_one_line(gap.task_id))}: {reason(gap, _said)}" for gap in gaps)
+    lines = (f"- {code(_one_line(gap.task_id))}: {reason(gap, _shown)}" for gap in gaps)
     return f"{MISSING_HEADING}\n\n" + "\n".join(lines)
 
 
-def reason(gap: Gap, said: Callable[[str], str]) -> str:
+def reason(gap: Gap, shown: Callable[[str], str]) -> str:
     """Why there is a gap, and what its task was to do.
 
-    `said` makes one line that does nothing of what a worker or a plan said.
+    `shown` makes one safe line of untrusted text.
     """
-    why = said(gap.why)
+    why = shown(gap.why)
     if not gap.what:
         return why
     stop = "" if why.endswith((".", "!", "?", "…")) else "."
-    return f"{why}{stop} It was to: {said(gap.what)}"
+    return f"{why}{stop} It was to: {shown(gap.what)}"
 
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
-def _said(text: str) -> str:
+def _shown(text: str) -> str:
     return _prose(_one_line(text))
 
 

@@ -330,19 +330,19 @@ async def _asked(ask: Ask, question: Question) -> Reply | None:
         return None
 
 
-def _reply_of(said: Reply | str | None, question: Question) -> Reply | None:
+def _reply_of(given: Reply | str | None, question: Question) -> Reply | None:
     """What `ask` returned as a reply. Raises `ValidationError` if it can't be one."""
-    if said is None:
+    if given is None:
         return None
-    if isinstance(said, Reply):
-        return checked_reply(said)
-    if not isinstance(said, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-        kind = type(said).__name__
+    if isinstance(given, Reply):
+        return checked_reply(given)
+    if not isinstance(given, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        kind = type(given).__name__
         _log.warning("`person` returned %s: it must return a Reply, a text or None", kind)
         return None
     if question.plan is not None:
-        return Reply(verdict="refused" if said.strip() else "approved", text=said)
-    return Reply(verdict="answered" if said.strip() else "declined", text=said)
+        return Reply(verdict="refused" if given.strip() else "approved", text=given)
+    return Reply(verdict="answered" if given.strip() else "declined", text=given)
 
 
 def _wanted_call(outcome: Escalated | Failed | None) -> str | None:
@@ -352,5 +352,5 @@ def _wanted_call(outcome: Escalated | Failed | None) -> str | None:
 def _question(task: Task, outcome: Escalated | Failed) -> str:
     why = outcome.reason if isinstance(outcome, Escalated) else outcome.kind
     where = outcome.where if isinstance(outcome, Failed) else None
-    said = f"{task.worker} ({why.replace('_', ' ')}): {with_location(outcome.message, where)}"
-    return f"{said}\nIts task: {task.intent}"
+    reason = f"{task.worker} ({why.replace('_', ' ')}): {with_location(outcome.message, where)}"
+    return f"{reason}\nIts task: {task.intent}"

@@ -5,7 +5,6 @@ there is still time for the offline code of the tasks that are left.
 """
 
 import asyncio
-from types import TracebackType
 
 from leadhand.contracts.team import Worker
 from leadhand.engine.shared_workers import SharedWorker
@@ -36,12 +35,7 @@ class OfflineReserve:
         if any(self._has_both(worker) for worker in self._workers.values()):
             self._look()
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._timer is not None:
             self._timer.cancel()
         for name, took_s in self._offline_switch.code_took_s.items():
@@ -71,7 +65,7 @@ class OfflineReserve:
         self.used = True
         self._offline_switch.switch_on(
             f"no model answered until {kept_s:.2g} s before work had to stop, with the run's "
-            f"deadline of {deadline.limit_s:g} s: that time is its code's"
+            f"deadline of {deadline.limit_s:g} s: the rest is for offline code"
         )
 
     def _seconds(self, worker: Worker) -> float:

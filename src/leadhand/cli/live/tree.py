@@ -8,7 +8,6 @@ import contextlib
 import shlex
 from collections import Counter, deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from types import TracebackType
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -67,12 +66,7 @@ class LiveTree:
         self._live.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._live.stop()
 
     @contextlib.contextmanager
