@@ -74,7 +74,7 @@ def test_an_unknown_provider_ends_it_before_anything_is_spent(
     assert (ended.status, ended.out) == (2, "")
     assert ended.err == (
         f"loading team {team}\n"
-        "leadhand: model 'opnai:gpt-5-mini' is of an unknown provider: "
+        "leadhand: model 'opnai:gpt-5-mini' has an unknown provider: "
         "did you mean openai:gpt-5-mini?\n"
     )
     assert scripted.stats().requests == 0

@@ -236,7 +236,7 @@ def test_the_tiers_next_model_is_asked_at_once_where_the_first_refuses(
 
 def test_without_a_model_there_is_one_clear_line() -> None:
     asked = asyncio.run(ask())
-    assert str(asked.error) == "there is no model to ask: give the team one"
+    assert str(asked.error) == "the team has no model: give it one"
 
 
 @both

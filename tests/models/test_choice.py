@@ -204,8 +204,8 @@ def test_a_worker_named_like_a_role_is_shown_beside_it() -> None:
 @pytest.mark.parametrize(
     ("spec", "said"),
     [
-        ("opnai:gpt-5-mini", "of an unknown provider: did you mean openai:gpt-5-mini?"),
-        ("xyzzy:gpt", "of an unknown provider: write one of openai:NAME"),
+        ("opnai:gpt-5-mini", "has an unknown provider: did you mean openai:gpt-5-mini?"),
+        ("xyzzy:gpt", "has an unknown provider: write one of openai:NAME"),
         ("gpt-6-luna", "names no provider: write openai:gpt-6-luna"),
         ("nothing-like-it", "write provider:nothing-like-it, as in openai:nothing-like-it"),
         ("openai:", "names no model"),

@@ -238,7 +238,7 @@ def test_a_teams_problems_are_named_at_once_with_what_to_do() -> None:
         "worker 'a' is its own fallback: name another, or none",
         f"worker 'b' {plain} other",
         f"worker 'b' falls back to 'c', who is not in the team: {known}",
-        "the output of worker 'd' can't be used: 'int' is no type of data: give one, such as "
+        "the output of worker 'd' can't be used: 'int' is not a data type: give one, such as "
         "`list[str]`, a pydantic model or a dataclass, or a JSON Schema as a mapping",
         "worker 'n' has a team and a function: its team does the work, leave out `run` and "
         "`offline`",
@@ -249,7 +249,7 @@ def test_a_teams_problems_are_named_at_once_with_what_to_do() -> None:
         f"route 2 leads to 'g', who is not in the team: {known}",
         "the pattern of route 2 can't be used: unclosed character class",
         f"template entry 'x' is for 'zzz', who is not in the team: {known}",
-        "template entry 'x' depends on 'y', which is no entry",
+        "template entry 'x' depends on 'y', which is not an entry",
         "in team 'in': `run` of worker 'w' does not take a handoff: <lambda>() can't be called "
         "with one argument, the handoff: write `def <lambda>(handoff): ...`",
     )

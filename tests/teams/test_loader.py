@@ -143,7 +143,7 @@ def test_every_problem_of_every_file_is_named_at_once_with_its_line(tmp_path: Pa
         "did you mean 'billing'?",
         "team.yaml:6: `intent` is empty: write something, or leave the key out",
         "team.yaml:7: template entry 'a' is also on line 4: rename one",
-        "team.yaml:10: template entry 'a' depends on 'b', which is no entry: it has a",
+        "team.yaml:10: template entry 'a' depends on 'b', which is not an entry: it has a",
         "team.yaml:10: template entry 'a' depends on itself: remove 'a'",
         "team.yaml:11: `timeout_s` is 'soon' and must be a number",
         "team.yaml:12: `timeout_s` is -3 and must be more than 0",

@@ -52,7 +52,7 @@ _STREAMED = ("planner", "synthesizer")
 _log = logging.getLogger("leadhand")
 
 _OVERLOADED = Failure(
-    "overloaded", "the model is overloaded: it made everyone wait too often", unbilled=True
+    "overloaded", "the model is overloaded: it asked to wait too often", unbilled=True
 )
 _CANCELLED = Failure("unreachable", "the call was cancelled before it was answered")
 
@@ -170,7 +170,7 @@ class Caller:
                 return answer
             failure = answer
         if failure is None:
-            raise ModelError("there is no model to ask: give the team one", transient=False)
+            raise ModelError("the team has no model: give it one", transient=False)
         raise ModelError(failure.message, transient=failure.transient)
 
     async def forward(

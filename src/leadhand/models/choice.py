@@ -113,7 +113,7 @@ def _check_address(variable: str, address: str) -> None:
         usable = False
     if address and not usable:
         raise InputError(
-            f"{variable} is no http or https address: write one like http://127.0.0.1:8000/v1"
+            f"{variable} is not an http or https address: write one like http://127.0.0.1:8000/v1"
         )
 
 

@@ -101,7 +101,7 @@ def check_redirect(response: httpx2.Response) -> None:
     try:
         target = asked.join(response.headers["location"])
     except Exception as error:  # the location may be anything
-        raise RedirectRefused(_origin(asked), "what is no address") from error
+        raise RedirectRefused(_origin(asked), "an invalid address") from error
     if (asked.scheme, asked.host, asked.port) != (target.scheme, target.host, target.port):
         raise RedirectRefused(_origin(asked), _origin(target))
 

@@ -95,7 +95,7 @@ def _failure(error: Exception) -> Failure:
             return Failure("unreachable", f"the model could not be reached: {said}")
         case _:
             # A parser may raise anything for HTML, NaN or 100,000 brackets.
-            return Failure("malformed", f"what the model sent is no answer: {said}")
+            return Failure("malformed", f"the model sent an invalid response: {said}")
 
 
 def _said(error: Exception) -> str:

@@ -87,10 +87,10 @@ def _models(body: bytes) -> list[ListedModel]:
     try:
         data: object = json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise ListingError("its answer is no JSON") from error
+        raise ListingError("its answer is not JSON") from error
     rows = _fields(data).get("data")
     if not isinstance(rows, list):
-        raise ListingError("its answer is no list of models")
+        raise ListingError("its answer is not a list of models")
     return [
         ListedModel(id, _context_tokens(row), str(row.get("object", "")))
         for row in map(_fields, cast("list[object]", rows))

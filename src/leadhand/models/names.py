@@ -47,9 +47,7 @@ def _check_provider(spec: str) -> None:
         known = _providers()
         near = difflib.get_close_matches(provider, known, n=1)
         guess = f"did you mean {near[0]}:{name}?" if near else f"write one of {_SOME}"
-        raise InputError(
-            f"model {spec!r} is of an unknown provider: {guess}{_hint(spec)}"
-        ) from None
+        raise InputError(f"model {spec!r} has an unknown provider: {guess}{_hint(spec)}") from None
     except ImportError as error:
         said = " ".join(str(error).split())
         raise InputError(f"model {spec!r} can't be used: {said}") from error

@@ -51,7 +51,7 @@ class Trial:
     passed: bool
     said: str
     """What was observed, in one line."""
-    mend: str = ""
+    fix: str = ""
     """How to fix a failure."""
 
 
@@ -79,17 +79,17 @@ async def _held(name: str, trial: Callable[[], Awaitable[Trial]]) -> Trial:
         async with asyncio.timeout(TIMEOUT_S):
             return await trial()
     except TimeoutError:
-        mend = "use a faster model, or a machine that has more to give it"
-        return Trial(name, False, f"no answer within {TIMEOUT_S:g} s", mend)
+        fix = "use a faster model, or a faster machine"
+        return Trial(name, False, f"no answer within {TIMEOUT_S:g} s", fix)
     except LeadhandError as error:
-        return Trial(name, False, str(error), _mend(str(error)))
+        return Trial(name, False, str(error), _fix_for(str(error)))
 
 
-def _mend(said: str) -> str:
+def _fix_for(said: str) -> str:
     if "check" in said:
         return ""  # it says so itself
     if "could not be reached" in said:
-        return "check that the server runs, its address (OPENAI_BASE_URL, say) and your network"
+        return "check that the server runs, its address (such as OPENAI_BASE_URL) and your network"
     return "try another model with --model"
 
 
@@ -119,8 +119,8 @@ class _Subject:
         wrong = _wrong_call(response)
         if wrong is None:
             return Trial("tool call", True, "called with valid arguments")
-        mend = "workers with tools need it: use a model, and a server, that support tool calls"
-        return Trial("tool call", False, wrong, mend)
+        fix = "workers with tools need it: use a model, and a server, that support tool calls"
+        return Trial("tool call", False, wrong, fix)
 
     async def form(self) -> Trial:
         """An answer with given fields."""
@@ -132,11 +132,11 @@ class _Subject:
         elif missing := [name for name in ("city", "country", "confidence") if name not in data]:
             wrong = f"its answer lacks {', '.join(missing)}"
         elif not isinstance(data["confidence"], int):
-            wrong = "its `confidence` is no whole number"
+            wrong = "its `confidence` is not a whole number"
         else:
             return Trial("answer in a form", True, "every field there")
-        mend = "plans and typed answers need it: use a model that supports structured output"
-        return Trial("answer in a form", False, wrong, mend)
+        fix = "plans and typed answers need it: use a model that supports structured output"
+        return Trial("answer in a form", False, wrong, fix)
 
     async def context(self) -> Trial:
         """The context length, as pydantic-ai or the server states it, else measured."""
@@ -205,8 +205,8 @@ def _wrong_call(response: ModelResponse) -> str | None:
 def _context(tokens: int, said: str) -> Trial:
     if tokens >= ENOUGH_TOKENS:
         return Trial("context length", True, said)
-    mend = (
+    fix = (
         f"tasks with tools need {ENOUGH_TOKENS:,} or more: start the server with a longer context "
         "(Ollama: OLLAMA_CONTEXT_LENGTH, llama.cpp: --ctx-size)"
     )
-    return Trial("context length", False, said, mend)
+    return Trial("context length", False, said, fix)

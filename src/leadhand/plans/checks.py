@@ -345,7 +345,7 @@ def _team_problems(team: Team) -> Iterator[str]:
             )
         for needed in entry.depends_on:
             if needed not in entries:
-                yield f"template entry {entry.id!r} depends on {needed!r}, which is no entry"
+                yield f"template entry {entry.id!r} depends on {needed!r}, which is not an entry"
     path = graph.cycle({entry.id: entry.depends_on for entry in team.template})
     if path is not None:
         yield (
@@ -359,7 +359,7 @@ def _form_problem(output: object) -> str | None:
     if output is None or isinstance(output, Mapping):
         return None
     no_type = (
-        f"{output!r:.60} is no type of data: give one, such as `list[str]`, a pydantic model or a "
+        f"{output!r:.60} is not a data type: give one, such as `list[str]`, a pydantic model or a "
         "dataclass, or a JSON Schema as a mapping"
     )
     if isinstance(output, str | FunctionType):  # the name of a type, and the type of a call

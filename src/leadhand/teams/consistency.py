@@ -179,7 +179,7 @@ def _template(draft: Draft, notes: Notes) -> None:
             elif needed not in known:
                 notes.problem(
                     where,
-                    f"template entry {entry.id!r} depends on {needed!r}, which is no entry: "
+                    f"template entry {entry.id!r} depends on {needed!r}, which is not an entry: "
                     f"{suggestion(needed, known)}",
                 )
     cycle = graph.cycle({entry.id: entry.depends_on for _, entry in _entries(draft)})

@@ -140,5 +140,5 @@ def load_function(name: str) -> Function:
     except (ImportError, AttributeError, ValueError) as error:
         raise InputError(f"no script {name!r} (give module:function): {error}") from error
     if not callable(found):
-        raise InputError(f"script {name!r} is no function")
+        raise InputError(f"script {name!r} is not a function")
     return cast("Function", found)

@@ -97,7 +97,7 @@ class ModelServer:
         except (ValueError, RecursionError):
             asked = None
         if not isinstance(asked, dict):
-            return Response(status=400, body=protocol.error(400, "the body is no JSON object"))
+            return Response(status=400, body=protocol.error(400, "the body is not a JSON object"))
         request = protocol.read(asked)
         role = role_of(request)
         self.counts.asked(request, role, asked, chars=len(body))

@@ -100,7 +100,7 @@ def _examine(team: Team, *, model: str | None, no_model: bool) -> Report:
 
     trials = {
         model_name(spec): tuple(
-            Check(trial.name, trial.passed, trial.said, trial.mend)
+            Check(trial.name, trial.passed, trial.said, trial.fix)
             for trial in asyncio.run(trials_of(spec))
         )
         for spec in specs
