@@ -17,7 +17,7 @@ from leadhand.contracts.answer import Answer
 from leadhand.contracts.events import Event
 from leadhand.contracts.task import Task
 from leadhand.trace.page import page
-from leadhand.trace.page.prose import prose
+from leadhand.trace.page.markdown import render_markdown
 from leadhand.trace.page.task_marks import anchor
 from tests.plans.samples import nothing, plan, task
 from tests.trace import runs
@@ -85,7 +85,7 @@ def test_f16_f32_the_policy_lets_only_the_pages_own_style_and_script_in(
 
 
 def test_markdown_is_laid_out_and_says_where_its_links_lead() -> None:
-    shown = prose("# Head\n\n- a **b** [c](https://d.example)\n\n| x |\n|---|\n| 1 |")
+    shown = render_markdown("# Head\n\n- a **b** [c](https://d.example)\n\n| x |\n|---|\n| 1 |")
     assert "<h3>Head</h3>" in shown
     assert "<strong>b</strong> c (https://d.example)" in shown
     assert "<td>1</td>" in shown

@@ -27,20 +27,9 @@ class Stopwatch:
     """The steps of all attempts of this process together."""
 
     __slots__ = (
-        "_aside",
-        "_clock",
-        "_cpu_s",
-        "_ended_s",
-        "_paused",
-        "_ready",
-        "_real",
-        "_shorter_s",
-        "_since_s",
-        "_started_s",
-        "_steps_s",
-        "_waited_high_s",
-        "_waited_s",
-    )
+        "_aside", "_clock", "_cpu_s", "_ended_s", "_paused", "_ready", "_real", "_shorter_s",
+        "_since_s", "_started_s", "_steps_s", "_waited_high_s", "_waited_s",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self._clock: Callable[[], float] | None = None

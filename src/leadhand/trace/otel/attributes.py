@@ -43,27 +43,10 @@ _PROVIDERS = {
 """The conventions' names of providers that have another name in pydantic-ai."""
 
 _FACTS = (
-    "attempt",
-    "blame",
-    "by",
-    "delay_s",
-    "dropped",
-    "failures",
-    "final",
-    "holds",
-    "new_tier",
-    "old_tier",
-    "pause_s",
-    "revision",
-    "rewired",
-    "round",
-    "second_opinion",
-    "taken",
-    "task_id",
-    "verdict",
-    "worker",
-    "workers",
-)
+    "attempt", "blame", "by", "delay_s", "dropped", "failures", "final", "holds", "new_tier",
+    "old_tier", "pause_s", "revision", "rewired", "round", "second_opinion", "taken", "task_id",
+    "verdict", "worker", "workers",
+)  # fmt: skip
 """Fields of events that have no content."""
 _OF_TASK = {"task_id": "task.id", "attempt": "task.attempt"}
 _TEXTS = ("message", "new_intent", "problems", "question", "reason", "text", "why")

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from importlib import resources
 
 from leadhand.contracts.events import Event
-from leadhand.trace.page import figures
+from leadhand.trace.page import sections
 from leadhand.trace.page.events import events_table
 from leadhand.trace.page.graph import drawing
 from leadhand.trace.page.markup import Html, shown, tag
@@ -39,15 +39,15 @@ def page(events: Sequence[Event], *, held: bool) -> Iterator[str]:
         f"<title>{shown(history.state.run_id)}</title>\n<style>{style}</style>\n</head>\n<body>\n"
     )
     yield tag("a", "To the answer", href="#answer", class_="skip")
-    yield figures.head(history, held=held)
+    yield sections.head(history, held=held)
     yield Html("<main>")
-    yield figures.next_step(history, held=held)
-    yield _section("Answer", "answer", *figures.answer(history.state.answer))
+    yield sections.next_step(history, held=held)
+    yield _section("Answer", "answer", *sections.answer(history.state.answer))
     yield _section("Graph", "graph", drawing(history), *_nested_graphs(history))
     yield _section("Timeline", "timeline", timeline(history))
     yield _section("Tasks", "tasks", tasks(history))
-    yield _section("Plan", "plan", figures.plans(history))
-    yield _section("Costs", "costs", *figures.costs(history))
+    yield _section("Plan", "plan", sections.plans(history))
+    yield _section("Costs", "costs", *sections.costs(history))
     yield Html('<section id="events"><h2>Events</h2>')
     yield from events_table(events)
     yield f"</section></main>\n<script>{script}</script>\n</body>\n</html>\n"

@@ -8,7 +8,7 @@ Value = str | int | float | bool | None
 
 
 class Html(str):
-    """Text that is markup. Created only here and in `prose`."""
+    """Text that is markup. Created only here and in `markdown`."""
 
     __slots__ = ()
 

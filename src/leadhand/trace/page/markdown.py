@@ -18,7 +18,7 @@ MAX_CHARS = 200_000
 """Of an answer on the page; `trace --format json` has all of it."""
 
 
-def prose(text: str) -> Html:
+def render_markdown(text: str) -> Html:
     """The Markdown `text` as HTML with a few harmless elements and attributes."""
     parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
     parser.disable("image")

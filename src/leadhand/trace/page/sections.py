@@ -6,8 +6,8 @@ from leadhand.contracts.answer import Answer
 from leadhand.contracts.outcome import Usage
 from leadhand.run.outcome import without_gaps
 from leadhand.trace.formatting import format_duration, format_price, format_speedup
+from leadhand.trace.page.markdown import render_markdown
 from leadhand.trace.page.markup import Html, joined, tag
-from leadhand.trace.page.prose import prose
 from leadhand.trace.run_history import RunHistory
 
 
@@ -62,8 +62,8 @@ def answer(given: Answer | None) -> Iterator[Html]:
     yield from _list("What is missing", [(gap.task_id, gap.why) for gap in given.gaps])
     yield tag(
         "article",
-        prose(without_gaps(given.answer, given.gaps, contact=given.contact)),
-        prose(given.contact or ""),
+        render_markdown(without_gaps(given.answer, given.gaps, contact=given.contact)),
+        render_markdown(given.contact or ""),
         class_="scroll",
         tabindex="0",
     )
