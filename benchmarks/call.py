@@ -101,7 +101,6 @@ async def layers(base: str) -> AsyncGenerator[dict[str, Layer]]:
         plain = await stack.enter_async_context(DefaultAioHttpClient())
         guarded = await stack.enter_async_context(model_client())
         connections = await stack.enter_async_context(Connections())
-        caller = Caller(connections, Recorder("call", MemoryJournal(), clock=SystemClock()))
         url = f"{base}/chat/completions"
 
         async def bare(question: str) -> str:
@@ -113,9 +112,16 @@ async def layers(base: str) -> AsyncGenerator[dict[str, Layer]]:
             model = connections.to(SPEC).model
             return await model.request([*asked], None, request.parameters)
 
-        async def ours(question: str) -> object:
-            asked = [first_message(question, request)]
-            return await caller.ask(Requester("worker"), [*asked], request=request, models=[SPEC])
+        async def ours(count: int) -> None:
+            # A recorder of its own for each batch, as each run has: it keeps all its events.
+            caller = Caller(connections, Recorder("call", MemoryJournal(), clock=SystemClock()))
+
+            async def call(question: str) -> object:
+                asked = [first_message(question, request)]
+                worker = Requester("worker")
+                return await caller.ask(worker, [*asked], request=request, models=[SPEC])
+
+            await all_at_once(call, count)
 
         request = CallRequest(SYSTEM)
         calls: dict[str, Call] = {
@@ -125,7 +131,6 @@ async def layers(base: str) -> AsyncGenerator[dict[str, Layer]]:
             "by hand": posting(guarded, url),
             "guarded SDK": asking(AsyncOpenAI(http_client=guarded, max_retries=0)),
             "pydantic-ai": pydantic_ai,
-            "call": ours,
         }
 
         def layer(call: Call) -> Layer:
@@ -133,6 +138,7 @@ async def layers(base: str) -> AsyncGenerator[dict[str, Layer]]:
 
         yield {
             **{name: layer(call) for name, call in calls.items()},
+            "call": ours,
             "run": lambda count: run(count, None),
             "kept run": kept_run,
         }
