@@ -9,6 +9,7 @@ import functools
 import os
 import re
 import shutil
+import signal
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -63,9 +64,12 @@ def _is_external(path: Path) -> bool:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Hold what is left to that promise, in the processes that run the tests."""
+    """Refuse processes in quick tests, and let programs be interrupted wherever tests run."""
     if config.getoption("--quick") and not config.getoption("numprocesses", None):
         sys.addaudithook(_refuse)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # A shell that starts the tests in the background has it ignored, and programs inherit that.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _refuse(event: str, arguments: tuple[object, ...]) -> None:

@@ -112,6 +112,6 @@ def test_a_team_without_a_worker_that_is_still_needed_is_refused(
 
 def test_so_is_one_with_a_team_that_lacks_one(journal: Journal) -> None:
     hands = Hands()
-    with pytest.raises(InputError, match="team 'annex' has no worker filer now"):
+    with pytest.raises(InputError, match="team 'annex' has no worker filer any more"):
         resume(journal, NESTED, team(hands, without="annex/filer"))
     assert hands.given == []
