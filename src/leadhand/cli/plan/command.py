@@ -16,7 +16,7 @@ from leadhand.cli.run.budget import budget_note, budget_of
 from leadhand.cli.run.models import choose_models, print_models
 from leadhand.cli.run.options import DEADLINE_S
 from leadhand.cli.standard_streams import writing_output
-from leadhand.cli.views.consoles import DataConsole, error_console
+from leadhand.cli.views.consoles import DataConsole, error_console, print_note
 from leadhand.cli.views.plan import show_plan
 from leadhand.cli.views.terminal import encodable, safe, sentence
 from leadhand.contracts.budget import Budget
@@ -93,7 +93,7 @@ async def planned(supervisor: Supervisor, request: str, inputs: Sequence[Path]) 
     except InputError:
         raise failure from None
     said = f"planned by the team's template, because {sentence(str(failure))}"
-    error_console().print(f"leadhand: {said}", markup=False, highlight=False, soft_wrap=True)
+    print_note(said)
     return plan
 
 

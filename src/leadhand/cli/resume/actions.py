@@ -27,7 +27,7 @@ from leadhand.cli.run.models import choose_models, print_models
 from leadhand.cli.run.options import ResumeOptions
 from leadhand.cli.run.storage import RunStorage
 from leadhand.cli.runs.views import find_run
-from leadhand.cli.views.consoles import DataConsole, error_console
+from leadhand.cli.views.consoles import DataConsole, error_console, print_note
 from leadhand.cli.views.plan import show_plan
 from leadhand.cli.views.terminal import encodable, safe_block
 from leadhand.contracts.people import Question, Reply, RunMessage
@@ -86,10 +86,10 @@ def answer_run(options: ResumeOptions, given: ReplyOptions, storage: RunStorage)
         storage.journal.post(RunMessage(run_id=run_id, reply=reply))
     holder = storage.journal.holder(run_id)
     if holder is not None:
-        _say(f"sent to {holder}, which works on run {run_id}")
+        print_note(f"sent to {holder}, which works on run {run_id}")
         return 0
     if "command" not in state.origin and options.team is None:
-        _say(
+        print_note(
             f"the reply waits for the program that started run {run_id} to resume it; to resume "
             f"it here, name its team: {storage.command('resume', run_id)} --team TEAM"
         )
@@ -105,7 +105,7 @@ def cancel_command(run: str, home: str | None) -> int:
         if holder is None:
             raise InputError(f"run {run_id!r} is not under way: there is nothing to cancel")
         storage.journal.post(RunMessage(run_id=run_id, reason="cancelled by `leadhand cancel`"))
-        _say(f"asked {holder} to stop run {run_id}")
+        print_note(f"asked {holder} to stop run {run_id}")
         return 0
 
 
@@ -113,7 +113,7 @@ def _resumed(options: ResumeOptions, storage: RunStorage, stored: StoredRun) -> 
     state, run_id = stored.state, stored.run_id
     incomplete = state.answer is not None and state.answer.status != "complete"
     if incomplete and options.from_task is None and is_over(state):
-        _say(f"nothing was left to continue with: run {run_id} has done all that it could")
+        print_note(f"nothing was left to continue with: run {run_id} has done all that it could")
     match state.origin.get("command"):
         case "run":
             return _resume_team(options, storage, stored)
@@ -143,7 +143,7 @@ def _resume_team(options: ResumeOptions, storage: RunStorage, stored: StoredRun)
     supervisor = setup.supervisor(choice, storage, person)
     if not output.quiet:
         print_models(choice, error_console())
-        setup.print_time_left(error_console())
+        setup.print_time_left()
     answer = session.follow(
         supervisor,
         lambda listener: supervisor.resume(
@@ -272,7 +272,3 @@ def _show_questions(
 def _write(text: str, console: Console) -> None:
     shown = encodable(safe_block(text), console.encoding)
     console.print(shown, markup=False, highlight=False, soft_wrap=True)
-
-
-def _say(text: str) -> None:
-    error_console().print(f"leadhand: {text}", markup=False, highlight=False, soft_wrap=True)

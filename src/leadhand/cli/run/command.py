@@ -19,7 +19,7 @@ from leadhand.cli.run.options import RunSetup
 from leadhand.cli.run.storage import RunStorage
 from leadhand.cli.standard_streams import writing_output
 from leadhand.cli.views.answer import markdown, show_answer
-from leadhand.cli.views.consoles import DataConsole, error_console
+from leadhand.cli.views.consoles import DataConsole, error_console, print_note
 from leadhand.clock import SystemClock
 from leadhand.contracts.answer import JOURNAL_GAP, Answer
 from leadhand.contracts.events import Event
@@ -114,7 +114,7 @@ def _run(
     supervisor = setup.supervisor(choice, storage, person_of(session, output, team, request))
     if not output.quiet:
         print_models(choice, error_console())
-        setup.print_time_left(error_console())
+        setup.print_time_left()
     answer = session.follow(
         supervisor,
         lambda listener: supervisor.run(
@@ -140,7 +140,7 @@ def watch_of(
 ) -> Watch:
     """How the run is watched. Warns if the run is not stored."""
     if storage.lost is not None and not output.quiet:
-        error_console().print(f"leadhand: {storage.lost}", markup=False, highlight=False)
+        print_note(storage.lost)
     return Watch(
         title,
         storage.command("resume", run_id) if storage.lost is None else None,
@@ -188,7 +188,7 @@ def follow_up(answer: Answer, storage: RunStorage, state: RunState | None = None
         return
     state = state or fold(storage.journal.events(answer.run_id))
     for said in _next_steps(answer, state, storage):
-        error_console().print(f"leadhand: {said}", markup=False, highlight=False, soft_wrap=True)
+        print_note(said)
 
 
 def _next_steps(answer: Answer, state: RunState, storage: RunStorage) -> Iterator[str]:

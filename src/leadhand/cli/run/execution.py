@@ -15,7 +15,7 @@ from types import FrameType
 from leadhand.cli.debugging import show_failure
 from leadhand.cli.live.tree import LiveTree, PlainLines
 from leadhand.cli.options import is_debugging
-from leadhand.cli.views.consoles import error_console
+from leadhand.cli.views.consoles import error_console, print_note
 from leadhand.cli.views.terminal import sentence
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.events import Event, dump, parse
@@ -125,7 +125,7 @@ def _nobody(event: Event) -> None:
 
 def _warn(line: str) -> None:
     said = sentence(Redactor.of(os.environ)(line))
-    error_console().print(f"leadhand: {said}", markup=False, highlight=False, soft_wrap=True)
+    print_note(said)
 
 
 @contextlib.contextmanager
@@ -155,7 +155,7 @@ def _event_lines(events: str) -> Generator[Callable[[Event], None]]:
     # A reader that has left is no error; others are reported after the run has ended.
     if failed and not isinstance(failed[0], BrokenPipeError):
         why = f"the events in {events} are not complete: {failed[0].strerror}"
-        error_console().print(f"leadhand: {why}", markup=False, highlight=False, soft_wrap=True)
+        print_note(why)
 
 
 def _leave(supervisor: Supervisor) -> None:

@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import Self, cast
 
 from pydantic import JsonValue
-from rich.console import Console
 
 from leadhand.cli.duration import parse_duration
 from leadhand.cli.options import DEFAULT_LIMITS, LimitOptions, OutputOptions
 from leadhand.cli.run.budget import budget_of
 from leadhand.cli.start_time import remaining_s
+from leadhand.cli.views.consoles import print_note
 from leadhand.contracts.budget import Budget
 from leadhand.contracts.people import Occasion
 from leadhand.contracts.team import Team
@@ -64,12 +64,11 @@ class RunSetup:
         """Seconds to the answer from now on, if no library has to be imported first."""
         return remaining_s(self.deadline_s) if self.deadline else self.deadline_s
 
-    def print_time_left(self, console: Console) -> None:
+    def print_time_left(self) -> None:
         """Say what is left of the deadline, if the start took more than a tenth of it."""
         left_s = remaining_s(self.deadline_s)
         if self.deadline and left_s < 0.9 * self.deadline_s:
-            said = f"after the start, the run has {left_s:.1f} s of --deadline {self.deadline}"
-            console.print(f"leadhand: {said}", markup=False, highlight=False, soft_wrap=True)
+            print_note(f"after the start, the run has {left_s:.1f} s of --deadline {self.deadline}")
 
     @property
     def budget(self) -> Budget | None:

@@ -8,7 +8,7 @@ from rich.console import Console
 
 
 class DataConsole(Console):
-    """Stdout. `standard_streams.written` handles a reader that has left."""
+    """Stdout. `standard_streams.writing_output` handles a reader that has left."""
 
     def on_broken_pipe(self) -> None:
         """Raise the error; rich would end the process with its own status."""
@@ -18,6 +18,11 @@ class DataConsole(Console):
 def error_console() -> Console:
     """Progress goes to stderr, so that stdout holds data only. Errors of writing it are ignored."""
     return Console(file=cast("IO[str]", _IgnoringErrors(sys.stderr)))
+
+
+def print_note(text: str) -> None:
+    """Print a line of the program's own on stderr."""
+    error_console().print(f"leadhand: {text}", markup=False, highlight=False, soft_wrap=True)
 
 
 class _IgnoringErrors:
