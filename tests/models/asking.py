@@ -97,7 +97,7 @@ def with_settings(settings: Mapping[str, JsonValue]) -> CallRequest:
 
 
 def replies(*given: Object) -> list[Object]:
-    """A script that gives these replies in order, whoever asks, and then the role's own."""
+    """A script that gives these replies in order to any role, and then the role's own answers."""
     return [{"reply": reply, "times": 1} for reply in given]
 
 

@@ -41,7 +41,7 @@ class InProcess(httpx2.AsyncBaseTransport):
         self._server.configure(given)
 
     def stats(self) -> Stats:
-        """What was asked and answered."""
+        """The counts of requests and responses."""
         return Stats.from_json(self._server.counts.snapshot())
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:

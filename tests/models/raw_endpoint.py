@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 @dataclass
 class RawEndpoint:
-    """Sends `head` and then `chunk` again and again, `times` or for ever, to whoever asks."""
+    """Sends `head` and then `chunk` repeatedly, `times` or for ever, to every client."""
 
     head: bytes
     chunk: bytes = b""
@@ -24,7 +24,7 @@ class RawEndpoint:
 
     @property
     def url(self) -> str:
-        """Where it listens."""
+        """Its address."""
         return f"http://127.0.0.1:{self.port}"
 
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -43,7 +43,7 @@ class RawEndpoint:
 
 @contextmanager
 def serving(*endpoints: RawEndpoint) -> Generator[None]:
-    """The endpoints listen on ports of their own, in a thread, as long as the block lasts."""
+    """The endpoints, each on its own port in a thread, for the length of the block."""
     loop = asyncio.new_event_loop()
     listening = threading.Event()
     over = asyncio.Event()

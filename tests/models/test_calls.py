@@ -1,4 +1,4 @@
-"""Calls over real HTTP: what is asked again, what is not, and what the log says of it."""
+"""Calls over real HTTP: what is retried, what is not, and what is recorded."""
 
 import asyncio
 import json
@@ -108,7 +108,7 @@ def retry_in_s(model: str, **settings: object) -> float:
         (None, 0.0, 0.625),
     ],
 )
-def test_a_rate_limit_is_waited_out_as_told_but_within_bounds(
+def test_a_rate_limit_delays_the_call_as_asked_within_bounds(
     model_server: ScriptedServer, model: str, retry_after: Json, least_s: float, most_s: float
 ) -> None:
     """F01"""
@@ -174,7 +174,7 @@ def test_a_model_that_fails_every_time_is_given_up_after_four_calls(
     assert model_server.stats().requests == MAX_TRIES * len(given)
 
 
-def test_what_is_no_answer_is_a_typed_error_after_one_more_try(
+def test_a_malformed_response_is_a_typed_error_after_one_retry(
     model_server: ScriptedServer,
 ) -> None:
     """F06"""
@@ -201,7 +201,7 @@ def test_what_is_no_answer_is_a_typed_error_after_one_more_try(
     ("status", "told"),
     [(401, "API key"), (404, "no such model"), (402, "quota"), (400, "refused the request")],
 )
-def test_what_another_call_would_not_mend_is_not_tried_again(
+def test_a_failure_that_a_retry_cannot_fix_is_not_retried(
     model_server: ScriptedServer, model: str, status: int, told: str
 ) -> None:
     model_server.configure(script=misbehaving({str(status): True}))

@@ -1,4 +1,4 @@
-"""Which models a team gets: what was asked for comes first, then its own, then what is at hand."""
+"""Which models a team gets: first those asked for, then its own, then those available."""
 
 import asyncio
 from collections.abc import Mapping
@@ -41,7 +41,7 @@ def chosen(
     no_model: bool = False,
     servers: tuple[LocalServer, ...] = (),
 ) -> ModelChoice:
-    """What is chosen where nothing but `environ` is known and no server runs but `servers`."""
+    """The choice with only `environ` and `servers`."""
     return asyncio.run(
         choose(team, model=model, no_model=no_model, environ=environ or {}, servers=servers)
     )
@@ -184,7 +184,9 @@ def test_f36_a_base_url_that_lists_no_models_is_an_error_that_shows_no_secret() 
     assert "hunter" not in str(error.value)
 
 
-def test_a_server_on_this_machine_is_used_last_and_its_address_told(server: ScriptedServer) -> None:
+def test_a_server_on_this_machine_is_used_last_and_its_address_given(
+    server: ScriptedServer,
+) -> None:
     port = int(server.url.split(":")[2].removesuffix("/v1"))
     local = LocalServer("Ollama", port, "ollama", "OLLAMA_BASE_URL", HANG_S)
     choice = chosen(servers=(local,))
@@ -221,7 +223,7 @@ def test_a_name_that_cannot_be_right_is_one_clear_line_with_the_nearest_guess(
     assert "\n" not in str(error.value)
 
 
-def test_a_name_with_a_colon_at_a_base_url_is_told_how_to_be_written(
+def test_a_name_with_a_colon_and_a_base_url_gets_a_hint(
     monkeypatch: pytest.MonkeyPatch, server: ScriptedServer
 ) -> None:
     for name, value in server.env().items():

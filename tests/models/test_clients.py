@@ -159,7 +159,7 @@ def test_the_limit_is_bytes_or_a_size(
 
 
 @pytest.mark.parametrize("given", ["0", "-1", "much", "1.5MB", "MB"])
-def test_what_is_no_size_is_said_in_a_line(monkeypatch: pytest.MonkeyPatch, given: str) -> None:
+def test_an_invalid_size_is_one_line(monkeypatch: pytest.MonkeyPatch, given: str) -> None:
     monkeypatch.setenv(MAX_RESPONSE, given)
     with pytest.raises(InputError, match=f"^{MAX_RESPONSE} is '{given}': write a size such as"):
         max_bytes()

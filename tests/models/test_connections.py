@@ -72,7 +72,7 @@ def test_stand_ins_that_are_nowhere_are_let_through() -> None:
     assert connect(TestModel(), NO_MODEL)[0] == "test:test"
 
 
-def test_a_bare_name_is_a_model_of_whoever_openai_base_url_names(
+def test_a_bare_name_is_a_model_at_openai_base_url(
     model_server: ScriptedServer,
 ) -> None:
     assert asyncio.run(ask("my-model")).usage.model == "my-model"
@@ -87,7 +87,7 @@ def test_a_bare_name_is_a_model_of_whoever_openai_base_url_names(
         (7, "a model is `provider:model` or a pydantic-ai Model, not 7"),
     ],
 )
-def test_what_can_not_be_connected_is_named_in_one_line(spec: object, told: str) -> None:
+def test_a_model_that_can_not_be_connected_is_named_in_one_line(spec: object, told: str) -> None:
     with pytest.raises(InputError, match=told) as raised:
         connect(spec)
     assert "\n" not in str(raised.value)

@@ -114,7 +114,7 @@ def test_f06_what_is_no_list_of_models_is_not_taken_for_one(body: bytes, status:
         assert asyncio.run(local_model([at(port)])) is None
 
 
-def test_nobody_waits_for_a_server_that_says_nothing() -> None:
+def test_a_silent_server_is_not_waited_for() -> None:
     with silent() as port, silent() as other:
         servers = [at(port, timeout_s=0.3), at(other, timeout_s=0.3)]
         assert asyncio.run(local_model(servers)) is None
@@ -143,6 +143,6 @@ def test_the_context_that_an_endpoint_tells_of_is_read() -> None:
 
 
 @pytest.mark.parametrize("url", ["", "nowhere", "http://", "http://[::1", "ftp://127.0.0.1/v1"])
-def test_an_address_that_is_none_is_told_as_such(url: str) -> None:
+def test_an_invalid_address_is_a_listing_error(url: str) -> None:
     with pytest.raises(ListingError):
         asyncio.run(list_models(url, timeout_s=HANG_S))

@@ -1,4 +1,4 @@
-"""The gate: a stray refusal holds nobody else back, a limit for all holds for all."""
+"""The gate: a single refusal delays no other call, a limit holds for all calls."""
 
 import asyncio
 import itertools
@@ -40,7 +40,7 @@ def test_a_wait_that_was_asked_for_is_kept_within_bounds_and_jittered(
     assert pause_s(asked_s, 1, 1.0) == most_s
 
 
-def test_a_pause_nobody_asked_for_doubles_with_each_failure_up_to_a_minute() -> None:
+def test_a_pause_doubles_with_each_failure_up_to_a_minute() -> None:
     pauses = [pause_s(None, failures, 0.0) for failures in range(1, 12)]
     assert pauses[:4] == [0.5, 1.0, 2.0, 4.0]
     assert pauses[-1] == MAX_PAUSE_S
@@ -56,12 +56,12 @@ def test_a_model_that_asks_for_less_time_each_time_is_left_alone_for_longer_all_
 
 
 async def let_in(gate: Gate, count: int) -> list[GatePass]:
-    """So many places, with nobody waiting for one."""
+    """Passes for this many calls, none of which has to wait."""
     return [place for _ in range(count) if (place := await gate.enter())]
 
 
 async def closed(asked_s: float | None) -> Gate:
-    """A gate that has just closed, with nobody inside."""
+    """A gate that has just closed, without calls in flight."""
     gate = Gate(half)
     for place in await let_in(gate, IN_A_ROW):
         gate.leave(place, "refused", asked_s=asked_s)
@@ -94,7 +94,7 @@ def test_an_open_gate_lets_everyone_in_at_once() -> None:
 
 
 @pytest.mark.parametrize("asked_s", [None, 30.0])
-def test_stray_refusals_among_answers_hold_nobody_else_back(asked_s: float | None) -> None:
+def test_single_refusals_among_answers_delay_no_other_call(asked_s: float | None) -> None:
     async def story() -> int:
         gate = Gate(half)
         for _ in range(50):
@@ -109,7 +109,7 @@ def test_stray_refusals_among_answers_hold_nobody_else_back(asked_s: float | Non
     assert run_virtual(story()) == 200
 
 
-def test_stray_refusals_that_come_long_before_any_answer_hold_nobody_back_either() -> None:
+def test_single_refusals_long_before_any_answer_delay_no_other_call() -> None:
     """Ten quick refusals and no answer yet: ninety calls are being answered meanwhile."""
 
     async def story() -> int:
@@ -181,7 +181,7 @@ def test_calls_that_report_what_is_known_do_not_lengthen_the_pause() -> None:
     assert run_virtual(story()) == {0.0, 0.5625}
 
 
-def test_a_call_that_was_told_to_wait_longer_moves_everyone_as_long_as_the_gate_is_closed() -> None:
+def test_a_longer_wait_delays_all_calls_while_the_gate_is_closed() -> None:
     """F01"""
 
     async def story() -> tuple[float, float]:
@@ -282,7 +282,7 @@ def test_a_waiter_that_is_cancelled_gives_its_place_on(while_paused: bool) -> No
 
 
 async def probed_in_vain(gate: Gate, *, until_round: int) -> None:
-    """Refuse whoever goes in until the gate has closed so often."""
+    """Refuse every call until the gate has closed that often."""
     while gate.round < until_round:
         (probe,) = await let_in(gate, 1)
         gate.leave(probe, "refused")
@@ -337,7 +337,7 @@ VISITS = st.builds(
 
 @given(st.lists(VISITS, min_size=1, max_size=25), st.integers(0, 2**16))
 @settings(max_examples=150)
-def test_never_do_more_go_in_after_a_pause_than_were_answered_and_nobody_waits_for_ever(
+def test_no_more_calls_enter_after_a_pause_than_were_answered_and_none_waits_for_ever(
     visits: list[Visit], seed: int
 ) -> None:
     """F02"""

@@ -1,4 +1,4 @@
-"""The ledger: what is reserved never passes the cap, and whoever waits is answered."""
+"""The ledger: reservations never exceed the cap, and every waiting call gets an answer."""
 
 import asyncio
 from dataclasses import dataclass
@@ -215,7 +215,7 @@ def test_without_budget_and_limit_a_nested_run_has_no_account() -> None:
     assert account_within(None, max_tokens=None) is None
 
 
-def test_a_call_that_used_more_than_there_was_is_booked_and_told_at_once() -> None:
+def test_a_call_that_exceeds_the_budget_is_booked_and_reported_at_once() -> None:
     async def story() -> tuple[list[str], int]:
         told: list[str] = []
         account = Account(Ledger(Budget(tokens=1_000)))
@@ -330,7 +330,7 @@ BUDGETS = st.builds(
 
 @given(BUDGETS, st.lists(CALLS, min_size=1, max_size=25), st.booleans())
 @settings(max_examples=100)
-def test_the_cap_is_never_passed_and_nobody_waits_for_ever(
+def test_the_cap_is_never_exceeded_and_no_call_waits_for_ever(
     budget: Budget, calls: list[Call], overshoots: bool
 ) -> None:
     """Any calls of a tree of runs, in any order, answered, lost or cancelled at any moment.

@@ -50,7 +50,7 @@ class Endpoint:
 
 
 async def called_by_everyone(count: int, *models: FunctionModel) -> list[str]:
-    """Who answered each of `count` calls that are made at once; `error` where nobody did."""
+    """The model that answered each of `count` concurrent calls; `error` if none did."""
     pen = recorder(clock=VirtualClock())
     async with Connections(seed=3) as connections:
         caller = Caller(connections, pen)
@@ -164,7 +164,7 @@ def asked_at_once(
     return run_virtual(story())
 
 
-def test_two_calls_that_are_told_to_wait_a_minute_hold_none_of_the_others_back() -> None:
+def test_two_calls_that_wait_a_minute_delay_no_others() -> None:
     """F01"""
     server = InProcess(script=misbehaving({"429": 60}, {"429": 60}), latency_ms=100)
     took_s, calls = asked_at_once(server, 20, until=18)

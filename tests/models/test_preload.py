@@ -1,4 +1,4 @@
-"""What is imported in the background: the libraries of the provider that will be asked."""
+"""The background import: the libraries of the provider whose model will be called."""
 
 from collections.abc import Mapping
 

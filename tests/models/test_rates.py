@@ -1,4 +1,4 @@
-"""Rates: no minute has more than was allowed, in all runs together, and nobody is forgotten."""
+"""Rates: no minute exceeds the limit of all runs together, and no call waits for ever."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -96,7 +96,7 @@ RATES = st.builds(
 def test_no_minute_has_more_than_was_allowed_and_everyone_gets_in(
     rate: Rate, visits: list[Visit]
 ) -> None:
-    """Tokens are what was expected or, corrected, used; one call alone may be over the rate."""
+    """Tokens are the expected ones or, corrected, those used; a single call may exceed the rate."""
     entered: list[tuple[float, int]] = []
 
     async def story() -> None:

@@ -120,7 +120,7 @@ def test_a_stream_that_fails_is_asked_again_whole_and_nothing_of_it_is_kept(
 
 
 class Refusing(RawEndpoint):
-    """Says that it can't stream, and answers what is asked whole."""
+    """A model that refuses to stream and answers other requests."""
 
     async def answer(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         asked = await reader.read(65_536)

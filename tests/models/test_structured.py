@@ -1,4 +1,4 @@
-"""Answers with a form: read however they were given, and asked for again with what is wrong."""
+"""Structured answers: read from tools, JSON and text, and repaired by the model."""
 
 import asyncio
 import json
@@ -64,7 +64,7 @@ def test_an_answer_that_can_be_used_takes_one_call(
 
 
 @both
-def test_what_is_wrong_with_an_answer_is_told_and_mended(
+def test_a_model_is_told_what_is_wrong_and_repairs_its_answer(
     model_server: ScriptedServer, model: str
 ) -> None:
     model_server.configure(script=given("loud", "red"))

@@ -102,6 +102,6 @@ def test_it_is_said_once_a_run_and_books_what_was_expected(
 
 
 @pytest.mark.parametrize("cost", ["NaN", "Infinity", "-1"])
-def test_a_price_that_is_none_is_unknown(cost: str) -> None:
+def test_an_invalid_price_is_unknown(cost: str) -> None:
     used = RequestUsage(input_tokens=1, output_tokens=1, cost=Decimal(cost))
     assert cost_usd(ModelResponse([TextPart("x")], usage=used)) is None

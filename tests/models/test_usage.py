@@ -1,4 +1,4 @@
-"""Usage: every token counted, and a price only where it is known."""
+"""Usage: every token is counted, and a price only if it is known."""
 
 import datetime as dt
 from decimal import Decimal
@@ -71,7 +71,7 @@ def test_an_answer_that_does_not_say_what_it_used_has_no_price() -> None:
     assert cost_usd(silent) is None
 
 
-def test_what_a_gateway_says_that_it_cost_is_what_it_cost() -> None:
+def test_the_price_of_a_gateway_is_used() -> None:
     told = response("gpt-4o", "openai", input_tokens=10)
     told.usage.cost = Decimal("0.125")
     assert cost_usd(told) == 0.125

@@ -108,13 +108,13 @@ def test_without_a_model_of_its_own_the_planner_asks_its_tiers(server: ScriptedS
     assert wire(server)[0]["model"] == "large"
 
 
-def test_a_team_without_a_model_has_nobody_to_plan(server: ScriptedServer) -> None:
+def test_a_team_without_a_model_has_no_model_planner(server: ScriptedServer) -> None:
     with pytest.raises(ModelError, match="no model"):
         asyncio.run(planned(team(model=None)))
     assert server.stats().requests == 0
 
 
-def test_a_plain_planner_is_told_its_own_words_only_and_answers_in_text(
+def test_a_plain_planner_gets_only_its_instructions_and_answers_in_text(
     server: ScriptedServer,
 ) -> None:
     server.reset(script=answers({"text": compact(SOUND)}))

@@ -75,7 +75,7 @@ def test_f12_a_run_whose_planner_floods_it_ends_with_one_line(server: ScriptedSe
     assert len(answer.answer) < 600
 
 
-def test_a_model_and_the_journal_are_told_fifty_problems_and_how_many_more(
+def test_a_model_and_the_journal_get_fifty_problems_and_how_many_more(
     server: ScriptedServer,
 ) -> None:
     gone = [f"gone-{number}" for number in range(150)]

@@ -38,7 +38,7 @@ def test_a_plan_may_be_one_task_that_repeats_the_request(server: ScriptedServer)
     assert server.stats().requests == 1
 
 
-def test_f11_every_problem_goes_back_at_once_and_a_mended_plan_is_taken(
+def test_f11_every_problem_goes_back_at_once_and_a_repaired_plan_is_used(
     server: ScriptedServer,
 ) -> None:
     bad = proposal(
@@ -105,7 +105,7 @@ def test_two_hundred_tasks_are_taken(server: ScriptedServer) -> None:
     assert len(asyncio.run(planned(team())).tasks) == 200
 
 
-def test_an_answer_that_is_no_plan_is_told_where_and_what(server: ScriptedServer) -> None:
+def test_an_answer_without_a_plan_is_sent_back_with_the_reason(server: ScriptedServer) -> None:
     wrong: Object = {
         "tasks": [
             {"id": "a", "worker": "search", "task": "Find the price of zinc", "depends_on": []},
@@ -144,7 +144,7 @@ def test_f05_a_plan_cut_in_half_is_asked_for_again_and_never_taken(
     assert "not valid JSON" in told(server.stats().bodies[1])
 
 
-def test_a_plan_that_is_cut_while_it_is_mended_still_counts_as_an_answer(
+def test_a_repair_that_is_cut_off_still_counts_as_an_answer(
     server: ScriptedServer,
 ) -> None:
     bad: Object = {"json": proposal(task("a", "cook"))}
@@ -173,7 +173,7 @@ def test_a_plan_among_words_is_found(server: ScriptedServer) -> None:
     assert len(asyncio.run(planned(team())).tasks) == 2
 
 
-def test_a_model_that_fails_while_it_mends_a_plan_is_a_model_error(
+def test_a_model_that_fails_during_a_repair_is_a_model_error(
     server: ScriptedServer,
 ) -> None:
     bad = proposal(task("a", "cook"))

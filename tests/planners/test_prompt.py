@@ -1,4 +1,4 @@
-"""The planner's prompt: what it must say, how long it may be, and that its examples hold."""
+"""The planner's prompt: its content, its length, and that its examples are valid."""
 
 import json
 import re

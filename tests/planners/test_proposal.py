@@ -1,4 +1,4 @@
-"""Proposals: what is read as a plan, what is passed over, and what is named as wrong."""
+"""Proposals: what is read as a plan, what is ignored, and what is reported as wrong."""
 
 import pytest
 
@@ -72,7 +72,7 @@ def test_null_is_nothing_and_keys_of_the_models_own_are_passed_over() -> None:
         (proposal(task("a"), synthesis="blend"), "synthesis: "),
     ],
 )
-def test_what_cannot_be_read_is_named_with_its_place(data: Object, place: str) -> None:
+def test_an_invalid_proposal_is_named_with_its_path(data: Object, place: str) -> None:
     (problem,) = problems_of(data)
     assert problem.startswith(place)
     assert "\n" not in problem

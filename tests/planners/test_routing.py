@@ -61,7 +61,7 @@ def test_the_first_rule_that_fits_says_whose_a_text_is(text: str, worker: str) -
     assert route.worker == worker
 
 
-def test_without_a_rule_that_fits_it_is_nobodys() -> None:
+def test_a_text_that_no_rule_matches_has_no_worker() -> None:
     assert route_of((BILLING, TECHNICAL), "Good morning") is None
     assert candidates((), "Good morning") == ()
 
@@ -93,7 +93,7 @@ def test_a_request_that_a_rule_takes_is_a_plan_of_one_task() -> None:
     assert [event.by for event in events if isinstance(event, PlanProposed)] == ["router"]
 
 
-def test_what_no_rule_takes_is_planned_as_usual() -> None:
+def test_a_request_that_no_rule_matches_is_planned_as_usual() -> None:
     answer, events = run(team(BILLING), "Good morning")
     assert len(answer.tasks) == 3
     assert [event.by for event in events if isinstance(event, PlanProposed)] == ["template"]
@@ -137,7 +137,7 @@ def chooses(worker: str, confidence: int) -> Object:
     return {"match": {"tool": "choose_worker"}, "reply": reply}
 
 
-def test_what_no_rule_takes_a_model_gives_to_one_worker(server: ScriptedServer) -> None:
+def test_a_model_routes_a_request_that_no_rule_matches(server: ScriptedServer) -> None:
     server.configure(script=[chooses("technical", 90)])
     answer, events = run(by_model(BILLING), "The app crashes")
     assert answer.output == "technical: The app crashes"
@@ -178,14 +178,14 @@ def test_a_model_that_cannot_be_asked_leaves_it_to_the_default(server: ScriptedS
 
 
 def test_a_worker_that_does_not_exist_is_not_chosen(server: ScriptedServer) -> None:
-    """The model is told which there are, and may mend its choice."""
+    """The model sees the workers' names and may repair its choice."""
     server.configure(script=[chooses("finance", 99) | {"times": 1}, chooses("billing", 80)])
     answer, _ = run(by_model(*RULES), "My money")
     assert answer.output == "billing: My money"
     assert server.stats().requests == 2
 
 
-def test_what_a_worker_said_reaches_the_model_as_data(server: ScriptedServer) -> None:
+def test_a_workers_message_reaches_the_model_as_data(server: ScriptedServer) -> None:
     """F14: of those who have not tried, and whatever it says, no more than a name comes out."""
     from leadhand.clock import SystemClock
     from leadhand.engine.recorder import Recorder

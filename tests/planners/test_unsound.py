@@ -120,7 +120,7 @@ def test_a_plan_that_a_person_hands_in_is_refused_with_every_problem_named() -> 
 
 
 def test_a_plan_that_a_changed_team_can_not_carry_out_is_kept_for_the_old_one() -> None:
-    """What is refused on resume is the team, not the plan: it is not planned anew."""
+    """On resume the team is refused, not the plan: there is no new plan."""
     journal = MemoryJournal()
     whole = Supervisor(OWN, approve=["plan"], journal=journal)
     given = plan(plan_task("a", worker="words"))

@@ -1,4 +1,4 @@
-"""`check` names every problem of a plan at once, each with the way to mend it."""
+"""`check` names every problem of a plan at once, each with the way to fix it."""
 
 import pytest
 from pydantic import JsonValue

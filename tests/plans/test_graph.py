@@ -1,4 +1,4 @@
-"""The task graph: order, cycles, paths, and the counters that say what is ready."""
+"""The task graph: order, cycles and paths."""
 
 import random
 

@@ -1,4 +1,4 @@
-"""Teams within teams: who gets whose models, what is too deep, and events on their way out."""
+"""Nested teams: inherited models, depth, and nested events."""
 
 import dataclasses
 from functools import partial

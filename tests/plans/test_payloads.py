@@ -138,7 +138,7 @@ FULL: Object = {
 }  # fmt: skip
 
 
-def test_the_planner_is_told_what_a_worker_takes_and_sets_payload_limits_and_tier(
+def test_the_planner_sees_payload_schemas_and_sets_payload_limits_and_tier(
     server: ScriptedServer,
 ) -> None:
     server.reset(script=[planned(FULL)])

@@ -1,4 +1,4 @@
-"""A team whose workers say what a test has them say, and a run of it with a model for the rest."""
+"""A team with scripted workers, and a run of it with a model for the other roles."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ class Outcome:
         return [one.role if isinstance(one, ModelCalled) else one.type for one in found]
 
     def asked(self, role: str, number: int = 0) -> str:
-        """All that the model was told in a call of this role."""
+        """All text of a call of this role."""
         bodies = [one for one in self.stats.bodies if one.get("role") == role]
         messages = items(mapping(bodies[number].get("body")).get("messages"))
         return "\n".join(text(mapping(one).get("content")) for one in messages)

@@ -85,7 +85,7 @@ def test_ids_with_spaces_and_commas_can_be_cited() -> None:
 
 @given(st.text(alphabet="t19[](), `~\n:^x.\0", max_size=60))
 @settings(max_examples=50)
-def test_what_was_checked_once_holds(text: str) -> None:
+def test_checking_a_checked_text_changes_nothing(text: str) -> None:
     once = check_citations(text, known=KNOWN, given=GIVEN)
     assert set(once.cited) <= set(GIVEN)
     assert len(once.text) <= len(text)

@@ -1,4 +1,4 @@
-"""Contradictions in data, found by code: what is one, and above all what is none."""
+"""Contradictions in data, found by code: above all, no false ones."""
 
 import pytest
 from pydantic import JsonValue
@@ -19,7 +19,7 @@ def gave(
     artifacts: tuple[str, ...] = (),
     status: str = "completed",
 ) -> TaskResult:
-    """What a task gave that is done by a worker of its own, unless said otherwise."""
+    """The result of a task, done by its own worker unless `worker` is given."""
     name = worker or f"worker-{id}"
     task = Task(
         id=id, worker=name, intent=intent or f"part {id}", depends_on=needs, artifacts=artifacts
@@ -28,7 +28,7 @@ def gave(
 
 
 def about(*results: TaskResult) -> list[str]:
-    """What is found, in words."""
+    """What the found conflicts are about."""
     return [conflict.about for conflict in find_conflicts(results)]
 
 
@@ -62,7 +62,7 @@ def test_those_who_agree_stand_together_on_one_side() -> None:
     ],
     ids=str,
 )
-def test_what_is_near_or_can_not_be_compared_is_no_contradiction(
+def test_values_that_are_close_or_not_comparable_are_no_contradiction(
     one: JsonValue, other: JsonValue
 ) -> None:
     assert about(gave("a", one), gave("b", other)) == []
@@ -108,7 +108,7 @@ def test_the_order_of_a_list_says_nothing() -> None:
     )
 
 
-def test_what_looked_at_other_artifacts_speaks_of_something_else() -> None:
+def test_results_about_other_artifacts_are_about_something_else() -> None:
     one = gave("a", {"sold": 1}, artifacts=("x.csv", "y.csv"))
     assert about(one, gave("b", {"sold": 2}, artifacts=("z.csv",))) == []
     assert len(about(one, gave("b", {"sold": 2}, artifacts=("y.csv",)))) == 1

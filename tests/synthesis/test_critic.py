@@ -108,7 +108,7 @@ def test_after_two_revisions_the_answer_goes_out_with_what_is_held_against_it(
     assert run.answer.status == "partial"
 
 
-def test_a_draft_that_can_not_be_mended_goes_out_with_the_objection(
+def test_a_draft_that_can_not_be_revised_keeps_the_objection_as_a_gap(
     model_server: ScriptedServer,
 ) -> None:
     script(
@@ -182,7 +182,7 @@ def test_a_single_text_is_criticised_as_well_and_written_again_where_it_must(
     assert verdicts(run) == ["sent_back", "approved"]
 
 
-def test_what_is_passed_on_word_for_word_is_not_criticised(model_server: ScriptedServer) -> None:
+def test_an_unchanged_result_is_not_criticised(model_server: ScriptedServer) -> None:
     run = ran(model_server, TEXTS, synthesis="select", critic=Role())
     assert run.stats.by_role == {"judge": 1}
 

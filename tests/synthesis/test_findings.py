@@ -91,7 +91,7 @@ def test_the_threshold_divides_and_is_itself_enough() -> None:
     assert [finding.rule for finding in made.suppressed] == ["bugs/under"]
 
 
-def test_what_two_lenses_say_of_the_same_quote_is_one_finding_that_names_both() -> None:
+def test_two_lenses_with_the_same_quote_give_one_finding_that_names_both() -> None:
     made = review(
         of("bugs", seen("bugs/x", message="`run` is called without a timeout here")),
         of(
@@ -248,7 +248,7 @@ def test_the_order_in_which_tasks_end_never_matters(
 
 @given(REPORTS)
 @settings(max_examples=50)
-def test_what_a_baseline_hides_is_all_that_differs(reports: Reports) -> None:
+def test_a_baseline_changes_only_what_it_hides(reports: Reports) -> None:
     made = review(*reports)
     again = review(*reports, baseline=frozenset(finding.id for finding in made.findings))
     assert again.findings == ()
@@ -275,7 +275,7 @@ def by_model(
     return found.model_copy(update={"source": "model", "confidence": 99})
 
 
-def test_what_a_model_found_has_no_confidence_until_it_is_scored() -> None:
+def test_a_models_finding_has_no_confidence_until_it_is_scored() -> None:
     made = review(of("security-model", by_model()))
     assert [(one.confidence, one.why) for one in made.suppressed] == [(0, UNSCORED)]
 

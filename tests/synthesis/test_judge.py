@@ -76,7 +76,7 @@ def test_the_judge_sees_the_question_and_the_results_and_not_who_gave_them(
     assert not [word for word in ("ledger", "press") if word in asked]
 
 
-def test_what_the_judge_leaves_open_is_shown_as_open(model_server: ScriptedServer) -> None:
+def test_an_unresolved_conflict_is_shown_as_open(model_server: ScriptedServer) -> None:
     script(model_server, rule("judge", json=OPEN))
     run = ran(model_server, BOOKS)
     (conflict,) = run.answer.conflicts
@@ -84,7 +84,7 @@ def test_what_the_judge_leaves_open_is_shown_as_open(model_server: ScriptedServe
     assert run.answer.status == "complete"
 
 
-def test_what_the_judge_says_is_no_contradiction_is_not_in_the_answer(
+def test_a_conflict_that_the_judge_rejects_is_not_in_the_answer(
     model_server: ScriptedServer,
 ) -> None:
     script(model_server, rule("judge", json=NONE))
@@ -94,7 +94,9 @@ def test_what_the_judge_says_is_no_contradiction_is_not_in_the_answer(
     assert (judged.holds, judged.conflict.why) == (False, "One is net.")
 
 
-def test_a_judge_that_names_what_it_was_not_shown_is_told_so(model_server: ScriptedServer) -> None:
+def test_a_judge_that_names_an_unknown_task_has_to_repair_its_answer(
+    model_server: ScriptedServer,
+) -> None:
     wrong: list[dict[str, Json]] = [
         {"why": "x", "contradict": True, "winners": ["t9"], "resolution": "x"},
         {"why": "x", "contradict": True, "winners": ["t1", "t2"], "resolution": "x"},
@@ -203,7 +205,9 @@ def test_where_the_draft_can_not_be_written_again_the_judgement_is_added(
     assert "The revenue is 40." in text
 
 
-def test_what_the_writer_finds_a_second_time_is_judged_once(model_server: ScriptedServer) -> None:
+def test_a_conflict_that_the_writer_finds_again_is_judged_once(
+    model_server: ScriptedServer,
+) -> None:
     again: Json = {"task_ids": ["t1", "t2"], "about": "The revenue differs", "why": "two sources"}
     script(
         model_server,

@@ -52,7 +52,7 @@ def test_a_choice_between_nothing_is_empty_and_of_one_is_that_one() -> None:
     assert combine(plan_of(one, synthesis="select"), one).answer == "only"
 
 
-def test_what_needs_no_model_loads_no_model_library() -> None:
+def test_synthesis_without_a_model_loads_no_model_library() -> None:
     loaded = loaded_by(WITHOUT_MODELS)
     assert "leadhand.synthesis.merge" in loaded
     assert loaded.isdisjoint({"pydantic_ai", "leadhand.synthesis.model", "leadhand.models.calls"})

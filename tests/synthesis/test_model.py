@@ -101,7 +101,7 @@ def test_f10_a_thousand_short_results_are_one_request(server: ScriptedServer) ->
     assert all(f"\n[t{number}] xxx" in user for number in range(1, 1_001))
 
 
-def test_a_form_that_is_wrong_is_named_and_mended(server: ScriptedServer) -> None:
+def test_an_invalid_answer_is_named_and_repaired(server: ScriptedServer) -> None:
     answering(
         server, {"json": {"answer": " ", "confidence": "high"}}, {"json": {"answer": "A [t1]."}}
     )
@@ -201,7 +201,7 @@ def test_f10_what_condensing_leaves_out_is_a_gap(server: ScriptedServer) -> None
     assert "too long for the model" in made.gaps[0].why
 
 
-def test_f10_a_model_that_does_not_condense_is_told_so_and_then_given_up(
+def test_f10_a_model_that_does_not_condense_is_told_and_then_abandoned(
     server: ScriptedServer,
 ) -> None:
     server.reset(script=[{"match": {}, "reply": {"text": "x" * 1_500}}])

@@ -64,7 +64,7 @@ def test_chunks_are_condensed_level_by_level_until_one_is_left() -> None:
     assert text.split("\n")[1].rstrip(".") == "c14"
 
 
-def test_what_is_short_already_is_not_condensed() -> None:
+def test_a_short_chunk_is_not_condensed() -> None:
     asked: list[str] = []
 
     async def condense(chunk: str) -> str:
@@ -100,7 +100,7 @@ def test_no_more_than_sixteen_chunks_are_condensed_at_once() -> None:
     assert len(started) == 40
 
 
-def test_the_first_failure_stops_the_rest_and_goes_on_as_it_is() -> None:
+def test_the_first_failure_stops_the_rest_and_propagates() -> None:
     async def condense(chunk: str) -> str:
         if chunk.startswith("a"):
             raise ModelError("no model", transient=True)

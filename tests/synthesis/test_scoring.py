@@ -112,9 +112,7 @@ def test_a_refutation_outweighs_the_number_beside_it(server: ScriptedServer) -> 
 @pytest.mark.parametrize(
     "wrong", [verdict(180), verdict(50, "perhaps"), {"why": "?", "verdict": "refuted"}]
 )
-def test_an_invalid_verdict_is_mended_and_given_up_after_two_repairs(
-    server: ScriptedServer, wrong: Json
-) -> None:
+def test_an_invalid_verdict_is_repaired_twice_at_most(server: ScriptedServer, wrong: Json) -> None:
     again = {"match": {"step": 1}, "reply": {"json": wrong}}
     server.reset(script=[again, {"match": {}, "reply": {"json": verdict(95)}}])
     assert scored(found())["f1"].confidence == 95

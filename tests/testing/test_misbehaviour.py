@@ -213,7 +213,7 @@ def test_latency_holds_an_answer_back(server: ScriptedServer) -> None:
     assert time.monotonic() - started > 0.14
 
 
-def test_every_misbehaviour_leaves_a_server_that_goes_on(server: ScriptedServer) -> None:
+def test_the_server_survives_every_misbehaviour(server: ScriptedServer) -> None:
     names = [name for name in (*TO_ANSWERS, *TO_RESPONSES) if name not in ("slow", "latency_ms")]
     for name in names:
         misbehaving(server, **{name: True})

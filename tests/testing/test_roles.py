@@ -176,7 +176,7 @@ def test_plain_text_is_derived_from_the_question(
 
 
 @BOTH
-def test_a_lone_tool_is_called_once_and_its_result_told(
+def test_a_single_tool_is_called_once_and_its_result_is_used(
     server: ScriptedServer, protocol: Spoken
 ) -> None:
     weather = tool("weather", {"city": {"type": "string", "enum": ["Oslo", "Rome"]}})

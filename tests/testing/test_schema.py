@@ -55,7 +55,7 @@ def nothing(name: str) -> Json:
 
 @pytest.mark.parametrize("schema", SCHEMAS.values(), ids=list(SCHEMAS))
 @pytest.mark.parametrize("wish", [None, "a long wish of many words", 85, ["x", "y"], True])
-def test_what_is_filled_in_is_valid_whatever_is_wished(schema: Object, wish: Json) -> None:
+def test_a_filled_value_is_valid_for_any_wish(schema: Object, wish: Json) -> None:
     jsonschema.validate(fill(schema, lambda _: wish), schema)
 
 
@@ -79,7 +79,7 @@ def test_an_optional_property_is_there_only_where_it_is_wished_for() -> None:
     assert fill(schema, wishes.get) == {"b": "this"}
 
 
-def test_what_may_be_null_is_null_unless_wished_for() -> None:
+def test_a_nullable_value_is_null_without_a_wish() -> None:
     schema: Object = {
         "type": "object",
         "properties": {"a": {"anyOf": [{"type": "string"}, {"type": "null"}]}},

@@ -59,7 +59,7 @@ def test_a_function_scripts_what_it_wants_and_leaves_the_rest_to_the_role(
     assert asked(server, "openai", "speak", output=FINAL).tool_calls[0].tool_name == "final_answer"
 
 
-def test_a_function_that_raises_is_told_to_the_client(server: ScriptedServer) -> None:
+def test_the_client_sees_that_a_script_function_raised(server: ScriptedServer) -> None:
     server.reset(script="tests.testing.scripts:answer_in_capitals")
     with pytest.raises(Exception, match="the script raised ZeroDivisionError: on purpose"):
         said(server, "raise")
@@ -78,7 +78,7 @@ WRONG: list[tuple[dict[str, object], str]] = [
 
 
 @pytest.mark.parametrize(("settings", "problem"), WRONG)
-def test_what_can_not_be_is_refused_in_one_line_and_changes_nothing(
+def test_an_invalid_setting_is_refused_in_one_line_and_changes_nothing(
     server: ScriptedServer, settings: dict[str, object], problem: str
 ) -> None:
     with pytest.raises(InputError, match=problem):

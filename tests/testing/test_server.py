@@ -49,7 +49,7 @@ def test_it_ends_when_its_parent_is_gone() -> None:
     assert done.stdout.startswith("http://127.0.0.1:")
 
 
-def test_by_hand_it_prints_its_url_and_counts_for_whoever_looks() -> None:
+def test_on_the_command_line_it_prints_its_url_and_serves_its_counts() -> None:
     command = [sys.executable, "-m", "leadhand.testing.server", "--port", "0"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True)
     try:

@@ -36,7 +36,7 @@ def test_the_clock_stands_still_while_a_thread_works(
     assert run_virtual(work()) == 0.0
 
 
-def test_the_clock_goes_on_after_a_thread() -> None:
+def test_the_clock_continues_after_a_thread() -> None:
     async def work() -> float:
         await asyncio.to_thread(time.sleep, 0.01)
         await anyio.to_thread.run_sync(time.sleep, 0.01)
