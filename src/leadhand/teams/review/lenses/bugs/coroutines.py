@@ -24,12 +24,10 @@ from leadhand.teams.review.lenses.syntax import (
 )
 
 RULE = LensRule(
-    id="bugs/coroutine-not-awaited",
-    family="bugs/async",
-    severity="critical",
-    why="Calling a coroutine function only creates a coroutine; without `await` nothing runs.",
-    fix="Put `await` in front of the call.",
-)
+    "bugs/coroutine-not-awaited", "bugs/async", "critical",
+    "Calling a coroutine function only creates a coroutine; without `await` nothing runs.",
+    "Put `await` in front of the call.",
+)  # fmt: skip
 
 _BARE = re.compile(r"^[ \t]+(?:self\.|cls\.)?(\w+)\(", re.MULTILINE)
 _ASYNC_DEF = re.compile(r"^[ \t]*async[ \t]+def[ \t]+(\w+)", re.MULTILINE)

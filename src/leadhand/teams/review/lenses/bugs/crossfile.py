@@ -19,33 +19,25 @@ from leadhand.teams.review.lenses.bugs.symbols import ChangedSignature, RemovedS
 from leadhand.teams.review.lenses.bugs.uses import Workspace, shown_places
 
 REMOVED_SYMBOL = LensRule(
-    id="bugs/removed-symbol-still-used",
-    family="bugs/cross-file",
-    severity="critical",
-    why="These uses fail with an ImportError or AttributeError.",
-    fix="Update the uses, or keep the old name as an alias.",
-)
+    "bugs/removed-symbol-still-used", "bugs/cross-file", "critical",
+    "These uses fail with an ImportError or AttributeError.",
+    "Update the uses, or keep the old name as an alias.",
+)  # fmt: skip
 REMOVED_MODULE = LensRule(
-    id="bugs/removed-module-still-imported",
-    family="bugs/cross-file",
-    severity="critical",
-    why="These imports fail.",
-    fix="Update the imports, or keep a module with the old name.",
-)
+    "bugs/removed-module-still-imported", "bugs/cross-file", "critical",
+    "These imports fail.",
+    "Update the imports, or keep a module with the old name.",
+)  # fmt: skip
 CHANGED_SIGNATURE = LensRule(
-    id="bugs/signature-changed-still-called",
-    family="bugs/cross-file",
-    severity="critical",
-    why="These calls were correct before the change.",
-    fix="Update the calls, or give the parameter a default and keep its name and position.",
-)
+    "bugs/signature-changed-still-called", "bugs/cross-file", "critical",
+    "These calls were correct before the change.",
+    "Update the calls, or give the parameter a default and keep its name and position.",
+)  # fmt: skip
 REMOVED_METHOD = LensRule(
-    id="bugs/removed-method-still-called",
-    family="bugs/cross-file",
-    severity="critical",
-    why="These uses fail with an AttributeError.",
-    fix="Update the uses, or keep the method.",
-)
+    "bugs/removed-method-still-called", "bugs/cross-file", "critical",
+    "These uses fail with an AttributeError.",
+    "Update the uses, or keep the method.",
+)  # fmt: skip
 RULES = (REMOVED_SYMBOL, REMOVED_MODULE, CHANGED_SIGNATURE, REMOVED_METHOD)
 
 _Uses = list[tuple[str, ast.AST]]

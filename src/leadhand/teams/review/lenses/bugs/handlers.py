@@ -10,12 +10,10 @@ from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.syntax import Tree
 
 RULE = LensRule(
-    id="bugs/unreachable-except",
-    family="bugs/exceptions",
-    severity="warning",
-    why="The earlier handler catches these exceptions, so the later one never runs.",
-    fix="Put the handler of the narrower exception first.",
-)
+    "bugs/unreachable-except", "bugs/exceptions", "warning",
+    "The earlier handler catches these exceptions, so the later one never runs.",
+    "Put the handler of the narrower exception first.",
+)  # fmt: skip
 
 _HANDLER = re.compile(r"^([ \t]*)(try|except)\b([^\n:]{0,200})", re.MULTILINE)
 _WORD = re.compile(r"\w+")

@@ -9,12 +9,10 @@ from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.syntax import SCOPES, Tree, dotted, indent, walk_scope
 
 RULE = LensRule(
-    id="bugs/changed-while-iterated",
-    family="bugs/loops",
-    severity="warning",
-    why="A list then skips the element after each removed one; a dict or set raises an error.",
-    fix="Iterate over a copy, as in `for x in list(xs)`, or build a new collection.",
-)
+    "bugs/changed-while-iterated", "bugs/loops", "warning",
+    "A list then skips the element after each removed one; a dict or set raises an error.",
+    "Iterate over a copy, as in `for x in list(xs)`, or build a new collection.",
+)  # fmt: skip
 
 MAX_LINES = 100
 """At most this many lines of a loop's body are searched."""

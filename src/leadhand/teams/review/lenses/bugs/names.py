@@ -13,27 +13,21 @@ from leadhand.teams.review.lenses.syntax import FUNCTIONS, word_set
 from leadhand.tools.ruff import Diagnostic
 
 UNDEFINED = LensRule(
-    id="bugs/undefined-name",
-    family="bugs/linted",
-    severity="critical",
-    why="It fails with a NameError when this line runs.",
-    fix="Import or define the name, or correct its spelling.",
-)
+    "bugs/undefined-name", "bugs/linted", "critical",
+    "It fails with a NameError when this line runs.",
+    "Import or define the name, or correct its spelling.",
+)  # fmt: skip
 UNDEFINED_EXPORT = LensRule(
-    id="bugs/undefined-export",
-    family="bugs/linted",
-    severity="warning",
-    why="`from module import *` and tools that read `__all__` fail on it.",
-    fix="Remove the name from `__all__`, or define it.",
-)
+    "bugs/undefined-export", "bugs/linted", "warning",
+    "`from module import *` and tools that read `__all__` fail on it.",
+    "Remove the name from `__all__`, or define it.",
+)  # fmt: skip
 UNBOUND = LensRule(
-    id="bugs/local-before-assignment",
-    family="bugs/linted",
-    severity="critical",
-    why="The assignment makes the name local to the whole function, so this fails with an "
+    "bugs/local-before-assignment", "bugs/linted", "critical",
+    "The assignment makes the name local to the whole function, so this fails with an "
     "UnboundLocalError.",
-    fix="Use another name for the local variable, or declare it `global` or `nonlocal`.",
-)
+    "Use another name for the local variable, or declare it `global` or `nonlocal`.",
+)  # fmt: skip
 RULES = (UNDEFINED, UNDEFINED_EXPORT, UNBOUND)
 
 MAX_UNKNOWN = 6

@@ -11,12 +11,10 @@ from leadhand.teams.review.lenses.bugs.names import may_be_provided
 from leadhand.tools.ruff import Diagnostic, check
 
 RULE = LensRule(
-    id="bugs/definition-removed",
-    family="bugs/linted",
-    severity="critical",
-    why="That line fails with a NameError when it runs.",
-    fix="Restore the definition, or change the code that still uses it.",
-)
+    "bugs/definition-removed", "bugs/linted", "critical",
+    "That line fails with a NameError when it runs.",
+    "Restore the definition, or change the code that still uses it.",
+)  # fmt: skip
 
 
 def find(file: ChangedFile, undefined: Iterable[Diagnostic]) -> Iterator[Finding]:

@@ -13,19 +13,15 @@ from leadhand.teams.review.lens import LensRule, Seen
 from leadhand.tools.ruff import UNREADABLE, Diagnostic
 
 SYNTAX_ERROR = LensRule(
-    id="bugs/syntax-error",
-    family="bugs/syntax",
-    severity="critical",
-    why="The file can't be imported or run.",
-    fix="Correct the syntax.",
-)
+    "bugs/syntax-error", "bugs/syntax", "critical",
+    "The file can't be imported or run.",
+    "Correct the syntax.",
+)  # fmt: skip
 CONFLICT = LensRule(
-    id="bugs/conflict-marker",
-    family="bugs/syntax",
-    severity="critical",
-    why="A merge is unfinished, and the file can't be imported or run.",
-    fix="Resolve the conflict and remove the markers.",
-)
+    "bugs/conflict-marker", "bugs/syntax", "critical",
+    "A merge is unfinished, and the file can't be imported or run.",
+    "Resolve the conflict and remove the markers.",
+)  # fmt: skip
 RULES = (SYNTAX_ERROR, CONFLICT)
 
 _OLD = re.compile(

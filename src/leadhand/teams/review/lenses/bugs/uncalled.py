@@ -9,12 +9,10 @@ from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.syntax import FUNCTIONS, Tree, binding_nodes
 
 RULE = LensRule(
-    id="bugs/function-not-called",
-    family="bugs/calls",
-    severity="warning",
-    why="Naming a function does not run it.",
-    fix="Add the parentheses.",
-)
+    "bugs/function-not-called", "bugs/calls", "warning",
+    "Naming a function does not run it.",
+    "Add the parentheses.",
+)  # fmt: skip
 
 _BARE = re.compile(r"^[ \t]+(?:self\.)?([A-Za-z_]\w*)[ \t]*(?:#.*)?$")
 

@@ -28,12 +28,10 @@ from leadhand.teams.review.lenses.comments.syntax import (
 )
 
 STALE_NUMBER = LensRule(
-    id="comments/stale-number",
-    family="comments/numbers",
-    severity="warning",
-    why="The comment misleads its readers.",
-    fix="Update the comment, or drop the number from it.",
-)
+    "comments/stale-number", "comments/numbers", "warning",
+    "The comment misleads its readers.",
+    "Update the comment, or drop the number from it.",
+)  # fmt: skip
 
 _HISTORIC = re.compile(
     r"\b(?:was|were|previously|formerly|originally|used to|instead of|rather than|no longer|"

@@ -17,26 +17,20 @@ from leadhand.teams.review.lenses.comments.signatures import Signature, signatur
 from leadhand.teams.review.lenses.syntax import defaults
 
 PARAMETER_GONE = LensRule(
-    id="comments/documented-parameter-gone",
-    family="comments/parameters",
-    severity="warning",
-    why="Callers who follow the documentation get a TypeError.",
-    fix="Remove the parameter from the docstring, or rename its entry.",
-)
+    "comments/documented-parameter-gone", "comments/parameters", "warning",
+    "Callers who follow the documentation get a TypeError.",
+    "Remove the parameter from the docstring, or rename its entry.",
+)  # fmt: skip
 PARAMETER_UNDOCUMENTED = LensRule(
-    id="comments/parameter-undocumented",
-    family="comments/parameters",
-    severity="info",
-    why="Every other parameter of the function is documented.",
-    fix="Describe the parameter in the docstring.",
-)
+    "comments/parameter-undocumented", "comments/parameters", "info",
+    "Every other parameter of the function is documented.",
+    "Describe the parameter in the docstring.",
+)  # fmt: skip
 STALE_DEFAULT = LensRule(
-    id="comments/stale-default",
-    family="comments/parameters",
-    severity="warning",
-    why="Callers who rely on the documented default get another one.",
-    fix="Update the default in the docstring.",
-)
+    "comments/stale-default", "comments/parameters", "warning",
+    "Callers who rely on the documented default get another one.",
+    "Update the default in the docstring.",
+)  # fmt: skip
 
 _DOCUMENTS = re.compile(
     r":(?:param|parameter|arg|argument|key|keyword|kwarg)\s|@(?:param|keyword|kwarg)\s"

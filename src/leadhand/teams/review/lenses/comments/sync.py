@@ -17,12 +17,10 @@ from leadhand.teams.review.lenses.comments.syntax import CommentSyntax, split, s
 from leadhand.teams.review.lenses.syntax import indent
 
 KEEP_IN_SYNC = LensRule(
-    id="comments/keep-in-sync",
-    family="comments/sync",
-    severity="warning",
-    why="The comment asks for both to change together.",
-    fix="Change the other place as well, or explain in the comment why they may differ now.",
-)
+    "comments/keep-in-sync", "comments/sync", "warning",
+    "The comment asks for both to change together.",
+    "Change the other place as well, or explain in the comment why they may differ now.",
+)  # fmt: skip
 
 _ASKS = re.compile(
     r"(?:\b(?:keep|kept|stay|be|remain)\s(?:this\s|these\s|it\s|them\s|up\s|both\s)?"

@@ -18,12 +18,10 @@ from leadhand.teams.review.lenses.tree_paths import tree_paths
 from leadhand.tools import git
 
 MISSING_COMPANION = LensRule(
-    id="history/missing-companion",
-    family="history/companion",
-    severity="info",
-    why="Files that nearly always change together often have to.",
-    fix="Check whether the other file needs a change too.",
-)
+    "history/missing-companion", "history/companion", "info",
+    "Files that nearly always change together often have to.",
+    "Check whether the other file needs a change too.",
+)  # fmt: skip
 
 MAX_COMMITS = 2_000
 MIN_COMMITS = 10

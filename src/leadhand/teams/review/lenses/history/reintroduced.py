@@ -18,13 +18,11 @@ from leadhand.teams.review.lenses.history.scopes import enclosing, enclosing_in
 from leadhand.tools import git
 
 REINTRODUCED = LensRule(
-    id="history/reintroduced",
-    family="history/reintroduced",
-    severity="warning",
-    why="The problem that the earlier commit fixed may be back.",
-    fix="Read that commit; if the line is right after all, explain why in a comment or the commit "
+    "history/reintroduced", "history/reintroduced", "warning",
+    "The problem that the earlier commit fixed may be back.",
+    "Read that commit; if the line is right after all, explain why in a comment or the commit "
     "message.",
-)
+)  # fmt: skip
 
 MAX_COMMITS = 2_000
 _TIMEOUT_S = 10.0

@@ -25,12 +25,10 @@ from leadhand.teams.review.lenses.past_reviews.similarity import (
 __all__ = ["RULES", "PastComment", "load_export", "review"]
 
 SIMILAR_HUNK = LensRule(
-    id="past_reviews/similar-hunk",
-    family="past_reviews/similar-hunk",
-    severity="info",
-    why="",
-    fix="Read the earlier comment and see whether it applies here too.",
-)
+    "past_reviews/similar-hunk", "past_reviews/similar-hunk", "info",
+    "",
+    "Read the earlier comment and see whether it applies here too.",
+)  # fmt: skip
 RULES: tuple[LensRule, ...] = (SIMILAR_HUNK,)
 
 _MIN_LINES = 3

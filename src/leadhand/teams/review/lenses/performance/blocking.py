@@ -15,12 +15,10 @@ from leadhand.teams.review.lenses.performance.bindings import full_name, import_
 from leadhand.teams.review.lenses.syntax import Tree, dotted, word_set
 
 RULE = LensRule(
-    id="performance/blocking-call-in-async",
-    family="performance/async-blocking",
-    severity="warning",
-    why="While it waits, nothing else on the event loop makes progress.",
-    fix="Await an asynchronous counterpart, or run it with `asyncio.to_thread`.",
-)
+    "performance/blocking-call-in-async", "performance/async-blocking", "warning",
+    "While it waits, nothing else on the event loop makes progress.",
+    "Await an asynchronous counterpart, or run it with `asyncio.to_thread`.",
+)  # fmt: skip
 RULES = (RULE,)
 
 _FIXES = {

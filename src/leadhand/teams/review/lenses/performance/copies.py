@@ -10,27 +10,21 @@ from leadhand.teams.review.lenses.performance.loops import Loop, shortened
 from leadhand.teams.review.lenses.syntax import dotted
 
 COPIED_EACH_PASS = LensRule(
-    "performance/copied-each-pass",
-    FAMILY,
-    "warning",
+    "performance/copied-each-pass", FAMILY, "warning",
     "Every iteration copies everything collected so far, so the time is quadratic in the number of"
     " items.",
     "Add in place (`append`, `extend`, `update`) and convert once after the loop.",
-)
+)  # fmt: skip
 SUM_OF_LISTS = LensRule(
-    "performance/sum-of-lists",
-    FAMILY,
-    "info",
+    "performance/sum-of-lists", FAMILY, "info",
     "`sum` copies everything collected so far for every list that it adds.",
     "Use `itertools.chain.from_iterable(...)`.",
-)
+)  # fmt: skip
 FRAME_GROWN = LensRule(
-    "performance/frame-grown-in-loop",
-    FAMILY,
-    "warning",
+    "performance/frame-grown-in-loop", FAMILY, "warning",
     "Every iteration copies all rows collected so far, so the time is quadratic in their number.",
     "Collect the parts in a list and join them once after the loop.",
-)
+)  # fmt: skip
 RULES: tuple[LensRule, ...] = (COPIED_EACH_PASS, SUM_OF_LISTS, FRAME_GROWN)
 
 _JOINERS = {

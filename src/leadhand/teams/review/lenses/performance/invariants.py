@@ -29,19 +29,15 @@ from leadhand.teams.review.lenses.syntax import (
 )
 
 REPEATED = LensRule(
-    id="performance/same-call-every-round",
-    family="performance/loop-invariant",
-    severity="warning",
-    why="Nothing in it depends on the loop, so every iteration repeats the same slow work.",
-    fix="Do it once before the loop.",
-)
+    "performance/same-call-every-round", "performance/loop-invariant", "warning",
+    "Nothing in it depends on the loop, so every iteration repeats the same slow work.",
+    "Do it once before the loop.",
+)  # fmt: skip
 PER_ROW = LensRule(
-    id="performance/query-per-row",
-    family="performance/loop-invariant",
-    severity="warning",
-    why="The number of queries grows with the number of rows.",
-    fix="Fetch all rows with one query before the loop, or use a join.",
-)
+    "performance/query-per-row", "performance/loop-invariant", "warning",
+    "The number of queries grows with the number of rows.",
+    "Fetch all rows with one query before the loop, or use a join.",
+)  # fmt: skip
 RULES = (REPEATED, PER_ROW)
 
 _SLOW = word_set(

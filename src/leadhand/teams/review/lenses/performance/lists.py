@@ -14,26 +14,20 @@ from leadhand.teams.review.lenses.performance.indexed_tree import IndexedTree
 from leadhand.teams.review.lenses.performance.loops import Loop, shortened
 
 LIST_AS_SET = LensRule(
-    "performance/list-as-set",
-    FAMILY,
-    "info",
+    "performance/list-as-set", FAMILY, "info",
     "Each test searches the whole list, so the time is quadratic in the number of items.",
     "Use a set, which tests membership in constant time.",
-)
+)  # fmt: skip
 LIST_AS_QUEUE = LensRule(
-    "performance/list-as-queue",
-    FAMILY,
-    "warning",
+    "performance/list-as-queue", FAMILY, "warning",
     "Each `pop(0)` moves all other items, so the time is quadratic in the number of items.",
     "Use `collections.deque` and `popleft()`.",
-)
+)  # fmt: skip
 SORTED_EACH_PASS = LensRule(
-    "performance/sorted-each-pass",
-    FAMILY,
-    "warning",
+    "performance/sorted-each-pass", FAMILY, "warning",
     "The list grows by a few items in every iteration, and all of it is sorted each time.",
     "Sort once after the loop, or keep the order with `heapq` or `bisect.insort`.",
-)
+)  # fmt: skip
 RULES: tuple[LensRule, ...] = (LIST_AS_SET, LIST_AS_QUEUE, SORTED_EACH_PASS)
 
 
