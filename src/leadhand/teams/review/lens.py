@@ -39,12 +39,15 @@ class LensRule:
         line: int,
         *,
         message: str,
-        evidence: str,
+        evidence: str | None = None,
         end_line: int | None = None,
         suggestion: str | None = None,
         severity: Severity | None = None,
     ) -> Finding:
-        """A finding of this rule in `file`; `why` is added to `message`, what is wrong here."""
+        """A finding of this rule in `file`; `why` is added to `message`, what is wrong here.
+
+        `evidence` defaults to the text of `line`.
+        """
         return Finding(
             path=file.path,
             line=max(1, line),
@@ -54,8 +57,17 @@ class LensRule:
             rule=self.id,
             message=f"{message} {self.why}".strip(),
             suggestion=self.fix if suggestion is None else suggestion,
-            evidence=evidence,
+            evidence=file.head_lines[line - 1].strip() if evidence is None else evidence,
         )
+
+
+def not_python(lens: str, files: Sequence[ChangedFile]) -> Iterator[NotAssessed]:
+    """One note for all files in other languages than Python."""
+    paths = [file.path for file in files if file.language != "python"]
+    if paths:
+        shown = ", ".join(paths[:3]) + (", ..." if len(paths) > 3 else "")
+        noun = "file is" if len(paths) == 1 else "files are"
+        yield NotAssessed(lens=lens, why=f"{len(paths)} {noun} not Python: {shown}")
 
 
 class LensWorker(Protocol):

@@ -119,17 +119,16 @@ def walk_scope(nodes: ast.AST | Iterable[ast.AST]) -> Iterator[ast.AST]:
 
 def binding_nodes(scope: ast.AST, name: str) -> Iterator[ast.AST]:
     """The definitions, imports and assignments that bind `name` in a scope."""
-    for node in walk_scope(child_nodes(scope)):
-        if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-            bound = node.name
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            bound = node.id
-        elif isinstance(node, ast.alias):
-            bound = node.asname or node.name
-        else:
-            continue
-        if bound == name:
-            yield node
+    return (node for node in walk_scope(child_nodes(scope)) if bound_name(node) == name)
+
+
+def bound_name(node: ast.AST) -> str:
+    """The name that a definition, an import's alias or an assigned name binds; else empty."""
+    if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+        return node.name
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        return node.id
+    return node.asname or node.name if isinstance(node, ast.alias) else ""
 
 
 def all_statements(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from leadhand.contracts.finding import NotAssessed
 from leadhand.errors import ToolError
 from leadhand.teams.review.change import Change, ChangedFile
-from leadhand.teams.review.lens import LensRule, Seen, lens
+from leadhand.teams.review.lens import LensRule, Seen, lens, not_python
 from leadhand.teams.review.lenses.bugs import (
     coroutines,
     crossfile,
@@ -34,7 +34,7 @@ RULES: tuple[LensRule, ...] = (
 @lens
 def review(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
     """Bugs in the Python files of a task."""
-    yield from _others(files)
+    yield from not_python("bugs", files)
     python = [file for file in files if file.language == "python" and file.status != "deleted"]
     whole = [file for file in python if file.complete]
     for file in python:
@@ -51,15 +51,6 @@ def review(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
     except (ToolError, RecursionError) as error:
         why = f"uses in other files could not be searched: {error}"
         yield NotAssessed(lens="bugs", why=why)
-
-
-def _others(files: Sequence[ChangedFile]) -> Iterator[NotAssessed]:
-    """One note for all files in other languages."""
-    paths = [file.path for file in files if file.language != "python"]
-    if paths:
-        shown = ", ".join(paths[:3]) + (", ..." if len(paths) > 3 else "")
-        noun = "file is" if len(paths) == 1 else "files are"
-        yield NotAssessed(lens="bugs", why=f"{len(paths)} {noun} not Python: {shown}")
 
 
 def _checked(change: Change, file: ChangedFile) -> Iterator[Seen]:

@@ -151,10 +151,7 @@ def _still_called(
     added = [n for n in range(first, last + 1) if one.file.touches(n)]
     if added:
         line = next((n for n in added if one.file.head_lines[n - 1].strip()), added[0])
-        evidence = one.file.head_lines[line - 1].strip()
-        yield CHANGED_SIGNATURE.finding(
-            one.file, line, end_line=last, message=message, evidence=evidence
-        )
+        yield CHANGED_SIGNATURE.finding(one.file, line, end_line=last, message=message)
     else:
         header = range(one.old.lineno, symbols.header_end(one.old) + 1)
         yield from _at_removed(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from leadhand.teams.review.change import Change, ChangedFile
 from leadhand.teams.review.lens import LensRule
-from leadhand.teams.review.lenses.syntax import Tree
+from leadhand.teams.review.lenses.syntax import Function, Tree, bound_name
 
 RULE = LensRule(
     "bugs/unreachable-except", "bugs/exceptions", "warning",
@@ -79,12 +79,5 @@ def _covers(broad: _Classes, narrow: _Classes) -> bool:
 
 def _redefined(module: ast.Module) -> set[str]:
     """Names of builtin exceptions that the module redefines."""
-    own: set[str] = set()
-    for node in ast.walk(module):
-        if isinstance(node, ast.alias):
-            own.add(node.asname or node.name)
-        elif isinstance(node, ast.ClassDef):
-            own.add(node.name)
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            own.add(node.id)
+    own = {bound_name(node) for node in ast.walk(module) if not isinstance(node, Function)}
     return own & _EXCEPTIONS.keys() if "*" not in own else set(_EXCEPTIONS)

@@ -105,5 +105,4 @@ def finding(rule: LensRule, file: ChangedFile, first: int, last: int, message: s
         at,
         end_line=min(last, at + MAX_LINES),
         message=message if mark is None else f"{message} The line is marked `{mark}`.",
-        evidence=file.head_lines[at - 1].strip(),
     )

@@ -10,7 +10,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from leadhand.teams.review.change import ChangedFile
-from leadhand.teams.review.lenses.syntax import FUNCTIONS, Tree, child_nodes, dotted, walk_scope
+from leadhand.teams.review.lenses.syntax import (
+    FUNCTIONS,
+    Tree,
+    bound_name,
+    child_nodes,
+    dotted,
+    walk_scope,
+)
 
 _DEF = re.compile(r"^[ \t]+(?:async[ \t]+)?def[ \t]+(\w+)")
 _DYNAMIC = re.compile(r"__getattr|setattr\(|__dict__|type\(|\bexec\(")
@@ -97,14 +104,9 @@ def _bound(classes: dict[str, ast.ClassDef | None]) -> set[str]:
     """The names that any of the classes defines, imports or assigns."""
     found: set[str] = set()
     for node in (node for owner in classes.values() if owner for node in ast.walk(owner)):
-        if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
-            found.add(node.name)
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            found.add(node.id)
-        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+        found.add(bound_name(node))
+        if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
             found.add(node.attr)
-        elif isinstance(node, ast.alias):
-            found.add(node.asname or node.name)
     return found
 
 

@@ -63,12 +63,8 @@ def find(file: ChangedFile, found: Sequence[Diagnostic]) -> Iterator[Seen]:
         yield _skipped(file, f"it does not parse as Python 3 ({excuse or _words(found[0])})")
         return
     before = " It parsed before this change." if file.status != "added" else ""
-    yield SYNTAX_ERROR.finding(
-        file,
-        line,
-        message=f"This does not parse: {_words(found[0])} (line {found[0].line}).{before}",
-        evidence=file.head_lines[line - 1].strip(),
-    )
+    message = f"This does not parse: {_words(found[0])} (line {found[0].line}).{before}"
+    yield SYNTAX_ERROR.finding(file, line, message=message)
 
 
 def _words(one: Diagnostic) -> str:

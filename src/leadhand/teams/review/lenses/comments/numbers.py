@@ -127,7 +127,6 @@ def _judge(
                     line,
                     message=f"`{_name(code)}` changed from {old.text} to {new.text}, but the "
                     f"comment on {where} still says {' '.join(quote.split())[:60]!r}.",
-                    evidence=file.head_lines[line - 1].strip(),
                 )
     return None
 

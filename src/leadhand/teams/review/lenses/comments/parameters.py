@@ -175,7 +175,6 @@ def _undocumented(
         file,
         line,
         message=f"The docstring of `{function.name}` lacks the new parameter `{name}`.",
-        evidence=file.head_lines[line - 1].strip(),
     )
 
 
@@ -210,7 +209,6 @@ def _default(
             now.lineno,
             message=f"The default of `{name}` in `{function.name}` changed from {was.value!r} to "
             f"{now.value!r}, but line {entry.line} of its docstring still states the old one.",
-            evidence=file.head_lines[now.lineno - 1].strip(),
         )
 
 

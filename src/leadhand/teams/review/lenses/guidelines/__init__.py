@@ -173,7 +173,7 @@ def _finding(file: ChangedFile, one: Guideline, found: Iterable[GuidelineHit]) -
         first.line,
         end_line=first.end_line,
         message=f"{what}, which breaks the rule in {one.source.cite}.",
-        evidence=first.evidence or file.head_lines[first.line - 1].strip(),
+        evidence=first.evidence or None,
         severity="info" if one.soft else None,
     )
 

@@ -179,5 +179,4 @@ def _finding(file: ChangedFile, match: _Match) -> Finding:
         match.line,
         message=f"{comment.author} commented on nearly the same code in {where}{when}: "
         f'"{plain(comment.body, _QUOTE_CHARS)}"{link}',
-        evidence=file.head_lines[match.line - 1].strip(),
     )

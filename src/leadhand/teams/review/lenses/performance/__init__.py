@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from leadhand.contracts.finding import Finding, NotAssessed
 from leadhand.teams.review.change import Change, ChangedFile
-from leadhand.teams.review.lens import LensRule, Seen, lens
+from leadhand.teams.review.lens import LensRule, Seen, lens, not_python
 from leadhand.teams.review.lenses.bugs.hits import finding, is_test_path
 from leadhand.teams.review.lenses.performance import blocking, invariants, quadratic
 from leadhand.teams.review.lenses.syntax import Tree, line_of
@@ -21,11 +21,7 @@ RULES: tuple[LensRule, ...] = (*blocking.RULES, *invariants.RULES, *quadratic.RU
 @lens
 def review(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
     """Slow work in the Python files of a task."""
-    others = [file.path for file in files if file.language != "python"]
-    if others:
-        shown = ", ".join(others[:3]) + (", ..." if len(others) > 3 else "")
-        noun = "file is" if len(others) == 1 else "files are"
-        yield NotAssessed(lens="performance", why=f"{len(others)} {noun} not Python: {shown}")
+    yield from not_python("performance", files)
     for file in files:
         if file.language != "python" or file.status == "deleted" or is_test_path(file.path):
             continue

@@ -132,6 +132,6 @@ def _findings(file: ChangedFile, problems: Iterable[TestProblem]) -> Iterator[Fi
                 problem.line,
                 end_line=problem.end_line,
                 message=message,
-                evidence=problem.evidence or file.head_lines[problem.line - 1].strip(),
+                evidence=problem.evidence or None,
                 severity="info" if "empty stub" in message else None,
             )

@@ -129,9 +129,7 @@ def _member(one: _NewCode, tested: Sequence[str]) -> Iterator[Seen]:
 
 
 def _finding(one: _NewCode, message: str) -> Seen:
-    line = one.node.lineno
-    evidence = one.file.head_lines[line - 1].strip()
-    return rules.UNTESTED.finding(one.file, line, message=message, evidence=evidence)
+    return rules.UNTESTED.finding(one.file, one.node.lineno, message=message)
 
 
 def _is_code(file: ChangedFile) -> bool:
