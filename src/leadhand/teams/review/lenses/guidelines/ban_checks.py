@@ -13,6 +13,7 @@ from leadhand.teams.review.lenses.guidelines.hits import (
     is_generated,
     is_test,
 )
+from leadhand.teams.review.lenses.syntax import dotted
 
 _KEYWORDS: dict[str, type[ast.AST]] = {
     "assert": ast.Assert, "global": ast.Global, "nonlocal": ast.Nonlocal, "lambda": ast.Lambda,
@@ -108,16 +109,9 @@ class _Names:
 
     def full(self, node: ast.expr) -> str:
         """The dotted name that `node` refers to; empty if it is no name."""
-        parts: list[str] = []
-        while isinstance(node, ast.Attribute):
-            parts.append(node.attr)
-            node = node.value
-        if not isinstance(node, ast.Name):
-            return ""
-        root = self.aliases.get(node.id, node.id)
-        if root in self.bound and not parts:
-            return ""
-        return ".".join([root, *reversed(parts)])
+        first, dot, rest = dotted(node).partition(".")
+        root = self.aliases.get(first, first)
+        return "" if root in self.bound and not rest else f"{root}{dot}{rest}"
 
     def means(self, node: ast.expr, name: str) -> bool:
         """Whether `node` refers to `name`: a dotted name, a builtin, or an import."""

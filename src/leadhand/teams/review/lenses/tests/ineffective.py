@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from leadhand.teams.review.change import ChangedFile
 from leadhand.teams.review.lens import LensRule
-from leadhand.teams.review.lenses.syntax import Function, blocks, first_line
+from leadhand.teams.review.lenses.syntax import Function, blocks, first_line, word_set
 from leadhand.teams.review.lenses.tests import rules
 from leadhand.teams.review.lenses.tests.functions import (
     TestFunction,
@@ -16,14 +16,7 @@ from leadhand.teams.review.lenses.tests.functions import (
     test_functions,
 )
 
-_MISSPELT = {
-    "called_once",
-    "called_once_with",
-    "called_with",
-    "not_called",
-    "has_calls",
-    "any_call",
-}
+_MISSPELT = word_set("called_once called_once_with called_with not_called has_calls any_call")
 """Names of `assert_...` methods of mocks without their prefix."""
 _UNCALLED = re.compile(
     r"assert_(?:called|called_once|not_called|any_call|has_calls|called_with|called_once_with)$"
