@@ -27,7 +27,7 @@ UNSURE = Escalated(reason="low_confidence", message="two readings", partial=HALF
 
 def test_a_failure_is_refined_handed_to_the_fallback_and_given_up() -> None:
     remedies = ScriptedRemedies(intent="Use the table `orders`.")
-    refined = "first ended with tool_error: its intent is refined"
+    refined = "first ended with tool_error: its intent is to be refined"
     other = "first ended with tool_error; second is its fallback"
     failed = {"kind": "tool_error", "message": "no table `sales`"}
     recorder = work(lambda _: FAILED, remedies=remedies)
@@ -90,7 +90,7 @@ def test_a_doubtful_result_is_raised_judged_and_accepted() -> None:
 
 def test_where_nobody_can_judge_the_surer_worker_is_believed() -> None:
     surer = UNSURE.model_copy(update={"partial": Result(output="whole", confidence=39)})
-    why = "its worker is surer: 40 of 100, the other 39"
+    why = "its confidence is higher: 40 against 39 of 100"
     assert log(work(by_attempt(UNSURE, UNSURE, surer)))[-2:] == [
         (
             "opinion_judged", "a 3",
@@ -153,7 +153,7 @@ def test_what_is_out_of_scope_goes_to_whoever_is_chosen_and_then_to_nobody() -> 
     scope = Escalated(reason="out_of_scope", message="not mine", partial=HALF, call="k")
     remedies = ScriptedRemedies(worker="second")
     given = {"reason": "out_of_scope", "message": "not mine", "partial": HALF, "call": "k"}
-    why = "first ended with out_of_scope: the router chooses another worker"
+    why = "first ended with out_of_scope: the router is to choose another worker"
     assert log(work(lambda _: scope, remedies=remedies)) == [
         ("task_dispatched", "a 1", {"worker": "first"}),
         ("task_escalated", "a 1", given | {"final": False, "decision": why}),
@@ -192,7 +192,7 @@ def test_where_nobody_knows_better_the_failure_is_told_again_without_its_details
         (
             "task_failed", "a 1",
             given | {"partial": HALF, "raised": raised, "final": False,
-                     "decision": "first ended with error: its intent is refined"},
+                     "decision": "first ended with error: its intent is to be refined"},
         ),
         (
             "task_failed", "a 1",
@@ -212,13 +212,13 @@ def test_a_person_is_told_of_the_task_and_asked_about_it_once() -> None:
         (
             "task_escalated", "a 1",
             {"reason": "ambiguous_input", "message": "which invoice?", "final": False,
-             "decision": "first ended with ambiguous_input: its intent is refined"},
+             "decision": "first ended with ambiguous_input: its intent is to be refined"},
         ),
         (
             "task_refined", "a 1",
             {"old_intent": "work on part a",
              "new_intent": "work on part a\n\nA person was asked about this and says: the seventh",
-             "reason": "first ended with ambiguous_input: a person is asked"},
+             "reason": "first ended with ambiguous_input: a person is to be asked"},
         ),
     ]  # fmt: skip
     assert person.about == [("put", "a", unclear), ("asked", "a", unclear)]
@@ -289,7 +289,7 @@ def test_a_breaker_tells_when_it_opens_and_what_is_refused_then() -> None:
             "task_failed", "c 0",
             {"kind": "error", "message": f"the breaker of first is open: {why}",
              "transient": True, "final": True,
-             "decision": "given up: no attempt is made while it is"},
+             "decision": "given up: no attempt is made while the breaker is open"},
         ),
     ]  # fmt: skip
 

@@ -118,7 +118,7 @@ def test_attempts_come_to_an_end(attempts: int, most: int, why: str) -> None:
 
 def test_what_raised_is_tried_again_once_before_its_intent_is_refined() -> None:
     model = replace(MODEL, ladder=Ladder(failed=("retry", "refine")))
-    refined = RefineTask("w ended with error: its intent is refined")
+    refined = RefineTask("w ended with error: its intent is to be refined")
     assert isinstance(decided(RAISED, made(1), model), RetryTask)
     assert decided(RAISED, made(2), model) == refined
     assert isinstance(decided(BUSY, made(2), model), RetryTask), "an outage has no words"
@@ -187,7 +187,7 @@ def test_the_rungs_above_one_are_those_before_it() -> None:
     assert rungs_for(Failed(kind="budget", message="m"), Ladder(failed=("retry",))) == ()
 
 
-EQUAL = "both workers are equally sure, 40 of 100:"
+EQUAL = "both have the same confidence, 40 of 100:"
 
 
 @pytest.mark.parametrize(
@@ -195,8 +195,8 @@ EQUAL = "both workers are equally sure, 40 of 100:"
     [
         (None, 90, True, False, "the first of two doubtful results"),
         (90, None, False, True, "its worker has no doubts"),
-        (40, 41, True, True, "its worker is surer: 41 of 100, the other 40"),
-        (41, 40, False, False, "its worker is surer: 41 of 100, the other 40"),
+        (40, 41, True, True, "its confidence is higher: 41 against 40 of 100"),
+        (41, 40, False, False, "its confidence is higher: 41 against 40 of 100"),
         (40, 40, False, True, f"{EQUAL} the second worker has no doubts"),
         (40, 40, True, False, f"{EQUAL} the first result counts"),
     ],

@@ -107,7 +107,8 @@ class Worker:
     """Megabytes of a response of its model, and of the arguments of a tool call; longer ones are
     refused before they are parsed."""
     fallback: str | None = None
-    """The worker that takes over if this one fails for good."""
+    """The worker that takes over if this one fails for good or its breaker is open, gives a second
+    opinion on its doubtful results, and helps if more than `max_queue` tasks wait for it."""
     retry: bool | Retry = True
     """Whether its transient failures are retried; a `Retry` says which of them, and how often.
     Exceptions are transient, except permanent ones such as `ValueError` and `leadhand.Permanent`.

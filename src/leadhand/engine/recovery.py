@@ -113,7 +113,9 @@ class Recovery:
         limits = limits_of(self._team, worker, task.task.limits)
         attempt = EndedAttempt(task, task.attempts, worker.name, limits, NO_TIMES)
         outcome = Failed(kind="error", message=reason, transient=True)
-        self._record(attempt, outcome, GiveUp("given up: no attempt is made while it is"))
+        self._record(
+            attempt, outcome, GiveUp("given up: no attempt is made while the breaker is open")
+        )
         self._tasks.end_without_result(id)
 
     def second(self, attempt: EndedAttempt, completed: Completed, first: Result) -> None:

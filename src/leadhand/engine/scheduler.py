@@ -1,7 +1,8 @@
 """The scheduler: the one loop that starts and stops concurrent work.
 
 It starts a task as soon as its last dependency has ended; if slots are short, the task with the
-longest remaining path goes first. It depends on ports only. No exception of a worker reaches it.
+longest remaining path goes first. It knows workers, remedies and people only as `ports`. No
+exception of a worker reaches it.
 """
 
 import asyncio

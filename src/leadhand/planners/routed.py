@@ -14,7 +14,7 @@ class RoutedRemedies:
     """The router for choosing a worker; other remedies for everything else."""
 
     def __init__(self, router: Router, *, otherwise: Remedies | None = None) -> None:
-        """Without `otherwise`, only `route` has answers."""
+        """Without `otherwise`, only `reassign` has answers."""
         self._router = router
         self._otherwise = otherwise
         self.name = "router" if otherwise is None else otherwise.name

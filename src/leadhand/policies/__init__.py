@@ -1,4 +1,8 @@
-"""Policies: pure functions from the outcome of an attempt to the next action."""
+"""Policies: decisions without effects, from plain data.
+
+`ladder` and `rungs` decide what follows an attempt that did not complete, `breaker` whether a
+worker is given tasks at all, and `load_balancing` which worker of a role takes one.
+"""
 
 from leadhand.policies.actions import Action
 from leadhand.policies.history import History, Rules

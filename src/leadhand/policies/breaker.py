@@ -1,7 +1,9 @@
-"""The breaker of a worker: closed while it works, open after too many failures in a row. Pure.
+"""The breaker of a worker: closed while it works, open after too many failures in a row.
 
 While it is open, the worker's tasks go to its fallback, or fail at once if it has none. After a
 pause the worker gets one task, the probe; its outcome closes the breaker or opens it again.
+
+It reads no clock and does no I/O.
 """
 
 from dataclasses import dataclass, field

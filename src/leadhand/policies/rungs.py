@@ -1,8 +1,22 @@
 """The rungs of the failure ladder, one function each: the action, or `None` if it cannot apply.
 
 Each sees the outcome, the task's history, the team's rules and the time in seconds into the run.
-To add a rung: its action in `actions`, its function here, its name in `contracts.team.Rung` and in
-`ladder`, what it does in `engine.recovery`, and its row in `docs/escalating.md`.
+
+To add a rung:
+
+- its name in `contracts.team.Rung`, and in `contracts.team.Ladder` if teams have it by default;
+  then `python -m leadhand.teams.schema` writes the schemas of team files anew
+- its action in `actions`: a class, added to `Action`
+- its function here, and its place in `ladder.POLICIES`
+- what the action does, in `engine.recovery.Recovery._do`
+- a row in `docs/escalating.md` and a line in `docs/glossary.md`
+
+If it needs advice from a model or a person: its action in `actions.NeedsAdvice` and
+`actions.RUNG_OF`, a case in `engine.advice`, and for a model a method of `ports.Remedies` and of
+the classes that implement it, with its prompt and the prompt's digest in `models/prompts.py`.
+
+If it has an event of its own: the event in `contracts.task_events` and `contracts.events`, its
+effect in `state.fold`, and how it is shown in `trace.steps`, `trace.logs` and `cli.live.notices`.
 """
 
 from zlib import crc32
@@ -81,7 +95,7 @@ def refine(
     """Have the intent rewritten, once per task, if models both write and read it."""
     if not is_refinable(outcome, history, rules):
         return None
-    return RefineTask(f"{_end(outcome, history)}: its intent is refined")
+    return RefineTask(f"{_end(outcome, history)}: its intent is to be refined")
 
 
 def is_refinable(outcome: Unsuccessful, history: History, rules: Rules) -> bool:
@@ -131,7 +145,7 @@ def reassign(
     """Have a router choose another worker, if one is available."""
     if not rules.remedies or not candidates(history, rules):
         return None
-    return ReassignTask(f"{_end(outcome, history)}: the router chooses another worker")
+    return ReassignTask(f"{_end(outcome, history)}: the router is to choose another worker")
 
 
 def candidates(history: History, rules: Rules) -> tuple[str, ...]:
@@ -185,9 +199,9 @@ def more_confident(first: Result, second: Result, *, doubted: bool) -> tuple[boo
     )
     if first.confidence == second.confidence:
         why = "the second worker has no doubts" if takes else "the first result counts"
-        return takes, f"both workers are equally sure, {first.confidence} of 100: {why}"
-    one, other = (second, first) if takes else (first, second)
-    return takes, f"its worker is surer: {one.confidence} of 100, the other {other.confidence}"
+        return takes, f"both have the same confidence, {first.confidence} of 100: {why}"
+    higher, lower = (second, first) if takes else (first, second)
+    return takes, f"its confidence is higher: {higher.confidence} against {lower.confidence} of 100"
 
 
 def ask_person(
@@ -196,7 +210,7 @@ def ask_person(
     """Ask a person, if the run has one."""
     if not rules.person:
         return None
-    return AskPerson(f"{_end(outcome, history)}: a person is asked")
+    return AskPerson(f"{_end(outcome, history)}: a person is to be asked")
 
 
 def accept(

@@ -328,7 +328,8 @@ class WorkerFields(Fields):
     max_output_mb: Annotated[float, Field(gt=0, le=10)] = 1.0
     """Limit in MB of its model's answer and of a tool call's arguments; longer ones are refused."""
     fallback: Name | None = None
-    """The worker that takes over if this one fails for good."""
+    """The worker that takes over if this one fails for good or its breaker is open, gives a second
+    opinion on its doubtful results, and helps if more than `max_queue` tasks wait for it."""
     retry: Annotated[
         RetryFields, BeforeValidator(_as_retry, json_schema_input_type=bool | RetryFields)
     ] = RetryFields()
