@@ -17,8 +17,9 @@ from leadhand.cli.duration import parse_duration
 from leadhand.cli.runs.history_text import history_lines
 from leadhand.cli.runs.views import find_run, list_runs, prune_runs, show_run, trace_run
 from leadhand.contracts.events import ApprovalRequested, Event, RunStarted, parse
+from leadhand.contracts.summary import RunSummary
 from leadhand.errors import InputError
-from leadhand.journal import open_journal
+from leadhand.journal import MemoryJournal, open_journal
 from leadhand.ports import Journal
 from leadhand.state.fold import fold
 from leadhand.trace.run_history import RunHistory
@@ -72,6 +73,25 @@ def test_a_run_is_named_by_its_id_the_beginning_of_it_or_last(
     assert find_run(journal, "run-a", home) == "run-a", "an id beats those that begin with it"
     assert find_run(journal, "run-b", home) == "run-b7"
     assert find_run(journal, "last", home) == "run-b7"
+
+
+class ListedJournal(MemoryJournal):
+    """A journal that notes how many runs it is asked for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.limits: list[int | None] = []
+
+    def runs(self, *, limit: int | None = None) -> Sequence[RunSummary]:
+        self.limits.append(limit)
+        return super().runs(limit=limit)
+
+
+def test_the_last_run_is_found_without_listing_the_others(flow: Sequence[Event]) -> None:
+    journal = ListedJournal()
+    keep(journal, flow, "early", "late")
+    assert find_run(journal, "last", "home") == "late"
+    assert journal.limits == [1]
 
 
 def test_what_is_no_run_or_several_is_one_line_with_the_nearest(

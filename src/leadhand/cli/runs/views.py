@@ -37,7 +37,8 @@ def find_run(journal: "Journal | None", given: str, home: Path | str) -> str:
     """
     if journal is not None and _may_be_an_id(given) and journal.has(given):
         return given
-    ids = [run.run_id for run in journal.runs()] if journal is not None else []
+    limit = 1 if given == "last" else None
+    ids = [run.run_id for run in journal.runs(limit=limit)] if journal is not None else []
     if not ids:
         raise InputError(f"no runs are stored in {shown_home(home)}")
     if given == "last":
