@@ -4,13 +4,15 @@ import asyncio
 from collections.abc import Sequence
 
 from leadhand.contracts.events import RunResumed, TaskDispatched
-from leadhand.contracts.outcome import Handoff, Outcome
+from leadhand.contracts.outcome import Failed, Handoff, Outcome
+from leadhand.contracts.team import Team, Worker
 from leadhand.engine.quarantine import Quarantine
 from leadhand.engine.recorder import Recorder
 from leadhand.engine.scheduler import Scheduler
+from leadhand.engine.shared_workers import SharedWorkers, Waiter
 from leadhand.testing import ScriptedRunner, completed, run_virtual
 from tests.engine.scheduling import Script, schedule
-from tests.plans.samples import accepted, plan, task, team
+from tests.plans.samples import accepted, nothing, plan, task, team
 
 
 def lost(recorder: Recorder, *suspects: str) -> Recorder:
@@ -82,6 +84,41 @@ def test_a_suspect_that_a_stopped_run_never_started_keeps_nobody_waiting() -> No
     first, other = run_virtual(story())
     assert first.state.tasks["a"].status == "cancelled"
     assert started(other) == {"x": 0.0, "y": 3.0}
+
+
+def test_a_suspect_whose_worker_another_thread_uses_does_not_keep_the_quarantine_closed() -> None:
+    """`b` becomes ready while `a` waits for `x` to end, and starts in its place."""
+    shared_by_threads = Team(
+        "t",
+        workers=(
+            Worker("worker", "d", run=nothing, concurrency=1),
+            Worker("spare", "d", run=nothing),
+        ),
+    )
+
+    async def script(handoff: Handoff) -> Outcome:
+        await asyncio.sleep(3.0 if handoff.task_id == "x" else 0.5)
+        if handoff.task_id == "b" and handoff.attempt == 1:
+            return Failed(kind="error", message="down", transient=True)
+        return completed()
+
+    async def story() -> Sequence[Recorder]:
+        workers = SharedWorkers(shared_by_threads)
+        worker = workers.of((), shared_by_threads.workers[0])
+        elsewhere = Waiter(asyncio.Event())
+        assert worker.take(elsewhere, "elsewhere")
+        asyncio.get_running_loop().call_later(9.0, worker.release, elsewhere, 9.0)
+        first = lost(accepted(plan(task("a"), task("b", worker="spare"))), "a")
+        other = accepted(plan(task("x", worker="spare"), task("y", "x", worker="spare")))
+        runners = {name: ScriptedRunner(script) for name in ("worker", "spare")}
+        schedulers = (
+            Scheduler(recorder, shared_by_threads, runners, concurrency=4, shared_workers=workers)
+            for recorder in (other, first)
+        )
+        await asyncio.gather(*(one.run(deadline_s=60.0) for one in schedulers))
+        return first, other
+
+    assert started(*run_virtual(story())) == {"x": 0.0, "b": 3.0, "y": 3.0, "a": 9.0}
 
 
 def test_a_run_that_a_worker_starts_is_not_in_quarantine_with_the_run_around_it() -> None:

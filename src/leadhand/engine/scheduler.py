@@ -253,7 +253,10 @@ class Scheduler:
             self._tasks.enqueue(self._suspect, first=True)
             if turn := self._ready_queues.next(now_s):
                 self._take(turn)
-            if not self._attempts.any_working:
+            attempt = self._attempts.running.get(self._suspect)
+            if attempt is None or attempt.queue.worker.team is not None:
+                # It did not start, as a run in another thread uses its worker, or its nested run
+                # needs the event loop's other workers.
                 self._quarantine.release(self._wake_up)
 
     def _take(self, turn: Turn) -> None:
