@@ -105,7 +105,7 @@ def test_a_name_that_cannot_be_right_is_a_finding(tmp_path: Path, option: str) -
     assert ended.status == 3
     assert "✗  models" in ended.out
     assert "openai:" in ended.out
-    assert ended.err == ""
+    assert ended.err == "checking the installation\n"
 
 
 def test_a_state_folder_that_cannot_be_written_is_a_finding(tmp_path: Path) -> None:

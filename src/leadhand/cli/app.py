@@ -40,7 +40,7 @@ from leadhand.cli.options import (
     ungrouped,
 )
 from leadhand.cli.resume import commands as resume_commands
-from leadhand.cli.run.first_line import announce_change, announce_team
+from leadhand.cli.run.first_line import announce, announce_change, announce_team
 from leadhand.cli.runs import commands as stored_commands
 from leadhand.cli.teams import commands as teams_commands
 from leadhand.teams.review import DEFAULT_THRESHOLD
@@ -258,6 +258,7 @@ def doctor(
 
     Makes a few short requests to the model, if there is one. Exit status 3: a check failed.
     """
+    announce("checking the installation", quiet=json)
     from leadhand.cli.doctor.command import doctor_command
 
     raise typer.Exit(

@@ -22,7 +22,7 @@ def announce_team(team: str, *files: Path | None, quiet: bool) -> None:
         Path(module).exists() or (_TEAMS / module / "team.yaml").exists() or bool(attribute)
     )
     if there and all(file is None or file.exists() for file in files):
-        _announce(f"loading team {team}", quiet=quiet)
+        announce(f"loading team {team}", quiet=quiet)
 
 
 def announce_change(what: str, repo: Path, *files: Path | None, quiet: bool) -> None:
@@ -30,7 +30,7 @@ def announce_change(what: str, repo: Path, *files: Path | None, quiet: bool) -> 
     here = repo.absolute()
     repository = any((place / ".git").exists() for place in (here, *here.parents))
     if repository and all(file is None or file.exists() for file in files):
-        _announce(f"reading {what}", quiet=quiet)
+        announce(f"reading {what}", quiet=quiet)
 
 
 def announce_run(run: str, home: str | None, *, quiet: bool) -> None:
@@ -43,10 +43,11 @@ def announce_run(run: str, home: str | None, *, quiet: bool) -> None:
         journal = stored_runs(where)
         if journal is not None:
             with contextlib.closing(journal):
-                _announce(f"reading {find_run(journal, run, where)}", quiet=quiet)
+                announce(f"reading {find_run(journal, run, where)}", quiet=quiet)
 
 
-def _announce(what: str, *, quiet: bool) -> None:
+def announce(what: str, *, quiet: bool) -> None:
+    """Write `what` to stderr; a stderr that can't be written is ignored."""
     if not quiet:
         with contextlib.suppress(OSError, ValueError):
             sys.stderr.write(encodable(f"{sentence(what)}\n", sys.stderr.encoding or "utf-8"))
