@@ -8,7 +8,7 @@ from leadhand.contracts.events import Event, OpinionJudged, TaskRefined, TaskSpl
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
 from leadhand.contracts.task import Limits, Task
 from leadhand.contracts.team import Ladder, RetryRules
-from leadhand.policies.rungs import JITTER
+from leadhand.policies.rungs import JITTER_SHARE
 from leadhand.testing import completed
 from tests.engine.ladders import FAILED, crew, types, work
 from tests.engine.remedies import ScriptedPerson, ScriptedRemedies
@@ -74,7 +74,9 @@ def test_a_transient_failure_is_tried_again_and_nobody_is_asked_for_words() -> N
     remedies = ScriptedRemedies(intent="Other words.")
     busy = Failed(kind="error", message="busy", transient=True)
     recorder = work(failing_until(3, busy), task("a", worker="second"), remedies=remedies)
-    assert recorder.state.tasks["a"].finished_s == pytest.approx(3.0, rel=JITTER)  # 1 s and 2 s
+    assert recorder.state.tasks["a"].finished_s == pytest.approx(
+        3.0, rel=JITTER_SHARE
+    )  # 1 s and 2 s
     assert remedies.asked == []
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from leadhand.contracts.outcome import Escalated, Failed, Handoff, Outcome
 from leadhand.contracts.team import Ladder, RetryRules, Rung, Team, Worker
-from leadhand.policies.rungs import JITTER
+from leadhand.policies.rungs import JITTER_SHARE
 from leadhand.testing import completed
 from tests.engine.ladders import crew, types, work
 from tests.engine.scheduling import Script
@@ -23,7 +23,7 @@ def test_the_last_attempt_after_transient_failures_is_the_fallbacks(attempts: in
     done = work(by_first(down), the_team=patient).state.tasks["a"]
     assert (done.status, done.tried) == ("completed", ("first",) * by + ("second",))
     # It is not made to wait for an outage that is not its own.
-    assert done.finished_s == pytest.approx(by - 1, rel=JITTER)
+    assert done.finished_s == pytest.approx(by - 1, rel=JITTER_SHARE)
 
 
 def test_a_worker_whose_fallback_rests_or_is_not_on_the_ladder_has_all_attempts() -> None:

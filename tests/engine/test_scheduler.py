@@ -10,10 +10,11 @@ from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Ou
 from leadhand.contracts.task import Limits, Plan
 from leadhand.contracts.task_events import stuck_message
 from leadhand.contracts.team import RetryRules, Team, Worker
-from leadhand.engine.scheduler import GRACE_S, Scheduler, Slots
+from leadhand.engine.attempts import GRACE_S, Slots
+from leadhand.engine.scheduler import Scheduler
 from leadhand.engine.time_left import time_limit_paused
 from leadhand.plans import graph
-from leadhand.policies.rungs import JITTER
+from leadhand.policies.rungs import JITTER_SHARE
 from leadhand.state.fold import RunState
 from leadhand.testing import ScriptedRunner, completed, run_virtual
 from tests.engine.scheduling import Script, schedule
@@ -153,7 +154,7 @@ def test_a_transient_failure_is_tried_again_after_a_wait() -> None:
     state = run_virtual(schedule(plan(task("a")), work)).state
     assert state.tasks["a"].status == "completed"
     assert state.tasks["a"].attempts == 3
-    assert state.tasks["a"].finished_s == pytest.approx(3.0, rel=JITTER)  # 1 s and 2 s
+    assert state.tasks["a"].finished_s == pytest.approx(3.0, rel=JITTER_SHARE)  # 1 s and 2 s
 
 
 def test_three_attempts_are_all_there_are() -> None:

@@ -23,7 +23,7 @@ from leadhand import (
     Worker,
 )
 from leadhand.contracts.events import Event, TaskFailed, TaskRetried
-from leadhand.policies.rungs import JITTER
+from leadhand.policies.rungs import JITTER_SHARE
 from leadhand.testing import VirtualClock, run_virtual
 from tests.apart import Busy, busy_twice
 from tests.engine.remedies import ScriptedRemedies
@@ -67,8 +67,8 @@ def test_an_exception_that_could_be_gone_is_retried_after_about_one_and_two_seco
     answer, events = run(Worker("w", "d", run=flaky))
     assert answer.status == "complete"
     first, second, third = flaky.called_s
-    assert second - first == pytest.approx(1.0, rel=JITTER)
-    assert third - second == pytest.approx(2.0, rel=JITTER)
+    assert second - first == pytest.approx(1.0, rel=JITTER_SHARE)
+    assert third - second == pytest.approx(2.0, rel=JITTER_SHARE)
     waits = [event.delay_s for event in events if isinstance(event, TaskRetried)]
     assert waits == pytest.approx([second - first, third - second])
     assert len({*waits, 1.0, 2.0}) == 4, "the waits are jittered"
@@ -139,7 +139,7 @@ def test_the_waits_and_the_attempts_in_all_are_the_teams() -> None:
     flaky = Flaky(RuntimeError("HTTP 503"))
     run(Worker("w", "d", run=flaky), retry=RetryRules(max_attempts=5, backoff_s=(10.0, 20.0)))
     gaps = [b - a for a, b in zip(flaky.called_s, flaky.called_s[1:], strict=False)]
-    assert gaps == [pytest.approx(wait, rel=JITTER) for wait in (10.0, 20.0, 20.0, 20.0)]
+    assert gaps == [pytest.approx(wait, rel=JITTER_SHARE) for wait in (10.0, 20.0, 20.0, 20.0)]
 
 
 def test_an_agent_whose_tool_raises_is_retried_once_and_then_refined() -> None:

@@ -37,7 +37,7 @@ from leadhand.contracts.team import Team
 from leadhand.engine.attempts import GRACE_S
 from leadhand.engine.handoffs import limits_of
 from leadhand.policies.history import FREE_RETRIES
-from leadhand.policies.rungs import JITTER
+from leadhand.policies.rungs import JITTER_SHARE
 from tests.simulation.breakers import Watched
 from tests.simulation.seen import Seen
 
@@ -140,7 +140,9 @@ class Log:
             case TaskRetried():
                 seen.undecided = False
                 waits = (*self.team.retry.backoff_s, 0.0)
-                if not any(abs(event.delay_s - wait) <= JITTER * wait + 0.001 for wait in waits):
+                if not any(
+                    abs(event.delay_s - wait) <= JITTER_SHARE * wait + 0.001 for wait in waits
+                ):
                     yield f"a wait of {event.delay_s} s is not in the team's rules"
             case _:
                 pass

@@ -12,7 +12,7 @@ from leadhand import Worker
 from leadhand.teams.loader import load
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Object
-from leadhand.workers.loop import KEPT_CALLS
+from leadhand.workers.loop import MAX_REFUSED_CALLS
 from tests.team_folders import worker as front
 from tests.team_folders import write_team
 from tests.workers.model_runs import (
@@ -56,7 +56,7 @@ def test_further_calls_of_one_response_are_refused_with_a_reply(
     told = said(bodies(model_server)[-1], "tool")
     assert done.answer.status == "complete"
     assert sorted(notes.taken, key=int) == [str(number) for number in range(most)]
-    assert len(told) == most + KEPT_CALLS, "the rest would cost time and tokens for nothing"
+    assert len(told) == most + MAX_REFUSED_CALLS, "the rest would cost time and tokens for nothing"
     assert all("noted" in one for one in told[:most])
     refused = f"Refused: only the first {most} of 500 tool calls are run."
     assert len({*told[most:]}) == 1

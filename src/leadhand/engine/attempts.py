@@ -164,7 +164,7 @@ class EndedAttempt:
     number: int
     worker: str
     limits: Limits
-    work: AttemptTimes
+    times: AttemptTimes
     """How long it took."""
     ruled_out: frozenset[Rung] = frozenset()
     """Rungs that got no advice after it."""

@@ -86,8 +86,8 @@ class ReadyQueues:
         """Whether any task waits for a slot."""
         return any(queue.ready for queue in self._queues.values())
 
-    def resting(self, now_s: float) -> list[str]:
-        """The workers whose breakers are open."""
+    def not_admitted(self, now_s: float) -> list[str]:
+        """The workers whose breakers admit no new task now."""
         return [
             name for name, queue in self._queues.items() if not queue.shared.breaker.admits(now_s)
         ]

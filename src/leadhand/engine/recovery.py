@@ -88,10 +88,10 @@ class Recovery:
                 else:
                     self._next_rung(past, task.unresolved)
 
-    def stop(self) -> None:
+    def settle_judgements(self) -> None:
         """End open judgements: of two results, the one with the higher confidence counts."""
         for attempt, action, doubted in list(self._judging.values()):
-            self._judge(attempt, action, None, doubted=doubted)
+            self._record_verdict(attempt, action, None, doubted=doubted)
 
     def after(self, attempt: EndedAttempt, outcome: Unsuccessful) -> None:
         """Decide what follows an attempt that did not complete, and do it."""
@@ -122,7 +122,7 @@ class Recovery:
         """Have a completed second opinion compared with the first."""
         action = after_second_opinion(completed, self._history(attempt), first)
         if isinstance(action, JudgeOpinions):
-            self._have_judged(attempt, action, doubted=False)
+            self._ask_judge(attempt, action, doubted=False)
 
     def _history(self, attempt: EndedAttempt) -> History:
         task, state = attempt.task, self._state
@@ -141,7 +141,7 @@ class Recovery:
             ruled_out=attempt.ruled_out | _NOT_ALLOWED[state.binding],
             dispatched=state.dispatched,
             repeated=state.repeated,
-            resting=self._tasks.resting(),
+            not_admitted=self._tasks.not_admitted(),
         )
 
     def _do(
@@ -169,10 +169,10 @@ class Recovery:
                 opinion = isinstance(action, SecondOpinion)
                 self._reassign(attempt, action.worker, action.reason, second_opinion=opinion)
             case JudgeOpinions():
-                self._have_judged(attempt, action, doubted=True)
+                self._ask_judge(attempt, action, doubted=True)
             case AcceptResult():
                 self._tasks.complete(
-                    id, number, action.result, work=attempt.work, flag=action.reason
+                    id, number, action.result, work=attempt.times, flag=action.reason
                 )
             case GiveUp():
                 self._tasks.end_without_result(id)
@@ -269,20 +269,20 @@ class Recovery:
 
     # Two results
 
-    def _have_judged(self, attempt: EndedAttempt, action: JudgeOpinions, *, doubted: bool) -> None:
+    def _ask_judge(self, attempt: EndedAttempt, action: JudgeOpinions, *, doubted: bool) -> None:
         remedies = self._advisers.remedies
         if remedies is None or self._tasks.stopped is not None:
-            self._judge(attempt, action, None, doubted=doubted)
+            self._record_verdict(attempt, action, None, doubted=doubted)
             return
         task = attempt.task.task
         self._judging[task.id] = (attempt, action, doubted)
         self._consultations.ask(
             f"judge {task.id}",
             remedies.judge(task, action.first, action.second),
-            lambda verdict: self._judge(attempt, action, verdict, doubted=doubted),
+            lambda verdict: self._record_verdict(attempt, action, verdict, doubted=doubted),
         )
 
-    def _judge(
+    def _record_verdict(
         self,
         attempt: EndedAttempt,
         action: JudgeOpinions,
@@ -312,7 +312,7 @@ class Recovery:
             id,
             attempt.number,
             action.second if second else action.first,
-            work=attempt.work,
+            work=attempt.times,
             flag=None if sound else f"accepted at low confidence: {workers[second]}'s, as {why}",
         )
 
@@ -325,7 +325,7 @@ class Recovery:
             self._recorder.record(
                 events.TaskEscalated(
                     **stamp,
-                    **attempt.work,
+                    **attempt.times,
                     reason=outcome.reason,
                     message=outcome.message,
                     partial=outcome.partial,
@@ -338,7 +338,7 @@ class Recovery:
             self._recorder.record(
                 events.TaskFailed(
                     **stamp,
-                    **attempt.work,
+                    **attempt.times,
                     kind=outcome.kind,
                     message=outcome.message,
                     partial=outcome.partial,

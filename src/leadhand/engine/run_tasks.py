@@ -58,9 +58,9 @@ class RunTasks:
         """Whether any task is ready, or will be after its delay."""
         return bool(self._delayed) or bool(self.suspects) or self._ready_queues.any_ready
 
-    def resting(self) -> list[str]:
-        """The workers whose breakers are open."""
-        return self._ready_queues.resting(asyncio.get_running_loop().time())
+    def not_admitted(self) -> list[str]:
+        """The workers whose breakers admit no new task now."""
+        return self._ready_queues.not_admitted(asyncio.get_running_loop().time())
 
     def start(self) -> None:
         """Make tasks ready whose dependencies, if any, had ended before the run was resumed."""

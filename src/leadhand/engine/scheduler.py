@@ -145,7 +145,7 @@ class Scheduler:
             self._revisions.resume()
             self._revisions.consider()
             await self._start()
-            while self._has_work():
+            while self._is_unfinished():
                 await self._wake_up.wait()
                 self._wake_up.clear()
                 while ended:
@@ -177,7 +177,7 @@ class Scheduler:
             attempt.queue.shared.ended(key, None, self._team.ladder, 0.0)
         self._ready_queues.close()
 
-    def _has_work(self) -> bool:
+    def _is_unfinished(self) -> bool:
         """Whether there is work left, or a revision of the plan may add some."""
         if self._tasks.stopped is not None:
             return bool(self._tasks.unfinished)
@@ -210,7 +210,7 @@ class Scheduler:
         if self._tasks.stopped is not None:
             return
         self._tasks.stop(reason)
-        self._recovery.stop()
+        self._recovery.settle_judgements()
         for task in list(self._state.tasks.values()):
             id = task.task.id
             if not task.ended and id not in self._attempts.running:

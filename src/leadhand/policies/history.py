@@ -47,8 +47,8 @@ class History:
     """Tasks that the run started."""
     repeated: int = 0
     """Failed attempts of the run that another attempt followed."""
-    resting: Collection[str] = ()
-    """The workers whose breakers are open."""
+    not_admitted: Collection[str] = ()
+    """The workers whose breakers admit no new task now."""
 
     @property
     def by_worker(self) -> int:
@@ -113,7 +113,7 @@ def retries_left(history: History, rules: Rules) -> bool:
 
 def is_available(worker: str, history: History) -> bool:
     """Whether a worker has not tried the task, and its breaker is not open."""
-    return worker not in history.tried and worker not in history.resting
+    return worker not in history.tried and worker not in history.not_admitted
 
 
 def ending(outcome: Unsuccessful) -> str:

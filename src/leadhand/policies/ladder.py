@@ -38,8 +38,8 @@ def decide(outcome: Unsuccessful, history: History, rules: Rules, now_s: float) 
     if history.first is not None:
         return rungs.after_second_opinion(outcome, history, history.first)
     # An escalation is an answer, not an outage: only failures use up the run's retries.
-    budget = isinstance(outcome, Escalated) or retries_left(history, rules)
-    again = budget and not attempts_used_up(history, rules)
+    may_retry = isinstance(outcome, Escalated) or retries_left(history, rules)
+    again = may_retry and not attempts_used_up(history, rules)
     one_left = history.attempts + 1 == rules.retry.max_attempts
     order = rungs_for(outcome, rules.ladder)
     for place, rung in enumerate(order):
@@ -51,7 +51,7 @@ def decide(outcome: Unsuccessful, history: History, rules: Rules, now_s: float) 
             action = rungs.fallback(outcome, history, rules, now_s) or action
         if action is not None:
             return action
-    return rungs.give_up(outcome, history, rules, budget=budget)
+    return rungs.give_up(outcome, history, rules, retries_left=may_retry)
 
 
 def rungs_before(rung: Rung, outcome: Unsuccessful, ladder: Ladder) -> frozenset[Rung]:

@@ -44,12 +44,12 @@ from leadhand.policies.history import (
     is_available,
 )
 
-JITTER = 0.2
+JITTER_SHARE = 0.2
 """Share by which a wait is shortened or lengthened, so that tasks that failed together are not all
 retried together."""
 BEFORE_REFINING = 1
 """Retries after an exception before the intent is refined, if a model can refine it."""
-MAX_DEPTH = 2
+MAX_SPLIT_DEPTH = 2
 """Parts may be split once more, their parts not."""
 MAX_PARTS = 8
 
@@ -69,7 +69,7 @@ def retry(outcome: Unsuccessful, history: History, rules: Rules, now_s: float) -
         return None
     waits = rules.retry.backoff_s or (0.0,)
     wait_s = waits[min(history.attempts, len(waits)) - 1]
-    delay_s = round(wait_s * (1 + JITTER * (2 * history.jitter - 1)), 3)
+    delay_s = round(wait_s * (1 + JITTER_SHARE * (2 * history.jitter - 1)), 3)
     return RetryTask(
         delay_s, f"{outcome.kind} may be transient: attempt {history.attempts + 1} follows"
     )
@@ -157,7 +157,7 @@ def split(outcome: Unsuccessful, history: History, rules: Rules, now_s: float) -
     """Have a model split the task; parts of parts are not split."""
     if not rules.remedies or history.worker not in rules.by_model:
         return None
-    if history.splits >= MAX_DEPTH:
+    if history.splits >= MAX_SPLIT_DEPTH:
         return None
     return SplitTask(f"{_end(outcome, history)}: it is to be split")
 
@@ -222,11 +222,11 @@ def accept(
     return AcceptResult(outcome.partial, f"accepted at low confidence: {outcome.message}")
 
 
-def give_up(outcome: Unsuccessful, history: History, rules: Rules, *, budget: bool) -> GiveUp:
-    """Give up: the last rung, which always applies. `budget`: whether the run had retries left."""
+def give_up(outcome: Unsuccessful, history: History, rules: Rules, *, retries_left: bool) -> GiveUp:
+    """Give up: the last rung, which always applies. `retries_left`: of the run, not the task."""
     if attempts_used_up(history, rules) and history.attempts > 1:
         return GiveUp(f"given up after {history.attempts} attempts")
-    if not budget:
+    if not retries_left:
         return GiveUp(f"given up: the run has used all its {history.repeated} retries")
     return GiveUp(f"given up: no rung of the ladder helps against {ending(outcome)}")
 

@@ -7,7 +7,7 @@ from typing import TypeVar
 from leadhand.engine.attempts import AbandonableTask
 from leadhand.engine.scheduler import Scheduler
 
-GRACE_S = 0.1
+ROLE_GRACE_S = 0.1
 """How long a cancelled role may take to clean up."""
 
 T = TypeVar("T")
@@ -57,7 +57,7 @@ async def run_until(
     """The result of `work`.
 
     Raises `Cancelled` when `stop` is set, and `TimeoutError` at the event loop's time `until_s`;
-    work that does not end within `GRACE_S` of its cancellation is abandoned.
+    work that does not end within `ROLE_GRACE_S` of its cancellation is abandoned.
     """
     abandonable = AbandonableTask(work)
     working = asyncio.ensure_future(abandonable)
@@ -71,7 +71,7 @@ async def run_until(
     finally:
         stopping.cancel()
         working.cancel()
-        await asyncio.wait([working, stopping], timeout=GRACE_S)
+        await asyncio.wait([working, stopping], timeout=ROLE_GRACE_S)
         abandonable.abandon()
         working.cancel()
         await asyncio.wait([working])

@@ -6,9 +6,8 @@ from pydantic import JsonValue
 
 from leadhand.contracts.budget import Budget
 from leadhand.contracts.team import Team
-from leadhand.engine.attempts import Slots
+from leadhand.engine.attempts import GRACE_S, Slots
 from leadhand.engine.recorder import Recorder
-from leadhand.engine.scheduler import GRACE_S
 from leadhand.engine.shared_workers import SharedWorkers, TeamPath
 from leadhand.run.cancellation import ActiveRun
 from leadhand.run.deadline import Deadline

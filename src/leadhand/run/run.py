@@ -84,7 +84,7 @@ class Run:
             if state.plan is None:
                 self._context = await planned(context, request, plan)
             waits = state.plan is None and bool(state.questions)
-            if state.plan is not None and _has_work(state):
+            if state.plan is not None and _has_open_tasks(state):
                 waits = await self._work()
             if waits and context.active.reason is None and self._context.unplanned is None:
                 return await waiting_answer(self._context)
@@ -150,5 +150,5 @@ class Run:
         return round(least_s - min(slack_s, least_s / 2), 3)
 
 
-def _has_work(state: RunState) -> bool:
+def _has_open_tasks(state: RunState) -> bool:
     return state.amendment_open or not all(task.ended for task in state.tasks.values())

@@ -52,9 +52,9 @@ from leadhand.workers.output import outcome_of
 from leadhand.workers.toolbox import NeedsPerson, RepeatedCalls, Toolbox
 from leadhand.workers.toolsets import Toolset
 
-KEPT_CALLS = 100
+MAX_REFUSED_CALLS = 100
 """Refused tool calls of one response that stay in the conversation. Each costs time and tokens."""
-MAX_STEPS = 10
+DEFAULT_STEPS = 10
 """Default limit of model calls in one attempt."""
 
 
@@ -106,6 +106,7 @@ class ModelWorker:
         except RepeatedCalls as error:
             return attempt.failed("step_limit", str(error))
         except NeedsPerson as error:
+            # Whether to allow the call is a question to a person, as an ambiguous task is.
             return Escalated(reason="ambiguous_input", message=str(error), call=error.call)
 
     def _models_for(self, handoff: Handoff) -> tuple[ModelSpec, ...]:
@@ -117,21 +118,23 @@ class ModelWorker:
 class _Attempt:
     """One attempt: the conversation so far and its usage."""
 
-    def __init__(self, of: ModelWorker, handoff: Handoff, models: tuple[ModelSpec, ...]) -> None:
-        self._of = of
+    def __init__(
+        self, worker: ModelWorker, handoff: Handoff, models: tuple[ModelSpec, ...]
+    ) -> None:
+        self._worker = worker
         self._handoff = handoff
         self._models = models
         self._requester = Requester("worker", handoff.task_id, handoff.attempt)
         self._messages: list[ModelMessage] = []
-        self._instructions = of.instructions
-        self._made_calls = 0
+        self._instructions = worker.instructions
+        self._requested_calls = 0
         """Tool calls in the last response, including those that were dropped."""
         self._usage = NO_USAGE
         self._repairs = 0
 
     async def plain(self) -> Outcome:
         """One request, one response in plain text."""
-        request = self._of.plain_request
+        request = self._worker.plain_request
         response = await self._ask(request)
         text = answer_in(response, request).readable().text
         return Completed(result=Result(output=text, usage=self._usage))
@@ -139,67 +142,75 @@ class _Attempt:
     async def work(self) -> Outcome:
         """Take steps until there is an outcome."""
         limits = self._handoff.limits
-        max_steps = limits.max_steps or MAX_STEPS
+        max_steps = limits.max_steps or DEFAULT_STEPS
         async with AsyncExitStack() as stack:
             toolbox = await self._toolbox(stack)
-            self._instructions = joined(self._of.instructions, await toolbox.instructions())
+            self._instructions = joined(self._worker.instructions, await toolbox.instructions())
             for step in range(1, max_steps + 1):
                 if step == max_steps > 1:
                     self._tell([UserPromptPart(prompt("leadhand.workers", "last_step"))])
                 request = CallRequest(
                     self._instructions,
                     tools=[*await toolbox.definitions(step), ESCALATE],
-                    output=self._of.form.definition,
-                    settings=self._of.settings,
-                    max_bytes=self._of.max_bytes,
+                    output=self._worker.form.definition,
+                    settings=self._worker.settings,
+                    max_bytes=self._worker.max_bytes,
                 )
                 response = await self._ask(request)
-                ending = self._ending(response, request)
-                if isinstance(ending, Completed | Escalated | Failed):
-                    return ending
+                after = self._outcome_or_replies(response, request)
+                if isinstance(after, Completed | Escalated | Failed):
+                    return after
                 used = self._usage.input_tokens + self._usage.output_tokens
                 if limits.max_tokens is not None and used >= limits.max_tokens:
                     message = f"{used:,} tokens used of {limits.max_tokens:,}"
                     return self.failed("step_limit", message)
                 if step == max_steps:
                     break  # the model would not see what its tools return
-                calls = [call for call in response.tool_calls if not self._ends(call.tool_name)]
-                self._tell([*ending, *await toolbox.answer(calls, made=self._made_calls)])
+                calls = [call for call in response.tool_calls if not self._is_final(call.tool_name)]
+                self._tell([*after, *await toolbox.answer(calls, made=self._requested_calls)])
         return self.failed("step_limit", f"no answer within {max_steps} steps")
 
     def failed(self, kind: FailureKind, message: str, *, transient: bool = False) -> Failed:
         """The failure, with the model's last text as its partial result."""
         answers = (one for one in reversed(self._messages) if isinstance(one, ModelResponse))
-        form = None if self._of.worker.plain else self._of.form.definition
-        left = next(filter(None, (_readable(partial_in(one, form)) for one in answers)), None)
-        partial = Result(output=left, usage=self._usage) if left else None
+        form = None if self._worker.worker.plain else self._worker.form.definition
+        outputs = (_partial_output(partial_in(one, form)) for one in answers)
+        output = next(filter(None, outputs), None)
+        partial = Result(output=output, usage=self._usage) if output else None
         return Failed(kind=kind, message=message, partial=partial, transient=transient)
 
     async def _toolbox(self, stack: AsyncExitStack) -> Toolbox:
         context: RunContext[None] = RunContext(
             deps=None,
-            model=self._of.caller.model(self._models[0]),
+            model=self._worker.caller.model(self._models[0]),
             usage=RunUsage(),
             prompt=self._handoff.intent,
             messages=self._messages,
         )
-        of = self._of
+        worker = self._worker
         toolbox = Toolbox(
-            of.toolset, context, self._handoff, of.caller.recorder, of.fence, of.worker
+            worker.toolset,
+            context,
+            self._handoff,
+            worker.caller.recorder,
+            worker.fence,
+            worker.worker,
         )
         return await toolbox.open(stack)
 
     async def _ask(self, request: CallRequest) -> ModelResponse:
         if not self._messages:
             text = briefing.opening(
-                self._handoff, self._of.fence, material=self._of.worker.material
+                self._handoff, self._worker.fence, material=self._worker.worker.material
             )
             self._messages.append(first_message(text, request))
-        response, usage = await self._of.caller.ask(
+        response, usage = await self._worker.caller.ask(
             self._requester, self._messages, request=request, models=self._models
         )
-        self._made_calls = len(response.tool_calls)
-        response = with_first_calls(response, self._of.worker.max_tool_calls + KEPT_CALLS)
+        self._requested_calls = len(response.tool_calls)
+        response = with_first_calls(
+            response, self._worker.worker.max_tool_calls + MAX_REFUSED_CALLS
+        )
         # Otherwise unchanged: thinking signatures and the like must be sent back as they came.
         self._messages.append(bounded(response, max_bytes=request.max_bytes))
         self._usage = self._usage.plus(usage)
@@ -213,34 +224,34 @@ class _Attempt:
         elif last is not None:
             self._messages.append(ModelRequest(parts, instructions=self._instructions or None))
 
-    def _ends(self, name: str) -> bool:
-        return name in (ESCALATE.name, self._of.form.definition.name)
+    def _is_final(self, name: str) -> bool:
+        return name in (ESCALATE.name, self._worker.form.definition.name)
 
-    def _ending(
+    def _outcome_or_replies(
         self, response: ModelResponse, request: CallRequest
     ) -> Outcome | list[ModelRequestPart]:
         """The outcome if the model ends here, else replies to its failed attempts to end."""
-        ends = [call for call in response.tool_calls if self._ends(call.tool_name)]
-        if response.tool_calls and not ends:
+        final_calls = [call for call in response.tool_calls if self._is_final(call.tool_name)]
+        if response.tool_calls and not final_calls:
             return []
         try:
-            for call in ends:
+            for call in final_calls:
                 if call.tool_name == ESCALATE.name:
                     arguments = arguments_of(call, max_bytes=request.max_bytes)
                     if isinstance(arguments, str):
                         raise BadAnswer(arguments)
                     return escalation(arguments, self._usage)
-            result = self._of.form.result(answer_in(response, request).readable(), self._usage)
-            return completed_or_escalated(result, self._of.worker.min_confidence)
+            result = self._worker.form.result(answer_in(response, request).readable(), self._usage)
+            return completed_or_escalated(result, self._worker.worker.min_confidence)
         except BadAnswer as unfit:
             self._repairs += 1
             if self._repairs > MAX_REPAIRS:
                 return self.failed("invalid_output", unfit.why)
-            return [reply(call, str(unfit)) for call in ends] or [UserPromptPart(str(unfit))]
+            return [reply(call, str(unfit)) for call in final_calls] or [UserPromptPart(str(unfit))]
 
 
-def _readable(left: str | dict[str, JsonValue]) -> JsonValue:
+def _partial_output(partial: str | dict[str, JsonValue]) -> JsonValue:
     """The answer in a model's last text, without the arguments around it."""
-    if isinstance(left, str):
-        return left
-    return left.get("answer") or left.get("summary") or None
+    if isinstance(partial, str):
+        return partial
+    return partial.get("answer") or partial.get("summary") or None

@@ -14,7 +14,7 @@ from leadhand.engine.attempts import Slots
 from leadhand.engine.failures import class_name, failure_of
 from leadhand.errors import LeadhandError
 from leadhand.plans.payloads import PayloadSchema
-from leadhand.policies.rungs import JITTER
+from leadhand.policies.rungs import JITTER_SHARE
 from leadhand.ports import Runner, TeamRunner
 from leadhand.untrusted.fence import Fence
 from leadhand.workers import wrappers
@@ -176,7 +176,7 @@ class Runners:
         by_model = await self._by_model(worker, caller)
         if worker.offline is None or worker.isolate == "process":
             return by_model
-        longest_s = max(self._team.retry.backoff_s, default=0.0) * (1 + JITTER)
+        longest_s = max(self._team.retry.backoff_s, default=0.0) * (1 + JITTER_SHARE)
         by_code = self._by_code(worker, worker.offline)
         return OfflineFallback(
             by_model,
