@@ -7,17 +7,10 @@ from pathlib import Path
 import pytest
 
 from leadhand.errors import InputError, ToolError
-from leadhand.tools.git import (
-    Repository,
-    RevisionRange,
-    compare,
-    open_repository,
-    read_blob,
-    resolve_range,
-    staged_range,
-    worktree_range,
-)
-from leadhand.tools.git.comparison import DiffLimits
+from leadhand.tools.git.comparison import DiffLimits, compare
+from leadhand.tools.git.repository import Repository, RevisionRange, open_repository, resolve_range
+from leadhand.tools.git.trees import read_blob
+from leadhand.tools.git.worktree import staged_range, worktree_range
 from tests.repositories import Repo, hermetic
 
 

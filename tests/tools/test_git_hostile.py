@@ -8,22 +8,12 @@ from pathlib import Path
 import pytest
 
 from leadhand.errors import InputError, ToolError
-from leadhand.tools.git import (
-    GitTimeout,
-    Repository,
-    compare,
-    grep,
-    list_tree,
-    log,
-    log_patches,
-    open_repository,
-    read_blob,
-    resolve_range,
-    staged_range,
-    worktree_range,
-)
-from leadhand.tools.git.comparison import DiffLimits
-from leadhand.tools.git.process import run_git
+from leadhand.tools.git.comparison import DiffLimits, compare
+from leadhand.tools.git.history import log, log_patches
+from leadhand.tools.git.process import GitTimeout, run_git
+from leadhand.tools.git.repository import Repository, open_repository, resolve_range
+from leadhand.tools.git.trees import grep, list_tree, read_blob
+from leadhand.tools.git.worktree import staged_range, worktree_range
 from tests.patience import HANG_S
 from tests.repositories import Repo, hermetic
 

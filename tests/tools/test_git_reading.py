@@ -5,16 +5,9 @@ from pathlib import Path
 import pytest
 
 from leadhand.errors import InputError
-from leadhand.tools.git import (
-    PatchHunk,
-    grep,
-    list_tree,
-    log,
-    log_patches,
-    open_repository,
-    read_blob,
-    read_blobs,
-)
+from leadhand.tools.git.history import PatchHunk, log, log_patches
+from leadhand.tools.git.repository import open_repository
+from leadhand.tools.git.trees import grep, list_tree, read_blob, read_blobs
 from tests.repositories import Repo
 
 

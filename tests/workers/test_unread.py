@@ -6,7 +6,7 @@ import pytest
 
 from leadhand.tools.errors import ToolCallError
 from leadhand.tools.factory import ToolFactory
-from leadhand.tools.files import Inputs
+from leadhand.tools.files.inputs import Inputs
 
 
 @pytest.fixture

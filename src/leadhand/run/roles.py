@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from leadhand.models.calls import Caller
     from leadhand.models.connections import Connections
-    from leadhand.tools.files import Inputs
+    from leadhand.tools.files.inputs import Inputs
 
     PlannerMaker = Callable[[Caller | None, Fence], Planner]
     SynthesizerMaker = Callable[[Caller | None, Fence], Synthesizer]

@@ -11,7 +11,8 @@ from leadhand.tools.ready_made import READY_MADE_TOOLS
 from leadhand.tools.text import grouped_by_reason
 
 if TYPE_CHECKING:
-    from leadhand.tools.files import FileTools, Inputs
+    from leadhand.tools.files.inputs import Inputs
+    from leadhand.tools.files.toolset import FileTools
     from leadhand.tools.sql import SqlTools
     from leadhand.tools.web import WebTools
 
@@ -66,7 +67,7 @@ class ToolFactory:
 
     def _file_tools(self) -> "FileTools":
         if self._files is None:
-            from leadhand.tools.files import FileTools
+            from leadhand.tools.files.toolset import FileTools
 
             self._files = FileTools(self._all_inputs())
         return self._files
@@ -88,7 +89,7 @@ class ToolFactory:
 
     def _all_inputs(self) -> "Inputs":
         if self._inputs is None:
-            from leadhand.tools.files import Inputs
+            from leadhand.tools.files.inputs import Inputs
 
             self._inputs = Inputs.of([])
         return self._inputs

@@ -7,7 +7,7 @@ from leadhand.contracts.outcome import Handoff, Result
 from leadhand.teams.research.findings import Findings
 from leadhand.teams.research.tables import analysed
 from leadhand.teams.research.word_forms import request_in
-from leadhand.tools.files import Inputs
+from leadhand.tools.files.inputs import Inputs
 from leadhand.tools.sql import SqlTools
 from tests.tools.sql.forks import in_fork
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from pypdf import PdfReader, PdfWriter
 
-from leadhand.tools.files import Document, Documents, Inputs, UnreadableInput
+from leadhand.tools.files.documents import Document, Documents
+from leadhand.tools.files.inputs import Inputs, UnreadableInput
 from tests.tools.files import samples
 
 Parsed = dict[str, Document | UnreadableInput]

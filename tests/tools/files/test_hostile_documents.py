@@ -21,14 +21,10 @@ import pytest
 
 from leadhand.engine.time_left import attempt_time
 from leadhand.errors import ToolError
-from leadhand.tools.files import (
-    Document,
-    Documents,
-    Inputs,
-    ParserLimits,
-    SearchIndex,
-    UnreadableInput,
-)
+from leadhand.tools.files.documents import Document, Documents
+from leadhand.tools.files.index import SearchIndex
+from leadhand.tools.files.inputs import Inputs, UnreadableInput
+from leadhand.tools.files.parsing import ParserLimits
 from tests.tools.files import samples
 
 PATIENT = ParserLimits(cpu_s=3_600, file_s=3_600)
@@ -195,7 +191,9 @@ def test_a_parser_ends_with_a_parent_that_is_killed_in_the_midst_of_a_file(tmp_p
     """F43: no process is left, even one that a regular expression holds up."""
     (tmp_path / "a.html").write_text(BUSY)
     script = (
-        "import pathlib, sys; from leadhand.tools.files import Documents, Inputs, ParserLimits\n"
+        "import pathlib, sys; from leadhand.tools.files.documents import Documents\n"
+        "from leadhand.tools.files.inputs import Inputs\n"
+        "from leadhand.tools.files.parsing import ParserLimits\n"
         "inputs = Inputs.of([pathlib.Path(sys.argv[1])])\n"
         "Documents(inputs, limits=ParserLimits(cpu_s=3_600, file_s=3_600)).read('a.html')"
     )

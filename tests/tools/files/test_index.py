@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leadhand.tools.files import Document, Documents, Inputs, SearchIndex
+from leadhand.tools.files.documents import Document, Documents
+from leadhand.tools.files.index import SearchIndex
+from leadhand.tools.files.inputs import Inputs
 from leadhand.tools.files.passage import MAX_CHARS, split_into_passages
 from leadhand.tools.files.queries import fts_expression
 from tests.tools.files import samples

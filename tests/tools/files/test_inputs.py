@@ -7,7 +7,8 @@ import pytest
 
 from leadhand.errors import InputError
 from leadhand.tools.errors import ToolCallError
-from leadhand.tools.files import Inputs, ListingLimits, UnreadableInput
+from leadhand.tools.files.inputs import Inputs, UnreadableInput
+from leadhand.tools.files.listing import ListingLimits
 
 
 def write(path: Path, content: str | bytes = "text\n") -> Path:

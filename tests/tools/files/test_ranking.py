@@ -2,7 +2,8 @@
 
 from pathlib import Path
 
-from leadhand.tools.files import MAX_PER_FILE, Inputs, find_passages
+from leadhand.tools.files.inputs import Inputs
+from leadhand.tools.files.ranking import MAX_PER_FILE, find_passages
 
 QUESTION = "How much did the price of solar modules fall?"
 

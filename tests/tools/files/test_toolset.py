@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from leadhand.tools.errors import ToolCallError
-from leadhand.tools.files import FileTools, Inputs
+from leadhand.tools.files.inputs import Inputs
+from leadhand.tools.files.toolset import FileTools
 from tests.tools.files import samples
 
 

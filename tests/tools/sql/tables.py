@@ -4,7 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from leadhand.tools.files import Inputs
+from leadhand.tools.files.inputs import Inputs
 from leadhand.tools.sql import SqlTools
 from leadhand.tools.sql.database import RunRequest
 from tests.tools.sql.forks import in_fork

@@ -34,7 +34,7 @@ from leadhand.supervisor import Supervisor
 from leadhand.teams.review.change import Change
 from leadhand.teams.review.lenses.past_reviews.export import load_export
 from leadhand.teams.review.snapshot import write_snapshot
-from leadhand.tools.git import reading_until
+from leadhand.tools.git.process import reading_until
 from leadhand.tools.patch import open_patch
 from leadhand.tools.scratch import scratch_folder
 

@@ -31,7 +31,7 @@ from leadhand.teams.review.change import Change
 from leadhand.teams.review.synthesizer import FindingsSynthesizer
 from leadhand.teams.review.team import review_team, rules
 from leadhand.teams.review.with_model import lens_of
-from leadhand.tools.git import GitTimeout, OutOfTime
+from leadhand.tools.git.process import GitTimeout, OutOfTime
 
 CHANGE = "change"
 BASELINE = "baseline.json"

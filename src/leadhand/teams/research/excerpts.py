@@ -7,8 +7,8 @@ from typing import Final
 
 from leadhand.teams.research.quoting import block, cited, inline
 from leadhand.teams.research.word_forms import relevance
-from leadhand.tools.files import Passage
 from leadhand.tools.files.documents import citation
+from leadhand.tools.files.passage import Passage
 
 MAX_CHARS: Final = 700
 """The longest quotation; a longer sentence is cut."""

@@ -14,7 +14,7 @@ from leadhand.teams.research.fastest import FALLING, GROWING
 from leadhand.teams.research.findings import Findings, findings_in
 from leadhand.teams.research.quoting import inline
 from leadhand.teams.research.word_forms import matched, stems
-from leadhand.tools.files import SearchIndex
+from leadhand.tools.files.index import SearchIndex
 from leadhand.tools.text import joined_names
 
 MAX_MENTIONS: Final = 3

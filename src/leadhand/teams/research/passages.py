@@ -17,19 +17,13 @@ from leadhand.teams.research.word_forms import (
     subject,
     weights,
 )
-from leadhand.tools.files import (
-    Documents,
-    FileKind,
-    InputFile,
-    Inputs,
-    Passage,
-    SearchIndex,
-    best_passages,
-)
-from leadhand.tools.files.documents import Document
-from leadhand.tools.files.kinds import NOT_READ
+from leadhand.tools.files.documents import Document, Documents
+from leadhand.tools.files.index import SearchIndex
+from leadhand.tools.files.inputs import InputFile, Inputs
+from leadhand.tools.files.kinds import NOT_READ, FileKind
 from leadhand.tools.files.listing import HIDDEN
-from leadhand.tools.files.passage import split_into_passages
+from leadhand.tools.files.passage import Passage, split_into_passages
+from leadhand.tools.files.ranking import best_passages
 from leadhand.tools.text import counted, joined_names
 
 MAX_QUOTED: Final = 8

@@ -20,7 +20,7 @@ from leadhand.teams.research.groups import totals
 from leadhand.teams.research.quoting import cited, inline
 from leadhand.teams.research.trends import is_register, trends, whole_years
 from leadhand.teams.research.word_forms import matched, request_in, subject
-from leadhand.tools.files import Inputs
+from leadhand.tools.files.inputs import Inputs
 from leadhand.tools.sql import SqlTools, Table
 from leadhand.tools.sql.database import RequestFailed
 from leadhand.tools.sql.profile import TableProfile, profile_table

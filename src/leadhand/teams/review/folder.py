@@ -10,7 +10,7 @@ from pathlib import Path
 from leadhand.errors import InputError
 from leadhand.teams.review.change import Change, suffix
 from leadhand.teams.review.languages import language, machine_made, says_generated
-from leadhand.tools.git import RevisionRange
+from leadhand.tools.git.repository import RevisionRange
 from leadhand.tools.text import ChangedText, is_safe_path, size_text
 
 

@@ -10,7 +10,10 @@ from pathlib import Path
 from leadhand.teams.review.change import Change
 from leadhand.teams.review.diff_rows import header, numbered, rows
 from leadhand.tools.errors import ToolCallError
-from leadhand.tools.git import GitFailed, blame, grep, log, log_patches, read_blob
+from leadhand.tools.git.blame import blame
+from leadhand.tools.git.history import log, log_patches
+from leadhand.tools.git.process import GitFailed
+from leadhand.tools.git.trees import grep, read_blob
 
 MAX_LINES = 400
 """The most lines of a file that one call returns."""

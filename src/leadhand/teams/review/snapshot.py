@@ -13,24 +13,19 @@ from typing import IO
 from leadhand.errors import ToolError
 from leadhand.teams.review.change import Change, Status
 from leadhand.teams.review.folder import SnapshotFolder, SnapshotLimits
-from leadhand.tools.git import (
+from leadhand.tools.git.comparison import (
     NO_FILE,
     SUBMODULE,
     SYMLINK,
     Difference,
     DiffLimits,
-    OutOfTime,
-    Repository,
-    RevisionRange,
     compare,
-    limited_tree,
-    objects,
-    open_repository,
-    resolve_range,
-    sizes,
-    staged_range,
-    worktree_range,
 )
+from leadhand.tools.git.process import OutOfTime
+from leadhand.tools.git.repository import Repository, RevisionRange, open_repository, resolve_range
+from leadhand.tools.git.tree_limits import limited_tree
+from leadhand.tools.git.trees import objects, sizes
+from leadhand.tools.git.worktree import staged_range, worktree_range
 from leadhand.tools.patch import UnreadFile, read_patch
 from leadhand.tools.text import ChangedText, is_binary, plain_text
 

@@ -19,7 +19,7 @@ from leadhand.teams.review.lookup_tools import LookupTools
 from leadhand.teams.review.precision import Confidence
 from leadhand.teams.review.reported import Reported
 from leadhand.teams.review.team import rules
-from leadhand.tools.git import list_tree
+from leadhand.tools.git.trees import list_tree
 
 LENSES = ("security", "bugs", "performance", "history", "comments", "guidelines", "tests")
 """The lenses that models use; past reviews are compared by code alone."""

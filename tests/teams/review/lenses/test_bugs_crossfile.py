@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from leadhand.contracts.finding import Finding
-from leadhand.tools.git import open_repository
+from leadhand.tools.git.repository import open_repository
 from tests.repositories import Repo
 from tests.teams.review.changes import make_change
 from tests.teams.review.lenses.bugs_reports import report

@@ -7,7 +7,7 @@ import pytest
 from leadhand.contracts.finding import Finding, LensReport
 from leadhand.teams.review.change import Change
 from leadhand.teams.review.lenses.guidelines import RULES, review
-from leadhand.tools.git import open_repository
+from leadhand.tools.git.repository import open_repository
 from tests.repositories import Repo
 from tests.teams.review.changes import make_change, run_lens
 

@@ -3,7 +3,7 @@
 import functools
 from pathlib import Path
 
-from leadhand.tools.git import list_tree
+from leadhand.tools.git.trees import list_tree
 
 
 @functools.lru_cache(maxsize=2)

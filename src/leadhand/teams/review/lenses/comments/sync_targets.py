@@ -12,7 +12,7 @@ from leadhand.errors import LeadhandError
 from leadhand.teams.review.change import Change, ChangedFile
 from leadhand.teams.review.lenses.syntax import indent
 from leadhand.teams.review.lenses.tree_paths import tree_paths
-from leadhand.tools import git
+from leadhand.tools.git.trees import grep
 
 _PATH = re.compile(
     r"(?<![\w/.:-])/{0,2}((?:[\w.-]{1,80}/){0,12}[\w.-]{1,80}\.[A-Za-z]\w{0,9})(?![\w/])"
@@ -129,7 +129,7 @@ class SyncTargets:
             return
         self._searches += 1
         try:
-            hits = git.grep(
+            hits = grep(
                 change.git_dir, change.head, [name], pathspecs=("*",), max_hits=500, timeout_s=5.0
             )
         except LeadhandError:

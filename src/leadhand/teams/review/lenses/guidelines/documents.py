@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 
 from leadhand.teams.review.change import Change
 from leadhand.teams.review.lenses.tree_paths import tree_paths
-from leadhand.tools.git import read_blobs
+from leadhand.tools.git.trees import read_blobs
 
 _ROOT_GUIDE = re.compile(r"(?:(?:docs?|\.github)/)?contributing\.(?:md|rst|txt)$", re.IGNORECASE)
 _ANY_GUIDE = re.compile(r"(?:^|/)(?:AGENTS|CLAUDE)\.md$", re.IGNORECASE)

@@ -15,7 +15,7 @@ from leadhand.teams.review.change import Change, ChangedFile
 from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.history.paths import is_test
 from leadhand.teams.review.lenses.tree_paths import tree_paths
-from leadhand.tools import git
+from leadhand.tools.git.history import Commit, log
 
 MISSING_COMPANION = LensRule(
     "history/missing-companion", "history/companion", "info",
@@ -94,9 +94,7 @@ def missing_companions(change: Change, files: Sequence[ChangedFile]) -> list[Fin
     return findings
 
 
-def _companions(
-    file: ChangedFile, commits: Sequence[git.Commit], changed: set[str]
-) -> list[Companion]:
+def _companions(file: ChangedFile, commits: Sequence[Commit], changed: set[str]) -> list[Companion]:
     names = {file.path, file.old_path or file.path}
     own = [set(commit.files) for commit in commits if not names.isdisjoint(commit.files)]
     if len(own) < MIN_COMMITS:
@@ -116,15 +114,15 @@ def _companions(
     ]
 
 
-def _is_specific(path: str, *, share: float, commits: Sequence[git.Commit]) -> bool:
+def _is_specific(path: str, *, share: float, commits: Sequence[Commit]) -> bool:
     """Whether `path` changes with this file far more often than in general, unlike a changelog."""
     anyway = sum(path in commit.files for commit in commits) / len(commits)
     return share >= _LIFT * anyway
 
 
 @functools.lru_cache(maxsize=2)
-def _recent_commits(git_dir: Path, commit: str) -> tuple[git.Commit, ...]:
-    found = git.log(git_dir, commit, max_count=MAX_COMMITS, timeout_s=_TIMEOUT_S)
+def _recent_commits(git_dir: Path, commit: str) -> tuple[Commit, ...]:
+    found = log(git_dir, commit, max_count=MAX_COMMITS, timeout_s=_TIMEOUT_S)
     return tuple(
         commit
         for commit in found

@@ -15,7 +15,9 @@ from leadhand.teams.review.change import Change, ChangedFile
 from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.history.paths import is_code
 from leadhand.teams.review.lenses.history.scopes import enclosing, enclosing_in
-from leadhand.tools import git
+from leadhand.tools.git.history import Commit, log_patches
+from leadhand.tools.git.process import GitTimeout
+from leadhand.tools.git.trees import read_blob
 
 REINTRODUCED = LensRule(
     "history/reintroduced", "history/reintroduced", "warning",
@@ -59,7 +61,7 @@ _WORD = re.compile(r"[A-Za-z_]\w+")
 class Deletion:
     """The commit that removed a line, and where the line had been."""
 
-    commit: git.Commit
+    commit: Commit
     path: str
     line: int
     """A line of the file as the commit left it."""
@@ -78,11 +80,11 @@ def reintroduced(change: Change, files: Sequence[ChangedFile]) -> Iterator[Findi
     if not wanted:
         return
     deletions: dict[tuple[str, str], Deletion] = {}
-    late: git.GitTimeout | None = None
+    late: GitTimeout | None = None
     try:
         for path, text, deletion in _deletions(change, wanted):
             deletions.setdefault((path, text), deletion)
-    except git.GitTimeout as timeout:
+    except GitTimeout as timeout:
         late = timeout
     for file in files:
         yield from _judge(change, file, candidates[file.path], deletions)
@@ -114,7 +116,7 @@ def _is_distinctive(text: str) -> bool:
     return len(words) >= 3 and any(len(word) >= 5 for word in words)
 
 
-def _is_fix(commit: git.Commit) -> bool:
+def _is_fix(commit: Commit) -> bool:
     return bool(_FIX.search(commit.subject)) and not _NO_FIX.search(commit.subject)
 
 
@@ -125,7 +127,7 @@ def _deletions(change: Change, wanted: dict[str, set[str]]) -> Iterator[tuple[st
     """
     assert change.git_dir is not None
     assert change.history is not None
-    patches = git.log_patches(
+    patches = log_patches(
         change.git_dir,
         change.history,
         max_count=MAX_COMMITS,
@@ -188,7 +190,7 @@ def _in_string(file: ChangedFile, line: int) -> bool:
 def _was_in(change: Change, deletion: Deletion, function: str) -> bool:
     """Whether the fix removed the line from `function`, judged by the file as the fix left it."""
     assert change.git_dir is not None
-    text = git.read_blob(change.git_dir, deletion.commit.id, deletion.path)
+    text = read_blob(change.git_dir, deletion.commit.id, deletion.path)
     if text is None:
         return False
     lines = text.split("\n")

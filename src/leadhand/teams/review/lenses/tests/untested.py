@@ -18,7 +18,7 @@ from leadhand.teams.review.lenses.syntax import Function
 from leadhand.teams.review.lenses.tests import rules
 from leadhand.teams.review.lenses.tests.functions import is_test_file, symbol_name
 from leadhand.teams.review.lenses.tree_paths import tree_paths
-from leadhand.tools.git import grep
+from leadhand.tools.git.trees import grep
 
 _ASIDE = re.compile(
     r"(?:^|/)(?:tests?|testing|docs?|examples?|samples?|scripts?|tools|bench\w*|migrations|alembic|vendor|_vendor|"
