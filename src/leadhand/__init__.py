@@ -62,36 +62,19 @@ __all__ = [
 __version__ = "0.1.0"
 
 _MODULES = {
-    "Answer": "contracts.answer",
-    "Budget": "contracts.budget",
-    "Completed": "contracts.outcome",
-    "Escalated": "contracts.outcome",
-    "Failed": "contracts.outcome",
-    "Handoff": "contracts.outcome",
-    "Health": "contracts.health",
-    "InputError": "errors",
-    "JournalError": "errors",
-    "LeadhandError": "errors",
-    "Limits": "contracts.task",
-    "ModelError": "errors",
-    "Outcome": "contracts.outcome",
-    "Permanent": "errors",
-    "Plan": "contracts.task",
-    "PlanError": "errors",
-    "Question": "contracts.people",
-    "Rate": "contracts.budget",
-    "Reply": "contracts.people",
-    "Result": "contracts.outcome",
-    "Retry": "contracts.retry",
-    "RetryRules": "contracts.team",
-    "RunTaken": "errors",
-    "Supervisor": "supervisor",
-    "Task": "contracts.task",
-    "TaskTemplate": "contracts.team",
-    "Team": "contracts.team",
-    "TeamError": "errors",
-    "ToolError": "errors",
-    "Worker": "contracts.team",
+    "contracts.answer": "Answer",
+    "contracts.budget": "Budget Rate",
+    "contracts.health": "Health",
+    "contracts.outcome": "Completed Escalated Failed Handoff Outcome Result",
+    "contracts.people": "Question Reply",
+    "contracts.retry": "Retry",
+    "contracts.task": "Limits Plan Task",
+    "contracts.team": "RetryRules TaskTemplate Team Worker",
+    "errors": (
+        "InputError JournalError LeadhandError ModelError Permanent PlanError RunTaken "
+        "TeamError ToolError"
+    ),
+    "supervisor": "Supervisor",
 }
 
 __getattr__ = lazy_attributes(__name__, _MODULES, renamed={"PlanRejected": "PlanError"})

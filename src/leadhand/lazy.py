@@ -11,21 +11,23 @@ if TYPE_CHECKING:
 def lazy_attributes(
     package: str, modules: "Mapping[str, str]", *, renamed: "Mapping[str, str] | None" = None
 ) -> "Callable[[str], object]":
-    """The `__getattr__` of `package`; `modules` maps each public name to its module.
+    """The `__getattr__` of `package`; `modules` maps each module to its public names.
 
-    `renamed` maps old names to new ones; an old name gives a `DeprecationWarning`.
+    The names are separated by spaces. `renamed` maps old names to new ones; an old name gives a
+    `DeprecationWarning`.
     """
+    homes = {name: module for module, names in modules.items() for name in names.split()}
 
     def attribute(name: str) -> object:
         import importlib
         import warnings
 
         new = (renamed or {}).get(name, name)
-        if new not in modules:
+        if new not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         if new != name:
             message = f"{package}.{name} is now {package}.{new}"
             warnings.warn(message, DeprecationWarning, stacklevel=2)
-        return getattr(importlib.import_module(f"{package}.{modules[new]}"), new)
+        return getattr(importlib.import_module(f"{package}.{homes[new]}"), new)
 
     return attribute

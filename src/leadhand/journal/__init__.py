@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MemoryJournal", "journal_location", "open_journal"]
 
-__getattr__ = lazy_attributes(__name__, {"MemoryJournal": "memory"})
+__getattr__ = lazy_attributes(__name__, {"memory": "MemoryJournal"})
 
 
 def open_journal(home: str | Path, *, redact: "Redact | None" = None) -> "Journal":

@@ -32,18 +32,11 @@ __all__ = [
 ]
 
 _MODULES = {
-    "Message": "exchange",
-    "ModelReply": "exchange",
-    "Request": "exchange",
-    "ScriptedRunner": "runners",
-    "ScriptedServer": "process",
-    "Stats": "counts",
-    "Tool": "exchange",
-    "ToolCall": "exchange",
-    "VirtualClock": "virtual_time",
-    "VirtualTimeLoop": "virtual_time",
-    "completed": "runners",
-    "run_virtual": "virtual_time",
+    "counts": "Stats",
+    "exchange": "Message ModelReply Request Tool ToolCall",
+    "process": "ScriptedServer",
+    "runners": "ScriptedRunner completed",
+    "virtual_time": "VirtualClock VirtualTimeLoop run_virtual",
 }
 
 __getattr__ = lazy_attributes(__name__, _MODULES, renamed={"Reply": "ModelReply"})

@@ -28,14 +28,12 @@ __all__ = [
 ]
 
 _MODULES = {
-    "AbandonedCall": "threads",
-    "DaemonThreads": "threads",
-    "FunctionReference": "reference",
-    "FunctionWorker": "function",
-    "ProcessPool": "processes",
-    "ProcessWorker": "processes",
-    "Watchdog": "watchdog",
-    "outcome_of": "output",
+    "function": "FunctionWorker",
+    "output": "outcome_of",
+    "processes": "ProcessPool ProcessWorker",
+    "reference": "FunctionReference",
+    "threads": "AbandonedCall DaemonThreads",
+    "watchdog": "Watchdog",
 }
 
 __getattr__ = lazy_attributes(__name__, _MODULES)

@@ -19,6 +19,6 @@ if TYPE_CHECKING:
 
 __all__ = ["RunIds", "Spans", "spans_from_environment"]
 
-_MODULES = {"RunIds": "spans", "Spans": "spans", "spans_from_environment": "export"}
+_MODULES = {"export": "spans_from_environment", "spans": "RunIds Spans"}
 
 __getattr__ = lazy_attributes(__name__, _MODULES)

@@ -14,11 +14,5 @@ if TYPE_CHECKING:
 __all__ = ["REDACTED", "RedactingFilter", "Redactor", "redact_logger"]
 
 __getattr__ = lazy_attributes(
-    __name__,
-    {
-        "REDACTED": "redactor",
-        "RedactingFilter": "logs",
-        "Redactor": "redactor",
-        "redact_logger": "logs",
-    },
+    __name__, {"redactor": "REDACTED Redactor", "logs": "RedactingFilter redact_logger"}
 )
