@@ -49,12 +49,13 @@ class Log(Protocol):
     async def commit(self, run_id: str | None = None) -> None:
         """Return once all appended events are durable, of one run or of all; all of them or none.
 
-        Raises `JournalError` if they can't be stored, and for every later commit of the run.
+        Raises `JournalError` if they can't be stored, and for every later commit of the run while
+        it is held.
         """
         ...
 
     def events(self, run_id: str) -> "Sequence[Event]":
-        """The events of a run in order; empty if there is no such run."""
+        """The events of a run in order, also uncommitted ones; empty if there is no such run."""
         ...
 
 
@@ -71,13 +72,14 @@ class Journal(Log, Protocol):
         ...
 
     def last_seq(self, run_id: str) -> int:
-        """The `seq` of the run's last event; 0 if there is no such run."""
+        """The `seq` of the run's last event, committed or not; 0 if there is no such run."""
         ...
 
     def hold(self, run_id: str) -> AbstractContextManager[None]:
         """A lock on the run: the right to write its events while the block lasts.
 
-        The lock ends with the process at the latest. Raises `RunTaken` if another process has it.
+        At its end, uncommitted events are dropped. The lock ends with the process at the latest.
+        Raises `RunTaken` if another process has it.
         """
         ...
 
@@ -102,7 +104,7 @@ class Journal(Log, Protocol):
         ...
 
     def runs(self, *, limit: int | None = None) -> Sequence[RunSummary]:
-        """The stored runs, the latest first."""
+        """The stored runs, the latest first. On a disk or a server, reads no events."""
         ...
 
     def inspect(self, run_id: str) -> Inspection:

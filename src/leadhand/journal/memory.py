@@ -27,7 +27,7 @@ class _Run:
 
 
 class MemoryJournal:
-    """Keeps the events of recent runs in lists."""
+    """Keeps the events of recent runs in lists. `ports.Journal` describes its methods."""
 
     blocks = False
 
@@ -42,7 +42,6 @@ class MemoryJournal:
         self._message_ids = itertools.count(1)
 
     def append(self, event: Event) -> None:
-        """Keep an event under its run."""
         run = self._runs.get(event.run_id)
         if run is None:
             run = self._runs[event.run_id] = _Run()
@@ -53,10 +52,9 @@ class MemoryJournal:
             self._open[event.run_id] = run
 
     async def commit(self, run_id: str | None = None) -> None:
-        """Check the order of the run's events; without `run_id`, of all runs.
+        """Check the order of the run's events, without waiting.
 
-        It does not wait. Raises `JournalError` for a run in which an event has a position that is
-        taken, until the run is no longer held.
+        Raises `JournalError` if the position of an event is taken.
         """
         for id in [*self._open] if run_id is None else [run_id]:
             run = self._open.pop(id, None)
@@ -67,25 +65,18 @@ class MemoryJournal:
                 raise JournalError(run.failed)
 
     def events(self, run_id: str) -> Sequence[Event]:
-        """The events of a run in order; empty if there is no such run."""
         run = self._runs.get(run_id)
         return () if run is None else tuple(run.events)
 
     def has(self, run_id: str) -> bool:
-        """Whether there is such a run."""
         return self.last_seq(run_id) > 0
 
     def last_seq(self, run_id: str) -> int:
-        """The `seq` of the run's last event; 0 if there is no such run."""
         run = self._runs.get(run_id)
         return run.events[-1].seq if run is not None and run.events else 0
 
     @contextlib.contextmanager
     def hold(self, run_id: str) -> Generator[None]:
-        """Hold the right to write the run's events during the block.
-
-        Uncommitted events are dropped at its end. Raises `RunTaken`.
-        """
         words = describe_holder(os.getpid(), socket.gethostname(), dt.datetime.now().astimezone())
         holder = self._holders.setdefault(run_id, words)
         if holder is not words:
@@ -101,7 +92,6 @@ class MemoryJournal:
                 run.failed = None
 
     def holder(self, run_id: str) -> str | None:
-        """The process that holds the run, described in words; `None` if none does."""
         return self._holders.get(run_id)
 
     def taken_by(self, run_id: str) -> str | None:
@@ -109,20 +99,16 @@ class MemoryJournal:
         return None
 
     def post(self, message: RunMessage) -> None:
-        """Leave a message for the process that holds the run, or will."""
         id = next(self._message_ids)
         self._messages[id] = message.model_copy(update={"id": id})
 
     def messages(self, run_id: str) -> Sequence[RunMessage]:
-        """The messages for a run, the oldest first."""
         return [message for message in [*self._messages.values()] if message.run_id == run_id]
 
     def drop(self, message: RunMessage) -> None:
-        """Delete a message."""
         self._messages.pop(message.id, None)
 
     def runs(self, *, limit: int | None = None) -> Sequence[RunSummary]:
-        """The runs, the latest first."""
         kept = [(id, run) for id, run in reversed([*self._runs.items()]) if run.committed]
         return [
             StoredSummary.of(run.events[: run.committed]).run_summary(
@@ -132,11 +118,9 @@ class MemoryJournal:
         ]
 
     def inspect(self, run_id: str) -> Inspection:
-        """The run; memory loses nothing."""
         return Inspection(run_id, tuple(self.events(run_id)))
 
     def prune(self, *, before: dt.datetime) -> Sequence[str]:
-        """Delete runs whose last event is older, unless they are held; returns their ids."""
         old = [
             id
             for id, run in self._runs.items()

@@ -61,7 +61,7 @@ class PostgresJournal:
     """Keeps runs in a Postgres database, for any number of processes on any number of machines.
 
     It needs the right to create a schema, and no extensions. A connection pooler must use session
-    pooling, because locks belong to sessions.
+    pooling, because locks belong to sessions. `ports.Journal` describes its methods.
     """
 
     blocks = True
@@ -91,42 +91,32 @@ class PostgresJournal:
         self._queue = GroupCommit(self._write, name="leadhand journal")
 
     def append(self, event: Event) -> None:
-        """Queue an event; it is safe once the next `commit` returns."""
         self._queue.append(event)
 
     async def commit(self, run_id: str | None = None) -> None:
-        """Return once everything appended to the run is safe; without `run_id`, to any run.
-
-        Raises `JournalError` if that fails, and then at every commit of the run while it is held.
-        """
         await self._queue.commit(run_id)
 
     def events(self, run_id: str) -> Sequence[Event]:
-        """The events of a run in order, including uncommitted ones."""
-        uncommitted = self._queue.uncommitted(
-            run_id
-        )  # first: a commit meanwhile puts events in both
+        # Uncommitted events first: a commit meanwhile puts events in both.
+        uncommitted = self._queue.uncommitted(run_id)
         events = self._kept(run_id)
         last = events[-1].seq if events else 0
         return [*events, *(event for event in uncommitted if event.seq > last)]
 
     def has(self, run_id: str) -> bool:
-        """Whether there is such a run."""
         if self._queue.uncommitted(run_id):
             return True
         return bool(self._read("SELECT FROM leadhand.runs WHERE run = %s", run_id))
 
     def last_seq(self, run_id: str) -> int:
-        """The `seq` of the run's last event, committed or not; 0 if there is no such run."""
         uncommitted = self._queue.uncommitted(run_id)
         return uncommitted[-1].seq if uncommitted else last_seq(self._digest(run_id))
 
     @contextlib.contextmanager
     def hold(self, run_id: str) -> Generator[None]:
-        """Hold the right to write the run's events during the block.
+        """A lock on the run that may be lost with the connection.
 
-        Uncommitted events are dropped at its end. If the connection is lost, other processes can
-        take the run; if none does, the next connection holds it again. Raises `RunTaken`.
+        Other processes can take the run then; if none does, the next connection holds it again.
         """
         if not self._writer.take(run_id):
             raise RunTaken(run_id, self.holder(run_id) or "another process")
@@ -137,7 +127,6 @@ class PostgresJournal:
             self._writer.release(run_id)
 
     def holder(self, run_id: str) -> str | None:
-        """The process that holds the run, described in words; `None` if none does."""
         for host, pid, since in self._read(
             "SELECT host, pid, since FROM leadhand.held WHERE run = %s", run_id
         ):
@@ -147,14 +136,12 @@ class PostgresJournal:
         return None
 
     def post(self, message: RunMessage) -> None:
-        """Leave a message for the process that holds the run, or will."""
         body = encode_message(message, redact=self._redact)
         self._change(
             "INSERT INTO leadhand.messages (run, body) VALUES (%s, %s)", message.run_id, body
         )
 
     def messages(self, run_id: str) -> Sequence[RunMessage]:
-        """The messages for a run, the oldest first."""
         rows = self._read(
             "SELECT id, body FROM leadhand.messages WHERE run = %s ORDER BY id", run_id
         )
@@ -166,25 +153,21 @@ class PostgresJournal:
             self._change("DELETE FROM leadhand.messages WHERE id = %s", message.id)
 
     def taken_by(self, run_id: str) -> str | None:
-        """The process that took a run which was held here, described in words, if any."""
         return self._writer.taken_by(run_id)
 
     def runs(self, *, limit: int | None = None) -> Sequence[RunSummary]:
-        """The runs, the latest first. Reads no events."""
         return [
             run_summary(str(id), str(at), str(digest), held=lambda _, held=held: bool(held))
             for id, at, digest, held in self._read(_RUNS, limit)
         ]
 
     def inspect(self, run_id: str) -> Inspection:
-        """What can be read of a run, and whether it is intact."""
         known = self._read("SELECT digest FROM leadhand.runs WHERE run = %s", run_id)
         if not known:
             return Inspection(run_id)
         return inspect_run(run_id, self._stored(run_id), digest=str(known[0][0]))
 
     def prune(self, *, before: dt.datetime) -> Sequence[str]:
-        """Delete runs whose last event is older, unless they are held; returns their ids."""
         old = [
             str(id)
             for (id,) in self._read(

@@ -29,7 +29,10 @@ _ERRORS = (sqlite3.Error, OSError, JournalError)
 
 
 class SqliteJournal:
-    """Keeps runs in `leadhand.db` in a folder; both are created at the first write."""
+    """Keeps runs in `leadhand.db` in a folder; both are created at the first write.
+
+    `ports.Journal` describes its methods.
+    """
 
     blocks = True
 
@@ -49,35 +52,26 @@ class SqliteJournal:
         self._queue = GroupCommit(self._write, name="leadhand journal")
 
     def append(self, event: "Event") -> None:
-        """Queue an event; it is safe once the next `commit` returns."""
         self._queue.append(event)
 
     async def commit(self, run_id: str | None = None) -> None:
-        """Return once everything appended to the run is safe; without `run_id`, to any run.
-
-        Raises `JournalError` if that fails, and then at every commit of the run while it is held.
-        """
         await self._queue.commit(run_id)
 
     def events(self, run_id: str) -> "Sequence[Event]":
-        """The events of a run in order, including uncommitted ones."""
-        uncommitted = self._queue.uncommitted(
-            run_id
-        )  # first: a commit meanwhile puts events in both
+        # Uncommitted events first: a commit meanwhile puts events in both.
+        uncommitted = self._queue.uncommitted(run_id)
         with self._database.reading() as connection:
             events = [] if connection is None else [*tables.events(connection, run_id)]
         last = events[-1].seq if events else 0
         return [*events, *(event for event in uncommitted if event.seq > last)]
 
     def has(self, run_id: str) -> bool:
-        """Whether there is such a run."""
         if self._queue.uncommitted(run_id):
             return True
         with self._database.reading() as connection:
             return connection is not None and tables.has(connection, run_id)
 
     def last_seq(self, run_id: str) -> int:
-        """The `seq` of the run's last event, committed or not; 0 if there is no such run."""
         if uncommitted := self._queue.uncommitted(run_id):
             return uncommitted[-1].seq
         with self._database.reading() as connection:
@@ -85,10 +79,6 @@ class SqliteJournal:
 
     @contextlib.contextmanager
     def hold(self, run_id: str) -> Generator[None]:
-        """Hold the right to write the run's events during the block.
-
-        Uncommitted events are dropped at its end. Raises `RunTaken`.
-        """
         with self._locks.hold(run_id):
             try:
                 yield
@@ -96,7 +86,6 @@ class SqliteJournal:
                 self._queue.forget(run_id)
 
     def holder(self, run_id: str) -> str | None:
-        """The process that holds the run, described in words; `None` if none does."""
         return self._locks.holder(run_id)
 
     def taken_by(self, run_id: str) -> str | None:
@@ -104,7 +93,6 @@ class SqliteJournal:
         return None
 
     def post(self, message: RunMessage) -> None:
-        """Leave a message for the process that holds the run, or will."""
         body = encode_message(message, redact=self._redact)
         with self._transaction() as connection:
             connection.execute(
@@ -112,7 +100,6 @@ class SqliteJournal:
             )
 
     def messages(self, run_id: str) -> Sequence[RunMessage]:
-        """The messages for a run, the oldest first."""
         with self._database.reading() as connection:
             if connection is None:
                 return []
@@ -122,12 +109,10 @@ class SqliteJournal:
             return [decode_message(id, run_id, body) for id, body in rows]
 
     def drop(self, message: RunMessage) -> None:
-        """Delete a message."""
         with self._transaction() as connection:
             connection.execute("DELETE FROM messages WHERE id = ?", (message.id,))
 
     def runs(self, *, limit: int | None = None) -> Sequence[RunSummary]:
-        """The runs, the latest first. Reads no events."""
         held = self._locks.held()
         with self._database.reading() as connection:
             if connection is None:
@@ -135,14 +120,12 @@ class SqliteJournal:
             return tables.summaries(connection, limit=limit, held=lambda id: id in held)
 
     def inspect(self, run_id: str) -> Inspection:
-        """What can be read of a run, and whether it is intact."""
         with self._database.reading() as connection:
             if connection is None:
                 return Inspection(run_id)
             return tables.inspection(connection, run_id)
 
     def prune(self, *, before: dt.datetime) -> Sequence[str]:
-        """Delete runs whose last event is older, unless they are held; returns their ids."""
         with self._database.reading() as connection:
             old = [] if connection is None else tables.older(connection, before)
         pruned: list[str] = []
