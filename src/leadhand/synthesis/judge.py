@@ -17,15 +17,7 @@ from leadhand.contracts.team import Team
 from leadhand.models.calls import Caller, CallRequest, Requester
 from leadhand.models.prompts import joined, prompt
 from leadhand.models.structured import StructuredAnswer, ask_structured
-from leadhand.synthesis.forms import (
-    Chosen,
-    Judgement,
-    choice_form,
-    judgement_form,
-    percent,
-    read_choice,
-    read_judgement,
-)
+from leadhand.synthesis import forms
 from leadhand.synthesis.material import entries
 from leadhand.synthesis.reduction import pieces
 from leadhand.untrusted.fence import Fence
@@ -72,13 +64,13 @@ class Judge:
             for id, result in zip(ids, candidates, strict=True)
         ]
         chosen = await self.choose(f"Request: {question}", _shown(shown), ids=ids)
-        return JudgedChoice(ids.index(chosen.choice), chosen.why, percent(chosen.confidence))
+        return JudgedChoice(ids.index(chosen.choice), chosen.why, forms.percent(chosen.confidence))
 
-    async def choose(self, question: str, material: str, *, ids: Sequence[str]) -> Chosen:
+    async def choose(self, question: str, material: str, *, ids: Sequence[str]) -> forms.Chosen:
         """The best of the results `ids` in `material`. Raises `ModelError` if no model answers."""
         text = joined(question, self._fence.around(material, source="results"))
         return await self._ask(
-            "select", text, choice_form(ids), lambda answer: read_choice(answer, ids)
+            "select", text, forms.choice_form(ids), lambda answer: forms.read_choice(answer, ids)
         )
 
     async def settle(
@@ -97,7 +89,10 @@ class Judge:
             ),
         )
         judged = await self._ask(
-            "judge", text, judgement_form(ids), lambda answer: read_judgement(answer, ids)
+            "judge",
+            text,
+            forms.judgement_form(ids),
+            lambda answer: forms.read_judgement(answer, ids),
         )
         return _verdict(conflict, judged)
 
@@ -113,7 +108,7 @@ class Judge:
         )
 
 
-def _verdict(conflict: Conflict, judged: Judgement) -> ConflictVerdict:
+def _verdict(conflict: Conflict, judged: forms.Judgement) -> ConflictVerdict:
     taken = [id for id in conflict.task_ids if id in judged.winners]
     resolution = " ".join((judged.resolution or "").split()) or None
     settled = conflict.model_copy(
@@ -123,7 +118,7 @@ def _verdict(conflict: Conflict, judged: Judgement) -> ConflictVerdict:
             "taken": tuple(taken) if judged.contradict else (),
         }
     )
-    return ConflictVerdict(settled, judged.contradict, percent(judged.confidence))
+    return ConflictVerdict(settled, judged.contradict, forms.percent(judged.confidence))
 
 
 def _shown(results: Sequence[TaskResult]) -> str:

@@ -9,26 +9,7 @@ from typing import Annotated, ClassVar, Literal, get_args
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, JsonValue, model_validator
 
 from leadhand.contracts.team import Isolation, NamedRung, Tier
-from leadhand.teams.values import (
-    Delays,
-    ExceptionNames,
-    FunctionName,
-    Line,
-    ModelName,
-    ModelNames,
-    Name,
-    Names,
-    Number,
-    OutputForm,
-    Pattern,
-    Percent,
-    Positive,
-    RequiredLine,
-    Seconds,
-    Thinking,
-    WorkerModel,
-    sendable,
-)
+from leadhand.teams import values
 
 
 def _for_every_tier(value: object) -> object:
@@ -55,25 +36,25 @@ class SettingsFields(Fields):
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, JsonValue] = Field(init=False)  # pyright: ignore[reportIncompatibleVariableOverride]
 
-    temperature: Annotated[Number, Field(ge=0)] | None = None
+    temperature: Annotated[values.Number, Field(ge=0)] | None = None
     """How random answers are; 0 is least random."""
-    top_p: Annotated[Number, Field(ge=0, le=1)] | None = None
+    top_p: Annotated[values.Number, Field(ge=0, le=1)] | None = None
     """Choose among the most likely tokens that together have this probability."""
-    top_k: Positive | None = None
+    top_k: values.Positive | None = None
     """Choose among this many of the most likely tokens."""
-    max_tokens: Positive | None = None
+    max_tokens: values.Positive | None = None
     """The most tokens that one answer may have."""
     seed: int | None = None
     """Makes answers repeatable if the model supports it."""
-    presence_penalty: Number | None = None
+    presence_penalty: values.Number | None = None
     """How much to avoid tokens that have occurred."""
-    frequency_penalty: Number | None = None
+    frequency_penalty: values.Number | None = None
     """How much to avoid tokens that have occurred often."""
     stop_sequences: list[str] | None = None
     """Texts at which an answer ends."""
-    thinking: Thinking = None
+    thinking: values.Thinking = None
     """Whether to think first, or how much: an effort from `minimal` to `max`."""
-    timeout: Seconds | None = None
+    timeout: values.Seconds | None = None
     """Seconds that a single call may take."""
     parallel_tool_calls: bool | None = None
     """Whether several tools may be called in one step."""
@@ -84,7 +65,7 @@ class SettingsFields(Fields):
 
     @model_validator(mode="after")
     def _can_be_sent(self) -> "SettingsFields":
-        sendable(self.model_extra)
+        values.sendable(self.model_extra)
         return self
 
     @property
@@ -98,11 +79,11 @@ class ModelsFields(Fields):
 
     model_config = ConfigDict(extra="forbid")
 
-    fast: ModelNames | None = None
+    fast: values.ModelNames | None = None
     """For short, easy work: a model as `provider:model`, or a list, tried in order."""
-    standard: ModelNames | None = None
+    standard: values.ModelNames | None = None
     """For most work: a model as `provider:model`, or a list, tried in order."""
-    strong: ModelNames | None = None
+    strong: values.ModelNames | None = None
     """For the hardest work: a model as `provider:model`, or a list, tried in order."""
 
     @property
@@ -119,11 +100,11 @@ class ModelsFields(Fields):
 class LimitFields(Fields):
     """`limits` of team.yaml: limits of each task, unless the task or its worker sets one."""
 
-    timeout_s: Seconds | None = None
+    timeout_s: values.Seconds | None = None
     """Seconds that one attempt at a task may take."""
-    max_tokens: Positive | None = None
+    max_tokens: values.Positive | None = None
     """Tokens that all attempts at a task may use together."""
-    max_steps: Positive | None = None
+    max_steps: values.Positive | None = None
     """Model calls that one attempt may make."""
     tier: Tier | None = None
     """The tier of model that workers start with."""
@@ -134,7 +115,7 @@ class LadderFields(Fields):
 
     max_attempts: Annotated[int, Field(ge=1, le=100)] | None = None
     """Attempts at one task in all, including the first and those of other workers."""
-    backoff_s: Delays | None = None
+    backoff_s: values.Delays | None = None
     """Seconds to wait before the second, third, ... attempt; the last one repeats."""
     failed: list[NamedRung] | None = None
     """What to try after a failure, in order; an empty list tries nothing."""
@@ -146,9 +127,9 @@ class LadderFields(Fields):
     """What to try if a worker is not sure of its result."""
     timeout: list[NamedRung] | None = None
     """What to try if a task takes too long."""
-    breaker_failures: Positive | None = None
+    breaker_failures: values.Positive | None = None
     """After this many failures of a worker in a row, its tasks go straight to its fallback."""
-    breaker_pause_s: Seconds | None = None
+    breaker_pause_s: values.Seconds | None = None
     """Seconds until that worker gets a task again as a probe; doubled each time it fails."""
 
 
@@ -157,11 +138,11 @@ class RateFields(Fields):
 
     model_config = ConfigDict(extra="forbid")
 
-    rpm: Positive | None = None
+    rpm: values.Positive | None = None
     """Requests in any minute."""
-    tpm: Positive | None = None
+    tpm: values.Positive | None = None
     """Tokens in any minute, in and out together."""
-    concurrency: Positive | None = None
+    concurrency: values.Positive | None = None
     """Requests at once."""
 
 
@@ -174,23 +155,23 @@ class EntryFields(Fields):
         "intent": "what to do, in words that the worker can act on",
     }
 
-    id: Name
+    id: values.Name
     """A name for the task, once in the template."""
-    worker: Name
+    worker: values.Name
     """The name of the worker who does it."""
-    intent: RequiredLine
+    intent: values.RequiredLine
     """What to do, in words that the worker can act on; may contain `{request}`."""
-    depends_on: Names = []
+    depends_on: values.Names = []
     """The ids of entries whose results this one needs."""
-    for_each: Name | None = None
+    for_each: values.Name | None = None
     """The name of a set of batches; the entry becomes a task for each."""
     payload: JsonValue = None
     """The task's data beside its intent, as its worker's `input` declares."""
-    done_when: Line = ""
+    done_when: values.Line = ""
     """How to tell that the task is finished."""
     tolerates_missing: bool = False
     """True: the task runs even if an entry that it depends on has no result."""
-    timeout_s: Seconds | None = None
+    timeout_s: values.Seconds | None = None
     """Seconds that one attempt may take."""
 
 
@@ -199,7 +180,7 @@ class RoleFields(Fields):
 
     tier: Tier = "standard"
     """The tier of model that it uses."""
-    model: ModelName | None = None
+    model: values.ModelName | None = None
     """A model as `provider:model`, instead of the tier's."""
     settings: SettingsFields = SettingsFields()
     """Settings of its model, such as `temperature`."""
@@ -217,7 +198,7 @@ class PlannerFields(RoleFields):
 class SynthesizerFields(RoleFields):
     """`synthesizer` of team.yaml: how results become one answer. A single word is the strategy."""
 
-    strategy: Name = "merge"
+    strategy: values.Name = "merge"
     """How results become one answer if no model is available."""
     plain: bool = False
     """True: `instructions` are the whole prompt and the answer is plain text."""
@@ -228,26 +209,26 @@ class RouteFields(Fields):
 
     examples = {"worker": "who does it"}
 
-    worker: Name
+    worker: values.Name
     """The name of the worker that gets the request."""
-    words: Names = []
+    words: values.Names = []
     """Matches if the request has one of these words or phrases."""
-    pattern: Pattern | None = None
+    pattern: values.Pattern | None = None
     """Matches if this regular expression does, without look-around and back-references."""
-    labels: Names = []
+    labels: values.Names = []
     """Matches if the request has one of these labels, as `[label]` or `#label`."""
-    secondary: Name | None = None
+    secondary: values.Name | None = None
     """The worker that gets the request next if the first hands it back."""
 
 
 class TeamFields(Fields):
     """team.yaml of a leadhand team."""
 
-    name: Name | None = None
+    name: values.Name | None = None
     """The team's name; by default its folder's."""
-    description: Line = ""
+    description: values.Line = ""
     """One line on what the team is for."""
-    model: ModelName | None = None
+    model: values.ModelName | None = None
     """The model of every tier that `models` does not name, as `provider:model`."""
     models: Annotated[
         ModelsFields, BeforeValidator(_for_every_tier, json_schema_input_type=str | ModelsFields)
@@ -272,13 +253,13 @@ class TeamFields(Fields):
     """Rules for which worker gets a request; a request that matches none is planned as usual."""
     router: RoleFields | None = None
     """The model that chooses a worker for requests that match no rule; by default none does."""
-    rates: dict[ModelName, RateFields] = {}
+    rates: dict[values.ModelName, RateFields] = {}
     """How fast models may be called, by `provider:model`."""
-    contact: Line | None = None
+    contact: values.Line | None = None
     """Whom the user can ask instead, shown if no worker could answer."""
     max_depth: Annotated[int, Field(ge=0)] | None = None
     """How many levels of teams may be nested in this one; 3 by default."""
-    shared_tools: Names = []
+    shared_tools: values.Names = []
     """Tools that more than one worker may have."""
 
 
@@ -291,9 +272,9 @@ class RetryFields(Fields):
 
     model_config = ConfigDict(extra="forbid")
 
-    on: ExceptionNames | None = None
+    on: values.ExceptionNames | None = None
     """Exceptions to retry, built-in or `module:Class`; by default all but the permanent ones."""
-    attempts: Positive | None = None
+    attempts: values.Positive | None = None
     """Attempts with the same intent, including the first; by default as many as the team allows."""
 
 
@@ -302,57 +283,57 @@ class WorkerFields(Fields):
 
     examples = {"description": "one line on what this worker does"}
 
-    name: Name | None = None
+    name: values.Name | None = None
     """The worker's name; by default its file's."""
-    description: RequiredLine
+    description: values.RequiredLine
     """One line for the planner: what this worker does, and by omission what it does not."""
-    tools: Names = []
+    tools: values.Names = []
     """What it may use: names of ready-made tools, or functions of your own as `module:function`.
     Without this key it has no tools."""
     tier: Tier | None = None
     """The tier of model to start with; by default that of the team's limits."""
-    model: WorkerModel = None
+    model: values.WorkerModel = None
     """A model as `provider:model`, instead of the tier's; `inherit` means none of its own."""
     settings: SettingsFields = SettingsFields()
     """Settings of its model, such as `temperature`."""
-    input: OutputForm = None
+    input: values.OutputForm = None
     """The payload of its tasks: a JSON Schema, or a class as `module:Class`."""
-    output: OutputForm = None
+    output: values.OutputForm = None
     """The type of its answers: a JSON Schema, or a class as `module:Class`; by default text."""
     plain: bool = False
     """True: the instructions are the whole prompt and the model answers in plain text."""
-    min_confidence: Percent | None = None
+    min_confidence: values.Percent | None = None
     """Answers with less confidence, from 0 to 100, are handed back: of a model, a team or `run`."""
-    max_tool_calls: Positive = 32
+    max_tool_calls: values.Positive = 32
     """How many tool calls one answer of its model may make; further ones are refused."""
     max_output_mb: Annotated[float, Field(gt=0, le=10)] = 1.0
     """Limit in MB of its model's answer and of a tool call's arguments; longer ones are refused."""
-    fallback: Name | None = None
+    fallback: values.Name | None = None
     """The worker that takes over if this one fails for good or its breaker is open, gives a second
     opinion on its doubtful results, and helps if more than `max_queue` tasks wait for it."""
     retry: Annotated[
         RetryFields, BeforeValidator(_as_retry, json_schema_input_type=bool | RetryFields)
     ] = RetryFields()
     """Which of its failures are retried, and how often; `false` is never."""
-    role: Name | None = None
+    role: values.Name | None = None
     """Workers with the same role share their tasks by load."""
     max_queue: Annotated[int, Field(ge=0)] | None = None
     """How many tasks may wait for it before further ones go to its fallback."""
-    concurrency: Positive | None = None
+    concurrency: values.Positive | None = None
     """How many tasks it works on at once; by default as many as the run allows."""
-    timeout_s: Seconds | None = None
+    timeout_s: values.Seconds | None = None
     """Seconds that one attempt at a task may take."""
-    max_steps: Positive | None = None
+    max_steps: values.Positive | None = None
     """Model calls that one attempt may make."""
     isolate: Isolation = "none"
     """`process`: its function runs in a process of its own."""
-    offline: FunctionName | None = None
+    offline: values.FunctionName | None = None
     """The function that does the work if no model is available, as `module:function`."""
-    offline_s: Seconds | None = None
+    offline_s: values.Seconds | None = None
     """Seconds to reserve for `offline` before the deadline; by default what it took last, or 1."""
-    team: RequiredLine | None = None
+    team: values.RequiredLine | None = None
     """A team that does the work: a ready-made one's name, or a folder such as `../legal`."""
-    run: FunctionName | None = None
+    run: values.FunctionName | None = None
     """The function that always does the work, even if a model is available: `module:function`."""
 
 

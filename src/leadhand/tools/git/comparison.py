@@ -12,15 +12,8 @@ from pathlib import Path
 from typing import IO
 
 from leadhand.errors import InputError
+from leadhand.tools.git import process
 from leadhand.tools.git.history import HUNK, hunk_numbers
-from leadhand.tools.git.process import (
-    STREAM_BYTES,
-    GitFailed,
-    checked_id,
-    run_git,
-    split_stream,
-    stream_git,
-)
 from leadhand.tools.git.trees import sizes
 from leadhand.tools.text import HunkNumbers, path_text, size_text
 
@@ -82,16 +75,16 @@ def compare(
     needs more than twice `huge_bytes` at once (it reads files of any size to find renames, and for
     deleted ones), files larger than that come first, as binary.
     """
-    ends = (checked_id(base), checked_id(head))
+    ends = (process.checked_id(base), process.checked_id(head))
     extra = {"GIT_ALLOC_LIMIT": str(2 * huge_bytes)}
     huge: list[tuple[bytes, Difference]] = []
 
     def read(renames: str) -> tuple[list[Difference], int]:
         rest = [f":(exclude,literal,top){os.fsdecode(name)}" for name, _ in huge]
         args = ("diff-tree", renames, *_OPTIONS, *ends, "--", *(rest and [":(top)", *rest]))
-        with stream_git(git_dir, *args, timeout_s=_TIMEOUT_S, extra=extra) as found:
+        with process.stream_git(git_dir, *args, timeout_s=_TIMEOUT_S, extra=extra) as found:
             differences, more, unread = _raw(found, limits.files)
-            _place_hunks(differences, split_stream(found, b"\n", unread), limits)
+            _place_hunks(differences, process.split_stream(found, b"\n", unread), limits)
         return differences, more
 
     with contextlib.suppress(_TooLarge):
@@ -113,7 +106,7 @@ def _or_too_large(
 ) -> tuple[list[Difference], int]:
     try:
         return read(renames)
-    except GitFailed as error:
+    except process.GitFailed as error:
         if _OUT_OF_MEMORY.search(error.stderr):
             raise _TooLarge from error
         raise
@@ -121,7 +114,7 @@ def _or_too_large(
 
 def _huge(git_dir: Path, ends: tuple[str, str], limit: int) -> list[tuple[bytes, Difference]]:
     """(git's name, difference) of the differing files larger than `limit`."""
-    listing = run_git(git_dir, "diff-tree", "-r", "-z", "--raw", "--no-renames", *ends)
+    listing = process.run_git(git_dir, "diff-tree", "-r", "-z", "--raw", "--no-renames", *ends)
     fields = listing.split(b"\0")
     found: list[tuple[bytes, Difference]] = []
     for facts, name in zip(fields[::2], fields[1::2], strict=False):
@@ -210,7 +203,7 @@ class _Fields:
     def next(self) -> bytes:
         """The next field; empty at the end."""
         while not self._ready:
-            chunk = self._found.read(STREAM_BYTES)
+            chunk = self._found.read(process.STREAM_BYTES)
             if not chunk:
                 return b""
             *whole, self._part = (self._part + chunk).split(b"\0")

@@ -10,16 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from leadhand.errors import InputError
+from leadhand.tools.git import files
 from leadhand.tools.git.bare_repository import BIG_FILE_BYTES
 from leadhand.tools.git.comparison import SUBMODULE, SYMLINK
 from leadhand.tools.git.discovery import read_small
-from leadhand.tools.git.files import (
-    FileContent,
-    FolderReader,
-    SpecialFile,
-    UnreadableFile,
-    write_blob,
-)
 from leadhand.tools.git.process import GitFailed, run_git
 from leadhand.tools.git.repository import Repository, RevisionRange
 from leadhand.tools.git.special_files import special_ignore_file
@@ -57,7 +51,7 @@ def worktree_range(repository: Repository) -> RevisionRange:
         raise InputError("a bare repository has no work tree: give a range instead")
     index = _copied_index(repository)
     scan = _Scan(repository, _entries(repository, index))
-    with FolderReader(folder) as reader:
+    with files.FolderReader(folder) as reader:
         for name, entry in scan.entries.items():
             scan.tracked(reader, name, entry)
         names, closed = _untracked(repository, folder, index)
@@ -95,7 +89,7 @@ class _Scan:
     """The differences from `entries`; None for a deleted file."""
     skipped: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
 
-    def tracked(self, reader: FolderReader, name: bytes, entry: _Entry) -> None:
+    def tracked(self, reader: files.FolderReader, name: bytes, entry: _Entry) -> None:
         """Compare a file with its entry in the index."""
         if entry.mode == SUBMODULE:
             return
@@ -110,7 +104,7 @@ class _Scan:
             kept = content.kind == (SYMLINK if entry.mode == SYMLINK else "100644")
             self._change(name, content, entry.mode if kept else content.kind)
 
-    def untracked(self, reader: FolderReader, name: bytes) -> None:
+    def untracked(self, reader: files.FolderReader, name: bytes) -> None:
         """Add a file that is not in the index."""
         if name.endswith(b"/"):
             self._skip(name, "another repository")
@@ -119,7 +113,7 @@ class _Scan:
         if content is not None and content.kind is not None:
             self._change(name, content, content.kind)
 
-    def drop_unchanged_lfs(self, reader: FolderReader) -> None:
+    def drop_unchanged_lfs(self, reader: files.FolderReader) -> None:
         """Remove changes of files for which the index has an LFS pointer to the same content."""
         old = {
             name: self.entries[name].oid
@@ -142,24 +136,24 @@ class _Scan:
         merged = self.entries | self.changed
         return {name: entry for name, entry in merged.items() if entry is not None}
 
-    def _read(self, reader: FolderReader, name: bytes) -> FileContent | None:
+    def _read(self, reader: files.FolderReader, name: bytes) -> files.FileContent | None:
         if not is_safe_path(path_text(name)):
             self._skip(name, "a path that git would not check out")
             self.changed[name] = None
             return None
         try:
             return reader.read(name, sha256=self.repository.found.sha256)
-        except UnreadableFile as error:
+        except files.UnreadableFile as error:
             self._skip(name, f"unreadable: {error.why}")
-        except SpecialFile:
+        except files.SpecialFile:
             self._skip(name, "not a regular file")
         return None
 
-    def _change(self, name: bytes, content: FileContent, mode: str) -> None:
+    def _change(self, name: bytes, content: files.FileContent, mode: str) -> None:
         if content.data is None:
             self._skip(name, f"larger than {size_text(BIG_FILE_BYTES)}")
             return
-        write_blob(self.repository.git_dir, content.oid, content.data)
+        files.write_blob(self.repository.git_dir, content.oid, content.data)
         self.changed[name] = _Entry(mode, content.oid)
 
     def _skip(self, name: bytes, why: str) -> None:

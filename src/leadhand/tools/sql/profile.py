@@ -9,19 +9,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from leadhand.tools.sql import roles
 from leadhand.tools.sql.database import RequestFailed
 from leadhand.tools.sql.growth import Growth, GrowthQuestion, growths
 from leadhand.tools.sql.messages import Cell, Row
 from leadhand.tools.sql.names import quoted
-from leadhand.tools.sql.roles import (
-    ColumnProfile,
-    TimeColumns,
-    group_column,
-    is_number,
-    label_column,
-    measure_columns,
-    time_columns,
-)
 from leadhand.tools.sql.tables import Column, SqlTools, Table
 
 MAX_COLUMNS: Final = 40
@@ -62,7 +54,7 @@ class TableProfile:
     """The figures of one table."""
 
     table: Table
-    columns: tuple[ColumnProfile, ...]
+    columns: tuple[roles.ColumnProfile, ...]
     rankings: tuple[Ranking, ...]
     growths: tuple[Growth, ...]
     left_out: tuple[str, ...]
@@ -85,8 +77,8 @@ def profile_table(
         figures = _figures(tools, table)
     except RequestFailed as error:
         return TableProfile(table, (), (), (), (*left_out, f"all figures: {error}"))
-    numbers = measure_columns(figures, table.rows)[:MAX_MEASURES]
-    name, when = label_column(figures, table.rows), time_columns(figures)
+    numbers = roles.measure_columns(figures, table.rows)[:MAX_MEASURES]
+    name, when = roles.label_column(figures, table.rows), roles.time_columns(figures)
     tops: dict[str, tuple[tuple[str, int], ...]] = {}
     rankings: tuple[Ranking, ...] = ()
     growth: tuple[Growth, ...] = ()
@@ -100,7 +92,7 @@ def profile_table(
         left_out.append(f"rankings: {error}")
     try:
         if when is not None:
-            by = group_column(figures, wanted)
+            by = roles.group_column(figures, wanted)
             question = GrowthQuestion(table.name, when, by.name if by else None)
             names = [number.name for number in numbers]
             growth = growths(tools.select, question, names, left_out)
@@ -113,7 +105,7 @@ def profile_table(
 _PER_COLUMN: Final = 6
 
 
-def _figures(tools: SqlTools, table: Table) -> tuple[ColumnProfile, ...]:
+def _figures(tools: SqlTools, table: Table) -> tuple[roles.ColumnProfile, ...]:
     columns = table.columns[:MAX_COLUMNS]
     distinct = "count(DISTINCT" if table.rows <= _MAX_EXACT_ROWS else "approx_count_distinct("
     parts = ", ".join(part for column in columns for part in _summary(column, distinct))
@@ -131,14 +123,14 @@ def _summary(column: Column, distinct: str) -> tuple[str, ...]:
         f"{distinct} {name}{'::VARCHAR' if is_nested else ''})",
         "NULL" if is_nested else f"left(min({name})::VARCHAR, {_MAX_TEXT})",
         "NULL" if is_nested else f"left(max({name})::VARCHAR, {_MAX_TEXT})",
-        f"avg({name})::DOUBLE" if is_number(column.type) else "NULL",
+        f"avg({name})::DOUBLE" if roles.is_number(column.type) else "NULL",
         f"avg(length({name}))" if column.type == "VARCHAR" else "NULL",
     )
 
 
-def _figures_of(column: Column, cells: Sequence[Cell]) -> ColumnProfile:
+def _figures_of(column: Column, cells: Sequence[Cell]) -> roles.ColumnProfile:
     nulls, distinct, low, high, mean, chars = cells
-    return ColumnProfile(
+    return roles.ColumnProfile(
         name=column.name,
         type=column.type,
         nulls=int(nulls or 0),
@@ -156,7 +148,7 @@ def _finite(value: Cell) -> float | None:
 
 
 def _top_values(
-    tools: SqlTools, table: Table, columns: Sequence[ColumnProfile]
+    tools: SqlTools, table: Table, columns: Sequence[roles.ColumnProfile]
 ) -> dict[str, tuple[tuple[str, int], ...]]:
     repeating = [column for column in columns if 0 < column.distinct < table.rows - column.nulls]
     statements = [
@@ -175,9 +167,9 @@ def _top_values(
 def _rankings(
     tools: SqlTools,
     table: Table,
-    numbers: Sequence[ColumnProfile],
-    name: ColumnProfile | None,
-    when: TimeColumns | None,
+    numbers: Sequence[roles.ColumnProfile],
+    name: roles.ColumnProfile | None,
+    when: roles.TimeColumns | None,
 ) -> tuple[Ranking, ...]:
     labels = ([quoted(name.name)] if name else []) + ([when.shown] if when else [])
     if not labels or not numbers:

@@ -6,19 +6,10 @@ harmless and left alone.
 
 import ast
 
+from leadhand.teams.review.lenses import syntax
 from leadhand.teams.review.lenses.bugs.hits import BugHit
-from leadhand.teams.review.lenses.syntax import (
-    FUNCTIONS,
-    Function,
-    Tree,
-    defaults,
-    dotted,
-    line_of,
-    walk_scope,
-    word_set,
-)
 
-_CHANGES = word_set(
+_CHANGES = syntax.word_set(
     "append extend insert remove pop clear sort reverse add discard update setdefault "
     "popitem appendleft extendleft popleft difference_update intersection_update"
 )
@@ -35,14 +26,16 @@ def leaking_default(hit: BugHit) -> str | None:
     # Each call of an outer function creates its inner functions and their defaults anew.
     if not isinstance(hit.tree.enclosing_scope(function), ast.ClassDef | ast.Module):
         return None
-    name = next((name for name, value in defaults(function).items() if value is default), None)
+    name = next(
+        (name for name, value in syntax.defaults(function).items() if value is default), None
+    )
     # `def f(x, _cache={})` is the usual way to keep state between calls on purpose.
     if name is None or name.lower().startswith(_CACHES) or name.lower().endswith("cache"):
         return None
-    body = list(walk_scope(function.body))
+    body = list(syntax.walk_scope(function.body))
     if any(_rebinds(node, name) for node in body):
         return None
-    leaks = [(line_of(node), how) for node in body if (how := _leak(hit.tree, node, name))]
+    leaks = [(syntax.line_of(node), how) for node in body if (how := _leak(hit.tree, node, name))]
     if not leaks:
         return None
     line, how = min(leaks)
@@ -50,9 +43,9 @@ def leaking_default(hit: BugHit) -> str | None:
     return f"`{function.name}` {how} its default `{name}={shown}` (line {line})."
 
 
-def _owner(tree: Tree, default: ast.AST) -> Function | None:
+def _owner(tree: syntax.Tree, default: ast.AST) -> syntax.Function | None:
     for up in tree.ancestors(default):
-        if isinstance(up, FUNCTIONS):
+        if isinstance(up, syntax.FUNCTIONS):
             return up
         if not isinstance(up, ast.arguments):
             return None
@@ -62,7 +55,7 @@ def _owner(tree: Tree, default: ast.AST) -> Function | None:
 def _empty(default: ast.expr) -> bool:
     """Whether the default is an empty collection; `n=[0]` keeps state on purpose."""
     if isinstance(default, ast.Call):
-        is_made = dotted(default.func).rsplit(".", 1)[-1] in _MAKES
+        is_made = syntax.dotted(default.func).rsplit(".", 1)[-1] in _MAKES
         return is_made and not default.args and not default.keywords
     if isinstance(default, ast.Dict):
         return not default.keys
@@ -76,7 +69,7 @@ def _rebinds(node: ast.AST, name: str) -> bool:
     )
 
 
-def _leak(tree: Tree, node: ast.AST, name: str) -> str | None:
+def _leak(tree: syntax.Tree, node: ast.AST, name: str) -> str | None:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         return "changes" if _is(node.func.value, name) and node.func.attr in _CHANGES else None
     if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del):
@@ -89,9 +82,9 @@ def _leak(tree: Tree, node: ast.AST, name: str) -> str | None:
     return None
 
 
-def _changed_later(tree: Tree, stored: ast.Attribute) -> bool:
+def _changed_later(tree: syntax.Tree, stored: ast.Attribute) -> bool:
     """Whether a method of the class changes the object stored as `self.name`."""
-    owner, name = tree.enclosing(stored, ast.ClassDef), dotted(stored)
+    owner, name = tree.enclosing(stored, ast.ClassDef), syntax.dotted(stored)
     if owner is None or not name:
         return False
     return any(_changes(node, name) for node in ast.walk(owner))
@@ -99,10 +92,10 @@ def _changed_later(tree: Tree, stored: ast.Attribute) -> bool:
 
 def _changes(node: ast.AST, name: str) -> bool:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        return node.func.attr in _CHANGES and dotted(node.func.value) == name
+        return node.func.attr in _CHANGES and syntax.dotted(node.func.value) == name
     if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store | ast.Del):
-        return dotted(node.value) == name
-    return isinstance(node, ast.AugAssign) and dotted(node.target) == name
+        return syntax.dotted(node.value) == name
+    return isinstance(node, ast.AugAssign) and syntax.dotted(node.target) == name
 
 
 def _is(node: ast.AST, name: str) -> bool:

@@ -6,15 +6,8 @@ Each judge returns a message or `None`. Judges read the tree around the hit and 
 import ast
 import re
 
+from leadhand.teams.review.lenses import syntax
 from leadhand.teams.review.lenses.bugs.hits import BugHit, is_test_path, ruff_message
-from leadhand.teams.review.lenses.syntax import (
-    FUNCTIONS,
-    SCOPES,
-    Function,
-    dotted,
-    parameters,
-    walk_scope,
-)
 
 _LOGGER = re.compile(r"(?:^|[._])(?:log|logger|logging)$", re.IGNORECASE)
 _HANDLES = re.compile(
@@ -24,7 +17,7 @@ _INTERFACE = re.compile(r"^(?:I[A-Z]\w*|\w*Interface|\w*Protocol|Protocol)$")
 MAX_KEYS = 200
 """Larger dictionaries are generated tables."""
 
-_DEFINITIONS = (*FUNCTIONS, ast.ClassDef)
+_DEFINITIONS = (*syntax.FUNCTIONS, ast.ClassDef)
 _BROAD = frozenset({"Exception", "BaseException"})
 
 
@@ -53,7 +46,7 @@ def unused_comparison(hit: BugHit) -> str | None:
         return None
     if hit.tree.enclosing(node, ast.With, ast.AsyncWith, ast.Try) is not None:
         return None
-    in_function = isinstance(hit.tree.enclosing_scope(node), FUNCTIONS)
+    in_function = isinstance(hit.tree.enclosing_scope(node), syntax.FUNCTIONS)
     if not in_function and not is_test_path(hit.file.path):
         return None  # a notebook shows the value of the last line of a cell
     return f"The result of `{_brief(compare)}` is not used."
@@ -122,8 +115,8 @@ def jump_in_finally(hit: BugHit) -> str | None:
 
 
 def _catches_all(handler: ast.ExceptHandler) -> bool:
-    name = dotted(handler.type) if handler.type is not None else "BaseException"
-    raises = any(isinstance(node, ast.Raise) for node in walk_scope(handler.body))
+    name = syntax.dotted(handler.type) if handler.type is not None else "BaseException"
+    raises = any(isinstance(node, ast.Raise) for node in syntax.walk_scope(handler.body))
     return name in _BROAD and not raises
 
 
@@ -132,13 +125,13 @@ def logged_outside_handler(hit: BugHit) -> str | None:
     node = hit.node(ast.Call)
     if node is None or not isinstance(node.func, ast.Attribute):
         return None
-    owner = dotted(node.func.value)
+    owner = syntax.dotted(node.func.value)
     if not owner or not _LOGGER.search(owner) or not node.args:
         return None
     function = hit.tree.enclosing_function(node)
-    if not isinstance(function, FUNCTIONS) or _HANDLES.search(function.name):
+    if not isinstance(function, syntax.FUNCTIONS) or _HANDLES.search(function.name):
         return None
-    if any(_HANDLES.search(argument.arg) for argument in parameters(function)):
+    if any(_HANDLES.search(argument.arg) for argument in syntax.parameters(function)):
         return None
     if any(isinstance(keyword.arg, str) and keyword.arg == "exc_info" for keyword in node.keywords):
         return None
@@ -164,15 +157,15 @@ def flags_as_count(hit: BugHit) -> str | None:
     node = hit.node(ast.Call)
     if node is None:
         return None
-    place = 2 if dotted(node.func).endswith("split") else 3
+    place = 2 if syntax.dotted(node.func).endswith("split") else 3
     if len(node.args) <= place:
         return None
     flags = node.args[place]
-    names = [dotted(below) for below in ast.walk(flags) if isinstance(below, ast.Attribute)]
+    names = [syntax.dotted(below) for below in ast.walk(flags) if isinstance(below, ast.Attribute)]
     if not names or not all(re.fullmatch(r"(?:re|regex)\.[A-Z]+", name) for name in names):
         return None
     what = "maxsplit" if place == 2 else "count"
-    return f"`{dotted(node.func)}` takes `{ast.unparse(flags)}` as `{what}`."
+    return f"`{syntax.dotted(node.func)}` takes `{ast.unparse(flags)}` as `{what}`."
 
 
 def init_returns(hit: BugHit) -> str | None:
@@ -205,7 +198,7 @@ def special_method_signature(hit: BugHit) -> str | None:
     owner = hit.tree.parent(function)
     if not isinstance(owner, ast.ClassDef) or function.decorator_list:
         return None
-    bases = [dotted(base).rsplit(".", 1)[-1] for base in owner.bases]
+    bases = [syntax.dotted(base).rsplit(".", 1)[-1] for base in owner.bases]
     if any(_INTERFACE.match(base) for base in [*bases, owner.name]):
         return None
     return ruff_message(hit)
@@ -252,7 +245,9 @@ def redefined(hit: BugHit) -> str | None:
     return f"`{new.name}` is already defined in line {old.lineno}."
 
 
-def _pair(hit: BugHit) -> tuple[Function | ast.ClassDef, Function | ast.ClassDef] | None:
+def _pair(
+    hit: BugHit,
+) -> tuple[syntax.Function | ast.ClassDef, syntax.Function | ast.ClassDef] | None:
     """The earlier and the later definition, if both are in the same list of statements."""
     place = re.search(r"from line (\d+)", hit.diagnostic.message)
     node = hit.first_node(ast.stmt)
@@ -271,9 +266,9 @@ def _pair(hit: BugHit) -> tuple[Function | ast.ClassDef, Function | ast.ClassDef
 def dangling_task(hit: BugHit) -> str | None:
     """Only inside functions: tasks of a module live as long as the module's event loop."""
     node = hit.node(ast.Call) or hit.first_node(ast.Call)
-    if node is None or not isinstance(hit.tree.enclosing_scope(node), SCOPES):
+    if node is None or not isinstance(hit.tree.enclosing_scope(node), syntax.SCOPES):
         return None
-    return f"Nothing keeps the task that `{dotted(node.func) or 'create_task'}` creates."
+    return f"Nothing keeps the task that `{syntax.dotted(node.func) or 'create_task'}` creates."
 
 
 def _brief(node: ast.AST) -> str:

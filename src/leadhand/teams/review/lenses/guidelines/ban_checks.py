@@ -6,13 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from leadhand.teams.review.change import ChangedFile
+from leadhand.teams.review.lenses.guidelines import hits
 from leadhand.teams.review.lenses.guidelines.guideline import Guideline
-from leadhand.teams.review.lenses.guidelines.hits import (
-    GuidelineHit,
-    all_nodes,
-    is_generated,
-    is_test,
-)
 from leadhand.teams.review.lenses.syntax import dotted
 
 _KEYWORDS: dict[str, type[ast.AST]] = {
@@ -23,15 +18,15 @@ _CHECKED = (
 )  # fmt: skip
 
 
-def banned_names(file: ChangedFile, found: Sequence[Guideline]) -> Iterator[GuidelineHit]:
+def banned_names(file: ChangedFile, found: Sequence[Guideline]) -> Iterator[hits.GuidelineHit]:
     """Uses of a banned name on lines that the change adds."""
-    if is_generated(file.path):
+    if hits.is_generated(file.path):
         return
     banned: list[tuple[Guideline, str]] = []
     for one in found:
         name = one.value.split("(", 1)[0]
         last = name.rsplit(".", 1)[-1]
-        if (name == "assert" and is_test(file.path)) or last not in file.head:
+        if (name == "assert" and hits.is_test(file.path)) or last not in file.head:
             continue
         if name.startswith("#"):
             yield from _comments(file, one)
@@ -45,7 +40,7 @@ def banned_names(file: ChangedFile, found: Sequence[Guideline]) -> Iterator[Guid
                 yield from _in_text(file, one, name)
 
 
-def banned_imports(file: ChangedFile, found: Sequence[Guideline]) -> Iterator[GuidelineHit]:
+def banned_imports(file: ChangedFile, found: Sequence[Guideline]) -> Iterator[hits.GuidelineHit]:
     """Imports of a banned module on lines that the change adds, in the folders of the ban."""
     if file.language != "python" or not any("import" in text for text in file.added.values()):
         return
@@ -54,27 +49,27 @@ def banned_imports(file: ChangedFile, found: Sequence[Guideline]) -> Iterator[Gu
         module, _, where = one.value.partition("|")
         if not where or _is_in(file.path, where):
             banned.append((one, module))
-    for node in all_nodes(file.head_tree) if banned and file.head_tree else ():
+    for node in hits.all_nodes(file.head_tree) if banned and file.head_tree else ():
         if isinstance(node, ast.Import | ast.ImportFrom) and node.lineno in file.added:
             names = list(_imported(node, file.path))
             for one, module in banned:
                 name = next((n for n in names if n == module or n.startswith(f"{module}.")), "")
                 if name:
                     what = f"`{name}` is imported"
-                    yield GuidelineHit(one, node.lineno, what, end_line=node.end_lineno)
+                    yield hits.GuidelineHit(one, node.lineno, what, end_line=node.end_lineno)
 
 
 def _in_python(
     file: ChangedFile, banned: Sequence[tuple[Guideline, str]]
-) -> Iterator[GuidelineHit]:
+) -> Iterator[hits.GuidelineHit]:
     if file.head_tree is None:
         return
     names = _Names(file.head_tree)
-    for node in all_nodes(file.head_tree):
+    for node in hits.all_nodes(file.head_tree):
         if isinstance(node, _CHECKED) and node.lineno in file.added:
             for one, name in banned:
                 if _uses(node, names, one.value, name):
-                    yield GuidelineHit(one, node.lineno, f"`{one.value}` is used")
+                    yield hits.GuidelineHit(one, node.lineno, f"`{one.value}` is used")
 
 
 def _uses(node: ast.stmt | ast.expr, names: "_Names", value: str, name: str) -> bool:
@@ -96,7 +91,7 @@ class _Names:
     def __init__(self, tree: ast.Module) -> None:
         self.aliases: dict[str, str] = {}
         self.bound: set[str] = set()
-        for node in all_nodes(tree):
+        for node in hits.all_nodes(tree):
             if isinstance(node, ast.Import):
                 for alias in node.names:
                     if alias.asname:
@@ -121,20 +116,20 @@ class _Names:
         return full.rsplit(".", 1)[-1] == name and "." in full and full.split(".", 1)[0] != "self"
 
 
-def _in_text(file: ChangedFile, one: Guideline, name: str) -> Iterator[GuidelineHit]:
+def _in_text(file: ChangedFile, one: Guideline, name: str) -> Iterator[hits.GuidelineHit]:
     use = re.compile(rf"(?<![\w.$'\"`]){re.escape(name)}\b")
     for number, text in file.added.items():
         code = text[:2000].split("//", 1)[0]
         if use.search(code) and not code.lstrip().startswith(("*", "/*")):
-            yield GuidelineHit(one, number, f"`{one.value}` is used")
+            yield hits.GuidelineHit(one, number, f"`{one.value}` is used")
 
 
-def _comments(file: ChangedFile, one: Guideline) -> Iterator[GuidelineHit]:
+def _comments(file: ChangedFile, one: Guideline) -> Iterator[hits.GuidelineHit]:
     if file.language == "python":
         for number, text in file.added.items():
             at = text.find(one.value)
             if at >= 0 and text[:at].count('"') % 2 == 0 and text[:at].count("'") % 2 == 0:
-                yield GuidelineHit(one, number, f"`{one.value}` is used")
+                yield hits.GuidelineHit(one, number, f"`{one.value}` is used")
 
 
 def _imported(node: ast.Import | ast.ImportFrom, path: str) -> Iterator[str]:

@@ -11,15 +11,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from leadhand.teams.review.change import ChangedFile
+from leadhand.teams.review.lenses.guidelines import hits
 from leadhand.teams.review.lenses.guidelines.guideline import Guideline, Kind
-from leadhand.teams.review.lenses.guidelines.hits import (
-    GuidelineHit,
-    is_auxiliary,
-    is_generated,
-    is_test,
-    nearest,
-    string_ends,
-)
 from leadhand.teams.review.lenses.guidelines.style_settings import FORMATTER
 from leadhand.tools.ruff import Diagnostic, check, suppression
 
@@ -58,7 +51,7 @@ def _always(file: ChangedFile, found: Diagnostic) -> bool:
 
 
 def _in_product(file: ChangedFile, found: Diagnostic) -> bool:
-    return not is_test(file.path) and not is_auxiliary(file.path)
+    return not hits.is_test(file.path) and not hits.is_auxiliary(file.path)
 
 
 def _not_in_package(file: ChangedFile, found: Diagnostic) -> bool:
@@ -96,7 +89,7 @@ def _needs_docstring(file: ChangedFile, found: Diagnostic) -> bool:
 
 def _is_own_name(file: ChangedFile, found: Diagnostic) -> bool:
     """A name that the project chose, not one that a base class or another API requires."""
-    if is_test(file.path) and found.code == "N802":
+    if hits.is_test(file.path) and found.code == "N802":
         return False
     if found.code == "N801":
         return True
@@ -125,14 +118,14 @@ _CHECKS: dict[Kind, _RuffCheck] = {
 
 def ruff_hits(
     wanted: Sequence[tuple[ChangedFile, Sequence[Guideline]]],
-) -> Iterator[tuple[ChangedFile, GuidelineHit | None]]:
+) -> Iterator[tuple[ChangedFile, hits.GuidelineHit | None]]:
     """Every place that breaks a guideline that ruff can check; `None` for a suppressed one."""
     groups: defaultdict[tuple[tuple[str, ...], tuple[tuple[str, str], ...]], list[ChangedFile]] = (
         defaultdict(list)
     )
     checked: dict[int, list[Guideline]] = {}
     for file, guidelines in wanted:
-        if file.language != "python" or not file.complete or is_generated(file.path):
+        if file.language != "python" or not file.complete or hits.is_generated(file.path):
             continue
         own = [one for one in _checkable(guidelines) if _may_hit(file, one)]
         if own:
@@ -164,7 +157,7 @@ def _is_suppressed(
     if found.code != "E501":
         return False
     if file.index not in strings:
-        strings[file.index] = string_ends(file.head_tree)
+        strings[file.index] = hits.string_ends(file.head_tree)
     end = strings[file.index].get(found.line)
     return end is not None and _has_noqa(file, end, found.code)
 
@@ -186,7 +179,7 @@ def _checkable(guidelines: Sequence[Guideline]) -> Iterator[Guideline]:
             by_kind[one.kind].append(one)
     for kind, found in by_kind.items():
         if kind in _ONE_VALUE:
-            found = nearest(found)
+            found = hits.nearest(found)
             if len({one.value for one in found}) > 1 or not found[0].value.isalnum():
                 continue
         yield from (found[:1] if kind in _ONE_VALUE else found)
@@ -220,7 +213,7 @@ def _is_hit(file: ChangedFile, found: Diagnostic, one: Guideline) -> bool:
     return file.touches(found.line) and _CHECKS[one.kind].accepts(file, found)
 
 
-def _hit(file: ChangedFile, found: Diagnostic, one: Guideline) -> GuidelineHit:
+def _hit(file: ChangedFile, found: Diagnostic, one: Guideline) -> hits.GuidelineHit:
     line = found.line
     if found.code == "D100":
         line = next((number for number, text in file.added.items() if text.strip()), 1)
@@ -231,7 +224,7 @@ def _hit(file: ChangedFile, found: Diagnostic, one: Guideline) -> GuidelineHit:
         what = f"{subject} has no docstring"
     elif one.kind == "line-length":
         what = f"the line has {len(file.head_lines[line - 1])} characters"
-    return GuidelineHit(one, line, what)
+    return hits.GuidelineHit(one, line, what)
 
 
 def _class_at(file: ChangedFile, line: int) -> ast.ClassDef | None:

@@ -2,19 +2,10 @@
 
 import ast
 
-from leadhand.teams.review.lenses.syntax import (
-    FUNCTIONS,
-    LOOPS,
-    SCOPES,
-    Tree,
-    child_nodes,
-    dotted,
-    parameters,
-    walk_scope,
-)
+from leadhand.teams.review.lenses import syntax
 
 
-def import_origins(tree: Tree) -> dict[str, str]:
+def import_origins(tree: syntax.Tree) -> dict[str, str]:
     """Local name -> dotted name of what an import binds to it, if nothing else binds it."""
     found: dict[str, str] = {}
     ambiguous: set[str] = set()
@@ -38,12 +29,12 @@ def full_name(name: str, known: dict[str, str]) -> str | None:
     return f"{known[first]}{dot}{rest}" if first in known else None
 
 
-def enclosing_loop(tree: Tree, node: ast.AST) -> ast.For | ast.AsyncFor | ast.While | None:
+def enclosing_loop(tree: syntax.Tree, node: ast.AST) -> ast.For | ast.AsyncFor | ast.While | None:
     """The innermost loop of the same function whose body holds `node`."""
     for up, below in tree.path_up(node):
-        if isinstance(up, SCOPES):
+        if isinstance(up, syntax.SCOPES):
             return None
-        if isinstance(up, LOOPS) and below in up.body:
+        if isinstance(up, syntax.LOOPS) and below in up.body:
             return up
     return None
 
@@ -51,29 +42,29 @@ def enclosing_loop(tree: Tree, node: ast.AST) -> ast.For | ast.AsyncFor | ast.Wh
 def assigned_names(loop: ast.AST) -> set[str]:
     """The names, also dotted ones, to which an iteration of the loop may assign."""
     found: set[str] = set()
-    for node in walk_scope(child_nodes(loop)):
+    for node in syntax.walk_scope(syntax.child_nodes(loop)):
         if isinstance(node, ast.Name | ast.Attribute | ast.Subscript) and not isinstance(
             node.ctx, ast.Load
         ):
             target = node.value if isinstance(node, ast.Subscript) else node
-            name = dotted(target)
+            name = syntax.dotted(target)
             if name:
                 found.add(name)
     return found
 
 
-def local_value(tree: Tree, node: ast.AST, name: str) -> ast.expr | None:
+def local_value(tree: syntax.Tree, node: ast.AST, name: str) -> ast.expr | None:
     """The only value that the function around `node` assigns to `name`; `None` if unclear."""
     scope = tree.enclosing_scope(node)
-    if isinstance(scope, (*FUNCTIONS, ast.Lambda)) and name in {
-        argument.arg for argument in parameters(scope)
+    if isinstance(scope, (*syntax.FUNCTIONS, ast.Lambda)) and name in {
+        argument.arg for argument in syntax.parameters(scope)
     }:
         return None
     values: list[ast.expr | None] = []
-    for one in walk_scope(child_nodes(scope)):
+    for one in syntax.walk_scope(syntax.child_nodes(scope)):
         if isinstance(one, ast.Assign | ast.AnnAssign):
             targets = one.targets if isinstance(one, ast.Assign) else [one.target]
-            if any(dotted(target) == name for target in targets):
+            if any(syntax.dotted(target) == name for target in targets):
                 values.append(one.value)
         elif isinstance(one, ast.Name) and one.id == name and isinstance(one.ctx, ast.Store):
             parent = tree.parent(one)
@@ -86,8 +77,12 @@ def is_short(iterable: ast.expr) -> bool:
     """Whether an iterable has only a few items: a literal, a constant, or a range of constants."""
     if isinstance(iterable, ast.Tuple | ast.List | ast.Set | ast.Dict | ast.Constant):
         return True
-    if isinstance(iterable, ast.Call) and dotted(iterable.func) == "range":
+    if isinstance(iterable, ast.Call) and syntax.dotted(iterable.func) == "range":
         return all(isinstance(one, ast.Constant) for one in iterable.args)
-    if isinstance(iterable, ast.Call) and dotted(iterable.func) in ("enumerate", "zip", "sorted"):
+    if isinstance(iterable, ast.Call) and syntax.dotted(iterable.func) in (
+        "enumerate",
+        "zip",
+        "sorted",
+    ):
         return any(is_short(one) for one in iterable.args)
-    return dotted(iterable).rsplit(".", 1)[-1].isupper()
+    return syntax.dotted(iterable).rsplit(".", 1)[-1].isupper()

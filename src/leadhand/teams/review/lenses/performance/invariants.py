@@ -11,22 +11,8 @@ from collections.abc import Iterator
 
 from leadhand.teams.review.change import ChangedFile
 from leadhand.teams.review.lens import LensRule
-from leadhand.teams.review.lenses.performance.bindings import (
-    assigned_names,
-    enclosing_loop,
-    full_name,
-    import_origins,
-    is_short,
-    local_value,
-)
-from leadhand.teams.review.lenses.syntax import (
-    FUNCTIONS,
-    Tree,
-    child_nodes,
-    dotted,
-    walk_scope,
-    word_set,
-)
+from leadhand.teams.review.lenses import syntax
+from leadhand.teams.review.lenses.performance import bindings
 
 REPEATED = LensRule(
     "performance/same-call-every-round", "performance/loop-invariant", "warning",
@@ -40,7 +26,7 @@ PER_ROW = LensRule(
 )  # fmt: skip
 RULES = (REPEATED, PER_ROW)
 
-_SLOW = word_set(
+_SLOW = syntax.word_set(
     "boto3.client boto3.resource boto3.Session boto3.session.Session sqlalchemy.create_engine "
     "ssl.create_default_context pymongo.MongoClient psycopg2.connect psycopg.connect "
     "pymysql.connect MySQLdb.connect sqlite3.connect redis.Redis redis.from_url "
@@ -59,7 +45,7 @@ _TRIGGER = re.compile(
     r"Redis|from_url|Client|get|urlopen|Environment|SMTP|SMTP_SSL|read_\w{1,10}|load|loadtxt|"
     r"genfromtxt|check_output|open|execute|count|exists|first)\("
 )
-_FINAL = word_set("get first last count exists latest earliest aggregate")
+_FINAL = syntax.word_set("get first last count exists latest earliest aggregate")
 
 
 def relevant(file: ChangedFile) -> bool:
@@ -67,9 +53,9 @@ def relevant(file: ChangedFile) -> bool:
     return "for " in file.head and any(map(_TRIGGER.search, file.added.values()))
 
 
-def find(file: ChangedFile, tree: Tree) -> Iterator[tuple[LensRule, ast.AST, str]]:
+def find(file: ChangedFile, tree: syntax.Tree) -> Iterator[tuple[LensRule, ast.AST, str]]:
     """(rule, node, message) of the slow calls in loops on added lines."""
-    known = import_origins(tree)
+    known = bindings.import_origins(tree)
     for node in tree.nodes(ast.Call):
         if not file.touches(node.lineno):
             continue
@@ -77,8 +63,8 @@ def find(file: ChangedFile, tree: Tree) -> Iterator[tuple[LensRule, ast.AST, str
         query = _query(node)
         if name is None and query is None:
             continue
-        loop = enclosing_loop(tree, node)
-        if not isinstance(loop, ast.For) or is_short(loop.iter):
+        loop = bindings.enclosing_loop(tree, node)
+        if not isinstance(loop, ast.For) or bindings.is_short(loop.iter):
             continue
         if name is not None and _is_invariant(tree, node, loop):
             message = f"`{name}` is called in every iteration of the loop on line {loop.lineno}."
@@ -90,10 +76,10 @@ def find(file: ChangedFile, tree: Tree) -> Iterator[tuple[LensRule, ast.AST, str
 
 def _slow(node: ast.Call, known: dict[str, str]) -> str | None:
     """The full name of the slow function that is called, or `None`."""
-    name = dotted(node.func)
+    name = syntax.dotted(node.func)
     if name == "open" and "open" not in known:
         return "open" if _reads(node) else None
-    full = full_name(name, known)
+    full = bindings.full_name(name, known)
     return full if full in _SLOW else None
 
 
@@ -107,10 +93,10 @@ def _reads(node: ast.Call) -> bool:
     )
 
 
-def _is_invariant(tree: Tree, node: ast.Call, loop: ast.For) -> bool:
+def _is_invariant(tree: syntax.Tree, node: ast.Call, loop: ast.For) -> bool:
     """Whether every iteration makes the same call, and not on purpose."""
-    changing = {name.split(".", 1)[0] for name in assigned_names(loop)}
-    for below in walk_scope([*node.args, *(one.value for one in node.keywords)]):
+    changing = {name.split(".", 1)[0] for name in bindings.assigned_names(loop)}
+    for below in syntax.walk_scope([*node.args, *(one.value for one in node.keywords)]):
         if isinstance(below, ast.Call | ast.Await | ast.Yield | ast.NamedExpr | ast.Starred):
             return False
         if isinstance(below, ast.Name) and below.id in changing:
@@ -118,27 +104,27 @@ def _is_invariant(tree: Tree, node: ast.Call, loop: ast.For) -> bool:
     targets = _targets(loop)
     used = any(
         isinstance(one, ast.Name) and one.id in targets and isinstance(one.ctx, ast.Load)
-        for one in walk_scope(loop.body)
+        for one in syntax.walk_scope(loop.body)
     )
     return used and not _repeats_on_purpose(tree, node, loop)
 
 
 def _targets(loop: ast.For) -> set[str]:
-    return {one.id for one in walk_scope(loop.target) if isinstance(one, ast.Name)}
+    return {one.id for one in syntax.walk_scope(loop.target) if isinstance(one, ast.Name)}
 
 
-def _repeats_on_purpose(tree: Tree, node: ast.AST, loop: ast.For) -> bool:
+def _repeats_on_purpose(tree: syntax.Tree, node: ast.AST, loop: ast.For) -> bool:
     """Whether the loop retries, polls, ends early, or changes what the call reads."""
     for up in tree.ancestors(node):
         if up is loop:
             break
         if isinstance(up, ast.If | ast.Try | ast.IfExp | ast.BoolOp):
             return True
-    for one in walk_scope(loop.body):
+    for one in syntax.walk_scope(loop.body):
         if isinstance(one, ast.Break | ast.Return | ast.Yield | ast.YieldFrom | ast.Await):
             return True
         if isinstance(one, ast.Call) and one is not node:
-            name = one.func.attr if isinstance(one.func, ast.Attribute) else dotted(one.func)
+            name = one.func.attr if isinstance(one.func, ast.Attribute) else syntax.dotted(one.func)
             if _WRITES.match(name):
                 return True
     return False
@@ -151,27 +137,29 @@ def _query(node: ast.Call) -> str | None:
     inner: ast.AST = node.func.value
     while isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute):
         inner = inner.func.value
-    name = dotted(inner)
+    name = syntax.dotted(inner)
     if not name.endswith(".objects") or not name[0].isupper():
         return None
     return f"{name}.{node.func.attr}"
 
 
-def _is_per_row(tree: Tree, node: ast.Call, loop: ast.For) -> bool:
+def _is_per_row(tree: syntax.Tree, node: ast.Call, loop: ast.For) -> bool:
     """Whether the loop iterates over the rows of a query and the call depends on the row."""
     targets = _targets(loop)
     depends = any(isinstance(one, ast.Name) and one.id in targets for one in ast.walk(node))
-    if not depends or any(isinstance(one, ast.Break | ast.Return) for one in walk_scope(loop.body)):
+    if not depends or any(
+        isinstance(one, ast.Break | ast.Return) for one in syntax.walk_scope(loop.body)
+    ):
         return False
     rows: ast.expr | None = loop.iter
     if isinstance(rows, ast.Name):
-        rows = local_value(tree, loop, rows.id)
+        rows = bindings.local_value(tree, loop, rows.id)
     scope = tree.enclosing_scope(loop)
-    if rows is None or not isinstance(scope, FUNCTIONS):
+    if rows is None or not isinstance(scope, syntax.FUNCTIONS):
         return False
     return any(
         isinstance(one, ast.Attribute) and one.attr == "objects"
-        for one in (rows, *walk_scope(child_nodes(rows)))
+        for one in (rows, *syntax.walk_scope(syntax.child_nodes(rows)))
     ) and not any(
         isinstance(one, ast.Subscript) and isinstance(one.slice, ast.Slice)
         for one in ast.walk(rows)

@@ -9,16 +9,7 @@ import itertools
 import re
 
 from leadhand.teams.review.lens import LensRule
-from leadhand.teams.review.lenses.security.events import (
-    Comparison,
-    Event,
-    Hits,
-    ResolvedCall,
-    SecurityHit,
-    Store,
-    Topic,
-    hit,
-)
+from leadhand.teams.review.lenses.security import events
 from leadhand.teams.review.lenses.security.values import HOLE
 from leadhand.teams.review.lenses.syntax import word_set, words
 
@@ -66,34 +57,36 @@ _NOT_A_VALUE = re.compile(
 )
 
 
-def find(event: Event) -> Hits:
+def find(event: events.Event) -> events.Hits:
     """The hits of this topic's rules in `event`."""
-    if isinstance(event, Store):
+    if isinstance(event, events.Store):
         yield from _stored(event)
-    elif isinstance(event, ResolvedCall):
+    elif isinstance(event, events.ResolvedCall):
         yield from _passed(event)
-    elif isinstance(event, Comparison):
+    elif isinstance(event, events.Comparison):
         for one, other in ((event.left, event.right), (event.right, event.left)):
             value = other.constant
             name = one.origin.rsplit(".", 1)[-1]
             if value is not None and not one.constant and _is_password(name) and _is_real(value):
                 message = f"`{one.origin}` is compared with a constant in {event.scope.title}."
-                yield hit(HARD_CODED, event, message)
+                yield events.hit(HARD_CODED, event, message)
 
 
-def _stored(event: Store) -> Hits:
+def _stored(event: events.Store) -> events.Hits:
     expression = event.expression
     if not isinstance(expression, ast.Constant) or not isinstance(expression.value, str | bytes):
         return
     value = event.value.constant or ""
     url = _DATABASE_URL.match(value)
     if url and url[1] not in ("localhost", "127.0.0.1"):
-        yield hit(EMPTY, event, f"`{event.key}` holds a URL for `{url[1]}` with an empty password.")
+        yield events.hit(
+            EMPTY, event, f"`{event.key}` holds a URL for `{url[1]}` with an empty password."
+        )
     elif _names_a_credential(event.key, value):
-        yield hit(HARD_CODED, event, f"`{event.key}` is a constant credential.")
+        yield events.hit(HARD_CODED, event, f"`{event.key}` is a constant credential.")
 
 
-def _passed(event: ResolvedCall) -> Hits:
+def _passed(event: events.ResolvedCall) -> events.Hits:
     connects = bool(_CONNECTS.match(event.name))
     for keyword in event.node.keywords:
         value = event.keywords.get(keyword.arg or "")
@@ -104,13 +97,15 @@ def _passed(event: ResolvedCall) -> Hits:
             continue
         message = f"{event.title} gets a constant `{keyword.arg}`."
         if connects and value.text and not _PLACEHOLDER.match(value.text):
-            yield hit(HARD_CODED, event, message)
+            yield events.hit(HARD_CODED, event, message)
         elif not connects and _is_real(value.text):
-            yield SecurityHit(HARD_CODED, keyword.value, message)
+            yield events.SecurityHit(HARD_CODED, keyword.value, message)
         elif not value.text and _DATABASES.match(event.name):
             user = event.arg(-1, "user", "username").constant
             if user:
-                yield hit(EMPTY, event, f"`{event.name}` logs `{user}` in with an empty password.")
+                yield events.hit(
+                    EMPTY, event, f"`{event.name}` logs `{user}` in with an empty password."
+                )
 
 
 def _names_a_credential(name: str, value: str) -> bool:
@@ -140,10 +135,10 @@ def _mixed(value: str) -> bool:
     return any(char.isdigit() for char in value) and any(char.isalpha() for char in value)
 
 
-TOPIC = Topic(
+TOPIC = events.Topic(
     rules=(HARD_CODED, EMPTY),
     calls=frozenset(("connect", "Connection", "login", "Redis", "StrictRedis", "create_pool")),
     find=find,
     hints={},
-    event_kinds=frozenset((Store, Comparison)),
+    event_kinds=frozenset((events.Store, events.Comparison)),
 )

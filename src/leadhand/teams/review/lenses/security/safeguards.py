@@ -10,17 +10,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from leadhand.teams.review.lenses import syntax
 from leadhand.teams.review.lenses.security.conditions import condition_words
-from leadhand.teams.review.lenses.syntax import (
-    Function,
-    all_statements,
-    dotted,
-    last_name,
-    word_set,
-    words,
-)
 
-ACCESS_WORDS = word_set(
+ACCESS_WORDS = syntax.word_set(
     "auth authenticated authorized authorised authorize anonymous permission permissions perm"
     " perms permitted forbidden unauthorized unauthorised login admin staff superuser owner role"
     " roles csrf signature verified credentials privilege 401 403"
@@ -42,8 +35,8 @@ GUARDS_ACCESS = re.compile(
     r"|PermissionRequired|UserPassesTest",
     re.IGNORECASE,
 )
-_LOCKS = word_set("lock rlock mutex semaphore locked")
-_ORDINARY = word_set(
+_LOCKS = syntax.word_set("lock rlock mutex semaphore locked")
+_ORDINARY = syntax.word_set(
     "NotImplementedError StopIteration StopAsyncIteration AttributeError ImportError SystemExit"
     " ModuleNotFoundError KeyError IndexError AssertionError KeyboardInterrupt Exit GeneratorExit"
     " UsageError Skipped ImproperlyConfigured DeprecationWarning"
@@ -99,7 +92,7 @@ class Safeguards:
     """Every name and attribute that the function uses."""
 
 
-def safeguards_in(function: Function) -> Safeguards:
+def safeguards_in(function: syntax.Function) -> Safeguards:
     """The safeguards in `function`, in the order of its statements."""
     calls = [node for node in ast.walk(function) if isinstance(node, ast.Call)]
     return Safeguards(
@@ -108,7 +101,7 @@ def safeguards_in(function: Function) -> Safeguards:
         verifications=tuple(_matching(calls, VERIFIES)),
         timeouts=tuple(_timeouts(calls)),
         locks=tuple(_locks(function)),
-        calls=Counter(last_name(call.func) for call in calls),
+        calls=Counter(syntax.last_name(call.func) for call in calls),
         names=names_in(function),
     )
 
@@ -122,22 +115,22 @@ def names_in(node: ast.AST) -> frozenset[str]:
     return frozenset(found - {"self", "cls"})
 
 
-def _checks(function: Function) -> Iterator[SafeguardCheck]:
+def _checks(function: syntax.Function) -> Iterator[SafeguardCheck]:
     tests: dict[ast.stmt, ast.expr] = {}
-    for statement in all_statements(function.body):
+    for statement in syntax.all_statements(function.body):
         if isinstance(statement, ast.If):
             tests.update(dict.fromkeys(statement.body, statement.test))
             otherwise = ast.UnaryOp(ast.Not(), statement.test)
             tests.update(dict.fromkeys(statement.orelse, otherwise))
-    for statement in all_statements(function.body):
+    for statement in syntax.all_statements(function.body):
         test = tests.get(statement)
         if isinstance(statement, ast.Raise) and statement.exc is not None:
             raised = statement.exc.func if isinstance(statement.exc, ast.Call) else statement.exc
-            name = last_name(raised)
+            name = syntax.last_name(raised)
             if name[:1].isupper():
                 yield _check(statement, name, test)
         elif isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-            if last_name(statement.value.func) == "abort":
+            if syntax.last_name(statement.value.func) == "abort":
                 yield _check(statement, "abort", test)
         elif isinstance(statement, ast.Return) and test is not None and statement.value is not None:
             found = _check(statement, "return", test)
@@ -148,7 +141,7 @@ def _checks(function: Function) -> Iterator[SafeguardCheck]:
 def _check(
     statement: ast.Raise | ast.Expr | ast.Return, name: str, test: ast.expr | None
 ) -> SafeguardCheck:
-    about = set(words(name))
+    about = set(syntax.words(name))
     raised = statement.exc if isinstance(statement, ast.Raise) else None
     for part in (test, raised):
         about |= condition_words(part) if part is not None else set()
@@ -174,7 +167,7 @@ def _refuses(value: ast.expr) -> bool:
 
 def _matching(calls: list[ast.Call], pattern: re.Pattern[str]) -> Iterator[SafeguardCall]:
     for call in calls:
-        name, written = last_name(call.func), dotted(call.func)
+        name, written = syntax.last_name(call.func), syntax.dotted(call.func)
         if pattern.match(name) or pattern.match(written):
             args = (*call.args, *(keyword.value for keyword in call.keywords))
             subjects = frozenset(name for arg in args for name in names_in(arg))
@@ -189,16 +182,16 @@ def _timeouts(calls: list[ast.Call]) -> Iterator[SafeguardCall]:
             unlimited = isinstance(keyword.value, ast.Constant) and keyword.value.value is None
             if keyword.arg == "timeout" and not unlimited:
                 yield SafeguardCall(
-                    keyword.value.lineno, last_name(call.func), names_in(keyword.value)
+                    keyword.value.lineno, syntax.last_name(call.func), names_in(keyword.value)
                 )
 
 
-def _locks(function: Function) -> Iterator[tuple[SafeguardCall, frozenset[str]]]:
-    for statement in all_statements(function.body):
+def _locks(function: syntax.Function) -> Iterator[tuple[SafeguardCall, frozenset[str]]]:
+    for statement in syntax.all_statements(function.body):
         if isinstance(statement, ast.With | ast.AsyncWith):
             for item in statement.items:
                 held = item.context_expr
-                name = dotted(held.func if isinstance(held, ast.Call) else held)
-                if _LOCKS & set(words(name)):
+                name = syntax.dotted(held.func if isinstance(held, ast.Call) else held)
+                if _LOCKS & set(syntax.words(name)):
                     inside = frozenset(ast.unparse(part) for part in statement.body)
                     yield SafeguardCall(item.context_expr.lineno, name, frozenset((name,))), inside

@@ -8,13 +8,7 @@ from dataclasses import dataclass
 from leadhand.teams.review.change import ChangedFile
 from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.syntax import Function, blocks, first_line, word_set
-from leadhand.teams.review.lenses.tests import rules
-from leadhand.teams.review.lenses.tests.functions import (
-    TestFunction,
-    dotted_name,
-    symbol_name,
-    test_functions,
-)
+from leadhand.teams.review.lenses.tests import functions, rules
 
 _MISSPELT = word_set("called_once called_once_with called_with not_called has_calls any_call")
 """Names of `assert_...` methods of mocks without their prefix."""
@@ -40,7 +34,7 @@ class TestProblem:
     end_line: int | None = None
 
 
-def ineffective_checks(file: ChangedFile, test: TestFunction) -> Iterator[TestProblem]:
+def ineffective_checks(file: ChangedFile, test: functions.TestFunction) -> Iterator[TestProblem]:
     """Checks on added lines that can't fail, or whose result is discarded."""
     asserts = 0
     trivial: list[ast.Assert] = []
@@ -77,7 +71,7 @@ def same_names(file: ChangedFile, tree: ast.Module) -> Iterator[TestProblem]:
         for node in body:
             if not isinstance(node, Function) or not node.name.startswith("test_"):
                 continue
-            decorators = {symbol_name(one) for one in node.decorator_list}
+            decorators = {functions.symbol_name(one) for one in node.decorator_list}
             if not decorators.isdisjoint(("register", "setter", "overload")):
                 continue
             lost = earlier.get(node.name)
@@ -99,8 +93,8 @@ def newly_skipped(file: ChangedFile, tree: ast.Module) -> Iterator[TestProblem]:
     if file.status == "added":
         return
     if any("skip" in line for line in file.added.values()):
-        before = {test.name: test for test in test_functions(file.base_tree)}
-        for test in test_functions(tree):
+        before = {test.name: test for test in functions.test_functions(file.base_tree)}
+        for test in functions.test_functions(tree):
             was = before.get(test.name)
             if was is None or any(_skips(one) for one in was.node.decorator_list):
                 continue
@@ -111,7 +105,7 @@ def newly_skipped(file: ChangedFile, tree: ast.Module) -> Iterator[TestProblem]:
     removed = {found[1] for line in file.removed.values() if (found := _REMOVED.match(line))}
     if not removed:
         return
-    remaining = {test.node.name for test in test_functions(tree)}
+    remaining = {test.node.name for test in functions.test_functions(tree)}
     for number, line in file.added.items():
         found = _COMMENTED.match(line)
         if found and found[1] in removed - remaining:
@@ -137,8 +131,8 @@ def _always_true(condition: ast.expr) -> str:
         return "the assert tests a tuple, probably `(condition, message)`, which is always true"
     if isinstance(condition, ast.Constant) and isinstance(condition.value, str):
         return "the assert tests a string, which is always true" if condition.value else ""
-    name = symbol_name(condition)
-    if name not in _MISSPELT or "." not in dotted_name(condition):
+    name = functions.symbol_name(condition)
+    if name not in _MISSPELT or "." not in functions.dotted_name(condition):
         return ""
     if isinstance(condition, ast.Call):
         return f"`{name}` does not assert on a mock: the call returns a mock, which is always true"
@@ -147,9 +141,9 @@ def _always_true(condition: ast.expr) -> str:
     return ""
 
 
-def _call_always_true(call: ast.Call, test: TestFunction) -> str:
+def _call_always_true(call: ast.Call, test: functions.TestFunction) -> str:
     """Why a call that looks like an assertion checks nothing; empty if it may check."""
-    name = symbol_name(call.func)
+    name = functions.symbol_name(call.func)
     if name in _MISSPELT and isinstance(call.func, ast.Attribute):
         hint = f"`{name}` does not assert on a mock; use `assert_{name}`"
         return hint if name != "not_called" else ""
@@ -188,7 +182,7 @@ def _meant_to_assert(compare: ast.Compare) -> bool:
     if not all(isinstance(op, ast.Eq | ast.NotEq | ast.Is | ast.IsNot) for op in compare.ops):
         return False
     if isinstance(left, ast.Call):
-        if not isinstance(left.func, ast.Attribute) or symbol_name(left).startswith("__"):
+        if not isinstance(left.func, ast.Attribute) or functions.symbol_name(left).startswith("__"):
             return False
     elif not isinstance(left, ast.Attribute):
         return False
@@ -202,10 +196,10 @@ def _other_checks(start: Function) -> bool:
 
 
 def _skips(decorator: ast.expr) -> bool:
-    return dotted_name(decorator) in _SKIPS
+    return functions.dotted_name(decorator) in _SKIPS
 
 
-def _has_reason(decorator: ast.expr, file: ChangedFile, test: TestFunction) -> bool:
+def _has_reason(decorator: ast.expr, file: ChangedFile, test: functions.TestFunction) -> bool:
     """Whether the decorator or a comment beside it gives a reason."""
     if isinstance(decorator, ast.Call) and (decorator.args or decorator.keywords):
         given = [*decorator.args, *(word.value for word in decorator.keywords)]
