@@ -119,14 +119,15 @@ class _Attempt:
     """One attempt: the conversation so far and its usage."""
 
     def __init__(
-        self, worker: ModelWorker, handoff: Handoff, models: tuple[ModelSpec, ...]
+        self, runner: ModelWorker, handoff: Handoff, models: tuple[ModelSpec, ...]
     ) -> None:
-        self._worker = worker
+        self._runner = runner
+        self._worker = runner.worker
         self._handoff = handoff
         self._models = models
         self._requester = Requester("worker", handoff.task_id, handoff.attempt)
         self._messages: list[ModelMessage] = []
-        self._instructions = worker.instructions
+        self._instructions = runner.instructions
         self._requested_calls = 0
         """Tool calls in the last response, including those that were dropped."""
         self._usage = NO_USAGE
@@ -134,7 +135,7 @@ class _Attempt:
 
     async def plain(self) -> Outcome:
         """One request, one response in plain text."""
-        request = self._worker.plain_request
+        request = self._runner.plain_request
         response = await self._ask(request)
         text = answer_in(response, request).readable().text
         return Completed(result=Result(output=text, usage=self._usage))
@@ -145,16 +146,16 @@ class _Attempt:
         max_steps = limits.max_steps or DEFAULT_STEPS
         async with AsyncExitStack() as stack:
             toolbox = await self._toolbox(stack)
-            self._instructions = joined(self._worker.instructions, await toolbox.instructions())
+            self._instructions = joined(self._runner.instructions, await toolbox.instructions())
             for step in range(1, max_steps + 1):
                 if step == max_steps > 1:
                     self._tell([UserPromptPart(prompt("leadhand.workers", "last_step"))])
                 request = CallRequest(
                     self._instructions,
                     tools=[*await toolbox.definitions(step), ESCALATE],
-                    output=self._worker.form.definition,
-                    settings=self._worker.settings,
-                    max_bytes=self._worker.max_bytes,
+                    output=self._runner.form.definition,
+                    settings=self._runner.settings,
+                    max_bytes=self._runner.max_bytes,
                 )
                 response = await self._ask(request)
                 after = self._outcome_or_replies(response, request)
@@ -173,7 +174,7 @@ class _Attempt:
     def failed(self, kind: FailureKind, message: str, *, transient: bool = False) -> Failed:
         """The failure, with the model's last text as its partial result."""
         answers = (one for one in reversed(self._messages) if isinstance(one, ModelResponse))
-        form = None if self._worker.worker.plain else self._worker.form.definition
+        form = None if self._worker.plain else self._runner.form.definition
         outputs = (_partial_output(partial_in(one, form)) for one in answers)
         output = next(filter(None, outputs), None)
         partial = Result(output=output, usage=self._usage) if output else None
@@ -182,35 +183,27 @@ class _Attempt:
     async def _toolbox(self, stack: AsyncExitStack) -> Toolbox:
         context: RunContext[None] = RunContext(
             deps=None,
-            model=self._worker.caller.model(self._models[0]),
+            model=self._runner.caller.model(self._models[0]),
             usage=RunUsage(),
             prompt=self._handoff.intent,
             messages=self._messages,
         )
-        worker = self._worker
+        runner, handoff = self._runner, self._handoff
         toolbox = Toolbox(
-            worker.toolset,
-            context,
-            self._handoff,
-            worker.caller.recorder,
-            worker.fence,
-            worker.worker,
+            runner.toolset, context, handoff, runner.caller.recorder, runner.fence, self._worker
         )
         return await toolbox.open(stack)
 
     async def _ask(self, request: CallRequest) -> ModelResponse:
         if not self._messages:
-            text = briefing.opening(
-                self._handoff, self._worker.fence, material=self._worker.worker.material
-            )
+            fence, material = self._runner.fence, self._worker.material
+            text = briefing.opening(self._handoff, fence, material=material)
             self._messages.append(first_message(text, request))
-        response, usage = await self._worker.caller.ask(
+        response, usage = await self._runner.caller.ask(
             self._requester, self._messages, request=request, models=self._models
         )
         self._requested_calls = len(response.tool_calls)
-        response = with_first_calls(
-            response, self._worker.worker.max_tool_calls + MAX_REFUSED_CALLS
-        )
+        response = with_first_calls(response, self._worker.max_tool_calls + MAX_REFUSED_CALLS)
         # Otherwise unchanged: thinking signatures and the like must be sent back as they came.
         self._messages.append(bounded(response, max_bytes=request.max_bytes))
         self._usage = self._usage.plus(usage)
@@ -225,7 +218,7 @@ class _Attempt:
             self._messages.append(ModelRequest(parts, instructions=self._instructions or None))
 
     def _is_final(self, name: str) -> bool:
-        return name in (ESCALATE.name, self._worker.form.definition.name)
+        return name in (ESCALATE.name, self._runner.form.definition.name)
 
     def _outcome_or_replies(
         self, response: ModelResponse, request: CallRequest
@@ -241,8 +234,8 @@ class _Attempt:
                     if isinstance(arguments, str):
                         raise BadAnswer(arguments)
                     return escalation(arguments, self._usage)
-            result = self._worker.form.result(answer_in(response, request).readable(), self._usage)
-            return completed_or_escalated(result, self._worker.worker.min_confidence)
+            result = self._runner.form.result(answer_in(response, request).readable(), self._usage)
+            return completed_or_escalated(result, self._worker.min_confidence)
         except BadAnswer as unfit:
             self._repairs += 1
             if self._repairs > MAX_REPAIRS:
