@@ -162,8 +162,10 @@ class _Subject:
     async def _measured(self) -> Trial:
         fits, why = 0, ""
         for tokens in CONTEXT_TOKENS:
+            # Every common tokenizer makes one token of a short common word.
+            filler = "Read this and answer only with the word ready.\n" + "one two " * (tokens // 2)
             try:
-                response = await self._ask(_filler(tokens), CallRequest(_INSTRUCTIONS))
+                response = await self._ask(filler, CallRequest(_INSTRUCTIONS))
             except ModelError as error:
                 why = f"; {tokens:,} failed: {error}"
                 break
@@ -182,11 +184,6 @@ class _Subject:
             _REQUESTER, messages, request=request, models=[self._spec]
         )
         return response
-
-
-def _filler(tokens: int) -> str:
-    # Every common tokenizer makes one token of a short common word.
-    return "Read this and answer only with the word ready.\n" + "one two " * (tokens // 2)
 
 
 def _wrong_call(response: ModelResponse) -> str | None:

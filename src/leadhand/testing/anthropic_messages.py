@@ -134,25 +134,19 @@ def _stream(message: Object, usage: Json) -> Response:
 def _block_events(index: int, block: Object) -> list[Object]:
     if block["type"] == "text":
         empty: Object = {"type": "text", "text": ""}
-        deltas = [_text_delta(piece) for piece in pieces(text(block["text"]))]
+        deltas: list[Object] = [
+            {"type": "text_delta", "text": piece} for piece in pieces(text(block["text"]))
+        ]
     else:
         empty = {**block, "input": {}}
         given = block["input"]
         written = given if isinstance(given, str) else compact(given)
-        deltas = [_input_delta(piece) for piece in pieces(written)]
+        deltas = [{"type": "input_json_delta", "partial_json": one} for one in pieces(written)]
     return [
         {"type": "content_block_start", "index": index, "content_block": empty},
         *({"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas),
         {"type": "content_block_stop", "index": index},
     ]
-
-
-def _text_delta(piece: str) -> Object:
-    return {"type": "text_delta", "text": piece}
-
-
-def _input_delta(piece: str) -> Object:
-    return {"type": "input_json_delta", "partial_json": piece}
 
 
 def error(status: int, message: str) -> bytes:

@@ -59,7 +59,8 @@ class FoundRepository:
 
     def refs(self) -> dict[bytes, bytes]:
         """Full name -> id of branches, tags and remote branches, and of ORIG_HEAD and the like."""
-        refs = dict(_packed(read_small(self.common_dir / "packed-refs") or b""))
+        packed = read_small(self.common_dir / "packed-refs") or b""
+        refs = {match[2]: match[1] for match in _PACKED.finditer(packed)}
         symbolic: dict[bytes, bytes] = {}
         for name, content in _loose(self.common_dir):
             value = content.split(b"\n", 1)[0].rstrip()
@@ -171,10 +172,6 @@ def _target(value: bytes, refs: dict[bytes, bytes]) -> bytes | None:
     if value.startswith(b"ref:"):
         return refs.get(value.removeprefix(b"ref:").strip())
     return value if _ID.match(value) else None
-
-
-def _packed(content: bytes) -> Iterator[tuple[bytes, bytes]]:
-    return ((match[2], match[1]) for match in _PACKED.finditer(content))
 
 
 def _loose(common: Path) -> Iterator[tuple[bytes, bytes]]:

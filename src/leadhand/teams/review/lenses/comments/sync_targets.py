@@ -56,7 +56,8 @@ class SyncTargets:
             untouched.append(f"`{path}`")
         if untouched:
             return untouched[0]
-        for name in _symbols(words):
+        for match in _SYMBOL.finditer(words):
+            name = match["quoted"] or match["called"] or match["plain"]
             places = self._definitions(file, name, scope)
             if len(places) != 1:
                 continue
@@ -147,11 +148,6 @@ class SyncTargets:
             hunk.new_start <= last and line <= hunk.new_start + max(hunk.new_count, 1)
             for hunk in file.hunks
         )
-
-
-def _symbols(words: str) -> Iterator[str]:
-    for match in _SYMBOL.finditer(words):
-        yield match["quoted"] or match["called"] or match["plain"]
 
 
 def _block_end(lines: list[str], first: int) -> int:

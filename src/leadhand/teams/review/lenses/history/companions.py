@@ -73,7 +73,8 @@ def missing_companions(change: Change, files: Sequence[ChangedFile]) -> list[Fin
         changed |= {file.path, file.old_path or file.path}
     left_out = {file.path: _companions(file, commits, changed) for file in wanted}
     named = {companion.path for found in left_out.values() for companion in found}
-    there = _existing(change.git_dir, change.head, named)
+    paths = tree_paths(change.git_dir, change.head) if named and change.head is not None else ()
+    there = named.intersection(paths)
     # Report a companion of several changed files once, at the file it changes with most often.
     closest: dict[str, tuple[float, str]] = {}
     for path, found in left_out.items():
@@ -128,10 +129,6 @@ def _recent_commits(git_dir: Path, commit: str) -> tuple[Commit, ...]:
         for commit in found
         if len(commit.files) <= HUGE_COMMIT and not _MECHANICAL.match(commit.subject)
     )
-
-
-def _existing(git_dir: Path, head: str | None, paths: set[str]) -> set[str]:
-    return paths.intersection(tree_paths(git_dir, head)) if paths and head is not None else set()
 
 
 def _place(file: ChangedFile) -> tuple[int, str]:

@@ -50,7 +50,7 @@ def call_result(
         return Value(Trust.CLEAN if trusted else Trust.UNKNOWN, f"{name}()", made_by=name)
     if receiver is not None and last in _LISTS_MEMBERS and receiver.made_by in _ARCHIVES:
         return Value(Trust.UNKNOWN, name, made_by=ARCHIVE_MEMBER)
-    if sources.returns_argument(name):
+    if name in sources.RETURN_ARGUMENT:
         return passed if name == "str" else passed._replace(made_by=name)
     if name == "re.compile" and args:
         return Value(Trust.CLEAN, made_by=name, text=args[0].text, holes=args[0].holes)
@@ -58,7 +58,7 @@ def call_result(
         return Value(Trust.UNKNOWN, f"{name}()", made_by=name)
     if last == "join" and args:
         return without_shape(args[0])
-    if sources.returns_receiver(last):
+    if last in sources.RETURN_RECEIVER:
         if last in ("replace", "joinpath", "with_name", "get"):
             found = values.merge([without_shape(receiver), *(without_shape(arg) for arg in args)])
             is_item = last == "get" and found.trust is Trust.REMOTE

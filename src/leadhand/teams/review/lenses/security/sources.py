@@ -67,7 +67,7 @@ _SANITIZED_USES: dict[str, frozenset[str]] = {
     "json.dumps": frozenset(("log", "code")),
     "base64.b64encode": frozenset(EVERY_USE),
 }
-_RETURN_ARGUMENT = word_set(
+RETURN_ARGUMENT = word_set(
     "str bytes bytearray list tuple dict set frozenset sorted reversed iter next zip map filter"
     " enumerate unicode repr max min typing.cast cast"
     " os.path.join os.path.abspath os.path.normpath os.path.realpath os.path.expanduser"
@@ -81,7 +81,8 @@ _RETURN_ARGUMENT = word_set(
     " sqlalchemy.text sqlalchemy.sql.text sqlalchemy.sql.expression.text json.dumps"
     " asyncio.wait_for"
 )
-_RETURN_RECEIVER = word_set(
+"""Functions that return their argument, possibly converted."""
+RETURN_RECEIVER = word_set(
     "strip lstrip rstrip lower upper title casefold capitalize swapcase encode decode replace"
     " split rsplit partition rpartition splitlines expandtabs zfill ljust rjust center translate"
     " removeprefix removesuffix get getlist get_all pop setdefault items keys values copy read"
@@ -89,6 +90,7 @@ _RETURN_RECEIVER = word_set(
     " as_posix joinpath resolve absolute expanduser with_suffix with_name to_dict __getitem__"
     " get_json get_data post"
 )
+"""Methods that return their object or a part of it."""
 
 
 def attribute_trust(name: str, names: ImportedNames) -> Trust | None:
@@ -137,16 +139,6 @@ def sanitized_uses(name: str) -> frozenset[str] | None:
     if last == "secure_filename":
         return frozenset(("path", "shell"))
     return EVERY_USE if _SANITIZER.search(last) and last != "unescape" else None
-
-
-def returns_argument(name: str) -> bool:
-    """Whether the function `name` returns its argument, possibly converted."""
-    return name in _RETURN_ARGUMENT
-
-
-def returns_receiver(last: str) -> bool:
-    """Whether a method of this name returns its object or a part of it."""
-    return last in _RETURN_RECEIVER
 
 
 def url_variables(function: Function) -> tuple[bool, dict[str, frozenset[str]]]:
