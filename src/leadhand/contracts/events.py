@@ -11,14 +11,8 @@ from typing import Annotated, TypeVar
 
 from pydantic import Field, TypeAdapter
 
-from leadhand.contracts.call_events import (
-    ModelCalled,
-    ToolCalled,
-)
-from leadhand.contracts.event_fields import (
-    RunEvent,
-    TaskEvent,
-)
+from leadhand.contracts.call_events import ModelCalled, ToolCalled
+from leadhand.contracts.event_fields import RunEvent, TaskEvent
 from leadhand.contracts.run_events import (
     ApprovalGiven,
     ApprovalRequested,

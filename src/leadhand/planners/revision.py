@@ -35,7 +35,7 @@ T = TypeVar("T")
 
 
 class ModelRemedies:
-    """The `Remedies` of a team that has a model."""
+    """The `Remedies` of a team that has a model. All methods raise `ModelError`."""
 
     name = "planner"
 
@@ -50,7 +50,6 @@ class ModelRemedies:
         self._request = request
 
     async def refine(self, task: Task, outcome: Escalated | Failed) -> str | None:
-        """The refined intent; None if the model finds none. Raises `ModelError`."""
         given = await self._ask(
             "refine", object_schema(intent={"type": "string"}), self._failed(task, outcome)
         )
@@ -59,7 +58,6 @@ class ModelRemedies:
     async def reassign(
         self, task: Task, outcome: Escalated | Failed, *, workers: Sequence[str]
     ) -> str | None:
-        """One of `workers`; None if the model finds none that fits. Raises `ModelError`."""
         answer = object_schema(worker={"type": "string", "enum": [*workers, NO_WORKER]})
         text = joined("Choose from:", self._roster(workers), self._failed(task, outcome))
         chosen = _text(await self._ask("route", answer, text), "worker")
@@ -72,12 +70,10 @@ class ModelRemedies:
         return (await self._plan("split", text, goal=task.intent)).tasks
 
     async def judge(self, task: Task, first: Result, second: Result) -> tuple[bool, str]:
-        """Whether the second is the better one, and why. Raises `ModelError`."""
         choice = await self._arbiter.judge(task.intent, (first, second))
         return choice.index == 1, choice.why
 
     async def revise(self, state: RunState, impact: PlanImpact, *, task_id: str) -> Sequence[Task]:
-        """All tasks that should still be started. Raises `ModelError`."""
         tasks = list(state.tasks.values())
         waiting = {t.task.id: t.task for t in tasks if t.status == "pending" and not t.attempts}
         begun = [one for one in tasks if one.task.id not in waiting]

@@ -11,7 +11,10 @@ from leadhand.state.fold import RunState
 
 
 class RoutedRemedies:
-    """The router for choosing a worker; other remedies for everything else."""
+    """The router for choosing a worker; other `Remedies` for everything else.
+
+    Methods raise `ModelError` if a model that they ask fails.
+    """
 
     def __init__(self, router: Router, *, otherwise: Remedies | None = None) -> None:
         """Without `otherwise`, only `reassign` has answers."""
@@ -20,28 +23,23 @@ class RoutedRemedies:
         self.name = "router" if otherwise is None else otherwise.name
 
     async def refine(self, task: Task, outcome: Escalated | Failed) -> str | None:
-        """The refined intent. Raises `ModelError`."""
         return await self._otherwise.refine(task, outcome) if self._otherwise else None
 
     async def reassign(
         self, task: Task, outcome: Escalated | Failed, *, workers: Sequence[str]
     ) -> str | None:
-        """Which of `workers` should do `task`. Raises `ModelError`."""
         worker = await self._router.reassign(task, outcome, workers=workers)
         if worker is None and self._otherwise is not None:
             return await self._otherwise.reassign(task, outcome, workers=workers)
         return worker
 
     async def split(self, task: Task, outcome: Escalated | Failed) -> Sequence[Task]:
-        """Smaller tasks that replace `task`. Raises `ModelError`."""
         return await self._otherwise.split(task, outcome) if self._otherwise else ()
 
     async def judge(self, task: Task, first: Result, second: Result) -> tuple[bool, str]:
-        """Whether the second result is the better one, and why. Raises `ModelError`."""
         return await self._known().judge(task, first, second)
 
     async def revise(self, state: RunState, impact: PlanImpact, *, task_id: str) -> Sequence[Task]:
-        """All tasks that should still be started. Raises `ModelError`."""
         return await self._known().revise(state, impact, task_id=task_id)
 
     def _known(self) -> Remedies:
