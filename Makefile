@@ -41,6 +41,7 @@ setup: $(STAMP)
 $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "leadhand needs Python 3.11 or newer: for example make $(MAKECMDGOALS) PYTHON=python3.12" >&2; exit 1; }
+	@echo "installing leadhand into $(VENV), which takes some minutes" >&2
 	@if command -v uv >/dev/null 2>&1; then \
 	  uv venv --quiet --allow-existing --python $(PYTHON) $(VENV) && \
 	  uv pip install --quiet --python $(BIN)/python --editable '.[dev]'; \

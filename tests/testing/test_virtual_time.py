@@ -57,3 +57,12 @@ def test_time_passes_beside_a_thread_that_is_stuck() -> None:
     with pytest.raises(TimeoutError):
         run_virtual(work(), stuck_s=0.01)
     never.set()
+
+
+def test_years_pass_as_well() -> None:
+    async def work() -> float:
+        await asyncio.sleep(1e9)
+        await asyncio.sleep(1e9)
+        return asyncio.get_running_loop().time()
+
+    assert run_virtual(work()) == pytest.approx(2e9)

@@ -3,6 +3,7 @@
 What a command does is in a module of its own, imported when the command runs.
 """
 
+import contextlib
 import copy
 import os
 import sys
@@ -114,10 +115,9 @@ def review(
     Every finding quotes the changed code and has a measured confidence. No code of the repository
     is run. Nothing leaves this machine without --model or LEADHAND_MODEL.
     """
-    what = range or "the last commit"
-    what = "what is staged" if staged else "what is not committed" if worktree else what
-    if diff is None:
-        announce_change(what, repo, baseline, past_reviews, quiet=quiet)
+    what = "what is staged" if staged else "what is not committed" if worktree else range
+    if diff is None and (range is not None) + staged + worktree < 2:
+        announce_change(what or "the last commit", repo, baseline, past_reviews, quiet=quiet)
     from leadhand.cli.review.command import review_command
     from leadhand.cli.review.options import ReviewOptions, ReviewSetup
 
@@ -332,5 +332,7 @@ def main() -> None:
 
             show_error(error)
         line = sentence(Redactor.of(os.environ)(str(error)))
-        sys.stderr.write(f"leadhand: {line}\n")
+        with contextlib.suppress(OSError):  # a full disk doesn't change the exit status
+            sys.stderr.write(f"leadhand: {line}\n")
+            sys.stderr.flush()
         sys.exit(2 if isinstance(error, InputError) else 3)

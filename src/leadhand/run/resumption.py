@@ -14,6 +14,11 @@ def check_resumable(state: RunState, run_id: str, team: Team, again: Collection[
     """Raises `InputError` if the run can't be resumed with `team`, or do the tasks `again`."""
     if state.team != team.name:
         raise InputError(f"run {run_id!r} is of team {state.team!r}, not of {team.name!r}")
+    if own_plan_rejected(state):
+        raise InputError(
+            f"run {run_id!r} can't be resumed: the plan that it was given was rejected "
+            f"({'; '.join(state.problems)}); start a new run with a correct plan"
+        )
     due = {*tasks_left(state), *again, *(id for id, one in state.tasks.items() if not one.ended)}
     names = {name for id in due for name in (state.tasks[id].worker, state.tasks[id].task.worker)}
     gone = sorted(name for name in names if team.worker(name) is None)
@@ -28,6 +33,16 @@ def check_resumable(state: RunState, run_id: str, team: Team, again: Collection[
         resumable = task.interrupted or task.resumable or task.status == "running"
         if resumable and task.nested is not None and worker is not None and worker.team is not None:
             check_resumable(task.nested, run_id, worker.team)
+
+
+def own_plan_rejected(state: RunState) -> bool:
+    """Whether the run was given a plan that can't be carried out; no other plan may replace it."""
+    return (
+        state.plan is None
+        and state.proposed is None
+        and state.proposed_by == "person"
+        and bool(state.problems)
+    )
 
 
 def is_over(state: RunState) -> bool:

@@ -47,7 +47,7 @@ def apply_to_run(state: RunState, event: RunLevelEvent) -> None:
             _resumed(state, event)
         case events.PlanProposed():
             state.proposed, state.reply = event.plan, None
-            state.proposed_for = event.task_id
+            state.proposed_by, state.proposed_for = event.by, event.task_id
         case events.PlanRejected():
             state.problems = event.problems
             if event.task_id == state.proposed_for:

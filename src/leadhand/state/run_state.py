@@ -144,6 +144,8 @@ class RunState:
     """Of the last event."""
     proposed: Plan | None = None
     """The last proposed plan, unless it was rejected."""
+    proposed_by: str = ""
+    """Who made the last proposed plan, rejected or not: `person` or the planner's name."""
     proposed_for: str | None = None
     """The task that caused `proposed`, if it is an amendment."""
     reply: Reply | None = None

@@ -8,6 +8,7 @@ pydantic-ai runs plain functions.
 
 import asyncio
 import datetime as dt
+import math
 import selectors
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Executor
@@ -43,7 +44,9 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
 
     def jump(self, seconds: float) -> None:
         """Let `seconds` pass at once."""
-        self._virtual_s += seconds
+        later_s = self._virtual_s + seconds
+        # After half a year a nanosecond, by which asyncio calls a timer due, is lost in rounding.
+        self._virtual_s = later_s if later_s + 1e-9 > later_s else math.nextafter(later_s, math.inf)
 
     def run_in_executor(
         self, executor: Executor | None, func: Callable[[Unpack[Ts]], R], *args: *Ts

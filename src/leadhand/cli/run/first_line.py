@@ -7,6 +7,7 @@ little: this line is shown while other modules are imported.
 import contextlib
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from leadhand.cli.views.terminal import encodable, sentence
@@ -18,19 +19,18 @@ _TEAMS = Path(__file__).parents[2] / "teams"
 def announce_team(team: str, *files: Path | None, quiet: bool) -> None:
     """Say that `team` is loaded; `files` are others that the command reads."""
     module, _, attribute = team.partition(":")
-    there = bool(module) and (
-        Path(module).exists() or (_TEAMS / module / "team.yaml").exists() or bool(attribute)
-    )
-    if there and all(file is None or file.exists() for file in files):
+    there = os.path.exists(module) or os.path.exists(_TEAMS / module / "team.yaml")
+    if module and (there or attribute) and _all_there(files):
         announce(f"loading team {team}", quiet=quiet)
 
 
 def announce_change(what: str, repo: Path, *files: Path | None, quiet: bool) -> None:
     """Say what a review reads of `repo`; `files` are others that it reads."""
-    here = repo.absolute()
-    repository = any((place / ".git").exists() for place in (here, *here.parents))
-    if repository and all(file is None or file.exists() for file in files):
-        announce(f"reading {what}", quiet=quiet)
+    with contextlib.suppress(OSError):  # the current folder may have been deleted
+        here = repo.absolute()
+        repository = any(os.path.exists(place / ".git") for place in (here, *here.parents))
+        if repository and _all_there(files):
+            announce(f"reading {what}", quiet=quiet)
 
 
 def announce_run(run: str, home: str | None, *, quiet: bool) -> None:
@@ -44,6 +44,11 @@ def announce_run(run: str, home: str | None, *, quiet: bool) -> None:
         if journal is not None:
             with contextlib.closing(journal):
                 announce(f"reading {find_run(journal, run, where)}", quiet=quiet)
+
+
+def _all_there(files: Sequence[Path | None]) -> bool:
+    # Unlike Path.exists, this is false, not an error, where a folder can't be read.
+    return all(file is None or os.path.exists(file) for file in files)
 
 
 def announce(what: str, *, quiet: bool) -> None:

@@ -15,7 +15,7 @@ from leadhand.cli.views.terminal import encodable, safe, safe_block, sentence
 from leadhand.contracts.outcome import Usage
 from leadhand.run.metrics import planning_time, synthesis_time
 from leadhand.run.outcome import reason
-from leadhand.run.resumption import failed_for_good, is_over
+from leadhand.run.resumption import failed_for_good, is_over, own_plan_rejected
 from leadhand.state.run_state import TaskState
 from leadhand.tools.text import counted
 from leadhand.trace.formatting import format_duration, format_gain, format_usage
@@ -140,6 +140,8 @@ def _head(history: RunHistory, *, held: bool) -> Iterator[Line]:
 def _next_step(history: RunHistory, *, held: bool, options: str) -> list[Line]:
     """What the run waits for, and the next command."""
     questions, answer = history.open_questions, history.state.answer
+    if own_plan_rejected(history.state):
+        return [(0, Text()), (0, Text("its plan was rejected: no task ran", style="bold yellow"))]
     if questions:
         title, command = "it waits for a person", "answer"
     elif answer is None and not held:
