@@ -38,7 +38,8 @@ def check_resumable(state: RunState, run_id: str, team: Team, again: Collection[
 def own_plan_rejected(state: RunState) -> bool:
     """Whether the run was given a plan that can't be carried out; no other plan may replace it."""
     return (
-        state.plan is None
+        state.answer is None
+        and state.plan is None
         and state.proposed is None
         and state.proposed_by == "person"
         and bool(state.problems)
