@@ -322,10 +322,8 @@ def test_a_nested_team_stands_below_its_task_while_it_works() -> None:
     rows = tree_of(during)
     assert rows[1].startswith("└─ ● t1         legal")
     assert [row[:12].rstrip() for row in rows[2:4]] == ["   ├─ ● clau", "   └─ ● date"]
-    assert [line.partition(" in ")[0] for line in lines_of(ran.events)] == [
-        "plan: 1 task for 1 worker",
-        "t1/plan: 2 tasks for 2 workers",
-        "t1/clause: completed",
-        "t1/date: completed",
-        "t1: completed",
-    ]
+    lines = [line.partition(" in ")[0] for line in lines_of(ran.events)]
+    assert lines[:2] == ["plan: 1 task for 1 worker", "t1/plan: 2 tasks for 2 workers"]
+    # Both run in threads: either may end first.
+    assert sorted(lines[2:4]) == ["t1/clause: completed", "t1/date: completed"]
+    assert lines[4:] == ["t1: completed"]
