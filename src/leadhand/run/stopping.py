@@ -1,6 +1,6 @@
 """Recording that a run was told to stop, at once, before its process ends.
 
-Whoever resumes the run then knows that its tasks were stopped, and did not kill the process.
+A process that resumes the run then knows that its tasks were stopped, not the cause of a crash.
 """
 
 import asyncio
