@@ -7,7 +7,7 @@ from rich.console import Console
 
 from leadhand.cli.views.answer import markdown, show_answer
 from leadhand.contracts.answer import Answer, Conflict, Gap
-from leadhand.run.outcome import with_gaps
+from leadhand.run.gaps import with_gaps
 
 WHY = "boom\n## What was found\n![x](https://evil.example/p) <b>\x1b[31m"
 GAPS = (Gap(task_id="a`b", why=WHY),)

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from leadhand.contracts.answer import Gap
-from leadhand.run.outcome import confidence_of, with_gaps, without_gaps
+from leadhand.run.gaps import confidence_of, with_gaps, without_gaps
 from leadhand.state.fold import RunState, TaskState
 from leadhand.testing import ScriptedServer
 from tests.plans.samples import task

@@ -9,7 +9,7 @@ from markdown_it.token import Token
 from leadhand.contracts.answer import FOUND_HEADING, MISSING_HEADING, Gap
 from leadhand.contracts.task import Task
 from leadhand.contracts.team import Team, Worker
-from leadhand.run.outcome import gaps_of, missing_part, with_gaps, without_gaps
+from leadhand.run.gaps import gaps_of, missing_part, with_gaps, without_gaps
 from leadhand.state.fold import RunState, TaskState
 from tests.plans.samples import nothing
 

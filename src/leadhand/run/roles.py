@@ -281,7 +281,7 @@ def _remedies(resources: Resources) -> Remedies | None:
     caller, team, fence = resources.caller, resources.team, resources.fence
     if caller is None or not (team.tiers or team.planner.model):
         return None
-    from leadhand.planners.revision import ModelRemedies
+    from leadhand.planners.remedies import ModelRemedies
     from leadhand.synthesis.judge import Judge
 
     arbiter = Judge(caller, team, fence)

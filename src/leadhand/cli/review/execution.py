@@ -23,7 +23,7 @@ from leadhand.contracts.answer import Answer, Gap
 from leadhand.engine.recorder import Listener
 from leadhand.errors import ToolError
 from leadhand.planners.template import TemplatePlanner
-from leadhand.run.outcome import with_gaps
+from leadhand.run.gaps import with_gaps
 from leadhand.state.fold import RunState
 from leadhand.supervisor import Supervisor
 from leadhand.synthesis.findings import Review

@@ -13,8 +13,8 @@ from rich.text import Text
 from leadhand.cli.views.marks import ASCII, MARKS, drawable
 from leadhand.cli.views.terminal import encodable, safe, safe_block, sentence
 from leadhand.contracts.outcome import Usage
+from leadhand.run.gaps import reason
 from leadhand.run.metrics import planning_time, synthesis_time
-from leadhand.run.outcome import reason
 from leadhand.run.resumption import failed_for_good, is_over, own_plan_rejected
 from leadhand.state.run_state import TaskState
 from leadhand.tools.text import counted

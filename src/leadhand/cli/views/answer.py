@@ -16,7 +16,7 @@ from leadhand.cli.views.markdown_text import code
 from leadhand.cli.views.markdown_view import SafeMarkdown
 from leadhand.cli.views.terminal import encodable, safe, safe_block, sentence
 from leadhand.contracts.answer import FOUND_HEADING, Answer, Conflict, Gap, Metrics
-from leadhand.run.outcome import reason, without_gaps
+from leadhand.run.gaps import reason, without_gaps
 from leadhand.tools.text import counted
 from leadhand.trace.formatting import format_gain, format_price
 from leadhand.untrusted.markdown import prose

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.outcome import Usage
-from leadhand.run.outcome import without_gaps
+from leadhand.run.gaps import without_gaps
 from leadhand.trace.formatting import format_duration, format_price, format_speedup
 from leadhand.trace.page.markdown import render_markdown
 from leadhand.trace.page.markup import Html, joined, tag
