@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from leadhand.journal.nonblocking import call_journal, hold_run
     from leadhand.run.cancellation import ActiveRun
     from leadhand.run.context import Capacity, RunSettings
+    from leadhand.run.hosting import HostSettings, NewRun, RunHost, RunOptions
     from leadhand.run.people import People, check_reply, record_interruption, watch_messages
     from leadhand.run.resumption import check_resumable, tasks_from
     from leadhand.run.roles import account_of, open_roles
@@ -27,10 +28,14 @@ if TYPE_CHECKING:
 __all__ = [
     "ActiveRun",
     "Capacity",
+    "HostSettings",
     "MemoryJournal",
+    "NewRun",
     "People",
     "Recorder",
     "Run",
+    "RunHost",
+    "RunOptions",
     "RunSettings",
     "SharedWorkers",
     "StoredRun",
@@ -54,6 +59,7 @@ __getattr__ = lazy_attributes(
         "journal.nonblocking": "call_journal hold_run",
         "run.cancellation": "ActiveRun",
         "run.context": "Capacity RunSettings",
+        "run.hosting": "HostSettings NewRun RunHost RunOptions",
         "run.people": "People check_reply record_interruption watch_messages",
         "run.resumption": "tasks_from check_resumable",
         "run.roles": "account_of open_roles",

@@ -44,13 +44,18 @@ def check_options(
     # Types are checked as well: errors deep inside a run would not name the option.
     if not isinstance(team, Team):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InputError(f"team is {type(team).__name__}; it must be a leadhand.Team")
-    if budget is not None and not isinstance(budget, Budget):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InputError(f"budget is {type(budget).__name__}; it must be a leadhand.Budget")
     problems = team_problems(team)
     if problems:
         raise TeamError(team.name, problems)
     if not isinstance(concurrency, int) or concurrency < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InputError(f"concurrency is {concurrency!r}; it must be a whole number from 1")
+    check_limits(deadline_s, budget)
+
+
+def check_limits(deadline_s: float | None, budget: Budget | None) -> None:
+    """Raises `InputError` for a deadline or budget that no run can have."""
+    if budget is not None and not isinstance(budget, Budget):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"budget is {type(budget).__name__}; it must be a leadhand.Budget")
     if deadline_s is None:
         return
     if not isinstance(deadline_s, int | float) or not 0 < deadline_s < math.inf:  # pyright: ignore[reportUnnecessaryIsInstance]
