@@ -41,5 +41,5 @@ async def schedule(
         remedies=remedies,
         person=person,
     )
-    await scheduler.run(deadline_s=deadline_s)
+    await scheduler.run(work_ends_s=deadline_s)
     return recorder

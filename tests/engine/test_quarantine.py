@@ -77,7 +77,7 @@ def test_a_suspect_that_a_stopped_run_never_started_keeps_nobody_waiting() -> No
         other = accepted(plan(task("x"), task("y", "x")))
         script = taking({"x": 3.0})
         await asyncio.gather(
-            scheduler(other, script).run(), scheduler(first, script).run(deadline_s=2.0)
+            scheduler(other, script).run(), scheduler(first, script).run(work_ends_s=2.0)
         )
         return first, other
 
@@ -115,7 +115,7 @@ def test_a_suspect_whose_worker_another_thread_uses_does_not_keep_the_quarantine
             Scheduler(recorder, shared_by_threads, runners, concurrency=4, shared_workers=workers)
             for recorder in (other, first)
         )
-        await asyncio.gather(*(one.run(deadline_s=60.0) for one in schedulers))
+        await asyncio.gather(*(one.run(work_ends_s=60.0) for one in schedulers))
         return first, other
 
     assert started(*run_virtual(story())) == {"x": 0.0, "b": 3.0, "y": 3.0, "a": 9.0}

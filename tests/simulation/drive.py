@@ -323,7 +323,7 @@ async def _engine(recording: Recording, workers: Workers) -> None:
     )
     stop = _stop_in_time(recording, scheduler.stop)
     try:
-        await scheduler.run(deadline_s=made.deadline_s)
+        await scheduler.run(work_ends_s=made.deadline_s)
     finally:
         if stop is not None:
             stop.cancel()

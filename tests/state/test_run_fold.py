@@ -62,7 +62,7 @@ def test_a_run_starts_with_what_it_was_given() -> None:
         "amend": False,
     }
     assert Run().tell(partial(STARTED, **given)) == {
-        "run_id": "r", "team": "t", "request": "do it", "engine": "model", "deadline_s": 60.0,
+        "run_id": "r", "team": "t", "request": "do it", "engine": "model", "due_s": 60.0,
         **given,
     }  # fmt: skip
 
@@ -77,7 +77,7 @@ def test_planning_takes_no_time_of_a_person_and_no_waiting_for_rates() -> None:
     run.tell(partial(RunStopped, reason="enough"))
     reply = Reply(verdict="approved", text="yes", plan=PLAN, by="ann")
     said = partial(ApprovalGiven, verdict="approved", text="yes", plan=PLAN, by="ann")
-    assert run.tell(said) == {"questions": {}, "reply": reply, "asking_s": 2.0, "deadline_s": 62.0}
+    assert run.tell(said) == {"questions": {}, "reply": reply, "asking_s": 2.0, "due_s": 62.0}
     accepted = run.tell(partial(PlanAccepted, warnings=("b is vague",), approved=True))
     assert {name: value for name, value in accepted.items() if "." not in name} == {
         "plan": PLAN, "problems": ("b is vague",), "phase": "working", "planned_s": 7.0,
@@ -103,7 +103,7 @@ def test_a_person_may_take_all_the_time_they_like_where_there_is_no_deadline() -
     run = Run().told(partial(STARTED, deadline_s=None), PROPOSED)
     run.tell(partial(ApprovalRequested, question="Well?"))
     reply = run.tell(partial(ApprovalGiven, verdict="approved", by="ann"))
-    assert (reply["asking_s"], run.state.deadline_s) == (1.0, None)
+    assert (reply["asking_s"], run.state.due_s) == (1.0, None)
 
 
 @pytest.mark.parametrize(("verdict", "allowed"), [("approved", ("k",)), ("answered", None)])
@@ -219,7 +219,7 @@ def test_a_run_that_was_lost_goes_on_with_what_was_in_flight() -> None:
         RunResumed, deadline_s=10.0, budget=budget, goes_on=("a",), crashes={"a": 2, "gone": 1}
     )
     assert run.tell(resumed) == {
-        "asked_s": 6.0, "deadline_s": 16.0, "budget": budget, "stopped": False,
+        "asked_s": 6.0, "due_s": 16.0, "budget": budget, "stopped": False,
         "a.status": "pending", "a.busy_s": 2.0, "a.worked_high_s": 2.0, "a.resumable": True,
         "a.attempts": 0, "a.tried": (), "a.crashes": 2,
     }  # fmt: skip
@@ -228,7 +228,7 @@ def test_a_run_that_was_lost_goes_on_with_what_was_in_flight() -> None:
 def test_what_is_in_flight_and_does_not_go_on_was_interrupted() -> None:
     run = planned().told(A)
     assert run.tell(partial(RunResumed, deadline_s=None)) == {
-        "asked_s": 5.0, "deadline_s": None, "a.status": "cancelled", "a.busy_s": 1.0,
+        "asked_s": 5.0, "due_s": None, "a.status": "cancelled", "a.busy_s": 1.0,
         "a.worked_high_s": 1.0, "a.interrupted": True,
     }  # fmt: skip
 
@@ -242,7 +242,7 @@ def test_what_an_outage_ended_is_the_plans_workers_again_with_all_its_attempts()
     run = planned().told(A, elsewhere, partial(A, attempt=2, worker="spare"), down)
     assert run.state.tasks["a"].retryable
     assert run.tell(partial(RunResumed, deadline_s=60.0, goes_on=("a",))) == {
-        "asked_s": 8.0, "deadline_s": 68.0, "a.status": "pending", "a.finished_s": None,
+        "asked_s": 8.0, "due_s": 68.0, "a.status": "pending", "a.finished_s": None,
         "a.error": None, "a.worker": "worker", "a.uncounted": 2, "a.retryable": False,
     }  # fmt: skip
 
@@ -267,12 +267,12 @@ def test_a_synthesis_is_begun_anew_and_what_the_last_one_took_counts() -> None:
     run = planned().told(synthesis, partial(CALLED, queued_s=0.5))
     assert run.tell(partial(RunResumed, deadline_s=60.0)) == {
         # 2 s, of which 1.5 s were one call, which took 1 s.
-        "asked_s": 6.0, "deadline_s": 66.0, "phase": "working", "synthesis_started_s": None,
+        "asked_s": 6.0, "due_s": 66.0, "phase": "working", "synthesis_started_s": None,
         "worked_s": 1.5, "worked_high_s": 1.5, "calls": (0.0, ()),
     }  # fmt: skip
     run.told(synthesis, partial(RunFinished, answer=ANSWER), partial(RunStopped, reason="late"))
     assert run.tell(partial(RunResumed, deadline_s=60.0)) == {
-        "asked_s": 10.0, "deadline_s": 70.0, "phase": "working", "synthesis_started_s": None,
+        "asked_s": 10.0, "due_s": 70.0, "phase": "working", "synthesis_started_s": None,
         "finished_s": None, "answer": None, "worked_s": 2.5, "worked_high_s": 2.5,
         "stopped": False,
     }  # fmt: skip
@@ -281,6 +281,6 @@ def test_a_synthesis_is_begun_anew_and_what_the_last_one_took_counts() -> None:
 def test_a_run_without_a_plan_goes_on_planning() -> None:
     run = Run().told(STARTED, partial(RunFinished, answer=ANSWER))
     assert run.tell(partial(RunResumed, deadline_s=60.0)) == {
-        "asked_s": 3.0, "deadline_s": 63.0, "phase": "planning", "finished_s": None,
+        "asked_s": 3.0, "due_s": 63.0, "phase": "planning", "finished_s": None,
         "answer": None,
     }  # fmt: skip

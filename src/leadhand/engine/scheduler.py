@@ -114,8 +114,8 @@ class Scheduler:
             remedies=remedies,
         )
 
-    async def run(self, *, deadline_s: float | None = None) -> None:
-        """Return when every task has ended; all work is stopped `deadline_s` into the run.
+    async def run(self, *, work_ends_s: float | None = None) -> None:
+        """Return when every task has ended; all work is stopped `work_ends_s` into the run.
 
         It also returns if everything left waits for a person who answers later; those tasks have
         not ended. Nothing is left running: work that does not stop within its grace period is
@@ -123,19 +123,19 @@ class Scheduler:
         """
         loop = asyncio.get_running_loop()
         alarm: asyncio.TimerHandle | None = None
-        self._recovery.work_ends_s = deadline_s
-        if deadline_s is not None:
-            due_s = self._state.deadline_s or deadline_s
+        self._recovery.work_ends_s = work_ends_s
+        if work_ends_s is not None:
+            due_s = self._state.due_s or work_ends_s
             # A deadline counts from the start of the run, or from when it was resumed.
             past = self._recorder.past
             given_s = due_s - (past[-1].elapsed_s if past else 0.0)
             why = f"the run's deadline of {round(given_s, 1 if given_s >= 1 else 3):g} s"
-            early_s = due_s - deadline_s
+            early_s = due_s - work_ends_s
             if early_s > 0.01:
                 why = f"stopped {early_s:.2g} s before {why} to leave time for the answer"
             else:
                 why += " was reached"
-            alarm = loop.call_at(self._recorder.monotonic(deadline_s), self.stop, why)
+            alarm = loop.call_at(self._recorder.monotonic(work_ends_s), self.stop, why)
         ended = self._attempts.ended
         self._slots.users.append(self._wake_up)
         self._quarantine.users.append(self._wake_up)

@@ -85,7 +85,7 @@ class StepContext:
 
     def with_deadline(self, deadline: Deadline) -> "StepContext":
         """The same with another deadline, which commits keep to as well."""
-        self.recorder.wait_for_commits_until(deadline.work_until_s)
+        self.recorder.wait_for_commits_until(deadline.work_ends_s)
         return replace(self, deadline=deadline)
 
     def without_models(self, why: str) -> "StepContext | None":

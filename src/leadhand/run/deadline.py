@@ -27,7 +27,7 @@ class Deadline:
         return cls(limit_s=limit_s, due_s=now_s + limit_s, reserve_s=reserve_s)
 
     @property
-    def work_until_s(self) -> float | None:
+    def work_ends_s(self) -> float | None:
         """When work has to stop."""
         return None if self.due_s is None else self.due_s - self.reserve_s
 

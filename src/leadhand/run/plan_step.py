@@ -146,7 +146,7 @@ def _until_s(context: StepContext) -> float | None:
 
     A team that can plan without a model then still has time to do the work.
     """
-    until_s, now_s = context.deadline.work_until_s, context.recorder.elapsed_s()
+    until_s, now_s = context.deadline.work_ends_s, context.recorder.elapsed_s()
     if until_s is None or not _has_template(context.team):
         return until_s
     return now_s + PLANNING_SHARE * (until_s - now_s)

@@ -44,7 +44,7 @@ class OfflineReserve:
     def _look(self) -> None:
         """Stop asking models if it is time, else come back when it will be."""
         deadline = self._context.deadline
-        until_s = deadline.work_until_s
+        until_s = deadline.work_ends_s
         if until_s is None or self._offline_switch.why is not None:
             return
         seconds = {

@@ -140,7 +140,7 @@ class Run:
     def _nested_deadline_s(self, timeout_s: float | None) -> float | None:
         """Seconds for a nested run that starts now, to end before its task or this run's work."""
         context = self._context
-        until_s = context.deadline.work_until_s
+        until_s = context.deadline.work_ends_s
         left_s = None if until_s is None else until_s - context.recorder.elapsed_s()
         bounds = [bound for bound in (timeout_s, left_s) if bound is not None]
         if not bounds:

@@ -14,7 +14,7 @@ def record_start(
 ) -> None:
     """Record that the run starts, or that it is resumed and does the tasks `again`."""
     recorder, team, deadline = context.recorder, context.team, context.deadline
-    recorder.wait_for_commits_until(deadline.work_until_s)
+    recorder.wait_for_commits_until(deadline.work_ends_s)
     state, prompts = recorder.state, prompts_of(team)
     if state.seq:
         recorder.record(

@@ -24,7 +24,7 @@ class WorkStep:
     async def run(self) -> bool:
         """Do the tasks. Returns whether all that is left waits for a person."""
         context = self.context
-        runners, until_s = context.roles.runners, context.deadline.work_until_s
+        runners, until_s = context.roles.runners, context.deadline.work_ends_s
         async with AsyncExitStack() as stack:
             started = runners.started(self._teams, until_s=context.loop_time(until_s))
             try:
@@ -57,7 +57,7 @@ class WorkStep:
         watchdog = nullcontext() if context.is_nested else Watchdog(stuck_worker_report(recorder))
         reserve = OfflineReserve(context)
         with watchdog, reserve:
-            await scheduler.run(deadline_s=context.deadline.work_until_s)
+            await scheduler.run(work_ends_s=context.deadline.work_ends_s)
         if reserve.used:
             self.context = replace(self.context, late=True)
         # Once for each task and worker, however many of its attempts have not returned.

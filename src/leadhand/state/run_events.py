@@ -33,7 +33,7 @@ def apply_to_run(state: RunState, event: RunLevelEvent) -> None:
             state.team = event.team
             state.request = event.request
             state.engine = event.engine
-            state.deadline_s = event.deadline_s
+            state.due_s = event.deadline_s
             state.models = event.models
             state.budget = event.budget
             state.inputs = event.inputs
@@ -131,8 +131,8 @@ def _record_reply(state: RunState, event: events.ApprovalGiven) -> None:
     if state.plan is not None:
         return
     state.asking_s += event.elapsed_s - state.asked_s
-    if state.deadline_s is not None:
-        state.deadline_s += event.elapsed_s - state.asked_s
+    if state.due_s is not None:
+        state.due_s += event.elapsed_s - state.asked_s
 
 
 def _judged(state: RunState, event: events.ConflictJudged) -> None:
@@ -148,7 +148,7 @@ def _resumed(state: RunState, event: events.RunResumed) -> None:
     """Continue what was only interrupted. Tasks done again start as the plan has them now."""
     state.phase = "planning" if state.plan is None else "working"
     state.asked_s = event.elapsed_s
-    state.deadline_s = None if event.deadline_s is None else event.elapsed_s + event.deadline_s
+    state.due_s = None if event.deadline_s is None else event.elapsed_s + event.deadline_s
     state.budget = event.budget
     state.prompts = event.prompts
     if state.synthesis_started_s is not None:

@@ -131,7 +131,7 @@ class RunState:
     team: str = ""
     request: str = ""
     engine: str = ""
-    deadline_s: float | None = None
+    due_s: float | None = None
     """Seconds into the run when the answer is due."""
     budget: Budget | None = None
     inputs: tuple[str, ...] = ()

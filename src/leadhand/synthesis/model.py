@@ -147,10 +147,10 @@ class ModelSynthesizer:
 
     def _left_s(self) -> float | None:
         """Seconds until work on the draft has to end; None without a deadline."""
-        deadline_s = self._recorder.state.deadline_s
-        if deadline_s is None:
+        due_s = self._recorder.state.due_s
+        if due_s is None:
             return None
-        return max(deadline_s - MARGIN_S - self._recorder.elapsed_s(), 0.0)
+        return max(due_s - MARGIN_S - self._recorder.elapsed_s(), 0.0)
 
 
 def _noted(synthesis: Synthesis, lost: Sequence[str]) -> Synthesis:
