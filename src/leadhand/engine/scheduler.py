@@ -1,8 +1,8 @@
 """The scheduler: the one loop that starts and stops concurrent work.
 
 It starts a task as soon as its last dependency has ended; if slots are short, the task with the
-longest remaining path goes first. It knows workers, remedies and people only as `ports`. No
-exception of a worker reaches it.
+longest chain of tasks behind it goes first. It calls workers, remedies and people through the
+protocols in `ports`. A worker's exception arrives here as a `Failed` outcome.
 """
 
 import asyncio
@@ -57,8 +57,9 @@ class Scheduler:
     ) -> None:
         """`runners` and `shared_slots` are by worker name.
 
-        `concurrency` limits tasks of nested teams and, separately, all other tasks. A tree of
-        nested runs shares the `slots` of the latter: a nested team itself does not take a slot.
+        `concurrency` limits how many tasks run at once. Tasks whose worker is a team have a limit
+        of their own, of the same size: they never take a slot that the tasks of that team need.
+        Nested runs get the `slots` of the outermost run, so that all their tasks share them.
 
         `shared_workers` holds the limits and breakers that the supervisor's runs share, and
         `team_path` is this team's place among them; without it the run shares nothing.

@@ -110,4 +110,4 @@ RUNG_OF: dict[type[NeedsAdvice], Rung] = {
     SplitTask: "split",
     AskPerson: "ask_person",
 }
-"""The rung to skip if there is no advice."""
+"""The rung that returns each of these actions, to be ruled out if there is no advice."""

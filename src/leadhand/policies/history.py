@@ -1,4 +1,4 @@
-"""What a decision is based on: the attempts at a task, and the team's rules."""
+"""What `decide` needs besides the last outcome: a task's history and its team's rules. Pure."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ from leadhand.contracts.retry import Retry
 from leadhand.contracts.team import TIERS, Ladder, RetryRules, Rung, Team, Tier, uses_model
 
 FREE_RETRIES = 10
-"""Failed attempts that a run of any size may retry."""
+"""Failed attempts that a run may retry, in addition to its share of the tasks started."""
 
 Unsuccessful = Escalated | Failed
 
@@ -32,7 +32,7 @@ class History:
     work_ends_s: float | None = None
     """Seconds into the run at which its work must stop; `None` without a deadline."""
     jitter: float = 0.5
-    """Where in its range the wait lies, 0 to 1; the same for the same attempt."""
+    """From 0 to 1: where the wait before a retry lies in its range. The same at every replay."""
     tier: str | None = None
     """The tier of model of the last attempt."""
     refined: bool = False
@@ -52,7 +52,7 @@ class History:
 
     @property
     def by_worker(self) -> int:
-        """How many of the last attempts the worker made in a row."""
+        """How many attempts in a row `worker` made, up to the last one."""
         return sum(1 for _ in takewhile(lambda name: name == self.worker, reversed(self.tried)))
 
 

@@ -1,6 +1,7 @@
-"""Load balancing: which worker of a role takes a task, and who helps with a long queue. Pure.
+"""Load balancing: which worker starts the next task of a worker's queue. Pure.
 
-A task goes to another worker only at the moment when that worker can start it.
+Workers with the same `role` take tasks from each other's queues, and a worker's fallback helps
+while its queue is longer than `max_queue`. A task moves only to a worker that can start it at once.
 """
 
 from collections.abc import Sequence
@@ -39,7 +40,7 @@ def substitute(
     fallback: WorkerLoad | None = None,
     max_queue: int | None = None,
 ) -> Substitute | None:
-    """The worker that should take the next task of `own`; `None`: its own worker.
+    """The worker that should take the next task of `own` in its place; `None` if none should.
 
     `peers` have the same role. The `fallback` helps while more than `max_queue` tasks wait and no
     worker of the role can start one.
@@ -74,6 +75,9 @@ def _average_s(loads: Sequence[WorkerLoad]) -> float:
 
 
 def _wait_s(load: WorkerLoad, default_s: float, *, is_own: bool) -> float:
-    """Seconds until the task would be done. Its own worker's queue is what is to be shared."""
+    """Seconds until a worker would complete the task.
+
+    The queue of the task's own worker does not count: the task is the first in it.
+    """
     ahead = load.running if is_own else load.running + load.waiting
     return (ahead + 1) * (default_s if load.latency_s is None else load.latency_s)

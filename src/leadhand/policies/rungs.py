@@ -1,6 +1,7 @@
-"""The rungs of the failure ladder, one function each: the action, or `None` if it cannot apply.
+"""The rungs of the failure ladder, one function each.
 
-Each sees the outcome, the task's history, the team's rules and the time in seconds into the run.
+It gets the outcome of the last attempt, the task's history, the team's rules, and the time in
+seconds into the run. It returns the rung's action, or `None` if the rung cannot apply.
 
 To add a rung:
 

@@ -1,10 +1,10 @@
-"""One run, from its first event to its answer: start, plan, work, answer; see `run.run`.
+"""Everything that makes one run: `run.run.Run` starts it, plans, works and answers.
 
-Every step is recorded and ends in time. There always is an answer: if a role fails, code takes its
-place.
+Each step records events and stops at the run's deadline. A run always gives an answer: if a planner
+or a synthesizer fails, code does its work.
 
-These names, also of other packages, are what `Supervisor` needs for a run. They are imported on
-first use: a program that only names a team, or looks at stored runs, does not load what runs.
+`Supervisor` imports the names below, some of them from `engine` and `journal`. They are loaded on
+first use, so that a program that only builds a team or reads stored runs does not load the engine.
 """
 
 from typing import TYPE_CHECKING
