@@ -74,7 +74,7 @@ def test_the_state_is_the_fold_of_the_log_with_all_that_is_nested_in_it() -> Non
     within, task = find_task(state, "t1/archive/reader")
     assert within == ("t1", "archive")
     assert task is not None
-    assert (task.status, task.task.id) == ("completed", "reader")
+    assert (task.status, task.id) == ("completed", "reader")
     assert find_task(state, "t1/nobody") == ((), None)
 
 

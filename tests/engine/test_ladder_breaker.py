@@ -158,15 +158,17 @@ def test_both_breakers_open_is_a_failure_that_names_both() -> None:
 def test_a_probe_that_is_stopped_leaves_the_place_to_another() -> None:
     ladder = Ladder(breaker_failures=1)
     breaker = Breaker()
-    assert breaker.failed("a", "down", ladder, 0.0) == 10.0
+    assert breaker.failed("a", "down", ladder, 0.0)
+    assert breaker.pause_s == 10.0
     assert (breaker.status, breaker.admits(9.9), breaker.admits(10.0)) == ("open", False, True)
     breaker.dispatched("probe")
     assert (breaker.status, breaker.admits(11.0)) == ("half_open", False)
-    assert breaker.failed("late", "down", ladder, 11.0) is None
+    assert not breaker.failed("late", "down", ladder, 11.0)
     breaker.released("probe")
     assert breaker.admits(11.0)
     breaker.dispatched("second")
-    assert breaker.failed("second", "down", ladder, 12.0) == 20.0
+    assert breaker.failed("second", "down", ladder, 12.0)
+    assert breaker.pause_s == 20.0
     assert not breaker.admits(31.0, retry=True), "only the first pause is cut short by a retry"
     breaker.dispatched("third")
     assert breaker.succeeded()
@@ -174,10 +176,11 @@ def test_a_probe_that_is_stopped_leaves_the_place_to_another() -> None:
 
 
 def test_each_failed_probe_doubles_the_pause_six_times_at_most() -> None:
-    breaker, pauses = Breaker(), list[float | None]()
+    breaker, pauses = Breaker(), list[float]()
     for number in range(9):
         breaker.dispatched(f"t{number}")
-        pauses.append(breaker.failed(f"t{number}", "x " * 400, Ladder(breaker_failures=1), 7.0))
+        assert breaker.failed(f"t{number}", "x " * 400, Ladder(breaker_failures=1), 7.0)
+        pauses.append(breaker.pause_s)
     assert pauses == [10, 20, 40, 80, 160, 320, 640, 640, 640]
     assert (breaker.failures, breaker.openings, breaker.pause_ends_s) == (9, 9, 647.0)
     assert breaker.reason == f"9 tasks in a row failed, the last with: {'x ' * 150}"
@@ -186,9 +189,10 @@ def test_each_failed_probe_doubles_the_pause_six_times_at_most() -> None:
 def test_only_the_first_pause_is_cut_short_by_a_retry() -> None:
     breaker, ladder = Breaker(), Ladder(breaker_failures=2)
     assert (breaker.status, breaker.admits(0.0), breaker.succeeded()) == ("closed", True, False)
-    assert breaker.failed("a", "down", ladder, 0.0) is None
-    assert breaker.failed("a", "down", ladder, 0.0) is None, "each task counts once"
-    assert breaker.failed("b", "down", ladder, 0.0) == 10.0
+    assert not breaker.failed("a", "down", ladder, 0.0)
+    assert not breaker.failed("a", "down", ladder, 0.0), "each task counts once"
+    assert breaker.failed("b", "down", ladder, 0.0)
+    assert breaker.pause_s == 10.0
     assert breaker.admits(1.0, retry=True)
     breaker.dispatched("probe")
     breaker.dispatched("late")
@@ -196,4 +200,4 @@ def test_only_the_first_pause_is_cut_short_by_a_retry() -> None:
     breaker.released("late")
     assert breaker.probe == "probe"
     assert breaker.succeeded()
-    assert breaker.failed("a", "down", ladder, 2.0) is None, "a success forgets what was counted"
+    assert not breaker.failed("a", "down", ladder, 2.0), "a success forgets what was counted"

@@ -105,29 +105,28 @@ def test_a_worker_without_a_limit_is_nobodys_turn() -> None:
 
 
 @pytest.mark.parametrize(
-    ("outcome", "changes"),
+    ("outcome", "breaker"),
     [
-        (DONE, True),
-        (Escalated(reason="out_of_scope", message="not mine"), True),
-        (DOWN, 10.0),
-        (Failed(kind="error", message="wrong"), None),
-        (None, None),
+        (DONE, "closed"),
+        (Escalated(reason="out_of_scope", message="not mine"), "closed"),
+        (DOWN, "open again"),
+        (Failed(kind="error", message="wrong"), "open"),
+        (None, "open"),
     ],
 )
-def test_the_probes_end_wakes_whoever_waits_for_it(
-    outcome: Outcome | None, changes: float | bool | None
-) -> None:
+def test_the_probes_end_wakes_whoever_waits_for_it(outcome: Outcome | None, breaker: str) -> None:
     async def story() -> None:
         runs, one = Runs("a", "b"), shared(None)
-        assert one.ended("a/1", DONE, LADDER, 0.0) is None
-        assert one.ended("a/1", DOWN, LADDER, 0.0) == 5.0
+        assert not one.ended("a/1", DONE, LADDER, 0.0)
+        assert one.ended("a/1", DOWN, LADDER, 0.0)
         one.take(runs["a"], "a/2")
         one.wake_after_probe(runs["b"])
-        assert one.ended("late", DOWN, LADDER, 1.0) is None
+        assert not one.ended("late", DOWN, LADDER, 1.0)
         assert runs.woken() == []
-        assert one.ended("a/2", outcome, LADDER, 5.0) == changes
+        assert one.ended("a/2", outcome, LADDER, 5.0) == (breaker != "open")
         assert runs.woken() == ["b"]
-        assert one.breaker.status == ("closed" if changes is True else "open")
+        assert one.breaker.status == breaker.removesuffix(" again")
+        assert one.breaker.pause_s == (10.0 if breaker == "open again" else 5.0)
         one.ended("a/3", None, LADDER, 5.0)
         assert runs.woken() == [], "once"
         one.wake_after_probe(runs["b"])

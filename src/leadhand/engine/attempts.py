@@ -199,7 +199,7 @@ class Attempts:
 
     def add(self, attempt: Attempt) -> None:
         """Take the slots for an attempt; its work starts with the next `begin`."""
-        self.running[attempt.task.task.id] = attempt
+        self.running[attempt.task.id] = attempt
         self._to_begin.append(attempt)
         for slots in attempt.queue.slots:
             slots.free -= 1
@@ -214,7 +214,7 @@ class Attempts:
                 self._begin(attempt)
 
     def _begin(self, attempt: Attempt) -> None:
-        id = attempt.task.task.id
+        id = attempt.task.id
         loop = asyncio.get_running_loop()
         name = f"task:{self._recorder.path}{id}"
         attempt.work = loop.create_task(self._work(attempt), name=name)
@@ -241,7 +241,7 @@ class Attempts:
 
     def release(self, attempt: Attempt) -> bool:
         """Free its slots. False if that was done before: an attempt ends once."""
-        if self.running.pop(attempt.task.task.id, None) is None:
+        if self.running.pop(attempt.task.id, None) is None:
             return False
         if attempt.timer is not None:
             attempt.timer.cancel()
@@ -277,7 +277,7 @@ class Attempts:
         attempt.abandonable.abandon()
         if attempt.work is None or not attempt.work.cancel():
             return
-        id, name = attempt.task.task.id, attempt.queue.worker.name
+        id, name = attempt.task.id, attempt.queue.worker.name
         self._recorder.record(
             events.WorkerStuck(
                 **self._recorder.task_stamp(id, attempt.number),

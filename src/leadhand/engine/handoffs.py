@@ -54,7 +54,7 @@ def digest(task: TaskState) -> Digest:
     missing = task.status != "completed"
     doubt = (task.error,) if task.error is not None and not missing else ()
     return Digest(
-        task_id=task.task.id,
+        task_id=task.id,
         status=task.status,
         summary=result.summary if result else "",
         excerpt=excerpt(result) if result else "",

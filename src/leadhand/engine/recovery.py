@@ -33,7 +33,7 @@ from leadhand.policies.actions import (
 )
 from leadhand.policies.history import Unsuccessful
 from leadhand.policies.ladder import rungs_before
-from leadhand.policies.rungs import after_second_opinion, candidates, jitter, more_confident
+from leadhand.policies.rungs import candidates, jitter, more_confident
 from leadhand.ports import Person, Remedies
 from leadhand.state.run_state import Binding
 
@@ -78,12 +78,12 @@ class Recovery:
                 limits = task.task.limits
                 within = limits_of(self._team, worker, limits) if worker else limits
                 past = EndedAttempt(task, task.attempts, task.tried[-1], within, NO_TIMES)
-                if task.reply is not None or task.task.id in self._state.questions:
+                if task.reply is not None or task.id in self._state.questions:
                     # A person was asked, so the rungs before had no advice.
                     past.ruled_out = rungs_before("ask_person", task.unresolved, self._team.ladder)
-                parts = self._splits.open_for(task.task.id)
+                parts = self._splits.open_for(task.id)
                 if parts:
-                    again = SplitTask(f"task {task.task.id!r} was to be split")
+                    again = SplitTask(f"task {task.id!r} was to be split")
                     self._have_split(past, task.unresolved, again, parts)
                 else:
                     self._next_rung(past, task.unresolved)
@@ -120,9 +120,9 @@ class Recovery:
 
     def second(self, attempt: EndedAttempt, completed: Completed, first: Result) -> None:
         """Have a completed second opinion compared with the first."""
-        action = after_second_opinion(completed, self._history(attempt), first)
-        if isinstance(action, JudgeOpinions):
-            self._ask_judge(attempt, action, doubted=False)
+        reason = f"{attempt.worker} gave a second opinion"
+        action = JudgeOpinions(first, completed.result, reason)
+        self._ask_judge(attempt, action, doubted=False)
 
     def _history(self, attempt: EndedAttempt) -> History:
         task, state = attempt.task, self._state
@@ -133,7 +133,7 @@ class Recovery:
             timeouts=task.timeouts - (getattr(task.unresolved, "kind", "") == "timeout"),
             timeout_s=attempt.limits.timeout_s,
             work_ends_s=self.work_ends_s,
-            jitter=jitter(f"{self._run}{task.task.id}/{attempt.number}"),
+            jitter=jitter(f"{self._run}{task.id}/{attempt.number}"),
             tier=attempt.limits.tier,
             refined=task.refined,
             splits=task.splits,
@@ -147,7 +147,7 @@ class Recovery:
     def _do(
         self, attempt: EndedAttempt, outcome: Unsuccessful, history: History, action: Action
     ) -> None:
-        id, number = attempt.task.task.id, attempt.number
+        id, number = attempt.task.id, attempt.number
         match action:
             case RetryTask():
                 stamp = self._recorder.task_stamp(id, number)
@@ -256,7 +256,7 @@ class Recovery:
     def _reassign(
         self, attempt: EndedAttempt, worker: str, reason: str, *, second_opinion: bool
     ) -> None:
-        id = attempt.task.task.id
+        id = attempt.task.id
         self._recorder.record(
             events.TaskReassigned(
                 **self._recorder.task_stamp(id, attempt.number),
@@ -292,7 +292,7 @@ class Recovery:
     ) -> None:
         """`verdict`: whether the second is better, and why; `None`: the more confident one is."""
         task = attempt.task
-        id = task.task.id
+        id = task.id
         if task.ended:
             return
         self._judging.pop(id, None)
@@ -320,7 +320,7 @@ class Recovery:
 
     def _record(self, attempt: EndedAttempt, outcome: Unsuccessful, action: Action) -> None:
         final = isinstance(action, GiveUp)
-        stamp = self._recorder.task_stamp(attempt.task.task.id, attempt.number)
+        stamp = self._recorder.task_stamp(attempt.task.id, attempt.number)
         if isinstance(outcome, Escalated):
             self._recorder.record(
                 events.TaskEscalated(

@@ -174,7 +174,7 @@ class Scheduler:
         """Release everything shared with other runs, even if the journal has failed."""
         for attempt in list(self._attempts.running.values()):
             self._attempts.release(attempt)
-            key = self._key(attempt.task.task.id)
+            key = self._key(attempt.task.id)
             attempt.queue.shared.ended(key, None, self._team.ladder, 0.0)
         self._ready_queues.close()
 
@@ -213,7 +213,7 @@ class Scheduler:
         self._tasks.stop(reason)
         self._recovery.settle_judgements()
         for task in list(self._state.tasks.values()):
-            id = task.task.id
+            id = task.id
             if not task.ended and id not in self._attempts.running:
                 self._tasks.cancel(id, task.attempts, reason=reason)
         self._wake_up.set()
@@ -309,18 +309,18 @@ class Scheduler:
         if not self._attempts.release(attempt):
             return
         task, shared = attempt.task, attempt.queue.shared
-        if task.task.id == self._suspect:
+        if task.id == self._suspect:
             self._suspect = None
             self._quarantine.release(self._wake_up)
         ending, work = attempt.outcome(outcome), attempt.abandonable.watch.work()
         now_s = asyncio.get_running_loop().time()
-        change = shared.ended(self._key(task.task.id), ending, self._team.ladder, now_s)
+        breaker_changes = shared.ended(self._key(task.id), ending, self._team.ladder, now_s)
         if ending is None:
             reason = attempt.stop_requested or "the run ended"
             left = partial_result(outcome)
-            self._tasks.cancel(task.task.id, attempt.number, reason=reason, partial=left, work=work)
+            self._tasks.cancel(task.id, attempt.number, reason=reason, partial=left, work=work)
         elif isinstance(ending, Completed) and task.first is None:
-            self._tasks.complete(task.task.id, attempt.number, ending.result, work=work)
+            self._tasks.complete(task.id, attempt.number, ending.result, work=work)
         else:
             worker = attempt.queue.worker.name
             past = EndedAttempt(task, attempt.number, worker, attempt.limits, work)
@@ -328,23 +328,22 @@ class Scheduler:
                 self._recovery.after(past, ending)
             elif task.first is not None:
                 self._recovery.second(past, ending, task.first)
-        if change is not None:
-            self._record_breaker(attempt.queue, change)
+        if breaker_changes:
+            self._record_breaker(attempt.queue)
 
-    def _record_breaker(self, queue: ReadyQueue, change: float | bool) -> None:
+    def _record_breaker(self, queue: ReadyQueue) -> None:
         """Record that an attempt opened a worker's breaker, or closed it."""
-        worker, stamp = queue.worker.name, self._recorder.stamp()
-        if change is True:
+        worker, breaker, stamp = queue.worker.name, queue.shared.breaker, self._recorder.stamp()
+        if breaker.is_closed:
             reason = f"{worker} works again"
             self._recorder.record(events.BreakerClosed(**stamp, worker=worker, reason=reason))
             return
-        breaker = queue.shared.breaker
         self._recorder.record(
             events.BreakerOpened(
                 **stamp,
                 worker=worker,
                 failures=breaker.failures,
-                pause_s=float(change),
+                pause_s=breaker.pause_s,
                 reason=breaker.reason,
             )
         )

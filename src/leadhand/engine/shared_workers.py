@@ -120,28 +120,25 @@ class SharedWorker:
         with self._lock:
             self.waiting += tasks
 
-    def ended(
-        self, task: str, outcome: Outcome | None, ladder: Ladder, now_s: float
-    ) -> float | bool | None:
-        """Report an attempt's end to the breaker; returns the pause if it opens, True if it closes.
+    def ended(self, task: str, outcome: Outcome | None, ladder: Ladder, now_s: float) -> bool:
+        """Report an attempt's end to the breaker; returns whether that opens or closes it.
 
-        Only transient failures open it, and only `Completed` or `Escalated` close it. `None`: the
-        run stopped the attempt.
+        Only transient failures open it, and only `Completed` or `Escalated` close it. An outcome of
+        `None`: the run stopped the attempt.
         """
         with self._lock:
-            breaker = self.breaker
-            change: float | bool | None = None
+            breaker, changes = self.breaker, False
             if isinstance(outcome, Completed | Escalated):
-                change = breaker.succeeded() or None
+                changes = breaker.succeeded()
             elif outcome is not None and outcome.transient:
-                change = breaker.failed(task, outcome.message, ladder, now_s)
+                changes = breaker.failed(task, outcome.message, ladder, now_s)
             else:
                 breaker.released(task)
             if self._awaiting_probe and breaker.probe is None:
                 waiters, self._awaiting_probe = self._awaiting_probe, {}
                 for waiter in waiters:
                     waiter.wake()
-            return change
+            return changes
 
     def _wake_next(self, besides: Waiter) -> None:
         free = (self.concurrency or 0) - self.running
@@ -195,7 +192,7 @@ def _health(shared: SharedWorker, clock: Clock) -> WorkerHealth:
         breaker=breaker.status,
         breaker_until=until,
         failures=breaker.failures,
-        reason=breaker.reason if breaker.openings else None,
+        reason=None if breaker.is_closed else breaker.reason,
     )
 
 

@@ -40,7 +40,7 @@ class Splits:
         if self._state.binding != "asks":
             self._split(attempt, reason, parts)
             return
-        id = attempt.task.task.id
+        id = attempt.task.id
 
         def problems(given: Plan) -> tuple[str, ...]:
             as_it_is = given.tasks == split_up(self._state, id, parts).tasks

@@ -27,6 +27,8 @@ class Breaker:
     """Tasks that failed in a row; a task counts once, however many attempts it had."""
     openings: int = 0
     """How often it opened in a row; 0 while it is closed."""
+    pause_s: float = 0.0
+    """How long the last pause is."""
     pause_ends_s: float = 0.0
     probe: str | None = None
     """The task that probes the worker now."""
@@ -37,9 +39,14 @@ class Breaker:
     @property
     def status(self) -> BreakerStatus:
         """`half_open` while a probe runs."""
-        if not self.openings:
+        if self.is_closed:
             return "closed"
         return "open" if self.probe is None else "half_open"
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the worker is given tasks as usual."""
+        return self.openings == 0
 
     def admits(self, now_s: float, *, retry: bool = False) -> bool:
         """Whether the worker may be given a task now.
@@ -47,42 +54,39 @@ class Breaker:
         During the first pause a `retry` may probe: its task started before the breaker opened, and
         a short outage is often over by then.
         """
-        if not self.openings:
+        if self.is_closed:
             return True
         return self.probe is None and (now_s >= self.pause_ends_s or (retry and self.openings == 1))
 
     def dispatched(self, task: str) -> None:
         """Note that the worker got a task: the probe, if the breaker is open."""
-        if self.openings and self.probe is None:
+        if not self.is_closed and self.probe is None:
             self.probe = task
 
     def succeeded(self) -> bool:
         """Note that the worker completed or escalated a task. True if that closes the breaker."""
-        was_open = self.openings > 0
+        closes = not self.is_closed
         self.failures, self.openings, self.probe = 0, 0, None
         self._counted.clear()
-        return was_open
+        return closes
 
-    def failed(self, task: str, why: str, ladder: "Ladder", now_s: float) -> float | None:
-        """Note a failure that a retry could cure; returns the pause if the breaker opens now.
+    def failed(self, task: str, why: str, ladder: "Ladder", now_s: float) -> bool:
+        """Note a failure that a retry could cure. True if that opens the breaker for `pause_s`.
 
         While it is open, only the probe counts: other tasks started before it opened.
         """
-        if self.openings:
-            if self.probe != task:
-                return None
-        elif task in self._counted:
-            return None
+        if task in self._counted if self.is_closed else self.probe != task:
+            return False
         self._counted.add(task)
         self.failures += 1
         self.last_failure = " ".join(why.split())[:_MAX_WHY]
-        if not self.openings and self.failures < ladder.breaker_failures:
-            return None
-        pause_s = ladder.breaker_pause_s * 2 ** min(self.openings, MAX_DOUBLINGS)
+        if self.is_closed and self.failures < ladder.breaker_failures:
+            return False
+        self.pause_s = ladder.breaker_pause_s * 2 ** min(self.openings, MAX_DOUBLINGS)
         self.openings += 1
-        self.pause_ends_s, self.probe = now_s + pause_s, None
+        self.pause_ends_s, self.probe = now_s + self.pause_s, None
         self._counted.clear()
-        return pause_s
+        return True
 
     def released(self, task: str) -> None:
         """Note that a task ended without saying anything about the worker: another may probe."""

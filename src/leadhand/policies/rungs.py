@@ -22,7 +22,7 @@ effect in `state.fold`, and how it is shown in `trace.steps`, `trace.logs` and `
 
 from zlib import crc32
 
-from leadhand.contracts.outcome import Completed, Failed, Outcome, Result
+from leadhand.contracts.outcome import Failed, Result
 from leadhand.policies.actions import (
     AcceptResult,
     AskPerson,
@@ -174,13 +174,11 @@ def second_opinion(
 
 
 def after_second_opinion(
-    outcome: Outcome, history: History, first: Result
+    outcome: Unsuccessful, history: History, first: Result
 ) -> JudgeOpinions | AcceptResult:
-    """The action after a second opinion on `first`."""
-    second = outcome.result if isinstance(outcome, Completed) else outcome.partial
-    if second is not None:
-        return JudgeOpinions(first, second, f"{history.worker} gave a second opinion")
-    assert not isinstance(outcome, Completed)  # its result is the second one
+    """The action after a second opinion on `first` that did not complete."""
+    if outcome.partial is not None:
+        return JudgeOpinions(first, outcome.partial, f"{history.worker} gave a second opinion")
     reason = f"accepted at low confidence: {_end(outcome, history)} as a second opinion"
     return AcceptResult(first, reason)
 

@@ -66,9 +66,9 @@ def critical_chain(state: RunState) -> tuple[float, tuple[str, ...]]:
 def task_report(task: TaskState) -> TaskReport:
     """A task that has ended, as in the answer document."""
     if task.status == "pending" or task.status == "running":
-        raise ValueError(f"task {task.task.id!r} has not ended")
+        raise ValueError(f"task {task.id!r} has not ended")
     return TaskReport(
-        id=task.task.id,
+        id=task.id,
         worker=task.worker,
         status=task.status,
         attempts=task.attempts,

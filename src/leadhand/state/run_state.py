@@ -113,6 +113,11 @@ class TaskState:
     """The current or last nested run, if its worker is a team."""
 
     @property
+    def id(self) -> str:
+        """The task's id."""
+        return self.task.id
+
+    @property
     def why(self) -> str | None:
         """Its error for people, with the place where it happened."""
         return None if self.error is None else with_location(self.error, self.where)

@@ -91,11 +91,11 @@ class Rows:
                 yield from inner._tasks(inner._top(), below)
 
     def _task(self, task: TaskState, branch: str) -> Row:
-        id = f"{self.way}{task.task.id}"
+        id = f"{self.way}{task.id}"
         decided = self.seen.decided.get(id)
         notes: list[str] = [f"attempt {task.attempts}"] if task.attempts > 1 else []
         kind, word, said = task.status, task.status.replace("_", " "), task.why or ""
-        if task.task.id in self.state.questions:
+        if task.id in self.state.questions:
             kind, word, said = "waiting", "waits for a person", ""
         elif task.status in ("pending", "running"):
             notes += [decided.said] if decided is not None else []
@@ -108,8 +108,8 @@ class Rows:
         status = f"{word} ({', '.join(notes)})" if notes else word
         used = f" · {short_usage(task.usage)}" if task.usage.requests else ""
         return (
-            Text.assemble((branch, "dim"), (mark, style), " ", sentence(task.task.id)),
-            Text(sentence(task.worker) if task.worker != task.task.id else "", style="dim"),
+            Text.assemble((branch, "dim"), (mark, style), " ", sentence(task.id)),
+            Text(sentence(task.worker) if task.worker != task.id else "", style="dim"),
             Text(self._took(task), justify="right"),
             Text.assemble(
                 (sentence(status), style), (f": {sentence(said)}" if said else "", style),
@@ -124,15 +124,15 @@ class Rows:
         return f"{task.busy_s:.1f} s" if task.attempts else ""
 
     def _retired(self, task: TaskState, branch: str) -> Row:
-        decided = self.seen.decided.get(f"{self.way}{task.task.id}")
-        split = bool(self._parts(task.task.id))
+        decided = self.seen.decided.get(f"{self.way}{task.id}")
+        split = bool(self._parts(task.id))
         mark, style = _MARKS["split" if split else "dropped"]
         said = "dropped: the plan was revised"
         if split:
             said = f"split: {decided.why}" if decided is not None else "split"
         return (
-            Text.assemble((branch, "dim"), (mark, style), " ", sentence(task.task.id)),
-            Text(sentence(task.worker) if task.worker != task.task.id else "", style="dim"),
+            Text.assemble((branch, "dim"), (mark, style), " ", sentence(task.id)),
+            Text(sentence(task.worker) if task.worker != task.id else "", style="dim"),
             Text(self._took(task), justify="right"),
             Text(sentence(said), style="dim"),
             Text(sentence(task.task.intent), style="dim"),
