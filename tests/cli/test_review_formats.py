@@ -14,9 +14,9 @@ from rich.console import Console
 
 from leadhand.cli.options import ReviewFormat
 from leadhand.cli.review.baseline import MAX_BYTES, load_baseline
+from leadhand.cli.review.execution import show
 from leadhand.cli.review.github import annotate, annotation, inert
 from leadhand.cli.review.markdown import COMMENT_BYTES, MARKER, markdown
-from leadhand.cli.review.output import show
 from leadhand.cli.review.report import ReviewReport
 from leadhand.cli.review.sarif import sarif, uri
 from leadhand.cli.review.text import show_review

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 
 from leadhand.cli.options import ReviewFormat
-from leadhand.cli.review.output import show
+from leadhand.cli.review.execution import show
 from leadhand.cli.review.report import ReviewReport, Subject
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.events import parse

@@ -23,8 +23,7 @@ from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
-from leadhand.models.bodies import send_as_built
-from leadhand.models.connections import Connections
+from leadhand.models.connections import Connections, send_as_built
 
 SCHEMA = {"type": "object", "properties": {"of": {"type": "string"}}, "required": ["of"]}
 TOOL = ToolDefinition(name="look_up", description="Looks it up.", parameters_json_schema=SCHEMA)

@@ -7,8 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from leadhand.contracts.finding import Finding, LensReport, NotAssessed, Severity
-from leadhand.synthesis.findings import UNSCORED, Quote, Review, synthesize
-from leadhand.synthesis.fingerprint import fingerprint, fingerprints
+from leadhand.synthesis.findings import (
+    UNSCORED,
+    Quote,
+    Review,
+    fingerprint,
+    fingerprints,
+    synthesize,
+)
 
 Reports = list[tuple[str, LensReport]]
 

@@ -8,10 +8,10 @@ from leadhand.testing.exchange import (
     Speaker,
     Tool,
     ToolCall,
+    pieces,
 )
 from leadhand.testing.json_data import Json, Object, compact, items, mapping, text, wire
 from leadhand.testing.schema import schema_in
-from leadhand.testing.sse import pieces
 
 PATH = "/chat/completions"
 

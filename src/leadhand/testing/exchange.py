@@ -135,3 +135,9 @@ class Response:
     """Above 0: the body is sent one byte at a time, with this pause between them."""
     reset_after: int | None = None
     """Reset the connection after this many bytes of the body; -1: before the status line."""
+
+
+def pieces(text: str) -> list[str]:
+    """`text` in pieces of 40 characters for a stream; a long one in at most 50."""
+    size = max(40, -(-len(text) // 50))
+    return [text[start : start + size] for start in range(0, len(text), size)]

@@ -1,8 +1,10 @@
-"""The parts of a run's history: steps, plan versions, questions. Data only."""
+"""The parts of a run's history: steps, plan versions, questions, usage. Pure."""
 
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
+from leadhand.contracts import events
+from leadhand.contracts.outcome import Usage
 from leadhand.contracts.people import Verdict
 
 What = Literal[
@@ -79,3 +81,27 @@ class QuestionHistory:
     def within(self, task_id: str) -> "QuestionHistory":
         """The same question, as the outer run sees it; `task_id` is that run's task."""
         return replace(self, task_id=f"{task_id}/{self.task_id}" if self.task_id else task_id)
+
+
+class UsageOwner(NamedTuple):
+    """The role, worker and model that used something."""
+
+    role: str
+    worker: str | None
+    """`outer/inner` in a nested team; `None` if no worker used it."""
+    model: str | None
+
+
+def usage_of(event: events.Event) -> Usage | None:
+    """The usage in an event; the state knows whether it was counted before."""
+    match event:
+        case events.ModelCalled():
+            return event.usage
+        case events.TaskCompleted():
+            return event.result.usage
+        case events.OpinionJudged():
+            return event.second.usage
+        case events.TaskFailed() | events.TaskEscalated():
+            return event.partial.usage if event.partial is not None else None
+        case _:
+            return None

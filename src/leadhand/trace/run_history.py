@@ -15,9 +15,15 @@ from leadhand.contracts.answer import Metrics, Status
 from leadhand.contracts.outcome import NO_USAGE, Usage, with_location
 from leadhand.run.metrics import critical_chain, metrics
 from leadhand.state.fold import RunState, TaskState, apply
-from leadhand.trace.history_parts import End, PlanVersion, QuestionHistory, Step
+from leadhand.trace.history_parts import (
+    End,
+    PlanVersion,
+    QuestionHistory,
+    Step,
+    UsageOwner,
+    usage_of,
+)
 from leadhand.trace.steps import notice, plan_versions, step
-from leadhand.trace.usage import UsageOwner, usage_of
 
 RunHistoryStatus = Status | Literal["running", "interrupted"]
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from leadhand.tools.web.addresses import is_public
+from leadhand.tools.web.fetch import is_public
 
 
 @pytest.mark.parametrize(

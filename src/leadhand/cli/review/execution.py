@@ -4,21 +4,27 @@ The folder contains the snapshot of the change and the other input files, so tha
 resumed by another process, even without the repository.
 """
 
+import json
+import os
 import shutil
+import sys
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 
 from leadhand.cli.options import FailOn, ReviewFormat
 from leadhand.cli.review.baseline import load_baseline
+from leadhand.cli.review.github import annotate
+from leadhand.cli.review.markdown import markdown
 from leadhand.cli.review.models import reviewers
 from leadhand.cli.review.options import ReviewSetup
-from leadhand.cli.review.output import show
 from leadhand.cli.review.report import ReviewReport, Subject, exit_status
+from leadhand.cli.review.sarif import sarif
+from leadhand.cli.review.text import show_review
 from leadhand.cli.run.command import follow_up
 from leadhand.cli.run.execution import INTERRUPTED, LiveRun
 from leadhand.cli.run.storage import RunStorage
 from leadhand.cli.standard_streams import writing_output
-from leadhand.cli.views.consoles import error_console
+from leadhand.cli.views.consoles import DataConsole, error_console
 from leadhand.contracts.answer import Answer, Gap
 from leadhand.engine.recorder import Listener
 from leadhand.errors import ToolError
@@ -147,3 +153,32 @@ def _status(answer: Answer, review: Review, fail_on: FailOn) -> int:
     if answer.status != "complete":
         return 4 if answer.ended_by in ("budget", "deadline") else 3
     return exit_status(review, fail_on)
+
+
+def show(report: ReviewReport, format: ReviewFormat) -> None:
+    """Print `report` on stdout; `github` also appends to GitHub's summary file."""
+    match format:
+        case "text":
+            show_review(report, DataConsole())
+        case "json":
+            _write(_json(report.answer.model_dump(mode="json")))
+        case "markdown":
+            _write(markdown(report))
+        case "sarif":
+            _write(_json(sarif(report)))
+        case "github":
+            summary = os.environ.get("GITHUB_STEP_SUMMARY")
+            _write(annotate(report, Path(summary) if summary else None))
+
+
+def _json(document: object) -> str:
+    # pydantic's own JSON refuses lone surrogates, which broken encodings leave in text, and does
+    # not escape control and bidirectional characters.
+    return json.dumps(document, indent=2) + "\n"
+
+
+def _write(text: str) -> None:
+    """Write UTF-8 in any locale."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode("utf-8"))
+    sys.stdout.buffer.flush()

@@ -10,13 +10,13 @@ import socket
 import ssl
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import Final
 
 import httpx2
 
 from leadhand.tools.errors import ToolCallError
 from leadhand.tools.text import size_text
-from leadhand.tools.web.addresses import is_public
 from leadhand.tools.web.settings import WebSettings
 
 MAX_REDIRECTS: Final = 5
@@ -29,6 +29,15 @@ _HEADERS: Final = {
     "Accept": "text/html, application/xhtml+xml, application/json, application/pdf, text/*",
     "Accept-Encoding": "gzip, deflate",
 }
+_PUBLIC_6: Final = IPv6Network("2000::/3")
+_TRANSLATED: Final = IPv6Network("64:ff9b::/96")
+"""NAT64, whose last four bytes are an IPv4 address."""
+_RELAYED: Final = (
+    IPv6Network("2001::/32"),
+    IPv6Network("2002::/16"),
+    IPv4Network("192.88.99.0/24"),
+)
+"""Teredo and 6to4, which lead to IPv4 addresses that a relay chooses."""
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 """Gives the addresses of a host as text; raises `OSError` if there are none."""
@@ -193,3 +202,24 @@ def _port(url: httpx2.URL) -> int:
 def _shown(text: str) -> str:
     plain = "".join(c if c.isprintable() else "?" for c in text)
     return plain if len(plain) <= 200 else plain[:199] + "…"
+
+
+def is_public(address: str) -> bool:
+    """Whether `address` belongs to the public internet, from which alone pages are fetched (F22).
+
+    It comes from a resolver, so it does not matter how it was written (decimal, hexadecimal, a
+    name).
+    """
+    try:
+        found = ip_address(address.partition("%")[0])
+    except ValueError:
+        return False
+    if isinstance(found, IPv6Address):
+        if found.ipv4_mapped is not None:
+            found = found.ipv4_mapped
+        elif found in _TRANSLATED:
+            found = IPv4Address(int(found) & 0xFFFF_FFFF)
+        elif found not in _PUBLIC_6:
+            return False
+    is_relayed = any(found in network for network in _RELAYED)
+    return found.is_global and not (found.is_multicast or found.is_reserved or is_relayed)

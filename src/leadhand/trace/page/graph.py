@@ -12,8 +12,7 @@ from itertools import pairwise
 
 from leadhand.trace.formatting import format_duration
 from leadhand.trace.page.layout import Box, layout
-from leadhand.trace.page.markup import Html, joined, tag
-from leadhand.trace.page.task_marks import MARKS, anchor
+from leadhand.trace.page.markup import MARKS, Html, anchor, joined, tag
 from leadhand.trace.run_history import RunHistory
 
 MAX_FRAMES = 300

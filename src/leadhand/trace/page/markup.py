@@ -1,10 +1,24 @@
-"""Builds HTML from tags and text; all text is escaped, so that it never becomes markup."""
+"""Builds HTML from tags and text; all text is escaped, so that it never becomes markup.
 
+Also the marks of task statuses and the anchors of tasks.
+"""
+
+import hashlib
 import html
 
 from leadhand.tools.files.legible import cleaned
 
 Value = str | int | float | bool | None
+MARKS = {
+    "pending": "○",
+    "running": "●",
+    "completed": "✓",
+    "escalated": "▲",
+    "failed": "✗",
+    "timed_out": "✗",
+    "cancelled": "✗",
+    "skipped": "–",
+}
 
 
 class Html(str):
@@ -39,3 +53,8 @@ def _name(key: str) -> str:
 
 def _value(value: str | int | float) -> str:
     return f"{value:.5g}" if isinstance(value, float) else shown(str(value))
+
+
+def anchor(path: str) -> str:
+    """The HTML id of a task, whatever characters its own id has."""
+    return f"t-{hashlib.sha256(path.encode('utf-8', 'replace')).hexdigest()[:12]}"

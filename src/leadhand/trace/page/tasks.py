@@ -8,8 +8,7 @@ from pydantic import JsonValue
 from leadhand.contracts.outcome import Result
 from leadhand.trace.formatting import format_duration, format_usage
 from leadhand.trace.history_parts import Step
-from leadhand.trace.page.markup import Html, joined, tag
-from leadhand.trace.page.task_marks import MARKS, anchor
+from leadhand.trace.page.markup import MARKS, Html, anchor, joined, tag
 from leadhand.trace.run_history import AttemptHistory, RunHistory
 
 MAX_TASKS = 2_000

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from leadhand.trace.formatting import format_duration
-from leadhand.trace.page.markup import Html, joined, tag
-from leadhand.trace.page.task_marks import anchor
+from leadhand.trace.page.markup import Html, anchor, joined, tag
 from leadhand.trace.run_history import RunHistory
 
 MAX_ROWS = 400

@@ -16,11 +16,10 @@ from leadhand.teams.review.lenses.guidelines import ban_checks, syntax_checks, t
 from leadhand.teams.review.lenses.guidelines.catalogue import guidelines
 from leadhand.teams.review.lenses.guidelines.documents import Project, folder_of, read_project
 from leadhand.teams.review.lenses.guidelines.editorconfig import effective, read_editorconfig
-from leadhand.teams.review.lenses.guidelines.guideline import Guideline, Kind
+from leadhand.teams.review.lenses.guidelines.guideline import BY_KIND, Guideline, Kind
 from leadhand.teams.review.lenses.guidelines.hits import Check, GuidelineHit, applies
 from leadhand.teams.review.lenses.guidelines.prose import sentences
 from leadhand.teams.review.lenses.guidelines.ruff_checks import ruff_hits
-from leadhand.teams.review.lenses.guidelines.rules import BY_KIND
 from leadhand.teams.review.lenses.guidelines.style_settings import FORMATTER, read_style_settings
 
 RULES = tuple(BY_KIND.values())

@@ -14,10 +14,10 @@ from leadhand.contracts.finding import NotAssessed
 from leadhand.errors import LeadhandError
 from leadhand.teams.review.change import Change, ChangedFile
 from leadhand.teams.review.lens import Seen
+from leadhand.teams.review.lenses.paths import tree_paths
 from leadhand.teams.review.lenses.syntax import Function
 from leadhand.teams.review.lenses.tests import rules
 from leadhand.teams.review.lenses.tests.functions import is_test_file, symbol_name
-from leadhand.teams.review.lenses.tree_paths import tree_paths
 from leadhand.tools.git.trees import grep
 
 _ASIDE = re.compile(
