@@ -7,6 +7,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from leadhand.contracts.answer import Answer
     from leadhand.contracts.budget import Budget, Rate
+    from leadhand.contracts.context import ToolContext
     from leadhand.contracts.health import Health
     from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
     from leadhand.contracts.people import Question, Reply
@@ -55,6 +56,7 @@ __all__ = [
     "TaskTemplate",
     "Team",
     "TeamError",
+    "ToolContext",
     "ToolError",
     "Worker",
 ]
@@ -64,6 +66,7 @@ __version__ = "0.1.0"
 _MODULES = {
     "contracts.answer": "Answer",
     "contracts.budget": "Budget Rate",
+    "contracts.context": "ToolContext",
     "contracts.health": "Health",
     "contracts.outcome": "Completed Escalated Failed Handoff Outcome Result",
     "contracts.people": "Question Reply",

@@ -10,7 +10,7 @@ import math
 import os
 from collections.abc import AsyncGenerator, Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic
 
 from pydantic import JsonValue
 
@@ -18,6 +18,7 @@ from leadhand import run as running
 from leadhand.clock import SystemClock
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.budget import Budget
+from leadhand.contracts.context import C, Restore
 from leadhand.contracts.health import Health
 from leadhand.contracts.people import Occasion, Reply
 from leadhand.contracts.task import Plan
@@ -39,8 +40,11 @@ if TYPE_CHECKING:
 _log = logging.getLogger("leadhand")
 
 
-class Supervisor:
-    """Runs requests with one team. Any number of runs may be under way at once."""
+class Supervisor(Generic[C]):
+    """Runs requests with one team. Any number of runs may be under way at once.
+
+    `C` is the type of the context that its runs have.
+    """
 
     def __init__(
         self,
@@ -57,6 +61,8 @@ class Supervisor:
         person: "Ask | None" = None,
         journal: Journal | None = None,
         clock: Clock | None = None,
+        context_type: type[C] | None = None,
+        restore: Restore[C] | None = None,
     ) -> None:
         """`deadline_s` is seconds from a run's start to its answer; `budget` is what one run may
         spend on models; `concurrency` is tasks at once.
@@ -71,6 +77,10 @@ class Supervisor:
         `escalation` that no worker can resolve. `person` asks the question. Without it the run
         waits for a `reply`, and returns with `Answer.waiting` when nothing else is left to do.
 
+        Every run gets a `context` of `context_type`: a customer, a database handle, credentials.
+        Its tools and function workers receive it, models do not see it, and it is never stored.
+        `restore` makes that of a resumed run from its `origin`; it may be async.
+
         A team without a model is deterministic, whatever the environment holds. For
         `Team(model="auto")` the first request looks for one, as the command line does.
 
@@ -81,6 +91,8 @@ class Supervisor:
 
         check_options(team, deadline_s, concurrency, budget)
         check_storage(home, journal)
+        contexts = running.ContextRules(context_type, restore)
+        contexts.check()
         redact = redaction.Redactor.of(os.environ)
         redaction.redact_logger(_log, redact)
         own = open_journal(home, redact=redact) if home is not None else running.MemoryJournal()
@@ -93,6 +105,7 @@ class Supervisor:
                 journal=self.journal,
                 clock=clock or SystemClock(),
                 concurrency=concurrency,
+                contexts=contexts,
                 occasions=occasions(approve, person),
                 person=person,
                 planner=planner,
@@ -131,6 +144,7 @@ class Supervisor:
         run_id: str | None = None,
         deadline_s: float | None = None,
         budget: Budget | None = None,
+        context: C | None = None,
         inputs: Sequence[str | Path] = (),
         batches: Batches | None = None,
         origin: dict[str, JsonValue] | None = None,
@@ -144,8 +158,8 @@ class Supervisor:
 
         `deadline_s` and `budget` replace the supervisor's for this run; `math.inf` seconds are no
         limit. `inputs` are files and folders that the workers' tools may read. `listener` is called
-        with every event as it happens. `origin` is stored with the run, for the program that
-        resumes it.
+        with every event as it happens. `context` is for the workers and tools of this run, and is
+        not stored. `origin` is stored with the run, for the program that resumes it.
         If neither the planner nor the team's template or offline code gives a sound plan, the
         answer says so. Raises `PlanError` if your own plan has errors, `InputError` if there is
         neither request nor plan, an input is missing, or `run_id` is taken, and `JournalError`.
@@ -158,7 +172,9 @@ class Supervisor:
             inputs=inputs,
             origin=origin or {},
         )
-        options = self._options(deadline_s, budget, batches=batches, listener=listener)
+        options = self._options(
+            deadline_s, budget, context=context, batches=batches, listener=listener
+        )
         return await self._host.start(new, options)
 
     async def resume(
@@ -168,6 +184,7 @@ class Supervisor:
         from_task: str | None = None,
         deadline_s: float | None = None,
         budget: Budget | None = None,
+        context: C | None = None,
         batches: Batches | None = None,
         listener: "Listener | None" = None,
         stored: "StoredRun | None" = None,
@@ -178,13 +195,16 @@ class Supervisor:
         is the recorded one, whatever the team's prompts and code are now. With `from_task` that
         task and all that depend on it are done again from the beginning. A run that is over gives
         its answer as it is. `deadline_s` counts from now; `budget` is that of the whole run,
-        including what it has spent; both are as for `run`. `stored` is the run as the
+        including what it has spent; both are as for `run`. Without a `context` the supervisor's
+        `restore` makes that of a run that had one. `stored` is the run as the
         caller has read it: it is read again only if it has changed since.
 
         Raises `InputError` if there is no such run or task, or this team can't resume the run, and
         `RunTaken` if another process works on it.
         """
-        options = self._options(deadline_s, budget, batches=batches, listener=listener)
+        options = self._options(
+            deadline_s, budget, context=context, batches=batches, listener=listener
+        )
         return await self._host.resume(run_id, options, from_task=from_task, stored=stored)
 
     def health(self) -> Health:
@@ -208,13 +228,21 @@ class Supervisor:
         self._host.reply(run_id, reply)
 
     def run_sync(
-        self, request: str | None = None, *, plan: Plan | None = None, amend: bool = False
+        self,
+        request: str | None = None,
+        *,
+        plan: Plan | None = None,
+        amend: bool = False,
+        context: C | None = None,
+        origin: dict[str, JsonValue] | None = None,
     ) -> Answer:
         """`run` for a program without a running event loop."""
         try:
             asyncio.get_running_loop()
         except RuntimeError:
-            return asyncio.run(self.run(request, plan=plan, amend=amend))
+            return asyncio.run(
+                self.run(request, plan=plan, amend=amend, context=context, origin=origin)
+            )
         raise InputError("an event loop is running here: use `await supervisor.run(...)`")
 
     def stream(
@@ -226,6 +254,7 @@ class Supervisor:
         run_id: str | None = None,
         deadline_s: float | None = None,
         budget: Budget | None = None,
+        context: C | None = None,
         inputs: Sequence[str | Path] = (),
         origin: dict[str, JsonValue] | None = None,
     ) -> "AsyncGenerator[Event, None]":
@@ -240,7 +269,7 @@ class Supervisor:
         )
         return self._host.events_of(
             lambda listener: self._host.start(
-                new, self._options(deadline_s, budget, listener=listener)
+                new, self._options(deadline_s, budget, context=context, listener=listener)
             )
         )
 
@@ -260,6 +289,7 @@ class Supervisor:
         deadline_s: float | None = None,
         budget: Budget | None = None,
         *,
+        context: C | None = None,
         batches: Batches | None = None,
         listener: "Listener | None" = None,
     ) -> "RunOptions":
@@ -268,6 +298,7 @@ class Supervisor:
         return running.RunOptions(
             deadline_s=None if limit_s == math.inf else limit_s,
             budget=budget or self._budget,
+            context=context,
             batches=batches,
             listener=listener,
         )

@@ -6,10 +6,12 @@ exception of a worker.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Literal, cast, get_args
+from types import GenericAlias
+from typing import Annotated, Generic, Literal, cast, get_args
 
 from pydantic import BeforeValidator, Field, JsonValue, SkipValidation
 
+from leadhand.contracts.context import C_co
 from leadhand.contracts.record import Record
 from leadhand.contracts.task import NO_LIMITS, Limits, Task
 
@@ -178,8 +180,11 @@ class Digest(Record):
     """`Result.missing` of a completed task."""
 
 
-class Handoff(Record):
-    """Everything a worker receives for one attempt at one task."""
+class Handoff(Record, Generic[C_co]):
+    """Everything a worker receives for one attempt at one task.
+
+    `Handoff[Customer]` is a handoff of a run whose context is a `Customer`.
+    """
 
     run_id: str
     task_id: str
@@ -206,6 +211,20 @@ class Handoff(Record):
     key: str = ""
     """The task's idempotency key, unique among all runs and the same in every attempt. Pass it to
     systems that must not act twice, such as a payment service."""
+    origin: SkipValidation[dict[str, JsonValue]] = Field(default_factory=dict)
+    """What `Supervisor.run` was given as `origin`."""
+    run_context: SkipValidation[C_co] = Field(default=cast("C_co", None), exclude=True, repr=False)
+    """What `Supervisor.run` was given as `context`, which no model sees; None if nothing."""
+
+    def __eq__(self, other: object) -> bool:
+        """Whether all fields but the context are the same: it may be anything."""
+        if not isinstance(other, Handoff):
+            return NotImplemented
+        return {**vars(self), "run_context": None} == {**vars(other), "run_context": None}
+
+    def __class_getitem__(cls, context: object) -> GenericAlias:  # pyright: ignore[reportIncompatibleMethodOverride]
+        """The same class, so that a context may be of a type that pydantic does not know."""
+        return GenericAlias(cls, context)
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,8 @@ class RunStarted(RunEvent):
     """Whether the plan may be amended; false for a plan passed in without `amend`."""
     prompts: str = ""
     """A digest of leadhand's prompts and the team's; empty in journals of older releases."""
+    has_context: bool = False
+    """Whether the run was given a context, which itself is never stored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

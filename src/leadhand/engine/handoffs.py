@@ -17,7 +17,13 @@ DEFAULT_TIMEOUT_S = 120.0
 
 
 def handoff(
-    state: RunState, task: TaskState, worker: Worker, limits: Limits, *, path: str = ""
+    state: RunState,
+    task: TaskState,
+    worker: Worker,
+    limits: Limits,
+    *,
+    path: str = "",
+    run_context: object = None,
 ) -> Handoff:
     """The handoff of the next attempt at `task`, with digests of the results it depends on.
 
@@ -45,6 +51,8 @@ def handoff(
         allowed=task.allowed,
         return_to="supervisor",
         key=f"{state.run_id}/{path}{spec.id}",
+        origin=state.origin,
+        run_context=run_context,
     )
 
 

@@ -54,6 +54,7 @@ class Scheduler:
         remedies: Remedies | None = None,
         person: Person | None = None,
         grace_s: float = GRACE_S,
+        run_context: object = None,
     ) -> None:
         """`runners` and `shared_slots` are by worker name.
 
@@ -66,7 +67,7 @@ class Scheduler:
 
         `rank` by task id: the highest goes first if slots are short; by default the number of tasks
         on the longest path that waits for the task. Rungs that need `remedies` or a `person` are
-        skipped without.
+        skipped without. Workers receive the `run_context`.
         """
         self._recorder = recorder
         self._state = recorder.state
@@ -74,6 +75,7 @@ class Scheduler:
         self._limits: dict[tuple[str, Limits], Limits] = {}
         self._wake_up = asyncio.Event()
         self._grace_s = grace_s
+        self._run_context = run_context
         self._person = person
         self._quarantine = Quarantine.here()
         self._suspect: str | None = None
@@ -286,7 +288,14 @@ class Scheduler:
                 )
             )
         limits = self._limits_of(worker, task.task.limits)
-        given = handoff(self._state, task, worker, limits, path=self._recorder.path)
+        given = handoff(
+            self._state,
+            task,
+            worker,
+            limits,
+            path=self._recorder.path,
+            run_context=self._run_context,
+        )
         attempt = Attempt(
             task, given.attempt, queue, limits, AbandonableTask(run_safely(queue.runner, given))
         )

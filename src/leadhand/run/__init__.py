@@ -20,14 +20,16 @@ if TYPE_CHECKING:
     from leadhand.run.context import Capacity, RunSettings
     from leadhand.run.hosting import HostSettings, NewRun, RunHost, RunOptions
     from leadhand.run.people import People, check_reply, record_interruption, watch_messages
-    from leadhand.run.resumption import check_resumable, tasks_from
+    from leadhand.run.resumption import check_resumable, is_over, tasks_from
     from leadhand.run.roles import account_of, open_roles
     from leadhand.run.run import Run
+    from leadhand.run.run_context import ContextRules
     from leadhand.run.stored import StoredRun
 
 __all__ = [
     "ActiveRun",
     "Capacity",
+    "ContextRules",
     "HostSettings",
     "MemoryJournal",
     "NewRun",
@@ -44,6 +46,7 @@ __all__ = [
     "check_reply",
     "check_resumable",
     "hold_run",
+    "is_over",
     "open_roles",
     "record_interruption",
     "tasks_from",
@@ -61,9 +64,10 @@ __getattr__ = lazy_attributes(
         "run.context": "Capacity RunSettings",
         "run.hosting": "HostSettings NewRun RunHost RunOptions",
         "run.people": "People check_reply record_interruption watch_messages",
-        "run.resumption": "tasks_from check_resumable",
+        "run.resumption": "check_resumable is_over tasks_from",
         "run.roles": "account_of open_roles",
         "run.run": "Run",
+        "run.run_context": "ContextRules",
         "run.stored": "StoredRun",
     },
 )

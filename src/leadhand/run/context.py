@@ -29,6 +29,8 @@ class RunSettings:
     """What the program that started the run needs to set it up again."""
     amend: bool = True
     """Whether the plan may be amended; false for a plan of the caller's own without `amend`."""
+    has_context: bool = False
+    """Whether the run has a context, which itself is not kept."""
 
 
 @dataclass(frozen=True, slots=True)

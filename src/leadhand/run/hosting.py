@@ -5,7 +5,7 @@ import sys
 import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import AbstractAsyncContextManager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,6 +34,7 @@ from leadhand.run.intake import (
     valid_reply,
     with_models,
 )
+from leadhand.run.run_context import ContextRules
 
 if TYPE_CHECKING:
     from leadhand.contracts.events import Event
@@ -70,6 +71,8 @@ class RunOptions:
     budget: Budget | None = None
     batches: Batches | None = None
     listener: "Listener | None" = None
+    context: object = field(default=None, repr=False)
+    """What its workers and tools receive."""
 
     @property
     def opening_s(self) -> float | None:
@@ -84,6 +87,7 @@ class HostSettings:
     journal: Journal
     clock: Clock
     concurrency: int
+    contexts: ContextRules
     occasions: tuple[Occasion, ...] = ()
     person: "Ask | None" = None
     planner: "Planner | PlannerMaker | None" = None
@@ -136,6 +140,7 @@ class RunHost:
         run_id = new.run_id if new.run_id is not None else new_run_id(self._settings.clock.now())
         check_run_id(run_id)
         check_limits(options.deadline_s, options.budget)
+        context = self._settings.contexts.of_new_run(options.context)
         await self._find_models()
         paths = input_paths(new.inputs)
         given = inputs_of(paths)
@@ -147,6 +152,7 @@ class RunHost:
             tuple(str(path.absolute()) for path in paths),
             new.origin,
             new.plan is None or new.amend,
+            context is not None,
         )
         async with running.hold_run(self.journal, run_id, limit_s=options.opening_s):
             if await running.call_journal(
@@ -196,6 +202,9 @@ class RunHost:
             settings = running.RunSettings(options.budget, state.inputs, state.origin)
             again = running.tasks_from(state, from_task) if from_task is not None else ()
             running.check_resumable(state, run_id, self.team, again)
+            if again or not running.is_over(state):
+                context = await self._settings.contexts.of_resumed_run(options.context, state)
+                options = replace(options, context=context)
             return await self._to_answer(
                 recorder, request, given, options, settings=settings, again=again
             )
@@ -310,4 +319,5 @@ class RunHost:
             remedies=self._settings.remedies,
             inputs=inputs,
             account=running.account_of(options.budget, recorder),
+            run_context=options.context,
         )

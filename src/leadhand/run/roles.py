@@ -8,7 +8,7 @@ import os
 import secrets
 from collections.abc import AsyncGenerator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from leadhand.contracts import events
@@ -65,6 +65,8 @@ class Resources:
     inputs: Callable[[], tuple[str, ...]]
     offline_switch: OfflineSwitch
     """Whether models are available, for workers that have offline code."""
+    run_context: object = field(default=None, repr=False)
+    """What the run was given as `context`, which its workers and tools receive."""
 
     @property
     def fence(self) -> Fence:
@@ -137,6 +139,7 @@ async def open_roles(
     remedies: Remedies | None = None,
     inputs: "Inputs | None" = None,
     account: Account | None = None,
+    run_context: object = None,
 ) -> AsyncGenerator[Roles]:
     """The roles of a run, with the connections and tools that they need while the block lasts.
 
@@ -163,6 +166,7 @@ async def open_roles(
             tools=tools,
             inputs=lambda: recorder.state.inputs,
             offline_switch=OfflineSwitch(),
+            run_context=run_context,
         )
         yield _roles(resources, planner=planner, synthesizer=synthesizer, remedies=remedies)
     finally:

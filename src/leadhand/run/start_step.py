@@ -44,6 +44,7 @@ def record_start(
             nonce=context.roles.nonce,
             origin=settings.origin,
             amend=settings.amend,
+            has_context=settings.has_context,
             prompts=prompts,
         )
     )

@@ -49,6 +49,7 @@ class WorkStep:
             remedies=roles.remedies,
             person=context.people,
             grace_s=capacity.grace_s,
+            run_context=roles.resources.run_context,
         )
         context.active.stop_with(scheduler)
         if roles.account is not None:

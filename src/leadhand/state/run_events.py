@@ -39,6 +39,7 @@ def apply_to_run(state: RunState, event: RunLevelEvent) -> None:
             state.inputs = event.inputs
             state.nonce = event.nonce
             state.origin = event.origin
+            state.has_context = event.has_context
             state.amend = event.amend
             state.prompts = event.prompts
         case events.RunStopped():

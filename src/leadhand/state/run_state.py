@@ -142,6 +142,7 @@ class RunState:
     inputs: tuple[str, ...] = ()
     nonce: str = ""
     origin: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    has_context: bool = False
     prompts: str = ""
     """A digest of the prompts that its models are sent."""
     phase: Phase = "planning"

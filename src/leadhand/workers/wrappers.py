@@ -90,6 +90,7 @@ class WithOuterContext:
         )
         self._inputs = {f"../{id}": output for id, output in outer.inputs.items()}
         self._artifacts = outer.artifacts
+        self._origin = outer.origin
 
     async def run(self, handoff: Handoff) -> Outcome:
         """One attempt at one task."""
@@ -99,6 +100,7 @@ class WithOuterContext:
                     "context": self._context + handoff.context,
                     "inputs": {**self._inputs, **handoff.inputs},
                     "artifacts": handoff.artifacts or self._artifacts,
+                    "origin": self._origin,
                 }
             )
         )

@@ -1,0 +1,48 @@
+"""The context of a run: a value that its tools and function workers receive and no model sees.
+
+It is never stored, logged or shown.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Generic
+
+from pydantic import JsonValue
+from pydantic_core import CoreSchema
+from typing_extensions import TypeVar
+
+C = TypeVar("C", default=object)
+"""The type of a run's context."""
+C_co = TypeVar("C_co", default=object, covariant=True)
+"""The same, for what only hands it out."""
+
+Restore = Callable[[Mapping[str, JsonValue]], C | Awaitable[C]]
+"""Makes the context of a resumed run from the `origin` that the run was started with."""
+
+
+@dataclass(frozen=True, kw_only=True)  # no slots: `ToolContext[C](...)` would fail
+class ToolContext(Generic[C_co]):
+    """What a tool call knows of its run. A tool takes it as its first parameter.
+
+    In the tools and toolsets of pydantic-ai it is `ctx.deps` of a `RunContext[ToolContext[C]]`.
+    """
+
+    context: C_co = field(repr=False, compare=False)
+    """The `context` that the run was started or resumed with; None if there is none."""
+    run_id: str
+    task_id: str
+    attempt: int
+    """Counts from 1."""
+    idempotency_key: str
+    """The call's: the same in every attempt, and after the run was resumed. Outside of a call, in
+    the instructions of a toolset for example, it is the task's."""
+    approved: bool = False
+    """Whether a person has approved this call."""
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, *_: object) -> CoreSchema:
+        raise TypeError(
+            "a tool takes its ToolContext as the first parameter, `ctx: ToolContext[...]`; a "
+            "pydantic-ai Tool or toolset takes `ctx: RunContext[ToolContext[...]]`, and "
+            "`ctx.deps` is the ToolContext"
+        )

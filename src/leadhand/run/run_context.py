@@ -1,0 +1,68 @@
+"""The context of a run: checked when it is given, made again when the run is resumed."""
+
+import inspect
+from dataclasses import dataclass
+from typing import get_origin
+
+from leadhand.contracts.context import Restore
+from leadhand.errors import InputError
+from leadhand.state.run_state import RunState
+
+
+@dataclass(frozen=True, slots=True)
+class ContextRules:
+    """What a supervisor was told about the contexts of its runs. Methods raise `InputError`."""
+
+    type: object = None
+    """What every context is an instance of; None: anything, or no context."""
+    restore: Restore[object] | None = None
+
+    def check(self) -> None:
+        """Check the rules themselves."""
+        if self.type is not None and not isinstance(get_origin(self.type) or self.type, type):
+            raise InputError(f"context_type is {self.type!r}; it must be a class")
+        if self.restore is not None and not callable(self.restore):  # pyright: ignore[reportUnnecessaryComparison]
+            raise InputError(
+                f"restore is {type(self.restore).__name__}; it must be a function that makes a "
+                "context from the run's origin"
+            )
+
+    def of_new_run(self, given: object) -> object:
+        """The context of a run that starts."""
+        if given is None and self.type is not None:
+            raise InputError(
+                f"this supervisor's runs have a context: give `context`, a {_name(self.type)}"
+            )
+        return self._checked(given, "context")
+
+    async def of_resumed_run(self, given: object, state: RunState) -> object:
+        """The context of a run that is resumed: the one given, else the one that is restored."""
+        if given is not None:
+            return self._checked(given, "context")
+        if self.type is None and not state.has_context:
+            return None
+        if self.restore is None:
+            raise InputError(
+                f"run {state.run_id!r} needs a context, and contexts are not stored: resume it "
+                "from Python with `context`, or with a Supervisor that has a `restore` function"
+            )
+        restored = self.restore(state.origin)
+        return self._checked(
+            await restored if inspect.isawaitable(restored) else restored, "what restore returned"
+        )
+
+    def _checked(self, value: object, what: str) -> object:
+        kind = get_origin(self.type) or self.type
+        if kind is None:
+            return value
+        try:
+            fits = isinstance(value, kind)  # pyright: ignore[reportArgumentType]
+        except TypeError:  # a protocol, which can't be checked
+            fits = True
+        if not fits:
+            raise InputError(f"{what} is a {type(value).__name__}; it must be a {_name(kind)}")
+        return value
+
+
+def _name(kind: object) -> str:
+    return getattr(kind, "__name__", None) or repr(kind)
