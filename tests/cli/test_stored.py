@@ -16,7 +16,8 @@ from leadhand import Team, Worker
 from leadhand.cli.duration import parse_duration
 from leadhand.cli.runs.history_text import history_lines
 from leadhand.cli.runs.views import find_run, list_runs, prune_runs, show_run, trace_run
-from leadhand.contracts.events import ApprovalRequested, Event, RunStarted, parse
+from leadhand.contracts.answer import Answer
+from leadhand.contracts.events import ApprovalRequested, Event, RunStarted, RunWaiting, parse
 from leadhand.contracts.summary import RunSummary
 from leadhand.errors import InputError
 from leadhand.journal import MemoryJournal, open_journal
@@ -250,7 +251,9 @@ def test_what_a_run_waits_for_is_told_with_the_command_to_answer(
     asked = ApprovalRequested(
         seq=9, at=flow[7].at, elapsed_s=9.0, run_id="run-1", task_id="e", question="Which archive?"
     )
-    keep(journal, [*flow[:8], asked], "run-1")
+    answer = Answer(run_id="r", status="waiting", engine="model", team="t", request="r")
+    waits = RunWaiting(seq=10, at=asked.at, elapsed_s=9.0, run_id="run-1", answer=answer)
+    keep(journal, [*flow[:8], asked, waits], "run-1")
     text = shown(journal, home, capsys, options=" --home /h")
     assert "run-1  waiting\n" in text
     assert "  e: Which archive?\n  continue with: leadhand answer run-1 --home /h\n" in text

@@ -9,6 +9,7 @@ from leadhand.contracts.events import (
     Event,
     PlanAmended,
     RunResumed,
+    RunWaiting,
     TaskSplit,
     nested,
 )
@@ -126,6 +127,22 @@ class ListingConformance:
         assert only_run(journal).status == "interrupted"
         keep(journal, [asked("a"), story.finished()])
         assert only_run(journal).status == "complete"
+
+    def test_a_run_waits_once_it_has_stopped_for_that(self, journal: Journal) -> None:
+        """One that died with a question open has more to do. Older releases did not record it."""
+        story = Story("r")
+        started = replace(story.started(), fingerprint="f")
+        seq, at, elapsed_s = story.stamp()
+        asked = ApprovalRequested(seq=seq, at=at, elapsed_s=elapsed_s, run_id="r", question="Well?")
+        keep(journal, [started, asked])
+        assert only_run(journal).status == "interrupted"
+        answer = story.finished().answer.model_copy(update={"status": "waiting"})
+        waiting = RunWaiting(seq=3, at=at, elapsed_s=elapsed_s, run_id="r", answer=answer)
+        keep(journal, [waiting])
+        with journal.hold("r"):
+            assert only_run(journal).status == "waiting"
+        keep(journal, [RunResumed(seq=4, at=at, elapsed_s=9.0, run_id="r", deadline_s=None)])
+        assert only_run(journal).status == "interrupted"
 
     def test_runs_are_listed_the_last_begun_first(self, journal: Journal) -> None:
         """F31: by the order in which they were begun, whatever the clock said."""

@@ -35,7 +35,7 @@ class Story:
         self.seq += 1
         return self.seq, self._begun + dt.timedelta(seconds=self.seq), float(self.seq)
 
-    def started(self, request: str = "count the words") -> Event:
+    def started(self, request: str = "count the words") -> RunStarted:
         seq, at, elapsed_s = self.stamp()
         return RunStarted(
             seq=seq,
@@ -88,7 +88,7 @@ class Story:
             result=Result(output=output, summary="counted", confidence=90),
         )
 
-    def finished(self) -> Event:
+    def finished(self) -> RunFinished:
         seq, at, elapsed_s = self.stamp()
         answer = Answer(
             run_id=self.run_id,

@@ -21,6 +21,7 @@ from leadhand.contracts.events import (
     RunResumed,
     RunStarted,
     RunStopped,
+    RunWaiting,
     SynthesisStarted,
     TaskCompleted,
     TaskDispatched,
@@ -195,6 +196,14 @@ def test_conflicts_are_those_of_the_last_synthesis() -> None:
     assert run.tell(partial(said, holds=False)) == {"conflicts": (two, three)}
     assert run.tell(partial(CritiqueGiven, round=1, verdict="approved")) == {}
     assert run.tell(partial(SynthesisStarted, strategy="merge"))["conflicts"] == ()
+
+
+def test_a_run_waits_from_when_it_stopped_for_that_until_it_is_resumed() -> None:
+    run = planned()
+    assert run.tell(partial(RunWaiting, answer=ANSWER)) == {"waiting": ANSWER}
+    assert run.tell(partial(RunResumed, deadline_s=None))["waiting"] is None
+    run.tell(partial(RunWaiting, answer=ANSWER))
+    assert run.tell(partial(RunFinished, answer=ANSWER))["waiting"] is None
 
 
 def test_a_run_that_is_finished_asks_nothing_more() -> None:

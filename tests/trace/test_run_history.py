@@ -12,6 +12,8 @@ from leadhand.contracts.events import (
     ApprovalRequested,
     Event,
     RunFinished,
+    RunStarted,
+    RunWaiting,
     TaskCompleted,
     TaskDispatched,
     dump,
@@ -112,7 +114,9 @@ def told(task: object) -> str:
 
 
 def test_an_open_question_makes_a_run_wait_and_an_answer_closes_it() -> None:
-    events = [event for event in runs.flow()[1] if not isinstance(event, RunFinished)]
+    *events, finished = runs.flow()[1]
+    assert isinstance(finished, RunFinished)
+    answer = finished.answer
     at = dt.datetime(2026, 1, 1, tzinfo=dt.UTC)
     asked = ApprovalRequested(
         seq=90, at=at, elapsed_s=9.0, run_id="run-1", task_id="e", question="Which archive?"
@@ -128,7 +132,12 @@ def test_an_open_question_makes_a_run_wait_and_an_answer_closes_it() -> None:
         by="eva",
     )
     history = RunHistory.of([*events, asked])
-    assert history.run_status(held=False) == "waiting"
+    assert history.run_status(held=False) == "interrupted", "it died while it asked"
+    waiting = RunWaiting(seq=91, at=at, elapsed_s=9.0, run_id="run-1", answer=answer)
+    assert RunHistory.of([*events, asked, waiting]).run_status(held=True) == "waiting"
+    assert isinstance(events[0], RunStarted)
+    before = replace(events[0], fingerprint="")
+    assert RunHistory.of([before, *events[1:], asked]).run_status(held=False) == "waiting"
     assert history.run_status(held=True) == "running"
     assert [(one.task_id, one.question) for one in history.open_questions] == [
         ("e", "Which archive?")

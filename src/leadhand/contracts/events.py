@@ -30,6 +30,7 @@ from leadhand.contracts.run_events import (
     RunResumed,
     RunStarted,
     RunStopped,
+    RunWaiting,
     SynthesisStarted,
 )
 from leadhand.contracts.task_events import (
@@ -72,6 +73,7 @@ __all__ = [
     "RunResumed",
     "RunStarted",
     "RunStopped",
+    "RunWaiting",
     "SynthesisStarted",
     "TaskCancelled",
     "TaskCompleted",
@@ -125,6 +127,7 @@ Event = (
     | ConflictFound
     | ConflictJudged
     | CritiqueGiven
+    | RunWaiting
     | RunFinished
 )
 

@@ -35,6 +35,9 @@ class RunStarted(RunEvent):
     """A digest of leadhand's prompts and the team's; empty in journals of older releases."""
     has_context: bool = False
     """Whether the run was given a context, which itself is never stored."""
+    fingerprint: str = ""
+    """A digest of what was asked for: two runs with the same one do the same. Empty in journals of
+    older releases, which did not record `RunWaiting` either."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -199,6 +202,15 @@ class CritiqueGiven(RunEvent):
     points: tuple[CritiquePoint, ...] = ()
     why: str | None = None
     """Why the critic was skipped, or the draft not revised."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunWaiting(RunEvent):
+    """The run stopped to wait for a person. It has not ended: `RunResumed` follows the reply."""
+
+    type: Literal["run_waiting"] = "run_waiting"
+    answer: Answer
+    """What there is so far, with the open questions in `waiting`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,7 +36,9 @@ class StoredSummary:
     questions: tuple[str, ...] = ()
     """Open questions, by where they were asked."""
     status: Status | None = None
-    """`None` until there is an answer."""
+    """`None` until there is an answer, also one so far of a run that waits."""
+    says_when_it_waits: bool = False
+    """False if a release without `run_waiting` started it: then it waits if a question is open."""
     makespan_s: float | None = None
     cost_usd: float | None = None
     seq: int = 0
@@ -90,6 +92,9 @@ class StoredSummary:
                 self.team = event.team
                 request = event.request if redact is None else redact(event.request)
                 self.request = request[:MAX_REQUEST_CHARS]
+                self.says_when_it_waits = bool(event.fingerprint)
+            case "run_waiting":
+                self.status = "waiting"
             case "run_resumed":
                 self.status = self.makespan_s = self.cost_usd = None
                 if event.again:
@@ -114,12 +119,14 @@ class StoredSummary:
     def run_summary(self, run_id: str, *, held: Callable[[], bool]) -> RunSummary:
         """The run as a list shows it. `held` is called only if there is no answer."""
         status = self.status
+        if status is None:
+            waits = bool(self.questions) and not self.says_when_it_waits
+            status = "running" if held() else "waiting" if waits else "interrupted"
         return RunSummary(
             run_id=run_id,
             team=self.team,
             request=self.request,
-            status=status
-            or ("running" if held() else "waiting" if self.questions else "interrupted"),
+            status=status,
             started_at=self.started_at,
             updated_at=self.updated_at,
             tasks=self.tasks,

@@ -56,12 +56,15 @@ async def final_answer(context: StepContext) -> Answer:
 
 
 async def waiting_answer(context: StepContext) -> Answer:
-    """What there is while the run waits for a person's reply. The run has not ended."""
-    questions = open_questions(context.recorder.state)
+    """What there is while the run waits for a person's reply. The run stops, but has not ended."""
+    recorder = context.recorder
+    questions = open_questions(recorder.state)
     answer = _answer(context, Synthesis(answer=""), tuple(_open(questions)))
-    await context.recorder.commit()
     known = {"status": "waiting", "ended_by": None, "waiting": questions}
-    return answer.model_copy(update=known)
+    answer = answer.model_copy(update=known)
+    recorder.record(events.RunWaiting(**recorder.stamp(), answer=answer))
+    await recorder.commit()
+    return answer
 
 
 def _is_unanswered(context: StepContext) -> bool:

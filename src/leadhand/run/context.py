@@ -31,6 +31,8 @@ class RunSettings:
     """Whether the plan may be amended; false for a plan of the caller's own without `amend`."""
     has_context: bool = False
     """Whether the run has a context, which itself is not kept."""
+    fingerprint: str = ""
+    """A digest of what was asked for."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from leadhand.run.intake import (
     check_known_id,
     check_limits,
     check_run_id,
+    fingerprint_of,
     input_paths,
     inputs_of,
     new_run_id,
@@ -153,6 +154,7 @@ class RunHost:
             new.origin,
             new.plan is None or new.amend,
             context is not None,
+            fingerprint_of(self.team.name, request, new.plan, amend=new.amend),
         )
         async with running.hold_run(self.journal, run_id, limit_s=options.opening_s):
             if await running.call_journal(

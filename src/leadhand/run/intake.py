@@ -1,6 +1,8 @@
 """Checks of what a supervisor is given, before a run starts."""
 
 import datetime as dt
+import hashlib
+import json
 import logging
 import math
 import os
@@ -14,7 +16,7 @@ from pydantic import ValidationError
 
 from leadhand.contracts.budget import Budget
 from leadhand.contracts.people import Occasion, Reply, checked_reply
-from leadhand.contracts.task import Batch, PlanRequest
+from leadhand.contracts.task import Batch, Plan, PlanRequest
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError, TeamError
 from leadhand.models.choice import is_auto, resolve_auto
@@ -111,6 +113,14 @@ def check_run_id(run_id: str) -> None:
             f"run_id is {_shown(run_id)}; it may have up to 200 letters, digits and . _ : - "
             "but must not begin with . or -, and not be the word last"
         )
+
+
+def fingerprint_of(team: str, request: PlanRequest, plan: Plan | None, *, amend: bool) -> str:
+    """A digest of what a new run is to do: equal if, and only if, another one is to do the same."""
+    batches = {name: [*map(repr, batches)] for name, batches in request.batches.items()}
+    known = [team, request.text, batches, plan and plan.model_dump(mode="json"), amend]
+    text = json.dumps(known, sort_keys=True, default=repr)
+    return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()
 
 
 def check_known_id(run_id: str) -> None:

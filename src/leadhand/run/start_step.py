@@ -46,6 +46,7 @@ def record_start(
             amend=settings.amend,
             has_context=settings.has_context,
             prompts=prompts,
+            fingerprint=settings.fingerprint,
         )
     )
 

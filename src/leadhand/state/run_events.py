@@ -21,6 +21,7 @@ RunLevelEvent = (
     | events.ConflictFound
     | events.ConflictJudged
     | events.CritiqueGiven
+    | events.RunWaiting
     | events.RunFinished
 )
 
@@ -42,6 +43,7 @@ def apply_to_run(state: RunState, event: RunLevelEvent) -> None:
             state.has_context = event.has_context
             state.amend = event.amend
             state.prompts = event.prompts
+            state.fingerprint = event.fingerprint
         case events.RunStopped():
             state.stopped = True
         case events.RunResumed():
@@ -86,7 +88,10 @@ def apply_to_run(state: RunState, event: RunLevelEvent) -> None:
             _judged(state, event)
         case events.CritiqueGiven():
             pass  # what remains of it is in the answer
+        case events.RunWaiting():
+            state.waiting = event.answer
         case events.RunFinished():
+            state.waiting = None
             state.phase = "finished"
             state.finished_s = event.elapsed_s
             state.answer = event.answer
@@ -156,7 +161,7 @@ def _resumed(state: RunState, event: events.RunResumed) -> None:
         ended_s = event.elapsed_s if state.finished_s is None else state.finished_s
         _also_worked(state, state.calls.worked_s(ended_s - state.synthesis_started_s))
         state.calls = CallTimes()
-    state.synthesis_started_s = state.finished_s = state.answer = None
+    state.synthesis_started_s = state.finished_s = state.answer = state.waiting = None
     _halted(state, event.elapsed_s)
     for id in event.goes_on:
         task = state.tasks[id]

@@ -145,6 +145,8 @@ class RunState:
     has_context: bool = False
     prompts: str = ""
     """A digest of the prompts that its models are sent."""
+    fingerprint: str = ""
+    """A digest of what was asked for; empty if an older release started the run."""
     phase: Phase = "planning"
     seq: int = 0
     """Of the last event."""
@@ -206,6 +208,8 @@ class RunState:
     conflicts: tuple[Conflict, ...] = ()
     """Contradictions between results, with their judgements, if any."""
     answer: Answer | None = None
+    waiting: Answer | None = None
+    """The answer so far, while the run has stopped to wait for a person."""
     stopped: bool = False
     """Whether it was told to stop since it was started or resumed."""
 

@@ -19,6 +19,7 @@ What = Literal[
     "given up",
     "again",
     "stopped",
+    "waiting",
     "resumed",
     "critique",
     "breaker",

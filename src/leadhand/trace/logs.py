@@ -199,6 +199,8 @@ def _run(event: RunLevelEvent | events.BreakerOpened | events.BreakerClosed) -> 
             return f"contradiction between {', '.join(event.conflict.task_ids)} {settled}"
         case events.CritiqueGiven():
             return f"critic on draft {event.round}: {event.verdict}"
+        case events.RunWaiting():
+            return f"stopped to wait for a person, {len(event.answer.waiting)} questions are open"
         case events.RunFinished():
             gaps, took = len(event.answer.gaps), event.answer.metrics.makespan_s
             return f"finished {event.answer.status} with {gaps} gaps in {took:.2f} s"

@@ -169,9 +169,12 @@ class RunHistory:
         answer = self.state.answer
         if answer is not None and not answer.waiting:
             return answer.status
+        if self.state.waiting is not None:
+            return "waiting"
         if held:
             return "running"
-        return "waiting" if self.open_questions else "interrupted"
+        waits = self.open_questions and not self.state.fingerprint
+        return "waiting" if waits else "interrupted"
 
     @property
     def metrics(self) -> Metrics:
@@ -237,7 +240,7 @@ class RunHistory:
             case events.RunStarted():
                 self.started_at = event.at
                 self.started_s = event.elapsed_s
-            case events.RunStopped():
+            case events.RunStopped() | events.RunWaiting():
                 self.notices.append(notice(event))
             case events.RunResumed():
                 self._resumed(event, before_s)

@@ -43,6 +43,7 @@ def step(event: events.AttemptEnd | events.TaskDecision) -> Step:
 
 def notice(
     event: events.RunStopped
+    | events.RunWaiting
     | events.RunResumed
     | events.CritiqueGiven
     | events.BreakerOpened
@@ -54,6 +55,8 @@ def notice(
     match event:
         case events.RunStopped():
             return Step(at_s, "stopped", "told to stop", event.reason)
+        case events.RunWaiting():
+            return Step(at_s, "waiting", "stopped to wait for a person")
         case events.RunResumed():
             resumed = f"resumed: {_named(event.goes_on)}" if event.goes_on else ""
             again = f"done again: {_named(event.again)}" if event.again else ""

@@ -16,6 +16,7 @@ from leadhand.contracts.events import (
     PlanRejected,
     RunFinished,
     RunResumed,
+    RunWaiting,
     TaskCompleted,
 )
 from leadhand.contracts.outcome import Escalated, Handoff, Outcome
@@ -68,6 +69,9 @@ def test_a_run_in_which_only_people_are_waited_for_returns_and_nothing_is_left_r
     assert "which colour?" in answer.waiting[0].text
     assert (answer.status, answer.ended_by) == ("waiting", None)
     assert [report.id for report in answer.tasks] == ["t2"]
+    last = log(supervisor)[-1]
+    assert isinstance(last, RunWaiting)
+    assert last.answer == answer
     assert not any(isinstance(event, RunFinished) for event in log(supervisor))
     assert desk.tasks() == ["t1", "t2"]
     assert supervisor.journal.holder(RUN) is None

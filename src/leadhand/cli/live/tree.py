@@ -184,7 +184,7 @@ class PlainLines:
         The timer ends with the run's event loop.
         """
         state = self._state
-        if state.phase == "finished":
+        if state.phase == "finished" or state.waiting is not None:
             return
         quiet_s = clock.time() - self._said_s
         if quiet_s >= QUIET_S:

@@ -59,7 +59,7 @@ class Spans(AbstractContextManager["Spans"]):
         if tree is None:
             return  # the run has ended, or its start was not seen
         tree.add(event)
-        if isinstance(event, events.RunFinished) and not event.within:
+        if isinstance(event, events.RunFinished | events.RunWaiting) and not event.within:
             del self._trees[event.run_id]
 
     def __exit__(self, *_: object) -> None:

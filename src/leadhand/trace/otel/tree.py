@@ -84,7 +84,7 @@ class SpanTree:
         match event:
             case events.RunStarted() | events.RunResumed():
                 self._start_team(event)
-            case events.RunFinished():
+            case events.RunFinished() | events.RunWaiting():
                 self._finish_team(event.within, event.answer)
             case events.TaskDispatched():
                 self._dispatched(event)
