@@ -1,16 +1,25 @@
-"""A worker that blocks the event loop is reported, at once in the log and later in the run."""
+"""What blocks the event loop is logged at once; a worker is blamed if its code is on the stack."""
 
 import asyncio
 import logging
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 import pytest
+from pydantic_ai import Agent
+from pydantic_ai.messages import ModelMessage, ModelResponse, ToolCallPart
+from pydantic_ai.models.function import AgentInfo, FunctionModel
 
+from leadhand import Handoff, Plan, Supervisor, Task, Team, Worker
+from leadhand.contracts.events import Event, ModelCalled, TaskDispatched, WorkerStuck
+from leadhand.journal import MemoryJournal
+from leadhand.synthesis.merge import Merge
 from leadhand.workers.watchdog import Watchdog
 from tests.patience import HANG_S
+
+PLAN = Plan(goal="", tasks=(Task(id="t1", worker="w", intent="Do it."),))
 
 
 class Heard(logging.Handler):
@@ -26,14 +35,22 @@ class Heard(logging.Handler):
         self.event.set()
 
     def of(self, name: str) -> list[str]:
-        """What was logged of the task of that name; of others a slow machine may have it speak."""
-        return [message for message in self.messages if message.startswith(f"{name!r} has ")]
+        """What was logged of what has that name; a slow machine may block the loop as well."""
+        return [message for message in self.messages if message.startswith(f"{name} has ")]
 
-    def block_until_named(self, name: str) -> None:
-        """Block until the watchdog, which must not need the loop for it, has spoken of it."""
-        while not self.of(name):
+    def block_until(self, is_heard: Callable[[], object]) -> None:
+        """Block until the watchdog, which must not need the loop for it, has logged that."""
+        while not is_heard():
             assert self.event.wait(HANG_S)
             self.event.clear()
+
+    def block_until_named(self, name: str) -> None:
+        """Block until the watchdog has logged that something of this name blocks."""
+        self.block_until(lambda: self.of(name))
+
+    def block_until_placed(self) -> None:
+        """Block until it has logged that this function blocks."""
+        self.block_until(lambda: [one for one in self.messages if ".wait" in one])
 
 
 @pytest.fixture
@@ -47,30 +64,19 @@ def heard() -> Iterator[Heard]:
 
 def test_the_task_that_blocks_the_loop_is_named_once_a_blockage(heard: Heard) -> None:
     """F38."""
-    reports: list[tuple[str, float]] = []
-    reported = asyncio.Event()
-    names = ["task:t1", "task:t2"]
-
-    def report(name: str, blocked_s: float) -> None:
-        if name in names:
-            reports.append((name, blocked_s))
-            reported.set()
+    names = ["task 'one'", "task 'two'"]
 
     async def block(name: str) -> None:
         heard.block_until_named(name)
 
     async def main() -> None:
-        with Watchdog(report, threshold_s=0.05):
+        with Watchdog(threshold_s=0.05):
             for name in names:
-                await asyncio.create_task(block(name), name=name)
-                await reported.wait()
-                reported.clear()
+                await asyncio.create_task(block(name), name=name[6:-1])
 
     asyncio.run(main())
-    assert [name for name, _ in reports] == names
-    assert all(blocked_s > 0.05 for _, blocked_s in reports)
     ((first,), (_,)) = (heard.of(name) for name in names)
-    assert first.startswith("'task:t1' has blocked the event loop for ")
+    assert first.startswith("task 'one' has blocked the event loop for ")
     assert "in Event.wait" in first or "in Condition.wait" in first
 
 
@@ -85,12 +91,140 @@ def test_a_callback_that_blocks_is_reported_as_one(heard: Heard) -> None:
     assert len(heard.of("a callback")) == 1
 
 
+# Who is blamed
+
+
+def blamed(
+    worker: Worker,
+    *,
+    listener: Callable[[Event], None] | None = None,
+    journal: MemoryJournal | None = None,
+) -> set[tuple[str, str]]:
+    """The workers and tasks that are recorded as stuck in two runs of a plan at once."""
+    stuck: set[tuple[str, str]] = set()
+
+    def listen(event: Event) -> None:
+        if isinstance(event, WorkerStuck):
+            assert "blocked the event loop for" in event.message
+            stuck.add((event.worker, event.task_id))
+        if listener is not None:
+            listener(event)
+
+    async def main() -> None:
+        supervisor = Supervisor(Team("t", workers=(worker,)), journal=journal, synthesizer=Merge())
+        with Watchdog(threshold_s=0.05):
+            runs = [supervisor.run(plan=PLAN, listener=listen) for _ in range(2)]
+            answers = await asyncio.gather(*runs)
+            assert {answer.status for answer in answers} == {"complete"}
+
+    asyncio.run(main())
+    return stuck
+
+
+def model_that(calls: str = "", then: Callable[[], None] = lambda: None) -> FunctionModel:
+    """A model that calls the tool `calls` twice at once, does `then`, and answers."""
+
+    async def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        if calls and len(messages) == 1:
+            return ModelResponse([ToolCallPart(calls, {"n": 1}), ToolCallPart(calls, {"n": 2})])
+        then()
+        ending: dict[str, object] = {
+            "answer": "done",
+            "summary": "",
+            "confidence": 90,
+            "evidence": [],
+        }
+        name = info.output_tools[0].name if info.output_tools else "final_answer"
+        return ModelResponse([ToolCallPart(name, {**ending, "plan_impact": "none"})])
+
+    return FunctionModel(answer)
+
+
+def test_a_function_that_blocks_is_blamed(heard: Heard) -> None:
+    """F38."""
+
+    async def block(handoff: Handoff) -> str:
+        heard.block_until_named("worker 'w'")
+        return "done"
+
+    assert blamed(Worker("w", "", run=block)) == {("w", "t1")}
+    assert "in task 't1', at " in heard.of("worker 'w'")[0]
+
+
+def test_a_worker_is_blamed_for_its_tool(heard: Heard) -> None:
+    """The calls of one response run in tasks of their own."""
+
+    async def look(n: int) -> str:
+        """Look."""
+        heard.block_until_named("worker 'w'")
+        return "seen"
+
+    assert blamed(Worker("w", "", model=model_that("look"), tools=(look,))) == {("w", "t1")}
+
+
+def test_a_worker_is_blamed_for_a_tool_of_its_agent(heard: Heard) -> None:
+    async def look(n: int) -> str:
+        """Look."""
+        heard.block_until_named("worker 'w'")
+        return "seen"
+
+    def answer(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        called = [ToolCallPart("look", {"n": 1})] if len(messages) == 1 else []
+        return ModelResponse([*called] or [ToolCallPart("final_result", {"response": 1})])
+
+    agent = Agent(FunctionModel(answer), tools=[look], output_type=int)
+    assert blamed(Worker("w", "", run=agent)) == {("w", "t1")}
+
+
+def test_no_worker_is_blamed_for_its_model(heard: Heard) -> None:
+    worker = Worker("w", "", model=model_that(then=heard.block_until_placed))
+    assert blamed(worker) == set()
+
+
+@pytest.mark.parametrize("kind", [TaskDispatched, ModelCalled])
+def test_no_worker_is_blamed_for_a_listener(heard: Heard, kind: type[Event]) -> None:
+    """Not even for one that is called while the worker works."""
+
+    def listen(event: Event) -> None:
+        if isinstance(event, kind):
+            heard.block_until_placed()
+
+    assert blamed(Worker("w", "", model=model_that()), listener=listen) == set()
+
+
+def test_no_worker_is_blamed_for_a_callback_of_the_program(heard: Heard) -> None:
+    async def wait(handoff: Handoff) -> str:
+        called = asyncio.Event()
+
+        def callback() -> None:
+            heard.block_until_placed()
+            called.set()
+
+        asyncio.get_running_loop().call_soon(callback)
+        await called.wait()
+        return "done"
+
+    assert blamed(Worker("w", "", run=wait)) == set()
+
+
+def test_no_worker_is_blamed_for_the_journal(heard: Heard) -> None:
+    class Slow(MemoryJournal):
+        def append(self, event: Event) -> None:
+            if isinstance(event, ModelCalled):
+                heard.block_until_placed()
+            super().append(event)
+
+    assert blamed(Worker("w", "", model=model_that()), journal=Slow()) == set()
+
+
+# Its thread
+
+
 def test_nothing_is_said_of_a_loop_that_turns(heard: Heard) -> None:
-    reports: list[str] = []
     turned_s: list[float] = []
 
     async def main() -> None:
-        with Watchdog(lambda name, blocked_s: reports.append(name), threshold_s=0.2):
+        with Watchdog(threshold_s=0.2):
             for _ in range(40):
                 turned_s.append(time.monotonic())
                 await asyncio.sleep(0.01)
@@ -98,7 +232,7 @@ def test_nothing_is_said_of_a_loop_that_turns(heard: Heard) -> None:
     asyncio.run(main())
     # On a machine that stood still, the loop may not have turned.
     if max(later - earlier for earlier, later in pairwise(turned_s)) < 0.2:
-        assert (reports, heard.messages) == ([], [])
+        assert heard.messages == []
 
 
 def test_its_thread_ends_when_it_is_stopped() -> None:
@@ -113,13 +247,25 @@ def test_its_thread_ends_when_it_is_stopped() -> None:
 
 def test_a_blockage_that_outlasts_the_loop_is_still_logged(heard: Heard) -> None:
     async def block() -> None:
-        heard.block_until_named("task:last")
+        heard.block_until_named("task 'last'")
         raise RuntimeError
 
     async def main() -> None:
-        Watchdog(lambda name, blocked_s: None, threshold_s=0.05).start()
-        await asyncio.create_task(block(), name="task:last")
+        Watchdog(threshold_s=0.05).start()
+        await asyncio.create_task(block(), name="last")
 
     with pytest.raises(RuntimeError):
         asyncio.run(main())
-    assert len(heard.of("task:last")) == 1
+    assert len(heard.of("task 'last'")) == 1
+
+
+def test_all_runs_of_a_loop_share_one_thread() -> None:
+    def watching() -> int:
+        return sum(thread.name == "leadhand-watchdog" for thread in threading.enumerate())
+
+    async def main() -> None:
+        before = watching()
+        with Watchdog.shared(), Watchdog.shared():
+            assert watching() == before + 1
+
+    asyncio.run(main())

@@ -14,12 +14,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
-from leadhand.contracts import events
 from leadhand.contracts.event_fields import AttemptTimes
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
 from leadhand.contracts.task import Limits
 from leadhand.contracts.task_events import stuck_message
 from leadhand.contracts.team import Rung, Worker
+from leadhand.engine.current_attempt import CurrentAttempt, current_attempt
 from leadhand.engine.failures import failure_of
 from leadhand.engine.quarantine import Quarantine, inside_worker
 from leadhand.engine.recorder import Recorder
@@ -277,17 +277,16 @@ class Attempts:
         attempt.abandonable.abandon()
         if attempt.work is None or not attempt.work.cancel():
             return
-        id, name = attempt.task.id, attempt.queue.worker.name
-        self._recorder.record(
-            events.WorkerStuck(
-                **self._recorder.task_stamp(id, attempt.number),
-                worker=name,
-                message=stuck_message(name, id),
-            )
-        )
+        current = self._current(attempt)
+        current.record_stuck(stuck_message(current.worker, current.task_id))
+
+    def _current(self, attempt: Attempt) -> CurrentAttempt:
+        id, worker = attempt.task.id, attempt.queue.worker.name
+        return CurrentAttempt(self._recorder, id, attempt.number, worker)
 
     async def _work(self, attempt: Attempt) -> None:
         attempt.begun = True
+        current_attempt.set(self._current(attempt))
         inside_worker.set(attempt.queue.worker.team is None or inside_worker.get())
         left_s = min(attempt.limits.timeout_s or math.inf, self._recorder.time_left_s)
         with attempt_time(left_s, pause=functools.partial(self._paused, attempt)):

@@ -9,7 +9,7 @@ from leadhand.engine.scheduler import Scheduler
 from leadhand.ports import TeamRunner
 from leadhand.run.context import StepContext
 from leadhand.run.reserve import OfflineReserve
-from leadhand.workers.watchdog import Watchdog, stuck_worker_report
+from leadhand.workers.watchdog import Watchdog
 
 
 class WorkStep:
@@ -55,7 +55,7 @@ class WorkStep:
         if roles.account is not None:
             roles.account.on_used_up = lambda why: self._without_budget(scheduler, why)
         # The outermost run's watchdog watches the loop for all runs within it.
-        watchdog = nullcontext() if context.is_nested else Watchdog(stuck_worker_report(recorder))
+        watchdog = nullcontext() if context.is_nested else Watchdog.shared()
         reserve = OfflineReserve(context)
         with watchdog, reserve:
             await scheduler.run(work_ends_s=context.deadline.work_ends_s)

@@ -1,7 +1,8 @@
-"""Reports the task that blocks the event loop.
+"""Reports what blocks the event loop, and the worker whose code does.
 
 An async worker that never awaits stops everything in its loop, timeouts and deadline included. Code
-in the loop cannot notice that, so a thread does.
+in the loop cannot notice that, so a thread does. It blames a worker only if the worker's code is on
+the stack: the loop may as well be blocked by leadhand, or by the program around it.
 """
 
 import asyncio
@@ -9,14 +10,22 @@ import logging
 import sys
 import threading
 import time
-from collections.abc import Callable
+from asyncio.events import Handle
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from contextvars import Context
+from itertools import pairwise
+from types import FrameType
+from typing import cast
 
-from leadhand.contracts import events
-from leadhand.engine.recorder import Recorder
-from leadhand.state.fold import find_task
+from leadhand.engine.current_attempt import CurrentAttempt, current_attempt
 
-Report = Callable[[str, float], None]
-"""Takes the name of the asyncio task and the seconds that it has blocked the loop for."""
+THRESHOLD_S = 1.0
+
+_OURS = {"leadhand", "pydantic_ai", "pydantic", "anyio", "rapidfuzz"}
+_CALLERS = ("leadhand.workers.", "pydantic_ai._function_schema", "pydantic_ai.tool")
+"""The modules that call functions and tools of workers."""
+_LOOP = ("asyncio.base_events", "asyncio.runners")
 
 _log = logging.getLogger("leadhand")
 
@@ -24,13 +33,12 @@ _log = logging.getLogger("leadhand")
 class Watchdog:
     """Watches the running event loop from `start` to `stop`, or within a `with` block."""
 
-    def __init__(self, report: Report | None = None, *, threshold_s: float = 1.0) -> None:
-        """`report` is called in the loop, once for each blockage, as soon as it is over.
+    def __init__(self, *, threshold_s: float = THRESHOLD_S) -> None:
+        """The loop is blocked if it does not run a callback within `threshold_s`.
 
-        The loop is blocked if it does not run a callback within `threshold_s`. That is logged at
-        once, because `report` is never called if the blockage does not end.
+        That is logged at once, because the blockage may never end. The run of the worker that
+        caused it records it as soon as it is over.
         """
-        self._report = report
         self._threshold_s = threshold_s
         self._interval_s = threshold_s / 4
         self._stopped = threading.Event()
@@ -39,6 +47,25 @@ class Watchdog:
         self._asked_s = 0.0
         self._responded = True
         """Whether the loop has run the last callback."""
+        self._users = 0
+
+    @staticmethod
+    @contextmanager
+    def shared() -> Generator[None]:
+        """A block in which the running loop is watched, by one thread for all its runs."""
+        loop = asyncio.get_running_loop()
+        watchdog = _shared.get(loop)
+        if watchdog is None:
+            watchdog = _shared[loop] = Watchdog()
+            watchdog.start()
+        watchdog._users += 1
+        try:
+            yield
+        finally:
+            watchdog._users -= 1
+            if not watchdog._users:
+                watchdog.stop()
+                del _shared[loop]
 
     def __enter__(self) -> "Watchdog":
         self.start()
@@ -74,7 +101,7 @@ class Watchdog:
                     return
             elif in_time and not reported and now - self._asked_s > self._threshold_s:
                 reported = True
-                self._report_blocker(self._asked_s)
+                self._report(self._asked_s)
 
     def _call(self, callback: Callable[[], None]) -> bool:
         """Have the loop run `callback`; False if the loop is closed."""
@@ -85,55 +112,84 @@ class Watchdog:
             return False
         return True
 
-    def _report_blocker(self, since_s: float) -> None:
+    def _report(self, since_s: float) -> None:
         loop = self._loop
         if loop is None or loop.is_closed():
             return
         task = asyncio.current_task(loop)
-        place = _place(self._loop_thread)
+        stack = _stack(self._loop_thread)
+        attempt = _attempt_on(stack, task) if _has_worker_code(stack) else None
+        place = _place(stack)
         if self._responded:
-            # The loop resumed meanwhile, so the name may be another task's.
+            # The loop resumed meanwhile, so all this may be about another task.
             return
-        name = "a callback" if task is None else task.get_name()
+        blocked_s = time.monotonic() - since_s
+        if attempt is None:
+            name = "a callback" if task is None else f"task {task.get_name()!r}"
+            _log.warning("%s has blocked the event loop for %.1f s, at %s", name, blocked_s, place)
+            return
+        id = f"{attempt.recorder.path}{attempt.task_id}"
         _log.warning(
-            "%r has blocked the event loop for %.1f s, at %s; run it as a sync function, in a "
-            "thread, or in a process",
-            name,
-            time.monotonic() - since_s,
+            "worker %r has blocked the event loop for %.1f s in task %r, at %s; run it as a sync "
+            "function, in a thread, or in a process",
+            attempt.worker,
+            blocked_s,
+            id,
             place,
         )
 
-        def report() -> None:
-            if self._report is not None and not self._stopped.is_set():
-                self._report(name, time.monotonic() - since_s)
+        def record() -> None:
+            if not self._stopped.is_set():
+                took = f"{time.monotonic() - since_s:.1f} s"
+                blame = f"worker {attempt.worker!r} blocked the event loop"
+                attempt.record_stuck(f"{blame} for {took} in {id!r}, at {place}")
 
-        self._call(report)
-
-
-def stuck_worker_report(recorder: Recorder) -> Report:
-    """A report that records `WorkerStuck` for the task that blocked the loop."""
-
-    def report(task_name: str, blocked_s: float) -> None:
-        id = task_name.removeprefix("task:")
-        within, task = find_task(recorder.state, id)
-        if task is None:
-            return
-        message = f"worker {task.worker!r} blocked the event loop for {blocked_s:.1f} s in {id!r}"
-        recorder.record(
-            events.WorkerStuck(
-                **recorder.task_stamp(id, task.attempts),
-                within=within,
-                worker=task.worker,
-                message=message,
-            )
-        )
-
-    return report
+        self._call(record)
 
 
-def _place(thread: int) -> str:
-    """The line of code that a thread is at."""
+_shared: dict[asyncio.AbstractEventLoop, Watchdog] = {}
+
+
+def _stack(thread: int) -> list[FrameType]:
+    """The frames that the loop of a thread runs, the innermost first."""
     frame = sys._current_frames().get(thread)  # pyright: ignore[reportPrivateUsage]
-    if frame is None:
+    found: list[FrameType] = []
+    while frame is not None and _module(frame) not in _LOOP:
+        found.append(frame)
+        frame = frame.f_back
+    return found
+
+
+def _place(stack: list[FrameType]) -> str:
+    """The line of code that a thread is at."""
+    if not stack:
         return "an unknown place"
-    return f"{frame.f_code.co_filename}:{frame.f_lineno} in {frame.f_code.co_qualname}"
+    code = stack[0].f_code
+    return f"{code.co_filename}:{stack[0].f_lineno} in {code.co_qualname}"
+
+
+def _has_worker_code(stack: list[FrameType]) -> bool:
+    """Whether the function or a tool of a worker is being called."""
+    modules = [_module(frame) for frame in stack]
+    beside = [one for one in modules if one.partition(".")[0] not in sys.stdlib_module_names]
+    return any(
+        caller.startswith(_CALLERS) and not _is_ours(called) for called, caller in pairwise(beside)
+    )
+
+
+def _module(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", ""))
+
+
+def _is_ours(module: str) -> bool:
+    # The workers of ready-made teams are workers like any others.
+    return module.partition(".")[0] in _OURS and not module.startswith("leadhand.teams.")
+
+
+def _attempt_on(stack: list[FrameType], task: asyncio.Task[object] | None) -> CurrentAttempt | None:
+    """The attempt in whose context the loop runs the task or callback."""
+    context = task.get_context() if task is not None and sys.version_info >= (3, 12) else None
+    for frame in stack:
+        if context is None and frame.f_code is Handle._run.__code__:  # pyright: ignore[reportPrivateUsage]
+            context = cast("Context", frame.f_locals["self"]._context)
+    return context.get(current_attempt) if context is not None else None
