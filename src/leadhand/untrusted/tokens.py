@@ -72,6 +72,7 @@ FORMATS = (
         r"\bsk-(?:proj-)?[A-Za-z0-9_-]{20,90}T3BlbkFJ[A-Za-z0-9_-]{20,90}",
         r"sk-(?=[A-Za-z_-]*[0-9])[A-Za-z0-9_-]{20,}",
     ),
+    TokenFormat("an xAI key", ("xai-",), r"\bxai-[A-Za-z0-9]{80}\b", r"xai-[A-Za-z0-9]{30,}"),
     TokenFormat("a Groq key", ("gsk_",), r"\bgsk_[A-Za-z0-9]{52}\b", r"gsk_[A-Za-z0-9]{30,}"),
     TokenFormat(
         "a Hugging Face token", ("hf_",), r"\bhf_[A-Za-z]{34}\b", r"hf_[A-Za-z0-9]{30,}"

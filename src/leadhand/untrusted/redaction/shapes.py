@@ -11,9 +11,13 @@ from collections.abc import Iterator
 from leadhand.untrusted.redaction.encodings import EncodedWords, Span
 from leadhand.untrusted.tokens import FORMATS, MARKS
 
+_SIMILAR = "|".join(form.similar for form in FORMATS if form.similar)
 _TOKEN = re.compile(
-    rf"(?<![A-Za-z0-9_-])(?:{'|'.join(form.similar for form in FORMATS if form.similar)})"
+    # A colour code ends in a letter, which does not belong to the word that it colours.
+    rf"(?:(?<![A-Za-z0-9_-])|\x1b\[[0-9;]{{0,20}}m)(?P<token>{_SIMILAR})|(?P<inside>{_SIMILAR})"
 )
+_WORD_WITH_SK = re.compile(r"sk-(?!(?:proj|ant|svcacct|admin)-)")
+"""An OpenAI key of the oldest kind, or the end of `task-` or `disk-` with an id behind it."""
 _MARK_IN_WORD = re.compile("|".join(re.escape(mark) for mark in MARKS if "." not in mark))
 _MARKS_OF_WORDS = tuple(mark for mark in MARKS if "." in mark)
 _BEGIN_KEY = "PRIVATE KEY"
@@ -47,7 +51,11 @@ _PIECE = re.compile(r"[A-Za-z0-9]+")
 def spans(text: str, words: EncodedWords) -> Iterator[Span]:
     """The secrets in `text`; `words` are its encoded words."""
     if _MARK_IN_WORD.search(words.long) or any(mark in text for mark in _MARKS_OF_WORDS):
-        yield from (match.span() for match in _TOKEN.finditer(text))
+        for match in _TOKEN.finditer(text):
+            if match["token"]:
+                yield match.span("token")
+            elif looks_random(match[0]) and not _WORD_WITH_SK.match(match[0]):
+                yield match.span()  # within a longer word
     if _BEGIN_KEY in text:
         yield from (match.span() for match in _PRIVATE_KEY.finditer(text))
     if "://" in text and "@" in text:
