@@ -125,6 +125,7 @@ def test_the_message_of_a_failure_is_bounded_and_legible() -> None:
         (TypeError(), False),
         (ValueError("bad"), False),
         (json.JSONDecodeError("bad", "{", 1), False),
+        (ZeroDivisionError(), False),
         (KeyError("k"), False),
         (IndexError(), False),
         (AttributeError(), False),

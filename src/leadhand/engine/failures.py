@@ -21,8 +21,9 @@ MAX_TRACEBACK = 20_000
 _MAX_FRAMES = 100
 
 PERMANENT: tuple[type[Exception], ...] = (
-    TypeError, ValueError, LookupError, AttributeError, NameError, AssertionError,
-    NotImplementedError, ImportError, PermissionError, FileNotFoundError, InputError,
+    TypeError, ValueError, ArithmeticError, LookupError, AttributeError, NameError,
+    AssertionError, NotImplementedError, ImportError, PermissionError, FileNotFoundError,
+    InputError,
 )  # fmt: skip
 """Exceptions that a retry would raise again: mistakes in code or input. For anything else that a
 retry cannot cure, workers raise `Permanent`."""
