@@ -1,11 +1,13 @@
 """`leadhand doctor`: what is there, which models would be used, what fails and how to mend it."""
 
+import importlib.metadata
 import json
 from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 
+from leadhand.cli.doctor.command import EXTRAS
 from leadhand.cli.home import state_folder
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Json
@@ -36,6 +38,11 @@ def test_without_a_model_all_is_well_and_nothing_is_asked(tmp_path: Path) -> Non
     assert f"state{tmp_path}" in "".join(ended.out.split())
     assert "trials" not in ended.out
     assert ended.out.rstrip().endswith("everything works")
+
+
+def test_the_extras_are_those_that_leadhand_has() -> None:
+    declared = importlib.metadata.metadata("leadhand").get_all("Provides-Extra") or []
+    assert set(EXTRAS) == {*declared} - {"dev"}
 
 
 def test_a_model_is_put_through_four_trials(tmp_path: Path, scripted: ScriptedServer) -> None:

@@ -30,18 +30,19 @@ from leadhand.models.choice import models_by_role, models_of
 from leadhand.models.defaults import PROVIDERS
 from leadhand.teams.sources import team_of
 
-EXTRAS = (
-    # What other providers and tools need, by the module it is imported from.
-    ("openai", "openai"),
-    ("anthropic", "anthropic"),
-    ("google", "google.genai"),
-    ("groq", "groq"),
-    ("mistral", "mistralai"),
-    ("xai", "xai_sdk"),
-    ("cohere", "cohere"),
-    ("bedrock", "boto3"),
-    ("mcp", "mcp"),
-)
+EXTRAS = {
+    "sql": "duckdb",
+    "mcp": "fastmcp",
+    "postgres": "psycopg",
+    "otel": "opentelemetry.exporter.otlp.proto.http",
+    "bedrock": "boto3",
+    "cohere": "cohere",
+    "google": "google.genai",
+    "groq": "groq",
+    "huggingface": "huggingface_hub",
+    "mistral": "mistralai",
+}
+"""leadhand's extras, `pip install leadhand[NAME]`, each with a module that only it installs."""
 WIDTH = 100
 
 
@@ -111,9 +112,9 @@ def _examine(team: Team, *, model: str | None, no_model: bool) -> Report:
 def _surroundings() -> tuple[Check, ...]:
     git = shutil.which("git")
     home = state_folder(os.environ)
-    there = [name for name, package in EXTRAS if _installed(package)]
-    lacking = [name for name, package in EXTRAS if not _installed(package)]
-    extras = ", ".join(there) + (f" (not installed: {', '.join(lacking)})" if lacking else "")
+    there = [name for name, package in EXTRAS.items() if _installed(package)]
+    lacking = ", ".join(name for name in EXTRAS if name not in there)
+    extras = (", ".join(there) or "none") + (f" (not installed: {lacking})" if lacking else "")
     set_keys = list(dict.fromkeys(row.variable for row in PROVIDERS if _is_set(row.variable)))
     return (
         Check("leadhand", True, __version__),
