@@ -154,6 +154,25 @@ def test_what_cannot_be_run_is_one_clear_line(
     assert ended.err.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("team", "said"),
+    [
+        ("", "leadhand: the team has no name: "),
+        ("pipe.py", "leadhand: 'pipe.py' is not a file: "),
+        ("x" * 5_000, "xxx: File name too long"),
+    ],
+    ids=["none", "pipe", "long"],
+)
+def test_a_team_that_can_be_none_is_one_line_of_an_error_alone(
+    tmp_path: Path, team: str, said: str
+) -> None:
+    os.mkfifo(tmp_path / "pipe.py")
+    ended = run("x", "--team", team, folder=tmp_path)
+    assert ended.status == 2
+    assert said in ended.err
+    assert ended.err.count("\n") == 1
+
+
 def test_the_review_team_is_said_to_have_a_command_of_its_own(tmp_path: Path) -> None:
     ended = run("x", "--team", "review", folder=tmp_path)
     assert ended.status == 2

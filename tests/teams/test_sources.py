@@ -1,5 +1,6 @@
 """Teams that are defined in Python, named as `module:attribute` or `file.py[:attribute]`."""
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -109,6 +110,8 @@ def test_what_is_no_team_is_explained(tmp_path: Path, text: str, attribute: str,
 @pytest.mark.parametrize(
     ("source", "said"),
     [
+        ("", "the team has no name"),
+        ("pipe.py", "'pipe.py' is not a file"),
         ("gone.py", "there is no file 'gone.py'"),
         ("gone.py:team", "there is no file 'gone.py'"),
         ("my-team.py", "'my-team.py' can't be imported under that name: rename it"),
@@ -122,6 +125,7 @@ def test_what_is_no_team_is_explained(tmp_path: Path, text: str, attribute: str,
     ],
 )
 def test_a_team_that_is_not_there_is_said_in_a_line(tmp_path: Path, source: str, said: str) -> None:
+    os.mkfifo(tmp_path / "pipe.py")
     for name in ("my-team.py", "json.py", "near.py"):
         write(tmp_path, DESK, name)
     with pytest.raises(InputError, match=said):

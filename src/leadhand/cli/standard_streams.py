@@ -1,6 +1,7 @@
 """Standard streams that are closed or fail, and requests to end the program."""
 
 import contextlib
+import errno
 import os
 import signal
 import sys
@@ -8,7 +9,10 @@ import threading
 from collections.abc import Generator
 from types import FrameType
 
-from leadhand.errors import ToolError
+from leadhand.errors import InputError, ToolError
+
+_WRONG_NAME = (errno.EACCES, errno.ELOOP, errno.ENAMETOOLONG)
+"""What is wrong with a file that the user named; nothing is wrong with the disk."""
 
 
 @contextlib.contextmanager
@@ -25,7 +29,8 @@ def writing_output() -> Generator[None]:
         _discard()
     except OSError as error:
         if error.filename is not None:  # not stdout, but a file or program that the block used
-            raise ToolError(f"can't use {error.filename}: {error.strerror}") from error
+            kind = InputError if error.errno in _WRONG_NAME else ToolError
+            raise kind(f"can't use {str(error.filename)[:200]}: {error.strerror}") from error
         _discard()
         raise ToolError(f"can't write the output: {error.strerror}") from error
 

@@ -41,6 +41,8 @@ def team_of(source: str, *, trust: bool = False, folder: str | Path = "") -> Tea
     `trust`: another user's files may be imported. Raises `InputError` if there is no such team or
     it can't be used, and `TeamError` with every problem of a team folder.
     """
+    if not source.strip():
+        raise InputError("the team has no name: give a ready-made team, a folder, or a file.py")
     python = python_team(source, folder)
     if python is None:
         if source in ready_made():
@@ -92,7 +94,8 @@ def python_team(source: str, folder: str | Path = "") -> PythonTeam | None:
 def _file(name: str, attribute: str, folder: Path) -> PythonTeam:
     file = (folder / name).absolute()
     if not file.is_file():
-        raise InputError(f"there is no file {name!r}: a team is FILE.py:NAME, or a folder")
+        what = f"{name!r} is not a file" if file.exists() else f"there is no file {name!r}"
+        raise InputError(f"{what}: a team is FILE.py:NAME, or a folder")
     if not file.stem.isidentifier():
         raise InputError(
             f"{name!r} can't be imported under that name: rename it to letters, digits and _"

@@ -19,7 +19,8 @@ _TEAMS = Path(__file__).parents[2] / "teams"
 def announce_team(team: str, *files: Path | None, quiet: bool) -> None:
     """Say that `team` is loaded; `files` are others that the command reads."""
     module, _, attribute = team.partition(":")
-    there = os.path.exists(module) or os.path.exists(_TEAMS / module / "team.yaml")
+    places = (module, _TEAMS / module / "team.yaml")
+    there = any(os.path.isfile(place) or os.path.isdir(place) for place in places)
     if module and (there or attribute) and _all_there(files):
         announce(f"loading team {team}", quiet=quiet)
 
