@@ -313,6 +313,27 @@ def _typed() -> typer.Typer:
     return only if only.registered_commands or only.registered_groups else app
 
 
+def _run_typed() -> int:
+    """The exit status of the command. Raises `InputError` for options that can't be used."""
+    from leadhand.errors import InputError
+
+    try:
+        return _typed()(prog_name="leadhand", standalone_mode=False) or 0
+    except typer.Abort:
+        return 1
+    except Exception as error:
+        # A usage error: its class is private, and click's in older releases of typer.
+        format_message = getattr(error, "format_message", None)
+        if format_message is None:
+            raise
+        message = str(format_message()).replace("Value error, ", "").removesuffix(".")
+        if not message:
+            return 2  # no command was named, and the help is shown already
+        command = getattr(getattr(error, "ctx", None), "command_path", "leadhand")
+        said = f"{message[:1].lower()}{message[1:]}; see `{command} --help`"
+        raise InputError(said) from error
+
+
 def main() -> None:
     """Run the program. An `InputError` is one line on stderr and exit status 2."""
     from leadhand.cli.standard_streams import prepare, writing_output
@@ -322,7 +343,7 @@ def main() -> None:
     prepare()
     try:
         with writing_output():
-            _typed()()
+            sys.exit(_run_typed())
     except LeadhandError as error:
         from leadhand.cli.views.terminal import sentence
         from leadhand.untrusted.redaction import Redactor
