@@ -1,6 +1,8 @@
 """An MCP server as a worker's tools: the real client, and a process that speaks MCP over stdio."""
 
 import asyncio
+import json
+import re
 import sys
 from pathlib import Path
 
@@ -20,8 +22,8 @@ TOOL = {
     "description": "Says how much of an article is in stock.",
     "inputSchema": {
         "type": "object",
-        "properties": {"article": {"type": "string"}},
-        "required": ["article"],
+        "properties": {"article": {"type": "string"}, "idempotency_key": {"type": "string"}},
+        "required": ["article", "idempotency_key"],
     },
 }
 for line in sys.stdin:
@@ -37,7 +39,8 @@ for line in sys.stdin:
         case "tools/list":
             result = {"tools": [TOOL]}
         case "tools/call":
-            text = f"17 of {params['arguments']['article']} in stock"
+            given = params["arguments"]
+            text = f"17 of {given['article']} in stock, key {given['idempotency_key']}"
             result = {"content": [{"type": "text", "text": text}]}
         case _:
             result = {}
@@ -46,7 +49,7 @@ for line in sys.stdin:
 """
 
 
-def test_a_worker_uses_the_tools_of_an_mcp_server(
+def test_a_worker_uses_the_tools_of_an_mcp_server_which_receive_our_key(
     tmp_path: Path, model_server: ScriptedServer
 ) -> None:
     mcp = pytest.importorskip("pydantic_ai.mcp")
@@ -65,4 +68,5 @@ def test_a_worker_uses_the_tools_of_an_mcp_server(
     answer = asyncio.run(Supervisor(team).run(plan=plan, listener=events.append))
     assert answer.status == "complete", answer.gaps
     called = [event for event in events if isinstance(event, ToolCalled)]
-    assert "in stock" in called[0].output
+    assert re.search(r"in stock, key [0-9a-f]{32}\b", called[0].output)
+    assert "idempotency_key" not in json.dumps(model_server.stats().bodies)

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from typing import Generic
 
 from pydantic import JsonValue
-from pydantic_core import CoreSchema
 from typing_extensions import TypeVar
 
 C = TypeVar("C", default=object)
@@ -38,11 +37,3 @@ class ToolContext(Generic[C_co]):
     the instructions of a toolset for example, it is the task's."""
     approved: bool = False
     """Whether a person has approved this call."""
-
-    @classmethod
-    def __get_pydantic_core_schema__(cls, *_: object) -> CoreSchema:
-        raise TypeError(
-            "a tool takes its ToolContext as the first parameter, `ctx: ToolContext[...]`; a "
-            "pydantic-ai Tool or toolset takes `ctx: RunContext[ToolContext[...]]`, and "
-            "`ctx.deps` is the ToolContext"
-        )

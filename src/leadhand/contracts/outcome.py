@@ -11,7 +11,7 @@ from typing import Annotated, Generic, Literal, cast, get_args
 
 from pydantic import BeforeValidator, Field, JsonValue, SkipValidation
 
-from leadhand.contracts.context import C_co
+from leadhand.contracts.context import C_co, ToolContext
 from leadhand.contracts.record import Record
 from leadhand.contracts.task import NO_LIMITS, Limits, Task
 
@@ -225,6 +225,17 @@ class Handoff(Record, Generic[C_co]):
     def __class_getitem__(cls, context: object) -> GenericAlias:  # pyright: ignore[reportIncompatibleMethodOverride]
         """The same class, so that a context may be of a type that pydantic does not know."""
         return GenericAlias(cls, context)
+
+
+def tool_context(handoff: Handoff) -> ToolContext:
+    """What the tools of a task's worker know of its run, outside of any call."""
+    return ToolContext(
+        context=handoff.run_context,
+        run_id=handoff.run_id,
+        task_id=handoff.task_id,
+        attempt=handoff.attempt,
+        idempotency_key=handoff.key,
+    )
 
 
 @dataclass(frozen=True, slots=True)

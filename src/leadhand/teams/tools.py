@@ -71,8 +71,9 @@ def _unfillable(tool: Callable[..., object], name: str) -> Unusable | None:
     """The problem with a function whose parameters a model can't fill in, if any."""
     try:
         parameters = inspect.signature(tool).parameters.values()
-        if any("RunContext" in str(parameter.annotation) for parameter in parameters):
-            return None  # pydantic-ai fills that one in and checks it later
+        contexts = ("RunContext", "ToolContext")
+        if any(name in str(one.annotation) for one in parameters for name in contexts):
+            return None  # that one is filled in, and checked later
         with warnings.catch_warnings():
             # About defaults that JSON can't represent, which a model never sets.
             warnings.simplefilter("ignore")

@@ -1,23 +1,19 @@
 """Idempotency keys, by which a tool with side effects recognises a call that it has seen before.
 
-A tool receives its key in a parameter of that name, which the model does not see. The key is the
-same in every attempt at a task, and after the run was resumed.
+A tool of any kind receives its key in a parameter of that name, which the model does not see and
+can't choose. The key is the same in every attempt at a task, and after the run was resumed.
 """
 
-import functools
 import hashlib
-import inspect
 import json
-from collections.abc import Awaitable, Callable, Mapping
-from contextvars import ContextVar
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import cast
 
 from pydantic import JsonValue
+from pydantic_ai.tools import ToolDefinition
 
 PARAMETER = "idempotency_key"
-
-current_key: ContextVar[str] = ContextVar("current_key")
-"""The key of the tool call that is running."""
 
 
 def key(task: str, tool: str, arguments: Mapping[str, JsonValue], *, occurrence: int) -> str:
@@ -29,36 +25,27 @@ def key(task: str, tool: str, arguments: Mapping[str, JsonValue], *, occurrence:
     return hashlib.sha256(called.encode()).hexdigest()[:32]
 
 
-def wants_key(function: Callable[..., object]) -> bool:
+def takes_key(tool: ToolDefinition) -> bool:
     """Whether a tool has a parameter for the key."""
-    try:
-        return PARAMETER in inspect.signature(function).parameters
-    except (TypeError, ValueError):
-        return False
+    return PARAMETER in _properties(tool)
 
 
-def with_key(function: Callable[..., object]) -> Callable[..., object]:
-    """`function` without the parameter, which is filled with the current key."""
+def for_model(tool: ToolDefinition) -> ToolDefinition:
+    """The tool as the model is offered it: without the parameter."""
+    if not takes_key(tool):
+        return tool
+    schema = tool.parameters_json_schema
+    shown = {
+        "properties": without_key(_properties(tool)),
+        "required": [name for name in schema.get("required", ()) if name != PARAMETER],
+    }
+    return replace(tool, parameters_json_schema={**schema, **shown})
 
-    keyed: Callable[..., object]
-    if inspect.iscoroutinefunction(function):
 
-        @functools.wraps(function)
-        async def keyed_async(*args: object, **kwargs: object) -> object:
-            work = function(*args, **kwargs, **{PARAMETER: current_key.get()})
-            return await cast("Awaitable[object]", work)
+def without_key(arguments: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
+    """The arguments of a call without a key that the model made up."""
+    return {name: value for name, value in arguments.items() if name != PARAMETER}
 
-        keyed = keyed_async
-    else:
 
-        @functools.wraps(function)
-        def keyed_sync(*args: object, **kwargs: object) -> object:
-            return function(*args, **kwargs, **{PARAMETER: current_key.get()})
-
-        keyed = keyed_sync
-    signature = inspect.signature(function, eval_str=True)
-    shown = [one for name, one in signature.parameters.items() if name != PARAMETER]
-    vars(keyed)["__signature__"] = signature.replace(parameters=shown)
-    hints = inspect.get_annotations(function, eval_str=True)
-    keyed.__annotations__ = {name: hint for name, hint in hints.items() if name != PARAMETER}
-    return keyed
+def _properties(tool: ToolDefinition) -> dict[str, JsonValue]:
+    return cast("dict[str, JsonValue]", tool.parameters_json_schema.get("properties") or {})

@@ -16,8 +16,6 @@ from pydantic_ai.messages import (
     ModelResponse,
     UserPromptPart,
 )
-from pydantic_ai.tools import RunContext
-from pydantic_ai.usage import RunUsage
 
 from leadhand.contracts.outcome import (
     NO_USAGE,
@@ -181,16 +179,15 @@ class _Attempt:
         return Failed(kind=kind, message=message, partial=partial, transient=transient)
 
     async def _toolbox(self, stack: AsyncExitStack) -> Toolbox:
-        context: RunContext[None] = RunContext(
-            deps=None,
-            model=self._runner.caller.model(self._models[0]),
-            usage=RunUsage(),
-            prompt=self._handoff.intent,
-            messages=self._messages,
-        )
-        runner, handoff = self._runner, self._handoff
+        runner, caller = self._runner, self._runner.caller
         toolbox = Toolbox(
-            runner.toolset, context, handoff, runner.caller.recorder, runner.fence, self._worker
+            runner.toolset,
+            self._handoff,
+            caller.recorder,
+            runner.fence,
+            self._worker,
+            model=caller.model(self._models[0]),
+            messages=self._messages,
         )
         return await toolbox.open(stack)
 

@@ -15,15 +15,24 @@ from typing import cast
 
 from pydantic import JsonValue, ValidationError
 from pydantic_ai.exceptions import ApprovalRequired, CallDeferred, ModelRetry, ToolFailed
-from pydantic_ai.messages import InstructionPart, ToolCallPart, ToolReturn, ToolReturnPart
+from pydantic_ai.messages import (
+    InstructionPart,
+    ModelMessage,
+    ToolCallPart,
+    ToolReturn,
+    ToolReturnPart,
+)
+from pydantic_ai.models import Model
 from pydantic_ai.tools import RunContext, ToolDefinition
 from pydantic_ai.toolsets import AbstractToolset, CombinedToolset
 from pydantic_ai.toolsets.abstract import ToolsetTool
+from pydantic_ai.usage import RunUsage
 from pydantic_core import to_json
 from rapidfuzz import process
 
 from leadhand.contracts import events
-from leadhand.contracts.outcome import Handoff
+from leadhand.contracts.context import ToolContext
+from leadhand.contracts.outcome import Handoff, tool_context
 from leadhand.contracts.team import Worker
 from leadhand.engine.failures import legible
 from leadhand.engine.recorder import Recorder
@@ -32,7 +41,7 @@ from leadhand.models.prompts import joined
 from leadhand.models.structured import MAX_REPAIRS, BadAnswer, arguments_of, reply
 from leadhand.untrusted.fence import Fence
 from leadhand.workers.function import is_being_cancelled
-from leadhand.workers.idempotency import current_key, key
+from leadhand.workers.idempotency import PARAMETER, for_model, key, takes_key, without_key
 from leadhand.workers.texts import READ_MORE, KeptText, ReadableTexts, as_text
 from leadhand.workers.toolsets import Toolset
 
@@ -41,8 +50,6 @@ REFUSE_AT_REPEAT = 3
 """The tool is not run for the third call with the same arguments, nor for later ones."""
 FAIL_AT_REPEAT = 6
 """The sixth call with the same arguments fails the attempt."""
-
-Context = RunContext[None]
 
 
 class NeedsPerson(Exception):
@@ -64,22 +71,31 @@ class Toolbox:
     def __init__(
         self,
         toolset: Toolset,
-        context: Context,
         handoff: Handoff,
         recorder: Recorder,
         fence: Fence,
         worker: Worker,
+        *,
+        model: Model,
+        messages: list[ModelMessage],
     ) -> None:
+        """The tools see the `model` and the `messages` of the conversation as it grows."""
         self._max_calls = worker.max_tool_calls
         self._max_bytes = int(worker.max_output_mb * 1_000_000)
         self._shared = toolset
-        self._toolset: AbstractToolset[None] = toolset
+        self._toolset: AbstractToolset[ToolContext] = toolset
         # Most workers have no tools, and asking an empty toolset costs as much as any other.
         self._is_empty = not toolset.toolsets
-        self._context = context
+        self._context = RunContext(
+            deps=tool_context(handoff),
+            model=model,
+            usage=RunUsage(),
+            prompt=handoff.intent,
+            messages=messages,
+        )
         self._handoff = handoff
         self._recorder = recorder
-        self._tools: Mapping[str, ToolsetTool[None]] = {}
+        self._tools: Mapping[str, ToolsetTool[ToolContext]] = {}
         self._calls: Counter[tuple[str, str]] = Counter()
         self._made = 0
         self._unreadable = 0
@@ -108,7 +124,7 @@ class Toolbox:
             self._context = replace(self._context, run_step=step)
             self._toolset = await self._toolset.for_run_step(self._context)
             self._tools = await self._toolset.get_tools(self._context)
-        offered = [tool.tool_def for tool in self._tools.values()]
+        offered = [for_model(tool.tool_def) for tool in self._tools.values()]
         if self._texts.any_long and READ_MORE.name not in self._tools:
             offered.append(READ_MORE)
         return offered
@@ -156,21 +172,24 @@ class Toolbox:
         started_s = asyncio.get_running_loop().time()
         if isinstance(arguments, str):
             return self._refused(call, call.args, arguments, started_s)
+        tool = self._tools.get(call.tool_name)
+        if tool is not None and takes_key(tool.tool_def):
+            arguments = without_key(arguments)
         refusal = self._refusal(call.tool_name, arguments)
         if refusal is not None:
             return self._refused(call, arguments, refusal, started_s)
-        if call.tool_name == READ_MORE.name and READ_MORE.name not in self._tools:
+        if tool is None:
             return self._read_more(call, arguments, started_s)
         made = self._calls[_same(call.tool_name, arguments)]
-        current_key.set(key(self._handoff.key, call.tool_name, arguments, occurrence=made))
+        call_key = key(self._handoff.key, call.tool_name, arguments, occurrence=made)
         self._made += 1
         source = f"{call.tool_name}-{self._made}"
         try:
-            value = await self._call(call, arguments)
+            value = await self._call(tool, call, arguments, call_key)
         except (CallDeferred, ApprovalRequired) as error:
             shown = json.dumps(arguments, ensure_ascii=False)[:LOGGED_CHARS]
             message = f"{call.tool_name} needs a person's approval: {shown}"
-            raise NeedsPerson(message, current_key.get()) from error
+            raise NeedsPerson(message, call_key) from error
         except asyncio.CancelledError as error:
             if is_being_cancelled():
                 raise
@@ -211,13 +230,22 @@ class Toolbox:
             )
         return None
 
-    async def _call(self, call: ToolCallPart, arguments: dict[str, JsonValue]) -> object:
-        tool = self._tools[call.tool_name]
-        allowed = current_key.get() in self._handoff.allowed
+    async def _call(
+        self,
+        tool: ToolsetTool[ToolContext],
+        call: ToolCallPart,
+        arguments: dict[str, JsonValue],
+        call_key: str,
+    ) -> object:
+        allowed = call_key in self._handoff.allowed
         if tool.tool_def.kind == "external" or (tool.tool_def.kind == "unapproved" and not allowed):
             raise ApprovalRequired
+        if takes_key(tool.tool_def):
+            arguments = {**arguments, PARAMETER: call_key}
+        own = replace(self._context.deps, idempotency_key=call_key, approved=allowed)
         context = replace(
             self._context,
+            deps=own,
             tool_call_id=call.tool_call_id,
             tool_name=call.tool_name,
             tool_call_approved=allowed,

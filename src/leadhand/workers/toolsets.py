@@ -3,25 +3,34 @@
 import functools
 import inspect
 from collections.abc import Awaitable, Callable, Sequence
-from typing import cast
+from typing import cast, get_origin, get_type_hints
 
-from pydantic_ai.tools import Tool
+from pydantic_ai.tools import RunContext, Tool
 from pydantic_ai.toolsets import AbstractToolset, CombinedToolset, FunctionToolset
 
-from leadhand.workers.idempotency import wants_key, with_key
+from leadhand.contracts.context import ToolContext
+from leadhand.contracts.tools import unwrapped
+from leadhand.errors import InputError
 from leadhand.workers.threads import DaemonThreads
 
-Toolset = CombinedToolset[None]
+Toolset = CombinedToolset[ToolContext]
 
 
 def toolset_of(tools: Sequence[object], threads: DaemonThreads) -> Toolset:
-    """One toolset of plain functions and toolsets. Functions that block run in `threads`."""
+    """One toolset of plain functions and toolsets. Functions that block run in `threads`.
+
+    Raises `InputError` for a function that takes the `ToolContext` as a model's argument.
+    """
+    for tool in tools:
+        _check_contexts(tool)
     functions = [tool for tool in tools if not isinstance(tool, AbstractToolset)]
     toolsets = [
-        cast("AbstractToolset[None]", tool) for tool in tools if isinstance(tool, AbstractToolset)
+        cast("AbstractToolset[ToolContext]", tool)
+        for tool in tools
+        if isinstance(tool, AbstractToolset)
     ]
     if functions:
-        own: FunctionToolset[None] = FunctionToolset(
+        own: FunctionToolset[ToolContext] = FunctionToolset(
             [_as_tool(function, threads) for function in functions], max_retries=0
         )
         toolsets.insert(0, own)
@@ -29,19 +38,59 @@ def toolset_of(tools: Sequence[object], threads: DaemonThreads) -> Toolset:
     return CombinedToolset(toolsets)
 
 
-def _as_tool(function: object, threads: DaemonThreads) -> Tool[None]:
+def _as_tool(function: object, threads: DaemonThreads) -> Tool[ToolContext]:
     if isinstance(function, Tool):
-        return cast("Tool[None]", function)
+        return cast("Tool[ToolContext]", function)
     work = cast("Callable[..., object]", function)
-    if wants_key(work):
-        work = with_key(work)
-    if inspect.iscoroutinefunction(work):
-        return Tool(work)
+    is_async, first = inspect.iscoroutinefunction(work), next(iter(_contexts(work)), None)
 
     @functools.wraps(work)
-    async def in_thread(*args: object, **kwargs: object) -> object:
-        name = f"tool {getattr(work, '__name__', work)!r}"
-        value = await threads.call(lambda _: work(*args, **kwargs), None, name=name)
+    async def called(*args: object, **kwargs: object) -> object:
+        if first is not None:
+            context, *rest = args
+            args = (cast("RunContext[ToolContext]", context).deps, *rest)
+        if is_async:
+            value = work(*args, **kwargs)
+        else:
+            name = f"tool {getattr(work, '__name__', work)!r}"
+            value = await threads.call(lambda _: work(*args, **kwargs), None, name=name)
         return await cast("Awaitable[object]", value) if inspect.isawaitable(value) else value
 
-    return Tool(in_thread)
+    if first is not None:
+        # pydantic-ai passes its own context, and hides that parameter from the model.
+        called.__annotations__ = {**called.__annotations__, first: RunContext[ToolContext]}
+    return Tool(called)
+
+
+def _check_contexts(tool: object) -> None:
+    for one in unwrapped(tool):
+        found = _contexts(one.thing)
+        if one.thing is tool and next(iter(_parameters(tool)), None) in found:
+            found = found[1:]
+        if found:
+            raise InputError(
+                f"{one.label} takes {found[0]!r} as an argument from the model, but it is a "
+                "ToolContext: take `ctx: ToolContext[...]` as the first parameter of a plain "
+                "function, and `ctx: RunContext[ToolContext[...]]` in a pydantic-ai tool, where "
+                "`ctx.deps` is the ToolContext"
+            )
+
+
+def _contexts(function: object) -> list[str]:
+    """The names of the parameters that are annotated with `ToolContext`."""
+    try:
+        hints = get_type_hints(getattr(function, "func", function))  # of a `functools.partial`
+    except (TypeError, NameError):
+        return []  # pydantic-ai says what is wrong with it
+    return [
+        name
+        for name in _parameters(function)
+        if (hint := hints.get(name)) is ToolContext or get_origin(hint) is ToolContext
+    ]
+
+
+def _parameters(function: object) -> list[str]:
+    try:
+        return [*inspect.signature(cast("Callable[..., object]", function)).parameters]
+    except (TypeError, ValueError):
+        return []
