@@ -1,21 +1,26 @@
 """Any toolset of pydantic-ai works in a worker, and is opened and closed as it expects."""
 
 import asyncio
+import gc
 import json
 import re
+import weakref
 from collections.abc import Callable
 from typing import Self
 
 import pytest
 from pydantic_ai.exceptions import CallDeferred
 from pydantic_ai.messages import InstructionPart
-from pydantic_ai.tools import RunContext, ToolDefinition
+from pydantic_ai.tools import RunContext, Tool, ToolDefinition
 from pydantic_ai.toolsets import ExternalToolset, FunctionToolset
 
 from leadhand import Plan, Supervisor, Task, Team, Worker
+from leadhand.contracts.context import ToolContext
 from leadhand.contracts.outcome import Escalated
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Json, Object
+from leadhand.workers.threads import DaemonThreads
+from leadhand.workers.toolsets import toolset_of
 from tests.models.asking import OPENAI
 from tests.workers.model_runs import (
     Run,
@@ -272,3 +277,38 @@ def test_tools_that_do_not_start_fail_the_tasks_of_their_worker_alone(
     assert {one.id: one.status for one in answer.tasks} == {"t1": "failed", "t2": "completed"}
     assert "did not start" in answer.gaps[0].why
     assert "connection refused" in answer.gaps[0].why or "two ways" in answer.gaps[0].why
+
+
+def test_the_schema_of_a_function_is_made_once_and_does_not_keep_it_alive() -> None:
+    def tool_in(function: Callable[..., object]) -> Tool[ToolContext]:
+        (toolset,) = toolset_of([function], DaemonThreads()).toolsets
+        assert isinstance(toolset, FunctionToolset)
+        return toolset.tools["look"]
+
+    def look(query: str) -> str:
+        """Look it up."""
+        return query
+
+    first, second = tool_in(look), tool_in(look)
+    assert first.function_schema.json_schema is second.function_schema.json_schema
+    assert first.function is not second.function
+    alive = weakref.ref(look)
+    del look, first, second
+    gc.collect()
+    assert alive() is None
+
+
+def test_a_method_and_its_function_have_schemas_of_their_own() -> None:
+    class Shelf:
+        def look(self, query: str) -> str:
+            """Look it up."""
+            return query
+
+    def arguments(function: Callable[..., object]) -> list[str]:
+        (toolset,) = toolset_of([function], DaemonThreads()).toolsets
+        assert isinstance(toolset, FunctionToolset)
+        return [*toolset.tools["look"].function_schema.json_schema["properties"]]
+
+    assert arguments(Shelf.look) == ["self", "query"]
+    assert arguments(Shelf().look) == ["query"]
+    assert arguments(Shelf().look) == ["query"]

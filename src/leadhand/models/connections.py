@@ -30,6 +30,7 @@ from leadhand.models.clients import httpx_client, model_client
 from leadhand.models.forecast import Forecast
 from leadhand.models.gate import Gate
 from leadhand.models.rates import NO_RATE, Limiter, limiter_of
+from leadhand.models.schemas import remember_schemas
 
 LOOPBACK_ONLY = "LEADHAND_LOOPBACK_ONLY"
 """The environment variable that, set to 1, forbids every model that is not on this machine."""
@@ -129,6 +130,7 @@ class Connections:
             raise InputError(f"model {spec!r} can't be used: {said}") from error
         for provider in self._providers.values():
             send_as_built(provider.client)
+        remember_schemas(model)
         return model
 
     def _provider(self, name: str) -> Provider[object]:

@@ -2,8 +2,11 @@
 
 import functools
 import inspect
+import types
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import cast, get_origin, get_type_hints
+from weakref import WeakKeyDictionary
 
 from pydantic_ai.tools import RunContext, Tool
 from pydantic_ai.toolsets import AbstractToolset, CombinedToolset, FunctionToolset
@@ -38,15 +41,30 @@ def toolset_of(tools: Sequence[object], threads: DaemonThreads) -> Toolset:
     return CombinedToolset(toolsets)
 
 
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """What pydantic-ai makes of a function. That takes longer than the rest of a run."""
+
+    tool: Tool[ToolContext]
+    """Its schema. It calls nothing, because each run wraps the function anew."""
+    context: str | None
+    """The first parameter if it takes the `ToolContext`."""
+
+
+_forms = WeakKeyDictionary[object, _Form]()
+_forms_of_methods = WeakKeyDictionary[object, _Form]()
+"""By function: a method is a new object each time that it is accessed."""
+
+
 def _as_tool(function: object, threads: DaemonThreads) -> Tool[ToolContext]:
     if isinstance(function, Tool):
         return cast("Tool[ToolContext]", function)
     work = cast("Callable[..., object]", function)
-    is_async, first = inspect.iscoroutinefunction(work), next(iter(_contexts(work)), None)
+    is_async, form = inspect.iscoroutinefunction(work), _form_of(work)
 
     @functools.wraps(work)
     async def called(*args: object, **kwargs: object) -> object:
-        if first is not None:
+        if form.context is not None:
             context, *rest = args
             args = (cast("RunContext[ToolContext]", context).deps, *rest)
         if is_async:
@@ -56,10 +74,33 @@ def _as_tool(function: object, threads: DaemonThreads) -> Tool[ToolContext]:
             value = await threads.call(lambda _: work(*args, **kwargs), None, name=name)
         return await cast("Awaitable[object]", value) if inspect.isawaitable(value) else value
 
-    if first is not None:
+    return Tool(called, function_schema=replace(form.tool.function_schema, function=called))
+
+
+def _form_of(work: Callable[..., object]) -> _Form:
+    function: object = getattr(work, "__func__", work)
+    if not isinstance(function, types.FunctionType):
+        return _new_form(work)
+    known = _forms if function is work else _forms_of_methods
+    if (form := known.get(function)) is None:
+        form = known[function] = _new_form(work)
+    return form
+
+
+def _new_form(work: Callable[..., object]) -> _Form:
+    @functools.wraps(work)
+    async def called() -> None: ...
+
+    context = next(iter(_contexts(work)), None)
+    if context is not None:
         # pydantic-ai passes its own context, and hides that parameter from the model.
-        called.__annotations__ = {**called.__annotations__, first: RunContext[ToolContext]}
-    return Tool(called)
+        called.__annotations__ = {**called.__annotations__, context: RunContext[ToolContext]}
+    # Without `called`, which would keep the function alive.
+    schema = replace(Tool(called).function_schema, function=_nothing)
+    return _Form(Tool(_nothing, function_schema=schema), context)
+
+
+async def _nothing() -> None: ...
 
 
 def _check_contexts(tool: object) -> None:
