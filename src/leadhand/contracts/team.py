@@ -18,7 +18,9 @@ TIERS: tuple[Tier, ...] = ("fast", "standard", "strong")
 MAX_DEPTH = 3
 """The default limit on levels of nested teams."""
 WorkFunction = Callable[..., object]
-MaterialFunction = Callable[[Handoff], Mapping[str, str]]
+MaterialFunction = Callable[[Handoff], Mapping[str, str]] | Callable[..., Mapping[str, str]]
+DepsFunction = Callable[[Handoff], object] | Callable[..., object]
+"""The first form types a lambda, the second takes functions of `Handoff[C]`."""
 ModelSpec = object
 """`provider:model` as pydantic-ai takes it, or a pydantic-ai `Model`."""
 
@@ -69,6 +71,9 @@ class Worker:
     run: WorkFunction | AgentLike | None = None
     """Any function `Handoff -> Outcome`, or `-> value`, sync or async; or a pydantic-ai `Agent`.
     None: the team's model does the work."""
+    deps: DepsFunction | None = None
+    """Returns the dependencies of an `Agent` for a task, sync or async. Not needed by an agent
+    without dependencies, or with `deps_type=ToolContext`."""
     offline: WorkFunction | None = None
     """A function like `run` that does the work if the team has no model, or no model answers."""
     offline_s: Annotated[float, Field(gt=0)] | None = None

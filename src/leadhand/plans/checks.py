@@ -327,6 +327,8 @@ def _team_problems(team: Team) -> Iterator[str]:
                 )
             inner = worker.team
             yield from (f"in team {inner.name!r}: {problem}" for problem in _team_problems(inner))
+        if worker.deps is not None and (worker.run is None or callable(worker.run)):
+            yield f"worker {worker.name!r} has `deps`, which are for a pydantic-ai Agent in `run`"
         if worker.fallback == worker.name:
             yield f"worker {worker.name!r} is its own fallback: name another, or none"
         elif worker.fallback is not None and worker.fallback not in names:

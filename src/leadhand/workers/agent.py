@@ -1,9 +1,11 @@
-"""Any pydantic-ai `Agent` as a worker, as it is: its own model, tools and output type."""
+"""A pydantic-ai `Agent` as a worker, with its own model, tools and output type."""
 
+import inspect
 from collections.abc import AsyncGenerator, Collection
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import Protocol, cast
+from types import NoneType
+from typing import Any, Protocol, cast, get_args, get_origin
 
 from pydantic_ai.agent import AbstractAgent
 from pydantic_ai.exceptions import AgentRunError, ModelAPIError, UserError
@@ -18,8 +20,9 @@ from pydantic_ai.models.wrapper import WrapperModel
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import DeferredToolRequests, RunContext
 
-from leadhand.contracts.outcome import Escalated, Failed, Handoff, Outcome
-from leadhand.contracts.team import ModelSpec, Worker
+from leadhand.contracts.context import ToolContext
+from leadhand.contracts.outcome import Escalated, Failed, Handoff, Outcome, tool_context
+from leadhand.contracts.team import DepsFunction, ModelSpec, Worker
 from leadhand.engine.failures import failure_of
 from leadhand.errors import BudgetUsedUp, InputError, ModelError
 from leadhand.models.calls import Caller, Requester
@@ -39,15 +42,17 @@ class AgentWorker:
 
     def __init__(
         self,
-        agent: AbstractAgent[None, object],
+        agent: AbstractAgent[object, object],
         caller: Caller,
         fence: Fence,
         *,
+        deps: DepsFunction | None,
         retry_on: Collection[str] | None,
         max_calls: int,
     ) -> None:
-        """`retry_on` names the exceptions of its tools that are transient, as in `failure_of`;
-        `max_calls` limits the tool calls of one response."""
+        """`deps` gives the agent's dependencies. `retry_on` names the exceptions of its tools that
+        are transient, as in `failure_of`; `max_calls` limits the tool calls of one response."""
+        self._deps = deps
         self._retry_on = retry_on
         self._agent = agent
         self._max_calls = max_calls
@@ -59,7 +64,9 @@ class AgentWorker:
         requester = Requester("worker", handoff.task_id, handoff.attempt)
         try:
             result = await self._agent.run(
-                briefing.opening(handoff, self._fence), model=self._watched(requester)
+                briefing.opening(handoff, self._fence),
+                model=self._watched(requester),
+                deps=await self._deps_for(handoff),
             )
         except BudgetUsedUp as error:
             return Failed(kind="budget", message=str(error))
@@ -79,6 +86,21 @@ class AgentWorker:
             message = f"the agent needs a person for {names}"
             return Escalated(reason="ambiguous_input", message=message)
         return outcome_of(output)
+
+    async def _deps_for(self, handoff: Handoff) -> object:
+        if self._deps is not None:
+            given = self._deps(handoff)
+            return await given if inspect.isawaitable(given) else given
+        kind = self._agent.deps_type
+        if (get_origin(kind) or kind) is ToolContext:
+            return tool_context(handoff)
+        if kind in (None, NoneType, object, Any) or NoneType in get_args(kind):
+            return None
+        name = getattr(kind, "__name__", kind)
+        raise UserError(
+            f"its `deps_type` is {name}: give worker {handoff.to_agent!r} `deps`, a function that "
+            "returns them, such as `deps=lambda handoff: handoff.run_context`"
+        )
 
     def _watched(self, requester: Requester) -> Model | None:
         model = self._agent.model
@@ -136,9 +158,9 @@ class _RecordedModel(WrapperModel):
         )
 
 
-def as_agent(worker: Worker) -> AbstractAgent[None, object]:
+def as_agent(worker: Worker) -> AbstractAgent[object, object]:
     """The agent in a worker's `run`. Raises `InputError` for anything else."""
     if isinstance(worker.run, AbstractAgent):
-        return cast("AbstractAgent[None, object]", worker.run)
+        return cast("AbstractAgent[object, object]", worker.run)
     kind = type(worker.run).__name__
     raise InputError(f"worker {worker.name!r}: `run` is {kind}, neither a function nor an Agent")

@@ -98,8 +98,8 @@ class Runners:
     @property
     def abandoned(self) -> tuple[Handoff, ...]:
         """The tasks that sync workers still work on though their attempts have ended."""
-        calls = self._threads.abandoned
-        return tuple(call.argument for call in calls if isinstance(call.argument, Handoff))
+        given = [call.argument for call in self._threads.abandoned]
+        return tuple(cast("Handoff", one) for one in given if isinstance(one, Handoff))
 
     @asynccontextmanager
     async def started(self, teams: TeamRunner, *, until_s: float | None) -> AsyncGenerator[None]:
@@ -170,6 +170,7 @@ class Runners:
                 as_agent(worker),
                 caller,
                 self._fence,
+                deps=worker.deps,
                 retry_on=_retry_on(worker),
                 max_calls=worker.max_tool_calls,
             )
