@@ -54,6 +54,18 @@ def test_a_report_has_what_both_found_under_three_headings() -> None:
     ]
 
 
+def test_a_section_without_content_is_left_out() -> None:
+    empty = Findings(about="sources", lead=(), answer=("No document mentions A.",))
+    text = report(sources=empty, tables=TABLES.model_copy(update={"lead": ()}))
+    assert headings(text) == [
+        "# Why did prices go up?",
+        "## What the tables show",
+        "### c.csv",
+        "## What was not found or not read",
+    ]
+    assert "\n\n\n" not in text
+
+
 def test_it_says_plainly_that_no_model_was_used() -> None:
     assert report(sources=SOURCES).splitlines()[2].startswith("*No model was used: ")
 

@@ -96,7 +96,7 @@ def _lead(quoted: Sequence[Quotation], documents: int, words: Sequence[str]) -> 
     count = counted(documents, "document")
     if not quoted:
         about = joined_names([f'"{inline(word)}"' for word in words])
-        return (f"Nothing in {count} mentions {about}.",)
+        return (f"Nothing in {count} mentions {about}." if words else f"Nothing in {count}.",)
     sources = len({one.passage.name for one in quoted})
     of = count if documents == sources else f"{sources:,} of {count}"
     return (f"{counted(len(quoted), 'passage')} from {of} on this, quoted below.",)

@@ -62,15 +62,14 @@ def _text(output: JsonValue) -> str:
 
 
 def _part(title: str, findings: Sequence[Findings]) -> list[str]:
-    if not findings:
-        return []
-    parts = [f"## {title}"]
+    parts: list[str] = []
     for one in findings:
         mark = "- " if len(one.lead) > 1 else ""
         parts.append("\n".join(f"{mark}{line}" for line in one.lead))
         for section in one.sections:
             parts += [f"### {section.title}", section.body]
-    return parts
+    parts = [part for part in parts if part]
+    return [f"## {title}", *parts] if parts else []
 
 
 def _missing(findings: Sequence[Findings], context: Sequence[Digest]) -> list[str]:
