@@ -124,11 +124,12 @@ main()
     [
         (("run", "x", "--team", "research"), "loading team research"),
         (("review", "--repo", str(ROOT)), "reading the last commit"),
+        (("review", "--diff", str(ROOT / "README.md")), f"reading {ROOT / 'README.md'}"),
         (("resume", "last"), "reading run-"),
         (("answer", "last"), "reading run-"),
         (("cancel", "last"), "reading run-"),
     ],
-    ids=["run", "review", "resume", "answer", "cancel"],
+    ids=["run", "review", "diff", "resume", "answer", "cancel"],
 )
 def test_a_command_shows_its_first_line_before_it_loads_what_runs(
     words: Sequence[str], first: str, home: Path

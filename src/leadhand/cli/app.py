@@ -116,8 +116,8 @@ def review(
     is run. Nothing leaves this machine without --model or LEADHAND_MODEL.
     """
     what = "what is staged" if staged else "what is not committed" if worktree else range
-    if diff is None and (range is not None) + staged + worktree < 2:
-        announce_change(what or "the last commit", repo, baseline, past_reviews, quiet=quiet)
+    if (range is not None) + (diff is not None) + staged + worktree < 2:
+        announce_change(what or "the last commit", repo, diff, baseline, past_reviews, quiet=quiet)
     from leadhand.cli.review.command import review_command
     from leadhand.cli.review.options import ReviewOptions, ReviewSetup
 

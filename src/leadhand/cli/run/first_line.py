@@ -25,8 +25,14 @@ def announce_team(team: str, *files: Path | None, quiet: bool) -> None:
         announce(f"loading team {team}", quiet=quiet)
 
 
-def announce_change(what: str, repo: Path, *files: Path | None, quiet: bool) -> None:
-    """Say what a review reads of `repo`; `files` are others that it reads."""
+def announce_change(
+    what: str, repo: Path, diff: str | None, *files: Path | None, quiet: bool
+) -> None:
+    """Say what a review reads: `diff`, else `what` of `repo`. `files` are others that it reads."""
+    if diff is not None:
+        if _all_there((*files, None if diff == "-" else Path(diff))):
+            announce(f"reading {'the patch on stdin' if diff == '-' else diff}", quiet=quiet)
+        return
     with contextlib.suppress(OSError):  # the current folder may have been deleted
         here = repo.absolute()
         repository = any(os.path.exists(place / ".git") for place in (here, *here.parents))
