@@ -81,9 +81,11 @@ def ladder_of(id: str) -> list[Event]:
     return list(asyncio.run(run).log())
 
 
-def lines_of(events: Sequence[Event], past: Sequence[Event] = ()) -> list[str]:
+def lines_of(
+    events: Sequence[Event], past: Sequence[Event] = (), replied: Sequence[str | None] = ()
+) -> list[str]:
     console = Console(file=io.StringIO(), width=60)
-    lines = PlainLines(console, past=past)
+    lines = PlainLines(console, past=past, replied=replied)
     for event in events:
         lines(event)
     assert isinstance(console.file, io.StringIO)
@@ -282,9 +284,11 @@ def test_a_question_stands_above_the_tree_until_it_is_answered() -> None:
     assert not any("?" in row for row in rows)
     assert lines_of([*story, answered])[1:] == [
         "? a waits for a person: which \\x1b[31maccount?",
-        "  to answer: leadhand answer '2026 a'",
         "a: answered by ada: the old one",
     ]
+    running = made(TaskDispatched, task_id="b", attempt=1, worker="worker")
+    hint = "  to answer: leadhand answer '2026 a'"
+    assert lines_of([*planned(task("a"), task("b")), running, asked])[-1] == hint
 
 
 def test_a_plan_waits_for_approval_before_there_are_tasks() -> None:
@@ -295,7 +299,8 @@ def test_a_plan_waits_for_approval_before_there_are_tasks() -> None:
     assert lines_of(story)[0] == "? the plan waits for your approval: 1 task: carry it out?"
     assert tree_of(story)[1] == "? the plan waits for your approval: 1 task: carry it out?"
     refused = made(ApprovalGiven, verdict="refused", text="too dear", by="ada")
-    assert lines_of([*story, refused])[-1] == "plan: refused by ada: too dear"
+    rejected = made(PlanRejected, problems=("a person refused the plan: too dear",))
+    assert lines_of([*story, refused, rejected])[1:] == ["plan: refused by ada: too dear"], "once"
 
 
 def test_a_resumed_run_shows_what_was_done_before_and_asks_again() -> None:
@@ -309,8 +314,8 @@ def test_a_resumed_run_shows_what_was_done_before_and_asks_again() -> None:
     assert lines_of([resumed], past) == [
         "run: resumed: continues b",
         "? b waits for a person: which account?",
-        "  to answer: leadhand answer '2026 a'",
     ]
+    assert lines_of([resumed], past, replied=["b"]) == ["run: resumed: continues b"]
     rows = tree_of([resumed], past=past)
     assert rows[3].endswith("completed")
     assert rows[-1] == "run: resumed: continues b"

@@ -79,13 +79,15 @@ def test_a_run_waits_for_its_plan_to_be_approved_and_for_answers_and_then_goes_o
     run_id = document["run_id"]
     assert (parked.status, document["status"]) == (3, "waiting")
     assert [one["text"] for one in document["waiting"]] == ["Is this plan to be carried out?"]
-    assert f"it waits for a person: leadhand answer {run_id} --home runs" in parked.err
-    assert f"to answer: leadhand answer {run_id} --home runs" in parked.err
+    how = f"leadhand answer {run_id} --home runs --approve | --refuse [WHY] | --plan FILE"
+    assert parked.err.splitlines()[-2:] == [
+        "? the plan waits for your approval: Is this plan to be carried out?",
+        f"leadhand: it waits for a person: {how}",
+    ], "once as it happens, and once with what to type"
 
     asked = house.does("answer", "last")
     assert asked.status == 0
     assert "paint the north wall" in asked.out
-    how = f"leadhand answer {run_id} --home runs --approve | --refuse [WHY] | --plan FILE"
     assert how in asked.out
     assert f"{run_id}  " in house.does("runs").out
     assert "  waiting  " in house.does("runs").out

@@ -36,6 +36,8 @@ class Notices:
         """By task: why its attempt failed, until something is decided about that."""
         self._stuck: set[str] = set()
         """The messages about stuck workers so far: each is given once."""
+        self._refused = False
+        """Whether the last event was a person's refusal."""
 
     def of_task(self, event: events.Event) -> Notice | None:
         """The decision about a task whose attempt did not complete."""
@@ -76,6 +78,9 @@ class Notices:
             if event.message in self._stuck:
                 return None
             self._stuck.add(event.message)
+        refused, self._refused = self._refused, getattr(event, "verdict", None) == "refused"
+        if refused and isinstance(event, events.PlanRejected):
+            return None  # the refusal was shown
         notice = _of_run(event)
         if notice is None or not event.within:
             return notice
@@ -91,8 +96,6 @@ def _of_run(event: events.Event) -> Notice | None:
                 said = ["unfinished model calls are made again, finished work is kept", *said]
                 return Notice("run", "resumed with changed prompts", "; ".join(said))
             return Notice("run", "resumed", "; ".join(said))
-        case events.RunWaiting():
-            return Notice("run", "stopped to wait for a person")
         case events.PlanRejected() if event.problems:
             return Notice("plan", "sent back", _first(event.problems))
         case events.PlanAmended():

@@ -7,7 +7,7 @@ import asyncio
 import contextlib
 import shlex
 from collections import Counter, deque
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Collection, Generator, Iterable, Iterator, Sequence
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -118,8 +118,8 @@ class LiveTree:
         state, now_s = self._state, self._clock() - self._zero
         parts: list[RenderableType] = [self._head()]
         questions = list(_questions(state))
-        for who, question in questions:
-            asked = Text.assemble(("? ", "bold yellow"), (f"{sentence(who)}: ", "bold"))
+        for id, question in questions:
+            asked = Text.assemble(("? ", "bold yellow"), (f"{sentence(_asked_of(id))}: ", "bold"))
             parts.append(asked.append(sentence(question)))
         if questions:
             hint = _answering(state, self._how_to_answer)
@@ -151,9 +151,14 @@ class PlainLines:
         *,
         past: Iterable[events.Event] = (),
         how_to_answer: str | None = None,
+        replied: Collection[str | None] = (),
     ) -> None:
-        """`past` are the events of a resumed run; `how_to_answer` is the command to type."""
+        """`past` are the events of a resumed run; `how_to_answer` is the command to type.
+
+        `replied` are the tasks, or `None` for the plan, whose questions have a reply already.
+        """
         self._how_to_answer = how_to_answer
+        self._replied = replied
         self._console = console
         self._state = fold(past)
         self._notices = Notices()
@@ -211,11 +216,12 @@ class PlainLines:
                 yield from self._ended(event.task_id)
             case events.ApprovalRequested():
                 yield f"? {_asked_of(event.task_id)}: {sentence(event.question)}"
-                yield _answering(self._state, self._how_to_answer)
-            case events.RunResumed() if self._state.questions:
-                for who, question in _questions(self._state):
-                    yield f"? {who}: {sentence(question)}"
-                yield _answering(self._state, self._how_to_answer)
+                if any(task.status == "running" for task in self._state.tasks.values()):
+                    yield _answering(self._state, self._how_to_answer)
+            case events.RunResumed():
+                for id, question in _questions(self._state):
+                    if id not in self._replied:
+                        yield f"? {_asked_of(id)}: {sentence(question)}"
             case events.ModelCalled() if event.error is not None and event.error not in self._told:
                 self._told.add(event.error)
                 yield f"{event.model}: {_waits(event)}"
@@ -265,10 +271,10 @@ def _waits(call: events.ModelCalled) -> str | None:
     return f"asks again in {call.retry_in_s:.1f} s: {call.error}"
 
 
-def _questions(state: RunState, way: str = "") -> Iterator[tuple[str, str]]:
-    """The open questions of the run and of nested runs, with who asks."""
+def _questions(state: RunState, way: str = "") -> Iterator[tuple[str | None, str]]:
+    """The open questions of the run and of nested runs, each with its task; `None`: the plan."""
     for id, question in state.questions.items():
-        yield _asked_of(f"{way}{id}" if id is not None else way.rstrip("/") or None), question
+        yield f"{way}{id}" if id is not None else way.rstrip("/") or None, question
     for id, task in state.tasks.items():
         if task.nested is not None:
             yield from _questions(task.nested, f"{way}{id}/")

@@ -16,6 +16,7 @@ from leadhand.cli.options import OutputOptions
 from leadhand.cli.run.arguments import read_plan
 from leadhand.cli.run.command import (
     TeamSetup,
+    how_to_reply,
     may_ask,
     person_of,
     plan_errors,
@@ -94,7 +95,7 @@ def answer_run(options: ResumeOptions, given: ReplyOptions, storage: RunStorage)
             f"it here, name its team: {storage.command('resume', run_id)} --team TEAM"
         )
         return 0
-    return _resumed(options, storage, stored)
+    return _resumed(options, storage, stored, replied=[reply.task_id for reply in replies])
 
 
 def cancel_command(run: str, home: str | None) -> int:
@@ -109,16 +110,22 @@ def cancel_command(run: str, home: str | None) -> int:
         return 0
 
 
-def _resumed(options: ResumeOptions, storage: RunStorage, stored: StoredRun) -> int:
+def _resumed(
+    options: ResumeOptions,
+    storage: RunStorage,
+    stored: StoredRun,
+    *,
+    replied: Sequence[str | None] = (),
+) -> int:
     state, run_id = stored.state, stored.run_id
     incomplete = state.answer is not None and state.answer.status != "complete"
     if incomplete and options.from_task is None and is_over(state):
         print_note(f"nothing was left to continue with: run {run_id} has done all that it could")
     match state.origin.get("command"):
         case "run":
-            return _resume_team(options, storage, stored)
+            return _resume_team(options, storage, stored, replied)
         case None if options.team is not None:
-            return _resume_team(options, storage, stored)
+            return _resume_team(options, storage, stored, replied)
         case "review":
             from leadhand.cli.review.resume import resume_review
 
@@ -131,14 +138,17 @@ def _resumed(options: ResumeOptions, storage: RunStorage, stored: StoredRun) -> 
             )
 
 
-def _resume_team(options: ResumeOptions, storage: RunStorage, stored: StoredRun) -> int:
+def _resume_team(
+    options: ResumeOptions, storage: RunStorage, stored: StoredRun, replied: Sequence[str | None]
+) -> int:
     state, output = stored.state, options.output
     setup = TeamSetup.of(state.origin, **options.changed)
     preload(setup.model, no_model=setup.no_model, environ=os.environ)
     team = setup.load()
     choice = choose_models(team, model=setup.model, no_model=setup.no_model)
     title, run_id = f"team {team.name}", stored.run_id
-    session = LiveRun(watch_of(storage, run_id, title, output, past=stored.events))
+    watch = watch_of(storage, run_id, title, output, past=stored.events, replied=replied)
+    session = LiveRun(watch)
     person = person_of(session, output, team, state.request)
     supervisor = setup.supervisor(choice, storage, person)
     if not output.quiet:
@@ -262,11 +272,7 @@ def _show_questions(
         if question.plan is not None:
             show_plan(question.plan, console)
         _write(question.text, console)
-        if question.plan is not None:
-            _write(f"  {answer} --approve | --refuse [WHY] | --plan FILE\n", console)
-        else:
-            allow = "--approve | " if question.call else ""
-            _write(f"  {answer} --task {question.task_id} {allow}TEXT\n", console)
+        _write(f"  {answer}{how_to_reply(question)}\n", console)
 
 
 def _write(text: str, console: Console) -> None:

@@ -3,7 +3,7 @@
 import json
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -23,6 +23,7 @@ from leadhand.cli.views.consoles import DataConsole, error_console, print_note
 from leadhand.clock import SystemClock
 from leadhand.contracts.answer import JOURNAL_GAP, Answer
 from leadhand.contracts.events import Event
+from leadhand.contracts.people import Question
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError
@@ -137,6 +138,7 @@ def watch_of(
     output: OutputOptions,
     *,
     past: Sequence[Event] = (),
+    replied: Collection[str | None] = (),
 ) -> Watch:
     """How the run is watched. Warns if the run is not stored."""
     if storage.lost is not None and not output.quiet:
@@ -148,6 +150,7 @@ def watch_of(
         events=output.events,
         quiet=output.quiet,
         past=past,
+        replied=replied,
     )
 
 
@@ -194,7 +197,9 @@ def follow_up(answer: Answer, storage: RunStorage, state: RunState | None = None
 def _next_steps(answer: Answer, state: RunState, storage: RunStorage) -> Iterator[str]:
     """What the user can do with a run that is not complete, with the commands."""
     if answer.waiting:
-        yield f"it waits for a person: {storage.command('answer', answer.run_id)}"
+        command = storage.command("answer", answer.run_id)
+        how = how_to_reply(answer.waiting[0]) if len(answer.waiting) == 1 else ""
+        yield f"it waits for a person: {command}{how}"
         return
     resume = storage.command("resume", answer.run_id)
     budget = state.budget
@@ -208,6 +213,13 @@ def _next_steps(answer: Answer, state: RunState, storage: RunStorage) -> Iterato
     if failed:
         one = shlex.quote(failed[0]) if len(failed) == 1 else "TASK"
         yield f"do a task again: {resume} --from {one}"
+
+
+def how_to_reply(question: Question) -> str:
+    """What is typed after `leadhand answer RUN` to reply to a question."""
+    if question.plan is not None:
+        return " --approve | --refuse [WHY] | --plan FILE"
+    return f" --task {question.task_id}{' --approve |' if question.call else ''} TEXT"
 
 
 def exit_status(answer: Answer) -> int:

@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Coroutine, Generator, Sequence
+from collections.abc import Callable, Collection, Coroutine, Generator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -52,6 +52,8 @@ class Watch:
     quiet: bool = False
     past: Sequence[Event] = ()
     """The past events of a run that is resumed."""
+    replied: Collection[str | None] = ()
+    """The tasks, or `None` for the plan, whose questions have a reply already."""
 
 
 class LiveRun:
@@ -116,7 +118,12 @@ class LiveRun:
                 with watching(tree.progress):
                     yield tree
         else:
-            yield PlainLines(console, past=watch.past, how_to_answer=watch.how_to_answer)
+            yield PlainLines(
+                console,
+                past=watch.past,
+                how_to_answer=watch.how_to_answer,
+                replied=watch.replied,
+            )
 
 
 def _nobody(event: Event) -> None:
