@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Self
 
 from leadhand.errors import InputError, ToolError
-from leadhand.testing.counts import Stats
+from leadhand.testing.counts import MAX_BODY_CHARS, Stats
 from leadhand.testing.json_data import Json, Object, mapping, parse, text
 from leadhand.testing.settings import HOST
 
@@ -117,6 +117,20 @@ class ScriptedServer:
     def stats(self) -> Stats:
         """Requests and responses since the start or the last reset."""
         return Stats.from_json(self._ask("stats", {}).get("stats"))
+
+    def requests(self, *, role: str | None = None) -> list[Object]:
+        """What models were asked, in order: the body of each request since the last reset.
+
+        `role` leaves out the requests of other roles: `planner`, `worker`, `synthesizer`, ... Raises
+        `InputError` if the server has not kept all of them, as a test could then miss something.
+        """
+        stats = self.stats()
+        if len(stats.bodies) < stats.requests:
+            raise InputError(
+                f"the server kept {len(stats.bodies):,} of {stats.requests:,} requests: raise "
+                f"`keep_bodies`; a body of over {MAX_BODY_CHARS:,} characters is never kept"
+            )
+        return [mapping(one["body"]) for one in stats.bodies if role in (None, one["role"])]
 
     def reset(self, **settings: object) -> None:
         """Reset the counts and the script; settings given here change, others stay."""
