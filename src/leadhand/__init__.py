@@ -5,15 +5,26 @@ from leadhand.lazy import lazy_attributes
 # Not from `typing`: `python -m leadhand` would take a typing.py from the current folder.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from leadhand import events
     from leadhand.contracts.answer import Answer
     from leadhand.contracts.budget import Budget, Rate
     from leadhand.contracts.context import ToolContext
+    from leadhand.contracts.events import Event
     from leadhand.contracts.health import Health
     from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
     from leadhand.contracts.people import Question, Reply
     from leadhand.contracts.retry import Retry
+    from leadhand.contracts.summary import RunSummary
     from leadhand.contracts.task import Limits, Plan, Task
-    from leadhand.contracts.team import RetryRules, TaskTemplate, Team, Worker
+    from leadhand.contracts.team import (
+        Ladder,
+        RetryRules,
+        Role,
+        Route,
+        TaskTemplate,
+        Team,
+        Worker,
+    )
     from leadhand.errors import (
         InputError,
         JournalError,
@@ -25,6 +36,7 @@ if TYPE_CHECKING:
         TeamError,
         ToolError,
     )
+    from leadhand.ports import Journal
     from leadhand.supervisor import Supervisor
 
 __all__ = [
@@ -32,11 +44,14 @@ __all__ = [
     "Budget",
     "Completed",
     "Escalated",
+    "Event",
     "Failed",
     "Handoff",
     "Health",
     "InputError",
+    "Journal",
     "JournalError",
+    "Ladder",
     "LeadhandError",
     "Limits",
     "ModelError",
@@ -50,6 +65,9 @@ __all__ = [
     "Result",
     "Retry",
     "RetryRules",
+    "Role",
+    "Route",
+    "RunSummary",
     "RunTaken",
     "Supervisor",
     "Task",
@@ -59,6 +77,7 @@ __all__ = [
     "ToolContext",
     "ToolError",
     "Worker",
+    "events",
 ]
 
 __version__ = "0.1.0"
@@ -67,17 +86,22 @@ _MODULES = {
     "contracts.answer": "Answer",
     "contracts.budget": "Budget Rate",
     "contracts.context": "ToolContext",
+    "contracts.events": "Event",
     "contracts.health": "Health",
     "contracts.outcome": "Completed Escalated Failed Handoff Outcome Result",
     "contracts.people": "Question Reply",
     "contracts.retry": "Retry",
+    "contracts.summary": "RunSummary",
     "contracts.task": "Limits Plan Task",
-    "contracts.team": "RetryRules TaskTemplate Team Worker",
+    "contracts.team": "Ladder RetryRules Role Route TaskTemplate Team Worker",
     "errors": (
         "InputError JournalError LeadhandError ModelError Permanent PlanError RunTaken "
         "TeamError ToolError"
     ),
+    "events": "events",
+    "ports": "Journal",
     "supervisor": "Supervisor",
 }
 
-__getattr__ = lazy_attributes(__name__, _MODULES, renamed={"PlanRejected": "PlanError"})
+if not TYPE_CHECKING:  # else checkers would take any name for one of leadhand's
+    __getattr__ = lazy_attributes(__name__, _MODULES, renamed={"PlanRejected": "PlanError"})

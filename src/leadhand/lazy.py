@@ -13,8 +13,8 @@ def lazy_attributes(
 ) -> "Callable[[str], object]":
     """The `__getattr__` of `package`; `modules` maps each module to its public names.
 
-    The names are separated by spaces. `renamed` maps old names to new ones; an old name gives a
-    `DeprecationWarning`.
+    The names are separated by spaces; a module's own name gives the module. `renamed` maps old
+    names to new ones; an old name gives a `DeprecationWarning`.
     """
     homes = {name: module for module, names in modules.items() for name in names.split()}
 
@@ -28,6 +28,7 @@ def lazy_attributes(
         if new != name:
             message = f"{package}.{name} is now {package}.{new}"
             warnings.warn(message, DeprecationWarning, stacklevel=2)
-        return getattr(importlib.import_module(f"{package}.{homes[new]}"), new)
+        home = importlib.import_module(f"{package}.{homes[new]}")
+        return home if homes[new] == new else getattr(home, new)
 
     return attribute

@@ -1,0 +1,3 @@
+"""The events of a run, one class each: what `stream` and listeners give."""
+
+from leadhand.contracts.events import *  # noqa: F403
