@@ -12,6 +12,8 @@ from typing import Annotated, Generic, Literal, cast, get_args
 from pydantic import BeforeValidator, Field, JsonValue, SkipValidation
 
 from leadhand.contracts.context import C_co, ToolContext
+from leadhand.contracts.context import C_co
+from leadhand.contracts.many import Many
 from leadhand.contracts.record import Record
 from leadhand.contracts.task import NO_LIMITS, Limits, Task
 
@@ -76,7 +78,7 @@ class PlanImpact(Record):
     """`blocks`: planned work is pointless or can't be done; `adds`: more work is needed."""
     reason: str
     """Never empty in a `Result`."""
-    task_ids: tuple[str, ...] = ()
+    task_ids: Many[str] = ()
     """The planned tasks concerned; empty if unknown, because models don't see the plan's ids."""
 
 
@@ -99,14 +101,14 @@ class Result(Record):
     summary: str = ""
     """One or two sentences; what other roles see first."""
     confidence: int | None = Field(default=None, ge=0, le=100)
-    evidence: tuple[str, ...] = ()
+    evidence: Many[str] = ()
     """References or quotes that back the output."""
     usage: Usage = NO_USAGE
     plan_impact: Annotated[PlanImpact | None, BeforeValidator(_valid_impact)] = None
     """How the result changes the rest of the plan; None: not at all."""
     without_model: str | None = None
     """Why offline code did the work of a model; None if it did not."""
-    missing: tuple[str, ...] = ()
+    missing: Many[str] = ()
     """The parts of the task that were not done, one line each: an input that was not read, a table
     that was cut. Each becomes a gap of the answer, which is then partial; the task is completed."""
 

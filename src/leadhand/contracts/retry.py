@@ -6,6 +6,8 @@ from typing import Annotated
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
+from leadhand.contracts.many import Many
+
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid", defer_build=True))
 class Retry:
@@ -16,7 +18,7 @@ class Retry:
     """
 
     _: dataclasses.KW_ONLY
-    on: tuple[type[BaseException], ...] | None = None
+    on: Many[type[BaseException]] | None = None
     """Only these exceptions and their subclasses are retried, even a `ValueError`; None: all but
     the permanent ones, which `leadhand.engine.failures` lists."""
     attempts: Annotated[int, Field(ge=1)] | None = None

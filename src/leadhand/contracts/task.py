@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from pydantic import Field, JsonValue
 
+from leadhand.contracts.many import Many
 from leadhand.contracts.record import Record
 
 
@@ -35,11 +36,11 @@ class Task(Record, extra="forbid"):
     """What to do, in words that this worker can act on without seeing the plan."""
     payload: JsonValue = None
     """Data for the worker besides the intent, of the type that it declares as its input."""
-    depends_on: tuple[str, ...] = ()
+    depends_on: Many[str] = ()
     """Ids of the tasks whose results this one needs."""
-    artifacts: tuple[str, ...] = ()
+    artifacts: Many[str] = ()
     """What to work on: paths or other references that the worker's tools understand."""
-    tools: tuple[str, ...] = ()
+    tools: Many[str] = ()
     """Tools that the task needs; `check` refuses a tool that its worker does not have."""
     done_when: str = ""
     """How to tell that the task is finished."""
@@ -53,7 +54,7 @@ class Plan(Record, extra="forbid"):
 
     goal: str
     """What the plan as a whole is for; usually the request."""
-    tasks: tuple[Task, ...]
+    tasks: Many[Task]
     synthesis: str = "merge"
     """The name of the strategy that makes one answer of the results."""
     instruction: str = ""

@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, ConfigDict, Field, JsonValue
 from pydantic.dataclasses import dataclass
 
 from leadhand.contracts.budget import Rate
+from leadhand.contracts.many import Many
 from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.retry import Retry
 from leadhand.contracts.task import NO_LIMITS, Limits
@@ -84,7 +85,7 @@ class Worker:
     outer run, and the outer team's models if it names none."""
     instructions: str = ""
     """The worker's prompt about its job."""
-    tools: tuple[object, ...] = ()
+    tools: Many[object] = ()
     """The tools it may use: plain typed functions, pydantic-ai toolsets (MCP servers included), and
     names of ready-made tools."""
     material: MaterialFunction | None = None
@@ -139,7 +140,7 @@ class TaskTemplate:
     worker: str
     intent: str
     """May contain `{request}` and, with `for_each`, `{batch}`, `{count}` and `{names}`."""
-    depends_on: tuple[str, ...] = ()
+    depends_on: Many[str] = ()
     """Ids of template entries; one with `for_each` stands for all tasks made from it."""
     for_each: str | None = None
     """The name of a set of batches; a batch's artifacts become the task's."""
@@ -158,12 +159,12 @@ class Route:
 
     worker: str
     _: dataclasses.KW_ONLY
-    words: tuple[str, ...] = ()
+    words: Many[str] = ()
     """The request contains one of these words or phrases, as whole words in any case."""
     pattern: str | None = None
     """The request matches this regular expression somewhere, in any case. No look-around, no
     back-references."""
-    labels: tuple[str, ...] = ()
+    labels: Many[str] = ()
     """The request contains one of these labels, as `[label]` or `#label`."""
     secondary: str | None = None
     """The next worker, if the first hands the request back."""
@@ -185,7 +186,7 @@ class RetryRules:
 
     max_attempts: Annotated[int, Field(ge=1, le=100)] = 3
     """Attempts of one task by all workers, including the first."""
-    backoff_s: tuple[Annotated[float, Field(ge=0)], ...] = (1.0, 2.0)
+    backoff_s: Many[Annotated[float, Field(ge=0)]] = (1.0, 2.0)
     """Seconds to wait before the second, third, ... attempt, jittered by a fifth; the last one
     repeats. A timeout is retried at once."""
     retry_share: Annotated[float, Field(ge=0)] = 0.2
@@ -224,12 +225,12 @@ class Ladder:
     """
 
     _: dataclasses.KW_ONLY
-    failed: tuple[NamedRung, ...] = ("retry", "refine", "fallback", "raise_tier")
+    failed: Many[NamedRung] = ("retry", "refine", "fallback", "raise_tier")
     """After a failure other than a timeout."""
-    out_of_scope: tuple[NamedRung, ...] = ("reassign", "fallback", "ask_person")
-    ambiguous_input: tuple[NamedRung, ...] = ("refine", "ask_person")
-    low_confidence: tuple[NamedRung, ...] = ("raise_tier", "second_opinion", "accept")
-    timeout: tuple[NamedRung, ...] = ("retry", "split", "raise_tier", "fallback")
+    out_of_scope: Many[NamedRung] = ("reassign", "fallback", "ask_person")
+    ambiguous_input: Many[NamedRung] = ("refine", "ask_person")
+    low_confidence: Many[NamedRung] = ("raise_tier", "second_opinion", "accept")
+    timeout: Many[NamedRung] = ("retry", "split", "raise_tier", "fallback")
     """After an attempt that took too long, or an escalation because the task is too large. It is
     retried once, if the run has time left."""
     breaker_failures: Annotated[int, Field(ge=1)] = 5
@@ -245,11 +246,11 @@ class Team:
     name: Annotated[str, Field(min_length=1, max_length=100)]
     description: str = ""
     _: dataclasses.KW_ONLY
-    workers: tuple[Worker, ...]
+    workers: Many[Worker]
     model: ModelSpec = None
     """Used for every tier that `models` does not name. Without any, the team is deterministic."""
-    models: Mapping[Tier, tuple[ModelSpec, ...]] = dataclasses.field(
-        default_factory=dict[Tier, tuple[ModelSpec, ...]]
+    models: Mapping[Tier, Many[ModelSpec]] = dataclasses.field(
+        default_factory=dict[Tier, Many[ModelSpec]]
     )
     """The models of each tier: the next one is used if those before it can't be reached."""
     planner: Role = dataclasses.field(default_factory=Role)
@@ -258,13 +259,13 @@ class Team:
     """Decides between contradicting results, and which of several is the best."""
     critic: Role | None = None
     """Reads a draft of the answer and may send it back; None: there is no critic."""
-    shared_tools: tuple[str, ...] = ()
+    shared_tools: Many[str] = ()
     """Names of tools that more than one worker may have."""
-    template: tuple[TaskTemplate, ...] = ()
+    template: Many[TaskTemplate] = ()
     """The plan without a model; empty: every worker gets one task, all at once."""
     synthesis: str = "merge"
     """How results become an answer: `merge`, or another strategy of the team's synthesizer."""
-    routes: tuple[Route, ...] = ()
+    routes: Many[Route] = ()
     """Routing rules: the first that matches makes a plan of one task. A request that none matches
     is planned as usual."""
     router: Role | None = None
@@ -305,7 +306,7 @@ class Team:
         return tiers[next((known for known in TIERS if known == asked), "standard")][0]
 
     @property
-    def tiers(self) -> dict[Tier, tuple[ModelSpec, ...]]:
+    def tiers(self) -> dict[Tier, Sequence[ModelSpec]]:
         """The models of every tier; empty if the team is deterministic.
 
         A tier without models uses those of the nearest tier, preferably a stronger one.

@@ -177,7 +177,7 @@ async def _at_hand(
     rows = keyed(environ)
     usable = next((row for row in rows if row.installed), None)
     if usable is not None:
-        models: Mapping[Tier, tuple[ModelSpec, ...]]
+        models: Mapping[Tier, Sequence[ModelSpec]]
         models = {tier: (spec,) for tier, spec in usable.tiers.items()}
         chosen = dataclasses.replace(team, models=models)
         return ModelChoice(chosen, f"{_tiers_line(chosen)}, because {usable.variable} is set")

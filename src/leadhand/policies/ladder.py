@@ -10,7 +10,7 @@ another worker.
 The last attempt goes to the fallback, if its rung is still ahead and it is available.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from leadhand.contracts.outcome import Escalated, Failed
 from leadhand.contracts.team import Ladder, Rung
@@ -60,7 +60,7 @@ def rungs_before(rung: Rung, outcome: Unsuccessful, ladder: Ladder) -> frozenset
     return frozenset(order[: order.index(rung)] if rung in order else ())
 
 
-def rungs_for(outcome: Unsuccessful, ladder: Ladder) -> tuple[Rung, ...]:
+def rungs_for(outcome: Unsuccessful, ladder: Ladder) -> Sequence[Rung]:
     """The rungs for an outcome, in the team's order."""
     if isinstance(outcome, Failed):
         if outcome.kind == "budget":  # a model can't be paid for

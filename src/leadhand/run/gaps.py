@@ -55,7 +55,7 @@ def gaps_of(state: RunState, team: "Team") -> Iterator[Gap]:
     yield from _without_model(state)
 
 
-def _not_done(id: str, missing: tuple[str, ...]) -> Iterator[Gap]:
+def _not_done(id: str, missing: Sequence[str]) -> Iterator[Gap]:
     """What a worker reports as not done."""
     lines = list(dict.fromkeys(_cut(line, MAX_MISSING_CHARS) for line in missing if line.strip()))
     for line in lines[:MAX_MISSING]:

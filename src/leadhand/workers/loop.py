@@ -4,7 +4,7 @@ The model sees only its instructions and the handoff. Each step is one model cal
 end is an outcome.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 
 from pydantic import JsonValue
@@ -62,7 +62,7 @@ class ModelWorker:
     def __init__(
         self,
         worker: Worker,
-        models: Mapping[Tier, tuple[ModelSpec, ...]],
+        models: Mapping[Tier, Sequence[ModelSpec]],
         *,
         toolset: Toolset,
         caller: Caller,
@@ -83,7 +83,7 @@ class ModelWorker:
             self.instructions, settings=self.settings, max_bytes=self.max_bytes
         )
         """The request of a worker that answers once, in plain text."""
-        self._models: dict[str, tuple[ModelSpec, ...]] = {**models}
+        self._models: dict[str, Sequence[ModelSpec]] = {**models}
 
     async def run(self, handoff: Handoff) -> Outcome:
         """One attempt at one task."""
@@ -107,7 +107,7 @@ class ModelWorker:
             # Whether to allow the call is a question to a person, as an ambiguous task is.
             return Escalated(reason="ambiguous_input", message=str(error), call=error.call)
 
-    def _models_for(self, handoff: Handoff) -> tuple[ModelSpec, ...]:
+    def _models_for(self, handoff: Handoff) -> Sequence[ModelSpec]:
         if self.worker.model is not None:
             return (self.worker.model,)
         return self._models.get(handoff.limits.tier or "standard") or self._models["standard"]
@@ -117,7 +117,7 @@ class _Attempt:
     """One attempt: the conversation so far and its usage."""
 
     def __init__(
-        self, runner: ModelWorker, handoff: Handoff, models: tuple[ModelSpec, ...]
+        self, runner: ModelWorker, handoff: Handoff, models: Sequence[ModelSpec]
     ) -> None:
         self._runner = runner
         self._worker = runner.worker
