@@ -26,6 +26,7 @@ from leadhand.run.intake import (
     Batches,
     check_known_id,
     check_limits,
+    check_listener,
     check_run_id,
     fingerprint_of,
     input_paths,
@@ -74,6 +75,10 @@ class RunOptions:
     listener: "Listener | None" = None
     context: object = field(default=None, repr=False)
     """What its workers and tools receive."""
+
+    def __post_init__(self) -> None:
+        """Raises `InputError` for a listener that can't be called."""
+        check_listener(self.listener)
 
     @property
     def opening_s(self) -> float | None:

@@ -9,6 +9,7 @@ import os
 import re
 import secrets
 from collections.abc import Collection, Mapping, Sequence
+from inspect import iscoroutinefunction
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -89,6 +90,20 @@ def occasions(approve: Collection[Occasion] | None, person: "Ask | None") -> tup
     if not listed or not all(one in known for one in approve):
         raise InputError(f"approve is {approve!r}; it is a list of {' and '.join(known)}")
     return tuple(one for one in known if one in approve)
+
+
+def check_listener(listener: object) -> None:
+    """Raises `InputError` unless `listener` is None or a function that is not async."""
+    if listener is None:
+        return
+    if not callable(listener):
+        raise InputError(f"listener is {type(listener).__name__}; it must be a function")
+    if iscoroutinefunction(listener) or iscoroutinefunction(type(listener).__call__):
+        raise InputError(
+            "listener is an async function, and events are reported without waiting: give a plain "
+            "function (`queue.put_nowait` of an asyncio.Queue is one), or use "
+            "`async for event in supervisor.stream(...)`"
+        )
 
 
 def check_storage(home: str | Path | None, journal: Journal | None) -> None:
