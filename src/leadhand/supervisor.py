@@ -89,7 +89,9 @@ class Supervisor(Generic[C]):
         # Imported here because it imports every event.
         from leadhand.trace.logs import Logs
 
-        check_options(team, deadline_s, concurrency, budget)
+        check_options(
+            team, deadline_s, concurrency, budget, own_synthesizer=synthesizer is not None
+        )
         check_storage(home, journal)
         contexts = running.ContextRules(context_type, restore)
         contexts.check()

@@ -138,8 +138,8 @@ def test_a_team_as_json_has_the_names_that_its_files_use(tmp_path: Path) -> None
     show_team(str(support(tmp_path)), screen.console, as_json=True)
     shown = json.loads(screen.text)
     assert list(shown) == [
-        "name", "description", "models", "workers", "planner", "synthesizer", "judge", "critic",
-        "limits", "ladder", "rates", "contact", "max_depth", "routes", "router",
+        "name", "description", "models", "workers", "planner", "synthesizer", "output", "judge",
+        "critic", "limits", "ladder", "rates", "contact", "max_depth", "routes", "router",
         "shared_tools",
     ]  # fmt: skip
     assert shown["workers"][1] == {

@@ -6,8 +6,9 @@ from pydantic import JsonValue
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Route, TaskTemplate, Team, Worker
 from leadhand.errors import TeamError
-from leadhand.plans.checks import Problem, check, team_problems
+from leadhand.plans.checks import Problem, check
 from leadhand.plans.payloads import MAX_LEVELS
+from leadhand.plans.team_checks import team_problems
 from leadhand.supervisor import Supervisor
 from tests.plans.samples import nothing, plan, task, team
 

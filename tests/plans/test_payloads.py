@@ -12,8 +12,9 @@ from leadhand.cli import main
 from leadhand.contracts.events import TaskDispatched
 from leadhand.contracts.task import Limits
 from leadhand.contracts.team import Route, TaskTemplate
-from leadhand.plans.checks import check, team_problems
+from leadhand.plans.checks import check
 from leadhand.plans.payloads import outline
+from leadhand.plans.team_checks import team_problems
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Json, Object, compact, items, mapping, text
 from tests.apart import Order, look

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from leadhand.contracts.team import TaskTemplate, Team, Worker
 from leadhand.errors import TeamError
-from leadhand.plans.checks import team_problems
+from leadhand.plans.team_checks import team_problems
 from leadhand.supervisor import Supervisor
 
 

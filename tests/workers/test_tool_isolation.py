@@ -9,7 +9,8 @@ from pydantic_ai.toolsets import AbstractToolset, CombinedToolset, FunctionTools
 
 from leadhand import Supervisor, Team, TeamError, Worker
 from leadhand.contracts.task import Task
-from leadhand.plans.checks import check, team_problems
+from leadhand.plans.checks import check
+from leadhand.plans.team_checks import team_problems
 from tests.plans.samples import plan
 
 

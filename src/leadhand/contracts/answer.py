@@ -1,11 +1,13 @@
 """The answer document: what every run returns, whether it succeeded or not."""
 
-from typing import Literal
+from typing import Literal, TypeVar
 
-from pydantic import Field, JsonValue
+from pydantic import Field, JsonValue, SkipValidation, ValidationError
 
 from leadhand.contracts.people import Question
 from leadhand.contracts.record import Record
+from leadhand.contracts.typed import read_as, type_name
+from leadhand.errors import InputError
 
 Status = Literal["complete", "partial", "failed", "cancelled", "waiting"]
 TaskStatus = Literal["completed", "escalated", "failed", "timed_out", "cancelled", "skipped"]
@@ -17,6 +19,10 @@ JOURNAL_GAP = "journal"
 """The `task_id` of the gap that says that the answer could not be stored."""
 Engine = Literal["model", "deterministic"]
 EndedBy = Literal["person", "budget", "deadline"]
+MAX_REPORTED_BYTES = 100_000
+"""How large the output of a task may be as JSON to be reported with the task."""
+
+T = TypeVar("T")
 
 
 class Gap(Record):
@@ -66,6 +72,12 @@ class TaskReport(Record):
     attempts: int
     """Attempts that were started; 0 if the task never started."""
     depends_on: tuple[str, ...] = ()
+    # Not validated again: outputs were validated when made, and copying them costs.
+    output: SkipValidation[JsonValue] = None
+    """What the task gave, as JSON data: all of it, or what there is if it did not complete. None
+    also if it is larger than `MAX_REPORTED_BYTES`; the run's trace has it."""
+    output_bytes: int | None = None
+    """The size of an output that is too large to be reported; else None."""
     started_s: float | None = None
     finished_s: float | None = None
     model: str | None = None
@@ -110,7 +122,9 @@ class Answer(Record):
     answer: str = ""
     """Markdown."""
     output: JsonValue = None
-    """The team's typed output, if it has one; for a review its findings."""
+    """Data of the type that `Team.output` declares, and None if there is none of that type. Of a
+    team without a declared type: the outputs of its tasks by id, of a single task just its output,
+    or None if a model wrote the answer."""
     confidence: int | None = Field(default=None, ge=0, le=100)
     gaps: tuple[Gap, ...] = ()
     contact: str | None = None
@@ -122,6 +136,23 @@ class Answer(Record):
     """Questions that a person has to answer before the run can continue; if there are any, this is
     not the run's last answer."""
     metrics: Metrics = Metrics.model_construct()
+
+    def output_as(self, kind: type[T]) -> T | None:
+        """`output` as an instance of `kind`, a pydantic model or any type that pydantic knows.
+
+        None if there is no output. Raises `InputError` if it is of another type.
+        """
+        if self.output is None:
+            return None
+        try:
+            return read_as(kind, self.output)
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            place = ".".join(["output", *map(str, first["loc"])])
+            raise InputError(
+                f"the output of run {self.run_id!r} is no {type_name(kind)}: {place}: "
+                f"{first['msg']}"
+            ) from error
 
 
 class Synthesis(Record):

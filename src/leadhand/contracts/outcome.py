@@ -12,7 +12,6 @@ from typing import Annotated, Generic, Literal, cast, get_args
 from pydantic import BeforeValidator, Field, JsonValue, SkipValidation
 
 from leadhand.contracts.context import C_co, ToolContext
-from leadhand.contracts.context import C_co
 from leadhand.contracts.many import Many
 from leadhand.contracts.record import Record
 from leadhand.contracts.task import NO_LIMITS, Limits, Task

@@ -263,8 +263,16 @@ class Team:
     """Names of tools that more than one worker may have."""
     template: Many[TaskTemplate] = ()
     """The plan without a model; empty: every worker gets one task, all at once."""
+    template_synthesis: str | None = None
+    """The strategy of the plan without a model, if it differs from `synthesis`."""
     synthesis: str = "merge"
-    """How results become an answer: `merge`, or another strategy of the team's synthesizer."""
+    """How results become an answer. `merge`: put together, by a model if the team has one (a model
+    planner may choose `select` or `reduce` instead). `select`: the best one. `last`: the result of
+    the last task as it is. Any other strategy is one of a synthesizer of your own."""
+    output: object = None
+    """The type of the answer's output, or a JSON Schema as a mapping; None: any data. Results that
+    are not of this type are turned into it by the synthesizer's model; without a model they are a
+    gap of the answer."""
     routes: Many[Route] = ()
     """Routing rules: the first that matches makes a plan of one task. A request that none matches
     is planned as usual."""
@@ -335,6 +343,15 @@ class Team:
     def worker(self, name: str) -> Worker | None:
         """The worker of that name, or None."""
         return next((worker for worker in self.workers if worker.name == name), None)
+
+
+def declared_output(worker: Worker) -> object:
+    """The type of a worker's output, declared by it, its team or its agent; None if by none."""
+    if worker.output is not None:
+        return worker.output
+    if worker.team is not None:
+        return worker.team.output
+    return worker.run.output_type if isinstance(worker.run, AgentLike) else None
 
 
 def uses_model(worker: Worker) -> bool:

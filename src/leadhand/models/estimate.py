@@ -6,7 +6,7 @@ No model is called. Prices are those that pydantic-ai knows; an unknown price st
 from dataclasses import dataclass
 
 from leadhand.contracts.task import Plan, Task
-from leadhand.contracts.team import ModelSpec, Team, Worker, model_name
+from leadhand.contracts.team import ModelSpec, Team, Worker, declared_output, model_name
 from leadhand.models.connections import Connections
 from leadhand.models.forecast import Forecast
 from leadhand.plans.nesting import with_inherited_models
@@ -92,10 +92,20 @@ def _pieces(plan: Plan, team: Team) -> list[_Piece]:
             spec = team.model_of(worker, task.limits.tier)
             if spec is not None:
                 pieces.append(_Piece(spec, _prompt(task, worker), _steps(task, worker, team)))
-    if len(plan.tasks) > 1 and team.tiers:
+    if team.tiers and _is_written(plan, team):
         shown = FRAME_TOKENS + DIGEST_TOKENS * len(plan.tasks)
         pieces.append(_Piece(team.models_of(team.synthesizer)[0], shown, 1))
     return pieces
+
+
+def _is_written(plan: Plan, team: Team) -> bool:
+    """Whether a model writes the answer: no result is the answer as it is."""
+    needed = {id for task in plan.tasks for id in task.depends_on}
+    ends = [task for task in plan.tasks if task.id not in needed]
+    if len(ends) != 1 or (len(plan.tasks) > 1 and plan.synthesis != "last"):
+        return True
+    worker = team.worker(ends[0].worker)
+    return team.output is not None and (worker is None or declared_output(worker) != team.output)
 
 
 def _nested(task: Task, team: Team) -> list[_Piece]:

@@ -65,7 +65,9 @@ def _asked(team: Team) -> CallRequest:
     role = team.planner
     if role.plain:
         return CallRequest(role.instructions, settings=role.settings)
-    instructions = joined(prompt(_PACKAGE, "planner"), roster(team.workers), role.instructions)
+    last = prompt(_PACKAGE, "last") if team.synthesis == "last" else ""
+    parts = (prompt(_PACKAGE, "planner"), roster(team.workers), last, role.instructions)
+    instructions = joined(*parts)
     return CallRequest(instructions, output=form(team), settings=role.settings)
 
 

@@ -23,7 +23,7 @@ from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import TIERS, Team, Tier, Worker
 from leadhand.models.structured import object_schema
 from leadhand.plans.checks import MAX_TASKS, Problem, too_many_tasks
-from leadhand.plans.payloads import PayloadSchema, compact_schema
+from leadhand.plans.payloads import DeclaredType, compact_schema
 
 Strategy = Literal["merge", "select", "reduce"]
 STRATEGIES: tuple[Strategy, ...] = get_args(Strategy)
@@ -113,7 +113,7 @@ def roster(workers: Iterable[Worker]) -> str:
 def _takes(worker: Worker) -> str:
     if worker.input is None:
         return ""
-    schema = compact_schema(PayloadSchema(worker.input).schema)
+    schema = compact_schema(DeclaredType(worker.input).schema)
     return f" Its `payload` follows this schema: {schema}"
 
 
@@ -175,9 +175,8 @@ def proposed(data: Mapping[str, JsonValue], goal: str, team: Team) -> Plan | tup
     return Plan(
         goal=goal,
         tasks=tuple(Task(**task.model_dump()) for task in proposal.tasks),
-        # A model can't override the team's own strategy, such as `findings`; `last` is for plans
-        # without a model.
-        synthesis=proposal.synthesis if team.synthesis in (*STRATEGIES, "last") else team.synthesis,
+        # A model can't override the team's own strategy, such as `last`.
+        synthesis=proposal.synthesis if team.synthesis in STRATEGIES else team.synthesis,
         instruction=proposal.instruction,
     )
 

@@ -39,7 +39,7 @@ class TemplatePlanner:
             tasks=tuple(
                 _task(template[place], number, batches, ids, request) for number, place in numbered
             ),
-            synthesis=team.synthesis,
+            synthesis=team.template_synthesis or team.synthesis,
         )
 
 

@@ -1,21 +1,15 @@
-"""Validates plans and teams: every problem at once, each with how to fix it. Pure."""
+"""Validates plans: every problem at once, each with how to fix it. Pure."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from types import FunctionType
-from typing import Literal, cast
-
-from pydantic import PydanticUserError, TypeAdapter
+from typing import Literal
 
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team
-from leadhand.contracts.tools import sharing_problems, tools_of
+from leadhand.contracts.tools import tools_of
 from leadhand.plans import graph
-from leadhand.plans.nesting import nesting_problems, with_inherited_models
-from leadhand.plans.payloads import MAX_LEVELS, PayloadSchema, is_too_deep
-from leadhand.plans.routes import pattern_problem
-from leadhand.plans.signatures import handoff_problem
+from leadhand.plans.payloads import MAX_LEVELS, DeclaredType, is_too_deep
 
 Author = Literal["person", "model"]
 
@@ -121,7 +115,7 @@ def _workers(plan: Plan, team: Team) -> Iterator[Problem]:
             yield Problem(
                 "unknown_worker",
                 f"task {task.id!r} is for {task.worker!r}, who is not in team {team.name!r}: "
-                f"{_instead(task.worker, list(tools))}",
+                f"{instead(task.worker, list(tools))}",
                 task.id,
             )
         elif task.tools and task.worker not in open_ended:
@@ -136,7 +130,7 @@ def _workers(plan: Plan, team: Team) -> Iterator[Problem]:
 
 
 def _payloads(plan: Plan, team: Team) -> Iterator[Problem]:
-    forms = {w.name: PayloadSchema(w.input) for w in team.workers if w.input is not None}
+    forms = {w.name: DeclaredType(w.input) for w in team.workers if w.input is not None}
     for task in plan.tasks:
         if is_too_deep(task.payload):
             yield Problem(
@@ -155,7 +149,8 @@ def _payloads(plan: Plan, team: Team) -> Iterator[Problem]:
             )
 
 
-def _instead(name: str, known: list[str]) -> str:
+def instead(name: str, known: list[str]) -> str:
+    """What to write instead of an unknown name: the nearest of `known`, and what there is."""
     # Imported here because most plans and teams have no wrong name.
     from rapidfuzz import process
 
@@ -201,7 +196,7 @@ def _edges(plan: Plan, ids: set[str]) -> Iterator[Problem]:
 def _cycle(plan: Plan) -> Iterator[Problem]:
     needs: dict[str, tuple[str, ...]] = {}
     for task in plan.tasks:
-        needs[task.id] = needs.get(task.id, ()) + task.depends_on
+        needs[task.id] = (*needs.get(task.id, ()), *task.depends_on)
     path = graph.cycle(needs)
     if path is not None:
         shown = path if len(path) <= 12 else [*path[:6], "...", *path[-5:]]
@@ -242,148 +237,3 @@ def _vague(task: Task, asked: str, *, alone: bool) -> str | None:
 
 def _plain(text: str) -> str:
     return " ".join(text.casefold().strip(" \t\r\n.!?:").split())
-
-
-def team_problems(team: Team, *, model_at_hand: bool = False) -> tuple[str, ...]:
-    """Every problem that prevents a team from working, each with how to fix it.
-
-    With `model_at_hand` the team need not name a model, because one will be given when it is run;
-    its functions are not checked either, because its loader did.
-    """
-    endless = nesting_problems(team)
-    if endless:
-        return endless
-    late = () if model_at_hand else (*signature_problems(team), *_idle(team))
-    return (*_team_problems(team), *late)
-
-
-def signature_problems(team: Team) -> Iterator[str]:
-    """Problems of workers' functions that can't be called with a handoff, in nested teams too."""
-    for worker in team.workers:
-        for key, function in (("run", worker.run), ("offline", worker.offline)):
-            if callable(function) and (misfit := handoff_problem(function)):
-                yield f"`{key}` of worker {worker.name!r} does not take a handoff: {misfit}"
-        if worker.team is not None:
-            yield from (
-                f"in team {worker.team.name!r}: {one}" for one in signature_problems(worker.team)
-            )
-
-
-def without_model(team: Team) -> tuple[str, ...]:
-    """The workers that need a model and have none; nested ones as `legal/reader`."""
-    return tuple(_without_model(with_inherited_models(team), ""))
-
-
-def _without_model(team: Team, path: str) -> Iterator[str]:
-    for worker in team.workers:
-        if worker.team is not None:
-            yield from _without_model(worker.team, f"{path}{worker.name}/")
-        elif worker.run is None and worker.offline is None and not (team.tiers or worker.model):
-            yield f"{path}{worker.name}"
-
-
-def _idle(team: Team) -> Iterator[str]:
-    names = [repr(name) for name in without_model(team)]
-    if names:
-        many = len(names) > 1
-        who = (
-            f"workers {', '.join(names[:-1])} and {names[-1]} need"
-            if many
-            else f"worker {names[0]} needs"
-        )
-        yield (
-            f'{who} a model, and there is none: name one (`model="provider:name"`), have leadhand '
-            'look for one (`model="auto"`), or write code that does the work without one '
-            "(`offline=function`)"
-        )
-
-
-def _team_problems(team: Team) -> Iterator[str]:
-    if not team.workers:
-        yield "it has no workers: add at least one"
-    elsewhere = [role.model for role in team.roles.values()]
-    elsewhere += [spec for specs in team.models.values() for spec in specs]
-    elsewhere += [worker.model for worker in team.workers]
-    if "auto" in [spec for spec in elsewhere if isinstance(spec, str)]:
-        yield "only a team's `model` can be `auto`: name the models of tiers, roles and workers"
-    names = [worker.name for worker in team.workers]
-    for name in sorted({name for name in names if names.count(name) > 1}):
-        yield f"more than one worker is called {name!r}: give each its own name"
-    for worker in team.workers:
-        if worker.plain and (worker.tools or worker.output is not None):
-            yield (
-                f"worker {worker.name!r} is plain and so can have neither tools nor a declared "
-                "output: leave out one or the other"
-            )
-        for what, declared in (("input", worker.input), ("output", worker.output)):
-            problem = _form_problem(declared)
-            if problem is not None:
-                yield f"the {what} of worker {worker.name!r} can't be used: {problem}"
-        if worker.team is not None:
-            if worker.run is not None or worker.offline is not None:
-                yield (
-                    f"worker {worker.name!r} has a team and a function: its team does the work, "
-                    "leave out `run` and `offline`"
-                )
-            inner = worker.team
-            yield from (f"in team {inner.name!r}: {problem}" for problem in _team_problems(inner))
-        if worker.deps is not None and (worker.run is None or callable(worker.run)):
-            yield f"worker {worker.name!r} has `deps`, which are for a pydantic-ai Agent in `run`"
-        if worker.fallback == worker.name:
-            yield f"worker {worker.name!r} is its own fallback: name another, or none"
-        elif worker.fallback is not None and worker.fallback not in names:
-            yield (
-                f"worker {worker.name!r} falls back to {worker.fallback!r}, who is not in the "
-                f"team: {_instead(worker.fallback, names)}"
-            )
-    yield from _routes(team, names)
-    yield from sharing_problems(team)
-    entries = {entry.id for entry in team.template}
-    for entry in team.template:
-        if entry.worker not in names:
-            yield (
-                f"template entry {entry.id!r} is for {entry.worker!r}, who is not in the team: "
-                f"{_instead(entry.worker, names)}"
-            )
-        for needed in entry.depends_on:
-            if needed not in entries:
-                yield f"template entry {entry.id!r} depends on {needed!r}, which is not an entry"
-    path = graph.cycle({entry.id: entry.depends_on for entry in team.template})
-    if path is not None:
-        yield (
-            f"these template entries wait for each other: {' -> '.join(path)}: remove one of these "
-            "dependencies"
-        )
-
-
-def _form_problem(output: object) -> str | None:
-    """Why `output` can't be used as a type; None if it can."""
-    if output is None or isinstance(output, Mapping):
-        return None
-    no_type = (
-        f"{output!r:.60} is not a data type: give one, such as `list[str]`, a pydantic model or a "
-        "dataclass, or a JSON Schema as a mapping"
-    )
-    if isinstance(output, str | FunctionType):  # the name of a type, and the type of a call
-        return no_type
-    try:
-        TypeAdapter(cast("type[object]", output))
-    except PydanticUserError:
-        return no_type
-    except Exception as error:  # the type's own code builds the schema and may raise anything
-        return f"{type(error).__name__}: {error}"
-    return None
-
-
-def _routes(team: Team, names: list[str]) -> Iterator[str]:
-    for number, route in enumerate(team.routes, start=1):
-        for name in (route.worker, route.secondary):
-            if name is not None and name not in names:
-                yield (
-                    f"route {number} leads to {name!r}, who is not in the team: "
-                    f"{_instead(name, names)}"
-                )
-        if route.is_default and number < len(team.routes):
-            yield f"route {number} takes everything, so those after it never apply: put it last"
-        if route.pattern is not None and (problem := pattern_problem(route.pattern)):
-            yield f"the pattern of route {number} can't be used: {problem}"

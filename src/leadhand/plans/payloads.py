@@ -1,12 +1,13 @@
-"""Payloads: a task's data besides its intent, validated against its worker's `input`. Pure."""
+"""Declared types, such as a worker's `input`, and JSON data that has to follow them. Pure."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 
-from pydantic import JsonValue, TypeAdapter, ValidationError
-from pydantic_core import to_json
+from pydantic import JsonValue, ValidationError
+
+from leadhand.contracts.typed import adapter_of, read_as, type_name
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
@@ -33,19 +34,27 @@ def is_too_deep(value: JsonValue) -> bool:
     return True
 
 
-class PayloadSchema:
-    """The declared type of a worker's payloads."""
+class DeclaredType:
+    """A type that JSON data has to follow: anything pydantic knows, or a JSON Schema."""
 
-    def __init__(self, declared: object) -> None:
-        """`declared` is a type, or a JSON Schema as a mapping."""
+    def __init__(self, declared: object, of: str = "payload") -> None:
+        """`declared` is a type, or a JSON Schema as a mapping; problems call the data `of`."""
         self._declared = declared
+        self._of = of
+
+    @property
+    def name(self) -> str:
+        """Its name in a sentence."""
+        if not self.is_type:
+            return str(self.schema.get("title") or "the declared JSON Schema")
+        return type_name(self._declared)
 
     @property
     def schema(self) -> Mapping[str, JsonValue]:
         """The type as a JSON Schema."""
         if isinstance(self._declared, Mapping):
             return cast("Mapping[str, JsonValue]", self._declared)
-        return cast("Mapping[str, JsonValue]", self._adapter.json_schema())
+        return cast("Mapping[str, JsonValue]", adapter_of(self._kind).json_schema())
 
     @property
     def is_type(self) -> bool:
@@ -54,7 +63,14 @@ class PayloadSchema:
 
     def typed(self, payload: JsonValue) -> object:
         """`payload` as a function receives it. Raises `ValidationError` if it is invalid."""
-        return self._adapter.validate_json(to_json(payload)) if self.is_type else payload
+        return read_as(self._kind, payload) if self.is_type else payload
+
+    def plain(self, data: JsonValue) -> JsonValue:
+        """Valid data as plain JSON, with the type's defaults and conversions."""
+        if not self.is_type:
+            return data
+        dumped = adapter_of(self._kind).dump_python(self.typed(data), mode="json", round_trip=True)
+        return cast("JsonValue", dumped)
 
     def problems(self, payload: JsonValue) -> Sequence[str]:
         """What is wrong with a payload, one line each; empty if it is valid."""
@@ -68,17 +84,20 @@ class PayloadSchema:
     def _problems(self, payload: JsonValue) -> Iterator[str]:
         if not self.is_type:
             for error in self._validator.iter_errors(payload):
-                yield f"{_place(error.absolute_path)}: {_line(error.message)}"
+                yield f"{self._place(error.absolute_path)}: {_line(error.message)}"
             return
         try:
             self.typed(payload)
         except ValidationError as error:
             for row in error.errors(include_url=False, include_input=False, include_context=False):
-                yield f"{_place(row['loc'])}: {_line(row['msg'])}"
+                yield f"{self._place(row['loc'])}: {_line(row['msg'])}"
 
-    @cached_property
-    def _adapter(self) -> TypeAdapter[object]:
-        return TypeAdapter(cast("type[object]", self._declared))
+    def _place(self, path: Sequence[object]) -> str:
+        return ".".join([self._of, *map(str, path)])
+
+    @property
+    def _kind(self) -> type[object]:
+        return cast("type[object]", self._declared)
 
     @cached_property
     def _validator(self) -> "Validator":
@@ -86,10 +105,6 @@ class PayloadSchema:
         from jsonschema import validators
 
         return validators.validator_for(self.schema)(dict(self.schema))
-
-
-def _place(path: Sequence[object]) -> str:
-    return ".".join(["payload", *map(str, path)])
 
 
 def _line(message: str) -> str:

@@ -9,6 +9,7 @@ from leadhand.contracts.answer import JOURNAL_GAP, Answer, EndedBy, Gap, Synthes
 from leadhand.contracts.people import Question
 from leadhand.contracts.task import Plan
 from leadhand.errors import ModelError
+from leadhand.plans.payloads import DeclaredType
 from leadhand.run.cancellation import Cancelled
 from leadhand.run.context import StepContext
 from leadhand.run.gaps import confidence_of, gaps_of, results_of, status_of, with_gaps
@@ -39,7 +40,8 @@ async def final_answer(context: StepContext) -> Answer:
     for conflict in synthesis.conflicts:
         if (conflict.task_ids, conflict.about) not in known:
             recorder.record(events.ConflictFound(**recorder.stamp(), conflict=conflict))
-    gaps = (*gaps_of(state, context.team), *synthesis.gaps, *missing)
+    synthesis, unfit = _typed(context, synthesis)
+    gaps = (*gaps_of(state, context.team), *synthesis.gaps, *(missing or unfit))
     if account is not None and account.ledger.overrun is not None and not gaps:
         _log.warning("everything was done, but %s", account.ledger.overrun)
     contact = context.team.contact if _is_unanswered(context) else None
@@ -53,6 +55,21 @@ async def final_answer(context: StepContext) -> Answer:
         unkept = Gap(task_id=JOURNAL_GAP, why=why)
         return _answer(context, synthesis, (*gaps, unkept), contact)
     return answer
+
+
+def _typed(context: StepContext, synthesis: Synthesis) -> tuple[Synthesis, tuple[Gap, ...]]:
+    """The synthesis with an output of the team's type or with none, which is a gap."""
+    declared = context.team.output
+    if declared is None:
+        return synthesis, ()
+    type_ = DeclaredType(declared, "output")
+    problems = type_.problems(synthesis.output)
+    if not problems:
+        return synthesis.model_copy(update={"output": type_.plain(synthesis.output)}), ()
+    why = f"the answer has no output of the type {type_.name}: {'; '.join(problems)}"
+    nothing = all(task.result is None for task in context.recorder.state.tasks.values())
+    gaps = () if nothing else (Gap(task_id="output", why=why),)
+    return synthesis.model_copy(update={"output": None}), gaps
 
 
 async def waiting_answer(context: StepContext) -> Answer:

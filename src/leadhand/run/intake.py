@@ -21,8 +21,8 @@ from leadhand.contracts.task import Batch, Plan, PlanRequest
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError, TeamError
 from leadhand.models.choice import is_auto, resolve_auto
-from leadhand.plans.checks import team_problems, without_model
 from leadhand.plans.nesting import with_inherited_models
+from leadhand.plans.team_checks import synthesis_problems, team_problems, without_model
 from leadhand.ports import Journal
 
 if TYPE_CHECKING:
@@ -41,14 +41,20 @@ MAX_SHOWN_CHARS = 200
 
 
 def check_options(
-    team: Team, deadline_s: float | None, concurrency: int, budget: Budget | None
+    team: Team,
+    deadline_s: float | None,
+    concurrency: int,
+    budget: Budget | None,
+    *,
+    own_synthesizer: bool = False,
 ) -> None:
     """Raises `InputError` for invalid options, and `TeamError` naming every problem of the team."""
     # Types are checked as well: errors deep inside a run would not name the option.
     if not isinstance(team, Team):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InputError(f"team is {type(team).__name__}; it must be a leadhand.Team")
     problems = team_problems(team)
-    if problems:
+    # A team that contains itself has no tree to look at.
+    if problems or (problems := tuple(synthesis_problems(team, own=own_synthesizer))):
         raise TeamError(team.name, problems)
     if not isinstance(concurrency, int) or concurrency < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InputError(f"concurrency is {concurrency!r}; it must be a whole number from 1")

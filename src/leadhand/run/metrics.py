@@ -1,6 +1,9 @@
 """The figures of a run, from its state alone. Pure."""
 
-from leadhand.contracts.answer import Metrics, TaskReport
+from pydantic import JsonValue
+from pydantic_core import to_json
+
+from leadhand.contracts.answer import MAX_REPORTED_BYTES, Metrics, TaskReport
 from leadhand.plans import graph
 from leadhand.state.fold import RunState, TaskState
 
@@ -67,12 +70,17 @@ def task_report(task: TaskState) -> TaskReport:
     """A task that has ended, as in the answer document."""
     if task.status == "pending" or task.status == "running":
         raise ValueError(f"task {task.id!r} has not ended")
+    output = task.result.output if task.result is not None else None
+    size = _json_bytes(output)
+    too_large = size > MAX_REPORTED_BYTES
     return TaskReport(
         id=task.id,
         worker=task.worker,
         status=task.status,
         attempts=task.attempts,
-        depends_on=task.task.depends_on,
+        depends_on=tuple(task.task.depends_on),
+        output=None if too_large else output,
+        output_bytes=size if too_large else None,
         started_s=task.started_s,
         finished_s=task.finished_s,
         model=task.usage.model,
@@ -81,3 +89,9 @@ def task_report(task: TaskState) -> TaskReport:
         cost_usd=task.usage.cost_usd,
         error=task.why,
     )
+
+
+def _json_bytes(output: JsonValue) -> int:
+    if output is None or isinstance(output, bool | int | float):
+        return 0  # quick: runs have tens of thousands of them
+    return len(to_json(output))

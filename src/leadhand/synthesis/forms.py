@@ -9,6 +9,7 @@ from pydantic_ai.tools import ToolDefinition
 
 from leadhand.contracts.answer import Conflict, CritiquePoint
 from leadhand.models.structured import BadAnswer, StructuredAnswer, object_schema
+from leadhand.plans.payloads import DeclaredType
 
 _Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 _MAX_PROBLEMS = 10
@@ -29,6 +30,7 @@ class Merged(BaseModel):
     """An answer to the request."""
 
     answer: _Text
+    output: JsonValue = None
     confidence: float | None = None
     contradictions: list[Contradiction] = []
 
@@ -75,16 +77,24 @@ _CONTRADICTION = object_schema(
 )
 
 
-def merged_form() -> ToolDefinition:
-    """The output tool for an answer."""
+def merged_form(output: DeclaredType | None = None) -> ToolDefinition:
+    """The output tool for an answer, which also has data of the type `output`, if there is one."""
+    schema = dict(output.schema) if output is not None else {}
+    # `$ref`s start at the root, which is now the tool's schema.
+    shared = {name: schema.pop(name) for name in ("$defs", "definitions") if name in schema}
+    typed: dict[str, JsonValue] = {"output": schema} if output is not None else {}
     return ToolDefinition(
         name="final_answer",
         description="Give the answer, and every contradiction between results.",
-        parameters_json_schema=object_schema(
-            answer={"type": "string", "description": "Markdown that cites tasks by their ids."},
-            confidence=_CONFIDENCE,
-            contradictions={"type": "array", "items": _CONTRADICTION},
-        ),
+        parameters_json_schema={
+            **object_schema(
+                answer={"type": "string", "description": "Markdown that cites tasks by their ids."},
+                **typed,
+                confidence=_CONFIDENCE,
+                contradictions={"type": "array", "items": _CONTRADICTION},
+            ),
+            **shared,
+        },
     )
 
 
@@ -136,6 +146,16 @@ def read_merged(answer: StructuredAnswer) -> Merged:
     if answer.data is None:
         return Merged(answer=answer.text)
     return _read(Merged, answer)
+
+
+def check_output(merged: Merged, output: DeclaredType) -> None:
+    """Raises `BadAnswer` if the data of an answer is not of the type `output`."""
+    problems = output.problems(merged.output)
+    if problems:
+        raise BadAnswer(
+            "Give the whole answer again by calling `final_answer`; its `output` does not have the "
+            f"right form. {'; '.join(problems)}."
+        )
 
 
 def read_choice(answer: StructuredAnswer, task_ids: Collection[str]) -> Chosen:

@@ -51,7 +51,7 @@ def merge(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     """
     given = given_of(results)
     if len(plan.tasks) == 1 and given:
-        return _unchanged(given[0][1], given)
+        return unchanged(given[0][1], given)
     confidences = [result.confidence for _, result in given if result.confidence is not None]
     return Synthesis(
         answer="\n\n".join(_section(one, result) for one, result in given),
@@ -63,14 +63,21 @@ def merge(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
 
 def last(plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
     """The result of the single last task, with the sources of all tasks; else `merge`."""
+    end = last_of(plan, results)
+    return merge(plan, results) if end is None else unchanged(end[1], given_of(results))
+
+
+def last_of(plan: Plan, results: Sequence[TaskResult]) -> tuple[TaskResult, Result] | None:
+    """The task on which no other depends, with its result; None without one, or with several."""
     needed = {id for task in plan.tasks for id in task.depends_on}
     ends = [one for one in results if one.task.id not in needed]
     if len(ends) != 1 or ends[0].result is None:
-        return merge(plan, results)
-    return _unchanged(ends[0].result, given_of(results))
+        return None
+    return ends[0], ends[0].result
 
 
-def _unchanged(result: Result, given: Sequence[tuple[TaskResult, Result]]) -> Synthesis:
+def unchanged(result: Result, given: Sequence[tuple[TaskResult, Result]]) -> Synthesis:
+    """One of the `given` results as the answer, with the sources of all."""
     return Synthesis(
         answer=text_of(result),
         output=result.output,

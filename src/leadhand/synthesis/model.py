@@ -9,16 +9,17 @@ import asyncio
 from collections.abc import Sequence
 
 from leadhand.contracts.answer import Conflict, Gap, Synthesis
-from leadhand.contracts.outcome import TaskResult
+from leadhand.contracts.outcome import Result, TaskResult
 from leadhand.contracts.task import Plan
-from leadhand.contracts.team import Team
+from leadhand.contracts.team import Team, declared_output
 from leadhand.errors import ModelError
 from leadhand.models.calls import Caller
+from leadhand.plans.payloads import DeclaredType
 from leadhand.synthesis.conflicts import find_conflicts, roles_of
 from leadhand.synthesis.critic import Critic
 from leadhand.synthesis.forms import percent
 from leadhand.synthesis.judge import ConflictVerdict, Judge
-from leadhand.synthesis.merge import chosen, combine, given_of
+from leadhand.synthesis.merge import chosen, combine, given_of, last_of, unchanged
 from leadhand.synthesis.resolver import ConflictResolver, described, differs, repeats
 from leadhand.synthesis.writing import Writer
 from leadhand.untrusted.fence import Fence
@@ -46,6 +47,8 @@ class ModelSynthesizer:
     ) -> None:
         """`context_tokens` is the model's context window, if known."""
         self._recorder = caller.recorder
+        self._team = team
+        self._output = DeclaredType(team.output, "output") if team.output is not None else None
         self._roles = roles_of(team)
         self._judge = Judge(caller, team, fence)
         self._resolver = ConflictResolver(caller.recorder, self._judge, request=request)
@@ -56,16 +59,33 @@ class ModelSynthesizer:
         )
 
     async def synthesize(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
-        """The answer, by the plan's strategy. Raises `ModelError` if no model writes one."""
-        if len(plan.tasks) == 1 or len(given_of(results)) <= 1:
-            synthesis = combine(plan, results)
-            if isinstance(synthesis.output, str):  # a text, not several results
-                material, _ = await self._writer.material(plan, results)
-                return await self._approved(plan, results, material, synthesis, drafting_s=0.0)
-            return synthesis
-        if plan.synthesis == "select" and self._chooses:
+        """The answer, by the plan's strategy. Raises `ModelError` if no model writes one.
+
+        Nothing is written if one result is the answer, and its worker declares the team's type.
+        """
+        given = given_of(results)
+        if not given:
+            return combine(plan, results)
+        choose = plan.synthesis == "select" and self._chooses and len(given) > 1
+        if choose and all(self._fits(*one) for one in given):
             return await self._choose(plan, results)
-        return await self._write(plan, results)
+        last = last_of(plan, results) if plan.synthesis == "last" else None
+        only = given[0] if len(plan.tasks) == 1 or len(given) == 1 else last
+        if only is None or not self._fits(*only):
+            return await self._write(plan, results)
+        synthesis = combine(plan, results) if self._output is None else unchanged(only[1], given)
+        if not isinstance(synthesis.output, str):  # data, or several results
+            return synthesis
+        material, _ = await self._writer.material(plan, results)
+        return await self._approved(plan, results, material, synthesis, drafting_s=0.0)
+
+    def _fits(self, one: TaskResult, result: Result) -> bool:
+        """Whether a result is of the team's type, by declaration and in fact."""
+        if self._output is None:
+            return True
+        worker = self._team.worker(one.worker)
+        declares = worker is not None and declared_output(worker) == self._team.output
+        return declares and not self._output.problems(result.output)
 
     def by_code(self, plan: Plan, results: Sequence[TaskResult]) -> Synthesis:
         """The unchanged results, by the plan's strategy."""

@@ -13,11 +13,20 @@ from leadhand.contracts.answer import Synthesis
 from leadhand.contracts.outcome import TaskResult
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
+from leadhand.errors import ModelError
 from leadhand.models.calls import Caller, CallRequest, Requester
 from leadhand.models.prompts import joined, prompt
 from leadhand.models.structured import BadAnswer, StructuredAnswer, ask_structured
+from leadhand.plans.payloads import DeclaredType
 from leadhand.synthesis.citations import check_citations
-from leadhand.synthesis.forms import Merged, conflicts, merged_form, percent, read_merged
+from leadhand.synthesis.forms import (
+    Merged,
+    check_output,
+    conflicts,
+    merged_form,
+    percent,
+    read_merged,
+)
 from leadhand.synthesis.material import entries
 from leadhand.synthesis.merge import given_of, sources_of
 from leadhand.synthesis.reduction import budget_of, reduced, size
@@ -49,6 +58,7 @@ class Writer:
         self._fence = fence
         self._request = request
         self._budget = budget_of(context_tokens or CONTEXT_TOKENS)
+        self._output = DeclaredType(team.output, "output") if team.output is not None else None
 
     async def material(
         self, plan: Plan, results: Sequence[TaskResult]
@@ -81,8 +91,8 @@ class Writer:
         else:
             results_text = self._fence.around(material, source="results")
             text = joined(self.question(plan.instruction), results_text, self._listed(judged))
-            asked = self._prompted("merge", output=merged_form())
-        return synthesis_of(await self._ask(text, asked, read_merged), results)
+            asked = self._prompted("merge", output=merged_form(self._output))
+        return await self._written(text, asked, results)
 
     async def revise(
         self,
@@ -106,18 +116,41 @@ class Writer:
             instructions = joined(own, revising, self._fence.explanation)
             asked = CallRequest(instructions, settings=self._role.settings)
         else:
-            asked = self._prompted("merge", revising, output=merged_form())
-        revised = synthesis_of(await self._ask(text, asked, read_merged), results)
+            asked = self._prompted("merge", revising, output=merged_form(self._output))
+        revised = await self._written(text, asked, results)
+        output = revised.answer if isinstance(draft.output, str) else draft.output
         return draft.model_copy(
             update={
                 "answer": revised.answer,
-                "output": revised.answer if isinstance(draft.output, str) else draft.output,
+                "output": output if self._output is None else revised.output,
                 "confidence": draft.confidence
                 if revised.confidence is None
                 else revised.confidence,
                 "sources": revised.sources or draft.sources,
             }
         )
+
+    async def _written(
+        self, text: str, request: CallRequest, results: Sequence[TaskResult]
+    ) -> Synthesis:
+        """The model's answer. One whose data is not of the declared type is better than none."""
+        output = self._output
+        if output is None:
+            return synthesis_of(await self._ask(text, request, read_merged), results)
+        answers: list[Merged] = []
+
+        def read(answer: StructuredAnswer) -> Merged:
+            answers.append(read_merged(answer))
+            check_output(answers[-1], output)
+            return answers[-1]
+
+        try:
+            await self._ask(text, request, read)
+        except ModelError:
+            if not answers:
+                raise
+        data = {"output": answers[-1].output}
+        return synthesis_of(answers[-1], results).model_copy(update=data)
 
     async def _condense(self, chunk: str, *, instruction: str) -> str:
         length = f"Condense to at most {self._budget.condensed:,} characters."

@@ -193,13 +193,16 @@ class PlannerFields(RoleFields):
 
     template: list[EntryFields] = []
     """The plan if no model is available; without a template every worker gets one task."""
+    synthesis: values.Name | None = None
+    """How results of the template become one answer, if the synthesizer's strategy does not fit."""
 
 
 class SynthesizerFields(RoleFields):
     """`synthesizer` of team.yaml: how results become one answer. A single word is the strategy."""
 
     strategy: values.Name = "merge"
-    """How results become one answer if no model is available."""
+    """How results become one answer: `merge`, `select` or `last`, the last task's result as it is.
+    """
     plain: bool = False
     """True: `instructions` are the whole prompt and the answer is plain text."""
 
@@ -241,6 +244,8 @@ class TeamFields(Fields):
         BeforeValidator(_strategy, json_schema_input_type=str | SynthesizerFields),
     ] = SynthesizerFields()
     """How results become one answer: a strategy's name, or the settings of the role."""
+    output: values.OutputForm = None
+    """The type of the answer's output: a JSON Schema, or a class as `module:Class`."""
     judge: RoleFields = RoleFields()
     """The role that settles contradictions between results and chooses among several."""
     critic: RoleFields | None = None

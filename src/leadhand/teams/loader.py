@@ -24,11 +24,12 @@ from leadhand.contracts.team import (
     tool_name,
 )
 from leadhand.errors import InputError, TeamError
-from leadhand.plans.checks import team_problems
+from leadhand.plans.team_checks import team_problems
 from leadhand.teams import consistency
 from leadhand.teams.draft import TEAM_FILE, Draft, WorkerDraft, read
 from leadhand.teams.fields import RoleFields, TeamFields
 from leadhand.teams.notes import Notes, closest
+from leadhand.teams.outputs import declared_form
 from leadhand.teams.parts import ImportedParts, imported
 from leadhand.teams.tools import name_for_model
 from leadhand.teams.trust import check_owners
@@ -119,7 +120,8 @@ def _inspect(folder: Path, nesting: _Nesting) -> TeamInspection:
     )
     team = None
     if draft.team is not None and not notes.problems and nesting.code:
-        team = _team(draft, draft.team, parts)
+        output = declared_form(draft.team.output, draft.document, "output", folder, notes)
+        team = _team(draft, draft.team, parts, output)
         # Finds nothing more, unless it has a rule that the checks of the files lack.
         for text in team_problems(team, model_at_hand=True):
             notes.problem(draft.document.place(), text)
@@ -191,7 +193,9 @@ def find(source: str | Path) -> Path:
     )
 
 
-def _team(draft: Draft, fields: TeamFields, parts: dict[str, ImportedParts]) -> Team:
+def _team(
+    draft: Draft, fields: TeamFields, parts: dict[str, ImportedParts], output: object
+) -> Team:
     defaults = RetryRules()
     ladder, planner, synthesizer = fields.ladder, fields.planner, fields.synthesizer
     return Team(
@@ -234,6 +238,8 @@ def _team(draft: Draft, fields: TeamFields, parts: dict[str, ImportedParts]) -> 
             for entry in planner.template
         ),
         synthesis=synthesizer.strategy,
+        template_synthesis=planner.synthesis,
+        output=output,
         limits=Limits(**fields.limits.model_dump()),
         retry=RetryRules(
             max_attempts=ladder.max_attempts or defaults.max_attempts,

@@ -1,4 +1,4 @@
-"""Loads what a worker's front matter declares as input and output: a JSON Schema or a class."""
+"""Loads what a team's files declare as input and output: a JSON Schema or a class."""
 
 import inspect
 import warnings
@@ -8,8 +8,7 @@ from typing import Literal, cast
 
 from pydantic import JsonValue, TypeAdapter
 
-from leadhand.teams.draft import WorkerDraft
-from leadhand.teams.files import KeyPath
+from leadhand.teams.files import KeyPath, TeamFile
 from leadhand.teams.functions import Unusable, resolve
 from leadhand.teams.notes import Notes
 
@@ -17,24 +16,30 @@ _DEFINITIONS = "#/$defs/"
 
 
 def declared_form(
-    worker: WorkerDraft, key: Literal["input", "output"], folder: Path, notes: Notes
+    declared: JsonValue,
+    document: TeamFile,
+    key: Literal["input", "output"],
+    folder: Path,
+    notes: Notes,
 ) -> object:
-    """The worker's input or output, a type or a schema; `None` if there is none or it is wrong."""
-    declared = worker.fields.input if key == "input" else worker.fields.output
+    """A `declared` input or output, a type or a schema; `None` if there is none or it is wrong."""
     if isinstance(declared, str):
         found = resolve(declared, folder)
         if not isinstance(found, Unusable | Mapping):
             found = _typed(found, declared)
         if isinstance(found, Unusable):
-            notes.problem(worker.document.place(key), found.why)
+            notes.problem(document.place(key), found.why)
             return None
         if not isinstance(found, Mapping):
             return found
-        declared = cast("Mapping[str, JsonValue]", found)
-    if isinstance(declared, Mapping):
-        for path, why in _mistakes(cast("Mapping[str, JsonValue]", declared)):
-            notes.problem(worker.document.place(key, *path), why)
-    return declared
+        schema = cast("Mapping[str, JsonValue]", found)
+    elif isinstance(declared, dict):
+        schema = declared
+    else:
+        return None
+    for path, why in _mistakes(schema):
+        notes.problem(document.place(key, *path), why)
+    return schema
 
 
 def _typed(found: object, name: str) -> object | Unusable:

@@ -61,7 +61,7 @@ def _parts(
 ) -> ImportedParts:
     fields = worker.fields
     retry = Retry(on=_exceptions(worker, folder, notes), attempts=fields.retry.attempts)
-    taken = declared_form(worker, "input", folder, notes)
+    taken = declared_form(fields.input, worker.document, "input", folder, notes)
     if fields.team is not None:
         team = load_team(worker)
         return ImportedParts(None, None, tools=(), input=taken, output=None, team=team, retry=retry)
@@ -72,7 +72,7 @@ def _parts(
         ),
         tools=tools(worker, folder, notes),
         input=taken,
-        output=declared_form(worker, "output", folder, notes),
+        output=declared_form(fields.output, worker.document, "output", folder, notes),
         team=None,
         retry=retry,
     )

@@ -121,7 +121,7 @@ class ScriptedServer:
     def requests(self, *, role: str | None = None) -> list[Object]:
         """What models were asked, in order: the body of each request since the last reset.
 
-        `role` leaves out the requests of other roles: `planner`, `worker`, `synthesizer`, ... Raises
+        With `role` only those of one role: `planner`, `worker`, `synthesizer`, ... Raises
         `InputError` if the server has not kept all of them, as a test could then miss something.
         """
         stats = self.stats()

@@ -116,9 +116,7 @@ class ModelWorker:
 class _Attempt:
     """One attempt: the conversation so far and its usage."""
 
-    def __init__(
-        self, runner: ModelWorker, handoff: Handoff, models: Sequence[ModelSpec]
-    ) -> None:
+    def __init__(self, runner: ModelWorker, handoff: Handoff, models: Sequence[ModelSpec]) -> None:
         self._runner = runner
         self._worker = runner.worker
         self._handoff = handoff

@@ -53,7 +53,8 @@ class NestedWorker:
             return Failed(kind="error", message=str(error), transient=error.transient)
         except LeadhandError as error:
             return Failed(kind="error", message=str(error))
-        return outcome_of(ended, min_confidence=self._worker.min_confidence)
+        typed = self._team.output is not None
+        return outcome_of(ended, min_confidence=self._worker.min_confidence, typed=typed)
 
 
 def limited(team: Team, limits: Limits) -> Team:
@@ -84,8 +85,8 @@ def request_of(handoff: Handoff) -> PlanRequest:
     )
 
 
-def outcome_of(run: RunState, *, min_confidence: int | None = None) -> Outcome:
-    """The outcome of a nested run for the outer run.
+def outcome_of(run: RunState, *, min_confidence: int | None = None, typed: bool = False) -> Outcome:
+    """The outcome of a nested run for the outer run; `typed`: its team declares its output.
 
     A partial answer completes the task: the nested team's own ladder has dealt with its gaps, and a
     second attempt would repeat everything else. The outer run counts those gaps among its own.
@@ -93,7 +94,7 @@ def outcome_of(run: RunState, *, min_confidence: int | None = None) -> Outcome:
     answer = run.answer
     if answer is None:
         return Failed(kind="error", message=f"team {run.team!r} did not finish")
-    result = _result(answer, run)
+    result = _result(answer, run, typed=typed)
     if answer.status in ("complete", "partial"):
         return completed_or_escalated(result, min_confidence, who="team")
     partial = result if _found_anything(run) else None
@@ -103,14 +104,14 @@ def outcome_of(run: RunState, *, min_confidence: int | None = None) -> Outcome:
     return Failed(kind=_kind(answer), message=_gaps(answer), partial=partial)
 
 
-def _result(answer: Answer, run: RunState) -> Result:
+def _result(answer: Answer, run: RunState, *, typed: bool) -> Result:
     summary = answer.answer.strip()
     if len(summary) > MAX_SUMMARY:
         summary = f"{summary[:MAX_SUMMARY]} [cut: {len(summary):,} characters in all]"
     if answer.gaps:
         summary = joined(f"Incomplete: {_gaps(answer)}", summary)
     return Result(
-        output=answer.answer if _is_merged(answer, run) else answer.output,
+        output=answer.answer if not typed and _is_merged(answer, run) else answer.output,
         summary=summary,
         confidence=answer.confidence,
         evidence=tuple(

@@ -5,7 +5,6 @@ relies on. No return value is trusted, and nothing here raises.
 """
 
 import dataclasses
-import functools
 import itertools
 import math
 import types
@@ -16,6 +15,7 @@ from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError, from_json, to_json, to_jsonable_python
 
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Outcome, Result, Usage
+from leadhand.contracts.typed import adapter_of, type_name
 from leadhand.engine.failures import MAX_MESSAGE, bounded, described, legible
 
 MAX_BYTES = 10_000_000
@@ -79,7 +79,7 @@ def _data(value: object, output: object) -> JsonValue:
     try:
         valid = adapter.validate_python(value)
     except ValidationError as error:
-        raise _Unfit(f"the output is not {_name(output)}: {_problems(error)}") from error
+        raise _Unfit(f"the output is not {type_name(output)}: {_problems(error)}") from error
     return _plain(valid, adapter.dump_json)
 
 
@@ -178,9 +178,8 @@ def _repaired(outcome: Outcome) -> Outcome:
     return same.model_copy(update={"message": bounded(same.message)})
 
 
-@functools.lru_cache(maxsize=256)
 def _adapter(output: object) -> TypeAdapter[object]:
-    return TypeAdapter(cast("type[object]", output))
+    return adapter_of(cast("type[object]", output))
 
 
 # What is wrong, and where
@@ -201,7 +200,7 @@ def _excerpt(value: object) -> str:
     if isinstance(value, str | int | float | None):
         text = repr(value)
         return text if len(text) <= 60 else f"{text[:60]}..."
-    return f"a {_name(type(value))}"
+    return f"a {type_name(type(value))}"
 
 
 def _fault(value: object) -> str | None:
@@ -219,7 +218,7 @@ def _fault(value: object) -> str | None:
         elif isinstance(item, float) and not math.isfinite(item):
             return f"{place} is {item}, which JSON can't hold"
         elif (complaint := _complaint(item)) is not None:
-            kind = _name(type(item))
+            kind = type_name(type(item))
             return f"{place} is of type {kind}, which can't be written as JSON: {complaint}"
     return None
 
@@ -251,7 +250,3 @@ def _complaint(value: object) -> str | None:
             return "return plain data, a dataclass or a pydantic model"
         return str(error)
     return None
-
-
-def _name(kind: object) -> str:
-    return kind.__qualname__ if isinstance(kind, type) else str(kind)

@@ -13,7 +13,7 @@ from leadhand.contracts.team import Team, Worker
 from leadhand.engine.attempts import Slots
 from leadhand.engine.failures import class_name, failure_of
 from leadhand.errors import LeadhandError
-from leadhand.plans.payloads import PayloadSchema
+from leadhand.plans.payloads import DeclaredType
 from leadhand.policies.rungs import JITTER_SHARE
 from leadhand.ports import Runner, TeamRunner
 from leadhand.untrusted.fence import Fence
@@ -144,7 +144,7 @@ class Runners:
         runner = FunctionWorker(
             work, threads=self._threads, output=worker.output, retry_on=_retry_on(worker)
         )
-        form = PayloadSchema(worker.input) if worker.input is not None else None
+        form = DeclaredType(worker.input) if worker.input is not None else None
         typed = runner
         if form is not None and form.is_type:
             typed = wrappers.WithTypedPayload(runner, form)

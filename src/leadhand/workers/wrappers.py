@@ -6,7 +6,7 @@ from typing import cast
 from pydantic import JsonValue
 
 from leadhand.contracts.outcome import Completed, Failed, Handoff, Outcome
-from leadhand.plans.payloads import PayloadSchema
+from leadhand.plans.payloads import DeclaredType
 from leadhand.ports import Runner
 from leadhand.workers.confidence import completed_or_escalated
 
@@ -62,7 +62,7 @@ class WithInputs:
 class WithTypedPayload:
     """Passes the payload as an instance of the worker's declared input type."""
 
-    def __init__(self, runner: Runner, form: PayloadSchema) -> None:
+    def __init__(self, runner: Runner, form: DeclaredType) -> None:
         self._runner = runner
         self._form = form
 

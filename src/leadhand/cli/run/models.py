@@ -12,7 +12,7 @@ from leadhand.cli.views.terminal import encodable, safe, sentence
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError
 from leadhand.models.choice import ModelChoice, choose, models_by_role, models_of
-from leadhand.plans.checks import without_model
+from leadhand.plans.team_checks import without_model
 
 
 def choose_models(team: Team, *, model: str | None, no_model: bool) -> ModelChoice:

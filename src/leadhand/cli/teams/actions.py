@@ -15,8 +15,8 @@ from leadhand.cli.teams.document import document
 from leadhand.cli.teams.page import MAX_WIDTH, TeamPage, text_for
 from leadhand.cli.views.terminal import safe, sentence
 from leadhand.errors import InputError
-from leadhand.plans.checks import signature_problems, team_problems
 from leadhand.plans.nesting import nested_teams
+from leadhand.plans.team_checks import signature_problems, team_problems
 from leadhand.teams.loader import TeamInspection, inspect, ready_made, summary
 from leadhand.teams.scaffold import create
 from leadhand.teams.sources import python_team, team_of

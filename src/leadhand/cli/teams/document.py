@@ -5,7 +5,7 @@ from dataclasses import asdict
 
 from leadhand.contracts.retry import Retry
 from leadhand.contracts.team import Role, Team, Worker, model_name, tool_name
-from leadhand.plans.payloads import PayloadSchema, outline
+from leadhand.plans.payloads import DeclaredType, outline
 
 
 def document(team: Team) -> dict[str, object]:
@@ -33,12 +33,14 @@ def document(team: Team) -> dict[str, object]:
                 }
                 for entry in team.template
             ],
+            "synthesis": team.template_synthesis,
         },
         "synthesizer": {
             "strategy": team.synthesis,
             **_role(team.synthesizer),
             "plain": team.synthesizer.plain,
         },
+        "output": _schema(team.output),
         "judge": _role(team.judge),
         "critic": None if team.critic is None else _role(team.critic),
         "limits": team.limits.model_dump(exclude_none=True),
@@ -77,7 +79,7 @@ def name_of(thing: object) -> str:
 
 def schema_line(declared: object) -> str:
     """The form of a worker's input or output on one line: `Order {id: integer}`."""
-    schema = PayloadSchema(declared).schema
+    schema = DeclaredType(declared).schema
     fields = outline(schema)
     if isinstance(declared, Mapping):
         return fields
@@ -131,5 +133,5 @@ def _role(role: Role) -> dict[str, object]:
 
 
 def _schema(output: object) -> object:
-    """The form of a worker's input or output as a JSON Schema; None for text or anything."""
-    return None if output is None else PayloadSchema(output).schema
+    """A declared input or output as a JSON Schema; None for text or anything."""
+    return None if output is None else DeclaredType(output).schema

@@ -138,6 +138,7 @@ def _rules(team: Team) -> list[tuple[str, list[str]]]:
         ("limits", [f"{own} a task" if own else "none but the run's own"]),
         ("ladder", list(_ladder(team.retry, team.ladder))),
         ("synthesis", [team.synthesis]),
+        ("output", [schema_line(team.output)] if team.output is not None else []),
         ("contact", [team.contact] if team.contact else []),
     ]
     return [(name, lines) for name, lines in rows if lines]

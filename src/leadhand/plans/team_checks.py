@@ -1,0 +1,191 @@
+"""Validates teams: every problem at once, each with how to fix it. Pure."""
+
+from collections.abc import Iterator, Mapping
+from types import FunctionType
+from typing import cast
+
+from pydantic import PydanticUserError, TypeAdapter
+
+from leadhand.contracts.team import Team
+from leadhand.contracts.tools import sharing_problems
+from leadhand.contracts.typed import type_name
+from leadhand.plans import graph
+from leadhand.plans.checks import instead
+from leadhand.plans.nesting import nesting_problems, with_inherited_models
+from leadhand.plans.routes import pattern_problem
+from leadhand.plans.signatures import handoff_problem
+
+STRATEGIES = ("merge", "select", "reduce", "last")
+"""The strategies of leadhand's own synthesizers."""
+
+
+def team_problems(team: Team, *, model_at_hand: bool = False) -> tuple[str, ...]:
+    """Every problem that prevents a team from working, each with how to fix it.
+
+    With `model_at_hand` the team need not name a model, because one will be given when it is run;
+    its functions are not checked either, because its loader did.
+    """
+    endless = nesting_problems(team)
+    if endless:
+        return endless
+    late = () if model_at_hand else (*signature_problems(team), *_idle(team))
+    return (*_team_problems(team), *late)
+
+
+def signature_problems(team: Team) -> Iterator[str]:
+    """Problems of workers' functions that can't be called with a handoff, in nested teams too."""
+    for worker in team.workers:
+        for key, function in (("run", worker.run), ("offline", worker.offline)):
+            if callable(function) and (misfit := handoff_problem(function)):
+                yield f"`{key}` of worker {worker.name!r} does not take a handoff: {misfit}"
+        if worker.team is not None:
+            yield from (
+                f"in team {worker.team.name!r}: {one}" for one in signature_problems(worker.team)
+            )
+
+
+def synthesis_problems(team: Team, *, own: bool = False) -> Iterator[str]:
+    """Strategies of the team and its nested teams that their synthesizers don't know.
+
+    With `own` the user gives a synthesizer, which may know others; nested teams never have one.
+    """
+    for name in (team.synthesis, team.template_synthesis):
+        if name is not None and name not in STRATEGIES and not own:
+            yield (
+                f"there is no synthesis {name!r}: {instead(name, list(STRATEGIES))}; for one of "
+                "your own give the Supervisor its `synthesizer`"
+            )
+    for worker in team.workers:
+        if worker.team is not None:
+            inner = worker.team
+            yield from (f"in team {inner.name!r}: {one}" for one in synthesis_problems(inner))
+
+
+def without_model(team: Team) -> tuple[str, ...]:
+    """The workers that need a model and have none; nested ones as `legal/reader`."""
+    return tuple(_without_model(with_inherited_models(team), ""))
+
+
+def _without_model(team: Team, path: str) -> Iterator[str]:
+    for worker in team.workers:
+        if worker.team is not None:
+            yield from _without_model(worker.team, f"{path}{worker.name}/")
+        elif worker.run is None and worker.offline is None and not (team.tiers or worker.model):
+            yield f"{path}{worker.name}"
+
+
+def _idle(team: Team) -> Iterator[str]:
+    names = [repr(name) for name in without_model(team)]
+    if names:
+        many = len(names) > 1
+        who = (
+            f"workers {', '.join(names[:-1])} and {names[-1]} need"
+            if many
+            else f"worker {names[0]} needs"
+        )
+        yield (
+            f'{who} a model, and there is none: name one (`model="provider:name"`), have leadhand '
+            'look for one (`model="auto"`), or write code that does the work without one '
+            "(`offline=function`)"
+        )
+
+
+def _team_problems(team: Team) -> Iterator[str]:
+    if not team.workers:
+        yield "it has no workers: add at least one"
+    elsewhere = [role.model for role in team.roles.values()]
+    elsewhere += [spec for specs in team.models.values() for spec in specs]
+    elsewhere += [worker.model for worker in team.workers]
+    if "auto" in [spec for spec in elsewhere if isinstance(spec, str)]:
+        yield "only a team's `model` can be `auto`: name the models of tiers, roles and workers"
+    if team.output is not None and team.synthesizer.plain:
+        yield (
+            "the synthesizer is plain, so the team can't declare an output: leave out one or the "
+            "other"
+        )
+    problem = _form_problem(team.output)
+    if problem is not None:
+        yield f"the output of the team can't be used: {problem}"
+    names = [worker.name for worker in team.workers]
+    for name in sorted({name for name in names if names.count(name) > 1}):
+        yield f"more than one worker is called {name!r}: give each its own name"
+    for worker in team.workers:
+        if worker.plain and (worker.tools or worker.output is not None):
+            yield (
+                f"worker {worker.name!r} is plain and so can have neither tools nor a declared "
+                "output: leave out one or the other"
+            )
+        for what, declared in (("input", worker.input), ("output", worker.output)):
+            problem = _form_problem(declared)
+            if problem is not None:
+                yield f"the {what} of worker {worker.name!r} can't be used: {problem}"
+        if worker.team is not None:
+            if worker.run is not None or worker.offline is not None:
+                yield (
+                    f"worker {worker.name!r} has a team and a function: its team does the work, "
+                    "leave out `run` and `offline`"
+                )
+            inner = worker.team
+            yield from (f"in team {inner.name!r}: {problem}" for problem in _team_problems(inner))
+        if worker.deps is not None and (worker.run is None or callable(worker.run)):
+            yield f"worker {worker.name!r} has `deps`, which are for a pydantic-ai Agent in `run`"
+        if worker.fallback == worker.name:
+            yield f"worker {worker.name!r} is its own fallback: name another, or none"
+        elif worker.fallback is not None and worker.fallback not in names:
+            yield (
+                f"worker {worker.name!r} falls back to {worker.fallback!r}, who is not in the "
+                f"team: {instead(worker.fallback, names)}"
+            )
+    yield from _routes(team, names)
+    yield from sharing_problems(team)
+    entries = {entry.id for entry in team.template}
+    for entry in team.template:
+        if entry.worker not in names:
+            yield (
+                f"template entry {entry.id!r} is for {entry.worker!r}, who is not in the team: "
+                f"{instead(entry.worker, names)}"
+            )
+        for needed in entry.depends_on:
+            if needed not in entries:
+                yield f"template entry {entry.id!r} depends on {needed!r}, which is not an entry"
+    path = graph.cycle({entry.id: entry.depends_on for entry in team.template})
+    if path is not None:
+        yield (
+            f"these template entries wait for each other: {' -> '.join(path)}: remove one of these "
+            "dependencies"
+        )
+
+
+def _form_problem(output: object) -> str | None:
+    """Why `output` can't be used as a type; None if it can."""
+    if output is None or isinstance(output, Mapping):
+        return None
+    no_type = (
+        f"{output!r:.60} is not a data type: give one, such as `list[str]`, a pydantic model or a "
+        "dataclass, or a JSON Schema as a mapping"
+    )
+    if isinstance(output, str | FunctionType):  # the name of a type, and the type of a call
+        return no_type
+    try:
+        TypeAdapter(cast("type[object]", output))
+    except PydanticUserError as error:
+        if error.code == "typed-dict-version":
+            return f"{type_name(output)} is a `typing.TypedDict`: use `typing_extensions.TypedDict`"
+        return no_type
+    except Exception as error:  # the type's own code builds the schema and may raise anything
+        return f"{type(error).__name__}: {error}"
+    return None
+
+
+def _routes(team: Team, names: list[str]) -> Iterator[str]:
+    for number, route in enumerate(team.routes, start=1):
+        for name in (route.worker, route.secondary):
+            if name is not None and name not in names:
+                yield (
+                    f"route {number} leads to {name!r}, who is not in the team: "
+                    f"{instead(name, names)}"
+                )
+        if route.is_default and number < len(team.routes):
+            yield f"route {number} takes everything, so those after it never apply: put it last"
+        if route.pattern is not None and (problem := pattern_problem(route.pattern)):
+            yield f"the pattern of route {number} can't be used: {problem}"
