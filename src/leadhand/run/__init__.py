@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from leadhand.journal.memory import MemoryJournal
     from leadhand.journal.nonblocking import call_journal, hold_run
     from leadhand.run.cancellation import ActiveRun
+    from leadhand.run.connections import SharedConnections
     from leadhand.run.context import Capacity, RunSettings
     from leadhand.run.hosting import HostSettings, NewRun, RunHost, RunOptions
     from leadhand.run.people import People, check_reply, record_interruption, watch_messages
@@ -39,6 +40,7 @@ __all__ = [
     "RunHost",
     "RunOptions",
     "RunSettings",
+    "SharedConnections",
     "SharedWorkers",
     "StoredRun",
     "account_of",
@@ -61,6 +63,7 @@ __getattr__ = lazy_attributes(
         "journal.memory": "MemoryJournal",
         "journal.nonblocking": "call_journal hold_run",
         "run.cancellation": "ActiveRun",
+        "run.connections": "SharedConnections",
         "run.context": "Capacity RunSettings",
         "run.hosting": "HostSettings NewRun RunHost RunOptions",
         "run.people": "People check_reply record_interruption watch_messages",

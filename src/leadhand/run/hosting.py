@@ -112,6 +112,7 @@ class RunHost:
         self._settings = settings
         self._active: dict[str, running.ActiveRun] = {}
         self._shared_workers = running.SharedWorkers(self.team, lock=threading.RLock())
+        self._connections = running.SharedConnections()
 
     async def plan(self, new: NewRun, options: RunOptions) -> Plan:
         """The plan for a request, checked; no work is done."""
@@ -327,4 +328,5 @@ class RunHost:
             inputs=inputs,
             account=running.account_of(options.budget, recorder),
             run_context=options.context,
+            connections=self._connections,
         )

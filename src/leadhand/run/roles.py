@@ -3,11 +3,10 @@
 Three roles that never meet: each gets what it needs for its part, and nothing of the others.
 """
 
-import asyncio
 import os
 import secrets
 from collections.abc import AsyncGenerator, Callable
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -15,15 +14,14 @@ from leadhand.contracts import events
 from leadhand.contracts.budget import Budget
 from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.task import Plan
-from leadhand.contracts.team import ModelSpec, Team
+from leadhand.contracts.team import Team
 from leadhand.engine.recorder import Recorder
-from leadhand.models.choice import models_of
 from leadhand.models.ledger import Account, Amount, Ledger, account_within, nano_usd
 from leadhand.planners.routed import RoutedRemedies
 from leadhand.planners.routing import Chooser, Router, RoutingPlanner
 from leadhand.planners.template import TemplatePlanner
-from leadhand.plans.nesting import nested_teams
 from leadhand.ports import Planner, Remedies, Synthesizer
+from leadhand.run.connections import SharedConnections
 from leadhand.synthesis.conflicts import roles_of
 from leadhand.synthesis.merge import Merge
 from leadhand.tools.factory import ToolFactory
@@ -35,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from leadhand.models.calls import Caller
-    from leadhand.models.connections import Connections
     from leadhand.tools.files.inputs import Inputs
 
     PlannerMaker = Callable[[Caller | None, Fence], Planner]
@@ -43,9 +40,6 @@ if TYPE_CHECKING:
     """Makes a role of the user's own, which asks models through the run's caller if it has one."""
 
 R = TypeVar("R", Planner, Synthesizer)
-
-CLOSING_S = 0.2
-"""How long closing connections may take, with the answer already there."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,11 +134,13 @@ async def open_roles(
     inputs: "Inputs | None" = None,
     account: Account | None = None,
     run_context: object = None,
+    connections: SharedConnections | None = None,
 ) -> AsyncGenerator[Roles]:
     """The roles of a run, with the connections and tools that they need while the block lasts.
 
     `planner`, `synthesizer` and `remedies` replace the team's own; `account` limits what the run
-    may spend. Raises `InputError` for a team that can't be run.
+    may spend. Its `connections` may be shared with other runs. Raises `InputError` for a team that
+    can't be run.
     """
     tools, stack = ToolFactory(inputs, os.environ), AsyncExitStack()
     caller: Caller | None = None
@@ -152,8 +148,9 @@ async def open_roles(
         # What this imports takes seconds; a run without a model never gets here.
         from leadhand.models import calls
 
-        connections = await stack.enter_async_context(_connections(team, account))
-        caller = calls.Caller(connections, recorder, account=account)
+        shared = connections or SharedConnections()
+        opened = await stack.enter_async_context(shared.of(team, account))
+        caller = calls.Caller(opened, recorder, account=account)
     try:
         resources = Resources(
             team=team,
@@ -171,9 +168,7 @@ async def open_roles(
         yield _roles(resources, planner=planner, synthesizer=synthesizer, remedies=remedies)
     finally:
         tools.close()
-        with suppress(TimeoutError):
-            async with asyncio.timeout(CLOSING_S):
-                await stack.aclose()
+        await stack.aclose()
 
 
 def account_of(budget: Budget | None, recorder: Recorder) -> Account | None:
@@ -187,22 +182,6 @@ def account_of(budget: Budget | None, recorder: Recorder) -> Account | None:
         sum(nano_usd(call.cost_usd or 0.0) for call in calls),
     )
     return Account(Ledger(budget, spent=spent))
-
-
-def _connections(team: Team, account: Account | None) -> "Connections":
-    from leadhand.models.admission import check_price
-    from leadhand.models.connections import Connections
-    from leadhand.models.rates import rates_of
-
-    teams = [team, *(inner.team for inner in nested_teams(team))]
-    rates = {name: rate for one in reversed(teams) for name, rate in one.rates.items()}
-    connections = Connections(rates=rates_of(rates, os.environ))
-    # All of them at once: a wrong name is reported before money is spent on the others.
-    for spec in [spec for one in teams for spec in (*models_of(one), *_models_of_agents(one))]:
-        connection = connections.to(spec)
-        if account is not None:
-            check_price(connection, account)
-    return connections
 
 
 def _roles(
@@ -305,12 +284,6 @@ def _synthesizer(resources: Resources) -> Synthesizer:
         request=resources.request,
         context_tokens=_context_tokens(caller, team),
     )
-
-
-def _models_of_agents(team: Team) -> list[ModelSpec]:
-    """The models that a team's agents bring along."""
-    agents = [worker.run for worker in team.workers if not callable(worker.run)]
-    return [model for agent in agents if (model := getattr(agent, "model", None)) is not None]
 
 
 def _context_tokens(caller: "Caller", team: Team) -> int | None:

@@ -1,0 +1,74 @@
+"""The connections to a team's models, which the runs of one supervisor share."""
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from leadhand.contracts.team import ModelSpec, Team
+from leadhand.models.choice import models_of
+from leadhand.models.ledger import Account
+from leadhand.plans.nesting import nested_teams
+
+if TYPE_CHECKING:
+    from leadhand.models.connections import Connections
+
+CLOSING_S = 0.2
+"""How long closing connections may take, with the answer already there."""
+
+
+@dataclass(slots=True, eq=False)
+class _Shared:
+    connections: "Connections"
+    users: int = 0
+
+
+class SharedConnections:
+    """One set of connections for each event loop, from its first user to its last.
+
+    A connection holds nothing of a run: no account, no recorder, no fence.
+    """
+
+    def __init__(self) -> None:
+        self._open: dict[asyncio.AbstractEventLoop, _Shared] = {}
+
+    @asynccontextmanager
+    async def of(self, team: Team, account: Account | None = None) -> "AsyncGenerator[Connections]":
+        """The connections to the models of `team`, which `account` has to be able to pay.
+
+        Raises `InputError` for a model that can't be connected, or has no price.
+        """
+        # What these import takes seconds; a run without a model never gets here.
+        from leadhand.models.admission import check_price
+        from leadhand.models.connections import Connections
+        from leadhand.models.rates import rates_of
+
+        teams = [team, *(inner.team for inner in nested_teams(team))]
+        loop = asyncio.get_running_loop()
+        if (shared := self._open.get(loop)) is None:
+            rates = {name: rate for one in reversed(teams) for name, rate in one.rates.items()}
+            shared = self._open[loop] = _Shared(Connections(rates=rates_of(rates, os.environ)))
+        shared.users += 1
+        try:
+            # All of them at once: a wrong name is reported before money is spent on the others.
+            for one in teams:
+                for spec in (*models_of(one), *_models_of_agents(one)):
+                    connection = shared.connections.to(spec)
+                    if account is not None:
+                        check_price(connection, account)
+            yield shared.connections
+        finally:
+            shared.users -= 1
+            if not shared.users:
+                del self._open[loop]
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(CLOSING_S):
+                        await shared.connections.__aexit__(None, None, None)
+
+
+def _models_of_agents(team: Team) -> list[ModelSpec]:
+    """The models that a team's agents bring along."""
+    agents = [worker.run for worker in team.workers if not callable(worker.run)]
+    return [model for agent in agents if (model := getattr(agent, "model", None)) is not None]
