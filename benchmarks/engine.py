@@ -33,7 +33,7 @@ from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team, Worker
 from leadhand.engine.recorder import Recorder
 from leadhand.engine.scheduler import Scheduler
-from leadhand.journal import MemoryJournal
+from leadhand.journal import MemoryStore
 from leadhand.plans.checks import check
 
 Floor = Callable[[int], Awaitable[None]]
@@ -95,7 +95,8 @@ def random_graph(n: int, seed: int = 7) -> Plan:
 
 async def run(plan: Plan) -> None:
     """The whole plan through the real scheduler, with its events kept."""
-    recorder = Recorder("bench", MemoryJournal(), clock=SystemClock())
+    store = MemoryStore()
+    recorder = Recorder("bench", store, clock=SystemClock())
     recorder.record(
         RunStarted(
             **recorder.stamp(), team="bench", request="", engine="deterministic", deadline_s=None
@@ -105,7 +106,7 @@ async def run(plan: Plan) -> None:
     recorder.record(PlanAccepted(**recorder.stamp()))
     await Scheduler(recorder, TEAM, {"noop": NoOp()}, concurrency=64).run()
     assert all(task.status == "completed" for task in recorder.state.tasks.values())
-    assert len(recorder.log()) == 3 + 2 * len(plan.tasks)
+    assert len(store.events("bench")) == 3 + 2 * len(plan.tasks)
 
 
 async def own_floor(n: int) -> None:

@@ -21,7 +21,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from leadhand import Handoff, Plan, Supervisor, Task, Team, Worker
-from leadhand.journal import MemoryJournal, open_journal
+from leadhand.journal import MemoryJournal, open_store
 
 DRIVERS = Path(__file__).parent / "journal_peers"
 CHAIN = 100
@@ -157,8 +157,8 @@ async def store(home: Path, runs: int) -> None:
     team = Team("bench", workers=(Worker("noop", "does nothing", run=noop),))
     tasks = tuple(Task(id=f"t{i}", worker="noop", intent=f"count to {i}") for i in range(3))
     await Supervisor(team, journal=memory).run(plan=Plan(goal="measure", tasks=tasks), run_id="r")
-    events = memory.events("r")
-    journal = open_journal(home)
+    events = memory.store.events("r")
+    journal = open_store(home)
     for number in range(1, runs + 1):
         for event in events:
             journal.append(replace(event, run_id=f"run-{number}"))

@@ -31,6 +31,7 @@ from leadhand.state.fold import fold
 from leadhand.testing import VirtualClock, run_virtual
 from tests.patience import wait_until
 from tests.plans.samples import plan, task
+from tests.stored import store_of
 
 
 def count_words(handoff: Handoff) -> int:
@@ -244,7 +245,7 @@ def test_streaming_gives_the_run_as_its_events() -> None:
         supervisor = Supervisor(TEAM)
         stream = supervisor.stream(plan=plan(task("a", worker="shout")), run_id="r")
         events = [event async for event in stream]
-        assert fold(events) == fold(supervisor.journal.events("r"))
+        assert fold(events) == fold(store_of(supervisor).events("r"))
         assert fold(parse(dump(event)) for event in events) == fold(events)
         assert isinstance(events[-1], RunFinished)
         return [event.type for event in events]
@@ -367,7 +368,7 @@ def test_a_sync_worker_that_never_returns_is_abandoned_and_named() -> None:
     the_plan = plan(task("a", worker="stuck"), task("b", worker="shout"))
     answer = asyncio.run(supervisor.run(plan=the_plan, run_id="r"))
     release.set()
-    state = fold(supervisor.journal.events("r"))
+    state = fold(store_of(supervisor).events("r"))
     assert [one.status for one in answer.tasks] == ["timed_out", "completed"]
     assert answer.gaps[0].why == "no answer within 0.05 s"
     assert {*state.stuck} == {stuck_message("stuck", "a")}
@@ -390,5 +391,5 @@ def test_an_async_worker_that_blocks_the_loop_is_named(caplog: pytest.LogCapture
     supervisor = Supervisor(team)
     the_plan = plan(task("a", worker="blocker"))
     asyncio.run(supervisor.run(plan=the_plan, run_id="r", listener=listen))
-    (message,) = fold(supervisor.journal.events("r")).stuck
+    (message,) = fold(store_of(supervisor).events("r")).stuck
     assert "worker 'blocker' blocked the event loop" in message

@@ -42,6 +42,7 @@ from tests.nested_teams import (
     plan,
     workers,
 )
+from tests.stored import store_of
 
 # One log
 
@@ -68,7 +69,7 @@ def test_a_nested_run_is_written_down_under_the_task_that_it_does() -> None:
 def test_the_state_is_the_fold_of_the_log_with_all_that_is_nested_in_it() -> None:
     inner = Team("deep", workers=workers(reader=clause))
     ran = Ran(office(law(Worker("archive", "Old papers", team=inner), writer=clause)))
-    kept = ran.supervisor.journal.events(ran.answer.run_id)
+    kept = store_of(ran.supervisor).events(ran.answer.run_id)
     state = fold(kept)
     assert state == fold(parse(dump(event)) for event in kept) == fold(ran.events)
     within, task = find_task(state, "t1/archive/reader")
@@ -189,7 +190,7 @@ def test_cancelled_it_stops_at_once_and_hands_over_what_there_is() -> None:
     assert left == []
     assert answer.status == "cancelled"
     assert "clause found by reader" in answer.answer
-    assert fold(events) == fold(supervisor.journal.events(answer.run_id))
+    assert fold(events) == fold(store_of(supervisor).events(answer.run_id))
 
 
 def test_a_worker_deep_down_that_ignores_its_cancellation_holds_nobody_up() -> None:

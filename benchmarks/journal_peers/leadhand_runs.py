@@ -40,7 +40,7 @@ async def opened(home: Path | None) -> AsyncGenerator[Work]:
             raise SystemExit(f"the run ended {answer.status}: {answer.gaps[:1]}")
 
     yield work
-    supervisor.journal.close()
+    await supervisor.close()
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Ports: the protocols through which the engine and a run use journals, models and people."""
 
 import datetime as dt
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Protocol
 
 from leadhand.contracts.answer import Synthesis
@@ -43,7 +43,7 @@ class Log(Protocol):
     """Stores the events of runs."""
 
     def append(self, event: "Event") -> None:
-        """Add an event; it is durable once the next `commit` returns."""
+        """Add an event, without waiting; it is durable once the next `commit` returns."""
         ...
 
     async def commit(self, run_id: str | None = None) -> None:
@@ -54,68 +54,68 @@ class Log(Protocol):
         """
         ...
 
-    def events(self, run_id: str) -> "Sequence[Event]":
-        """The events of a run in order, also uncommitted ones; empty if there is no such run."""
-        ...
-
 
 class Journal(Log, Protocol):
-    """Stores runs. Raises `JournalError` for everything that it can't do."""
+    """Stores runs. Raises `JournalError` for everything that it can't do.
 
-    @property
-    def blocks(self) -> bool:
-        """Whether its methods wait for a disk or a network and so are called in threads."""
-        ...
+    It never blocks the event loop, and several loops may use it at once.
+    """
 
-    def has(self, run_id: str) -> bool:
-        """Whether there is such a run."""
-        ...
+    async def events(self, run_id: str, *, after_seq: int = 0) -> "Sequence[Event]":
+        """The events of a run after `after_seq` in order, also uncommitted ones.
 
-    def last_seq(self, run_id: str) -> int:
-        """The `seq` of the run's last event, committed or not; 0 if there is no such run."""
-        ...
-
-    def hold(self, run_id: str) -> AbstractContextManager[None]:
-        """A lock on the run: the right to write its events while the block lasts.
-
-        At its end, uncommitted events are dropped. The lock ends with the process at the latest.
-        Raises `RunTaken` if another process has it.
+        Empty if there is no such run.
         """
         ...
 
-    def holder(self, run_id: str) -> str | None:
+    async def last_seq(self, run_id: str) -> int:
+        """The `seq` of the run's last event, committed or not; 0 if there is no such run."""
+        ...
+
+    def hold(self, run_id: str) -> AbstractAsyncContextManager[int]:
+        """A lock on the run: the right to write its events while the block lasts.
+
+        Gives `last_seq`. At its end, uncommitted events are dropped. The lock ends with the process
+        at the latest. Raises `RunTaken` if another process has it.
+        """
+        ...
+
+    async def holder(self, run_id: str) -> str | None:
         """A description of the process that holds the lock; None if none does."""
         ...
 
-    def taken_by(self, run_id: str) -> str | None:
-        """A description of the process that took over a run held here; None if none did."""
+    async def taken_by(self, *run_ids: str) -> Mapping[str, str]:
+        """Those of these runs that are held here and that another process took over.
+
+        The values describe that process.
+        """
         ...
 
-    def post(self, message: RunMessage) -> None:
+    async def post(self, message: RunMessage) -> None:
         """Leave a message for the process that holds the run, now or later."""
         ...
 
-    def messages(self, run_id: str) -> Sequence[RunMessage]:
-        """The messages for a run that were not dropped, the oldest first."""
+    async def messages(self, *run_ids: str) -> Sequence[RunMessage]:
+        """The messages for these runs that were not dropped, the oldest first."""
         ...
 
-    def drop(self, message: RunMessage) -> None:
+    async def drop(self, message: RunMessage) -> None:
         """Delete a message, after its effects are committed."""
         ...
 
-    def runs(self, *, limit: int | None = None) -> Sequence[RunSummary]:
+    async def runs(self, *, limit: int | None = None) -> Sequence[RunSummary]:
         """The stored runs, the latest first. On a disk or a server, reads no events."""
         ...
 
-    def inspect(self, run_id: str) -> Inspection:
+    async def inspect(self, run_id: str) -> Inspection:
         """What can be read of a run, and whether it is intact."""
         ...
 
-    def prune(self, *, before: dt.datetime) -> Sequence[str]:
+    async def prune(self, *, before: dt.datetime) -> Sequence[str]:
         """Delete the runs whose last event is older, except held ones; returns their ids."""
         ...
 
-    def close(self) -> None:
+    async def close(self) -> None:
         """Close files and connections. Events that were not committed are lost."""
         ...
 

@@ -99,6 +99,7 @@ class Supervisor(Generic[C]):
         redaction.redact_logger(_log, redact)
         own = open_journal(home, redact=redact) if home is not None else running.MemoryJournal()
         self.journal: Journal = journal or own
+        self._owns_journal = journal is None
         self._deadline_s = deadline_s
         self._budget = budget
         self._host = running.RunHost(
@@ -217,17 +218,18 @@ class Supervisor(Generic[C]):
         """
         return self._host.health()
 
-    def close(self) -> None:
-        """Close the journal's files and connections, also of a `journal` of your own."""
-        self.journal.close()
+    async def close(self) -> None:
+        """Close the files and connections of `home`. A `journal` of your own stays open."""
+        if self._owns_journal:
+            await self.journal.close()
 
-    def reply(self, run_id: str, reply: Reply) -> None:
+    async def reply(self, run_id: str, reply: Reply) -> None:
         """Reply to a question of a run, which takes the reply at once or when it is resumed.
 
         The last reply that comes before the run takes one counts. Raises `InputError` if the run
         asks no such question, or the reply does not answer it.
         """
-        self._host.reply(run_id, reply)
+        await self._host.reply(run_id, reply)
 
     def run_sync(
         self,

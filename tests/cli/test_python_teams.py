@@ -135,7 +135,7 @@ def _begun_by_a_program(folder: Path) -> str:
     supervisor = Supervisor(team_of("cli_desk.py:asking"), home=home, approve=["escalation"])
     plan = Plan(goal="Go", tasks=(Task(id="a", worker="ask", intent="Find the town"),))
     answer = asyncio.run(supervisor.run(plan=plan))
-    supervisor.close()
+    asyncio.run(supervisor.close())
     assert answer.waiting
     return answer.run_id
 

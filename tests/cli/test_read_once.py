@@ -25,8 +25,8 @@ def storage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunStorage:
         monkeypatch.setenv(name, value)
     desk_team(tmp_path)
     storage = RunStorage(str(tmp_path / "runs"))
-    storage.journal.close()
-    storage.journal = CountingJournal(tmp_path / "runs")
+    storage.store.close()
+    storage.store = CountingJournal(tmp_path / "runs")
     supervisor = Supervisor(
         team_of("desk"), journal=storage.journal, approve=["escalation"], deadline_s=None
     )
@@ -38,8 +38,8 @@ def storage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> RunStorage:
 
 def reads(storage: RunStorage) -> list[int]:
     """For each time that the run was read: how often its events were gone through."""
-    assert isinstance(storage.journal, CountingJournal)
-    return storage.journal.passes()
+    assert isinstance(storage.store, CountingJournal)
+    return storage.store.passes()
 
 
 def options(storage: RunStorage) -> ResumeOptions:

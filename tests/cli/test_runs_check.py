@@ -11,7 +11,7 @@ import pytest
 
 from leadhand.cli.app import main
 from leadhand.errors import JournalError
-from leadhand.journal import open_journal
+from leadhand.journal import open_store
 from leadhand.journal.sqlite import FILE
 from tests.journal.runs import Story, keep
 from tests.programs import Ended
@@ -41,7 +41,7 @@ def _leadhand(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str
 def _home(tmp_path: Path) -> Path:
     """With a sound run, a damaged one and one of 0.1."""
     home = tmp_path / "home"
-    with closing(open_journal(home)) as journal:
+    with closing(open_store(home)) as journal:
         for id in ("sound", "spoilt", "early"):
             keep(journal, Story(id).whole("a"))
     spoil(home, "UPDATE events SET body = '{}' WHERE run = 2 AND seq = 4")
@@ -102,7 +102,7 @@ def test_a_page_of_the_file_that_is_gone_hides_no_run_on_others(
 ) -> None:
     """F44: the disk lost a part of the file."""
     home = tmp_path / "home"
-    with closing(open_journal(home)) as journal:
+    with closing(open_store(home)) as journal:
         for number in range(200):
             keep(journal, Story(f"run-{number}").whole("a"))
     path = home / FILE
@@ -119,5 +119,5 @@ def test_a_page_of_the_file_that_is_gone_hides_no_run_on_others(
     assert {*verdicts} == {"sound", "damaged"}
     assert 0 < verdicts.count("damaged") < 20
     bad = next(line.split()[0] for line in checked.out.splitlines() if " damaged" in line)
-    with closing(open_journal(home)) as journal, pytest.raises(JournalError, match="damaged"):
+    with closing(open_store(home)) as journal, pytest.raises(JournalError, match="damaged"):
         journal.events(bad)

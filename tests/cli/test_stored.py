@@ -20,8 +20,8 @@ from leadhand.contracts.answer import Answer
 from leadhand.contracts.events import ApprovalRequested, Event, RunStarted, RunWaiting, parse
 from leadhand.contracts.summary import RunSummary
 from leadhand.errors import InputError
-from leadhand.journal import MemoryJournal, open_journal
-from leadhand.ports import Journal
+from leadhand.journal import MemoryStore, open_store
+from leadhand.journal.store import Store
 from leadhand.state.fold import fold
 from leadhand.trace.run_history import RunHistory
 from tests.cli.program import PROGRAM, leadhand
@@ -31,7 +31,7 @@ from tests.programs import forkserver
 from tests.trace import runs
 
 
-def keep(journal: Journal, events: Sequence[Event], *ids: str, days_ago: float = 0) -> None:
+def keep(journal: Store, events: Sequence[Event], *ids: str, days_ago: float = 0) -> None:
     """The events in the journal, as runs of these ids that were so long ago."""
 
     async def write() -> None:
@@ -51,8 +51,8 @@ def _flow() -> Sequence[Event]:
 
 
 @pytest.fixture(name="journal")
-def _journal(tmp_path: Path) -> Iterator[Journal]:
-    journal = open_journal(tmp_path / "home")
+def _journal(tmp_path: Path) -> Iterator[Store]:
+    journal = open_store(tmp_path / "home")
     yield journal
     journal.close()
 
@@ -66,7 +66,7 @@ def _home(tmp_path: Path) -> str:
 
 
 def test_a_run_is_named_by_its_id_the_beginning_of_it_or_last(
-    journal: Journal, home: str, flow: Sequence[Event]
+    journal: Store, home: str, flow: Sequence[Event]
 ) -> None:
     keep(journal, flow, "run-a1", days_ago=2)
     keep(journal, flow, "run-a", days_ago=1)
@@ -76,7 +76,7 @@ def test_a_run_is_named_by_its_id_the_beginning_of_it_or_last(
     assert find_run(journal, "last", home) == "run-b7"
 
 
-class ListedJournal(MemoryJournal):
+class ListedJournal(MemoryStore):
     """A journal that notes how many runs it is asked for."""
 
     def __init__(self) -> None:
@@ -96,7 +96,7 @@ def test_the_last_run_is_found_without_listing_the_others(flow: Sequence[Event])
 
 
 def test_what_is_no_run_or_several_is_one_line_with_the_nearest(
-    journal: Journal, home: str, flow: Sequence[Event]
+    journal: Store, home: str, flow: Sequence[Event]
 ) -> None:
     with pytest.raises(InputError, match=r"no runs are stored in .*home"):
         find_run(journal, "last", home)
@@ -110,7 +110,7 @@ def test_what_is_no_run_or_several_is_one_line_with_the_nearest(
 
 
 def test_what_can_be_no_id_is_no_run(
-    journal: Journal, home: str, flow: Sequence[Event], capsys: pytest.CaptureFixture[str]
+    journal: Store, home: str, flow: Sequence[Event], capsys: pytest.CaptureFixture[str]
 ) -> None:
     keep(journal, flow, "run-1")
     for given in ("\udcff", "x" * 100_000, "a\0b"):
@@ -125,7 +125,7 @@ def test_what_can_be_no_id_is_no_run(
 
 
 def test_runs_are_listed_a_line_each_the_last_first(
-    journal: Journal, home: str, flow: Sequence[Event], capsys: pytest.CaptureFixture[str]
+    journal: Store, home: str, flow: Sequence[Event], capsys: pytest.CaptureFixture[str]
 ) -> None:
     keep(journal, flow, "run-1", days_ago=1)
     keep(journal, flow[:8], "run-2")
@@ -143,7 +143,7 @@ def test_runs_are_listed_a_line_each_the_last_first(
 
 
 def test_f34_f35_a_request_stays_one_line_and_does_nothing_to_the_terminal(
-    journal: Journal, home: str, flow: Sequence[Event], capsys: pytest.CaptureFixture[str]
+    journal: Store, home: str, flow: Sequence[Event], capsys: pytest.CaptureFixture[str]
 ) -> None:
     started = flow[0]
     assert isinstance(started, RunStarted)
@@ -158,7 +158,7 @@ def test_f34_f35_a_request_stays_one_line_and_does_nothing_to_the_terminal(
 
 
 def test_on_a_terminal_a_run_is_one_line_of_it(
-    journal: Journal, home: str, flow: Sequence[Event], tmp_path: Path
+    journal: Store, home: str, flow: Sequence[Event], tmp_path: Path
 ) -> None:
     keep(journal, flow, "run-1", "run-" + "9" * 90)
     with Terminal("runs", "--home", home, folder=tmp_path, env={}) as terminal:
@@ -172,7 +172,7 @@ def test_on_a_terminal_a_run_is_one_line_of_it(
 
 
 def test_only_what_is_older_goes_and_a_dry_run_says_the_same_and_deletes_nothing(
-    journal: Journal, home: str, flow: Sequence[Event], capsys: pytest.CaptureFixture[str]
+    journal: Store, home: str, flow: Sequence[Event], capsys: pytest.CaptureFixture[str]
 ) -> None:
     keep(journal, flow, "run-old", "run-held", days_ago=40)
     keep(journal, flow, "run-new", days_ago=20)
@@ -202,14 +202,14 @@ def test_durations_may_be_days_and_weeks() -> None:
 # One run
 
 
-def shown(journal: Journal, home: str, capsys: pytest.CaptureFixture[str], **how: object) -> str:
+def shown(journal: Store, home: str, capsys: pytest.CaptureFixture[str], **how: object) -> str:
     """What `show` prints of the last run."""
     show_run(journal, "last", home, as_json=False, **how)  # pyright: ignore[reportArgumentType]
     return capsys.readouterr().out
 
 
 def test_a_run_is_shown_with_every_attempt_in_80_columns(
-    journal: Journal, home: str, capsys: pytest.CaptureFixture[str]
+    journal: Store, home: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     keep(journal, runs.trouble().log(), "run-1")
     text = shown(journal, home, capsys)
@@ -232,7 +232,7 @@ def test_a_run_is_shown_with_every_attempt_in_80_columns(
 
 
 def test_nested_teams_stand_within_the_task_that_they_do(
-    journal: Journal, home: str, capsys: pytest.CaptureFixture[str]
+    journal: Store, home: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     keep(journal, runs.nested()[1], "run-1")
     lines = shown(journal, home, capsys).splitlines()
@@ -246,7 +246,7 @@ def test_nested_teams_stand_within_the_task_that_they_do(
 
 
 def test_what_a_run_waits_for_is_told_with_the_command_to_answer(
-    journal: Journal, home: str, flow: Sequence[Event], capsys: pytest.CaptureFixture[str]
+    journal: Store, home: str, flow: Sequence[Event], capsys: pytest.CaptureFixture[str]
 ) -> None:
     asked = ApprovalRequested(
         seq=9, at=flow[7].at, elapsed_s=9.0, run_id="run-1", task_id="e", question="Which archive?"
@@ -268,7 +268,7 @@ def test_a_run_without_its_first_event_is_named_in_the_command_too(flow: Sequenc
 
 
 def test_many_quiet_tasks_are_counted_and_what_went_wrong_is_not(
-    journal: Journal, home: str, capsys: pytest.CaptureFixture[str]
+    journal: Store, home: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     team = Team("t", workers=(Worker("w", "d", run=nothing), Worker("bad", "d", run=runs.broken)))
     tasks = [task(f"t{number}", worker="w") for number in range(60)]
@@ -300,7 +300,7 @@ def test_an_interrupted_run_of_thousands_of_tasks_is_shown_on_a_few_screens() ->
 
 
 def test_a_run_is_shown_as_data_too(
-    journal: Journal, home: str, capsys: pytest.CaptureFixture[str]
+    journal: Store, home: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     keep(journal, runs.nested()[1], "run-1")
     show_run(journal, "run-1", home, as_json=True)
@@ -317,7 +317,7 @@ def test_a_run_is_shown_as_data_too(
 
 
 def test_the_answer_can_be_read_again(
-    journal: Journal, home: str, flow: Sequence[Event], capsys: pytest.CaptureFixture[str]
+    journal: Store, home: str, flow: Sequence[Event], capsys: pytest.CaptureFixture[str]
 ) -> None:
     keep(journal, flow, "run-1")
     assert "said a" in shown(journal, home, capsys, answer=True)
@@ -327,7 +327,7 @@ def test_the_answer_can_be_read_again(
 
 
 def test_a_trace_is_written_where_it_is_wanted(
-    journal: Journal, home: str, flow: Sequence[Event], tmp_path: Path
+    journal: Store, home: str, flow: Sequence[Event], tmp_path: Path
 ) -> None:
     keep(journal, flow, "run-1")
     data, document = tmp_path / "run.json", tmp_path / "run.html"
@@ -342,7 +342,7 @@ def test_a_trace_is_written_where_it_is_wanted(
 
 
 def test_a_reader_of_a_trace_that_leaves_is_no_error(
-    journal: Journal, home: str, flow: Sequence[Event], tmp_path: Path
+    journal: Store, home: str, flow: Sequence[Event], tmp_path: Path
 ) -> None:
     keep(journal, [flow[0], replace(flow[1], seq=2)], "run-1")
     reading, writing = os.pipe()
@@ -361,7 +361,7 @@ def test_the_commands_as_typed(tmp_path: Path, flow: Sequence[Event]) -> None:
     assert not (tmp_path / "none").exists()
 
     home = tmp_path / "home"
-    journal = open_journal(home)
+    journal = open_store(home)
     keep(journal, flow, "run-1", days_ago=40)
     journal.close()
     there = ("--home", str(home))

@@ -8,12 +8,12 @@ from leadhand.contracts.events import Event
 from leadhand.contracts.outcome import Failed, Handoff, Outcome
 from leadhand.contracts.task import Task
 from leadhand.contracts.team import Team, Worker
-from leadhand.engine.recorder import Recorder
 from leadhand.state.fold import fold
 from leadhand.testing import run_virtual
 from tests.engine.remedies import ScriptedPerson, ScriptedRemedies
 from tests.engine.scheduling import Script, schedule
 from tests.plans.samples import plan, task
+from tests.recorders import LogRecorder
 
 STAMP = {field.name for field in dataclasses.fields(RunEvent)} | {
     "type",
@@ -39,7 +39,7 @@ def work(
     remedies: ScriptedRemedies | None = None,
     person: ScriptedPerson | None = None,
     deadline_s: float | None = None,
-) -> Recorder:
+) -> LogRecorder:
     """Runs the tasks, `a` for the first worker where none are given."""
     recorder = run_virtual(
         schedule(
@@ -55,7 +55,7 @@ def work(
     return recorder
 
 
-def types(recorder: Recorder) -> list[str]:
+def types(recorder: LogRecorder) -> list[str]:
     """What happened to the tasks, in order."""
     return [event.type for event in recorder.log()][3:]
 
@@ -76,7 +76,7 @@ def told(events: Sequence[Event]) -> list[Told]:
     return [(one.type, _whose(one), dict(_fields(one))) for one in events]
 
 
-def log(recorder: Recorder) -> list[Told]:
+def log(recorder: LogRecorder) -> list[Told]:
     """What happened to the tasks."""
     return told(recorder.log()[3:])
 

@@ -6,11 +6,11 @@ from leadhand.contracts.outcome import Handoff, Outcome
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.engine.attempts import Slots
-from leadhand.engine.recorder import Recorder
 from leadhand.engine.scheduler import Scheduler
 from leadhand.ports import Person, Remedies
 from leadhand.testing import ScriptedRunner
 from tests.plans.samples import accepted, team
+from tests.recorders import LogRecorder
 
 Script = Callable[[Handoff], Awaitable[Outcome] | Outcome]
 
@@ -27,7 +27,7 @@ async def schedule(
     person: Person | None = None,
     approved: bool = False,
     amend: bool = True,
-) -> Recorder:
+) -> LogRecorder:
     """Run a plan, `approved` by a person or not, with every worker following the script."""
     recorder = accepted(the_plan, approved=approved, amend=amend)
     the_team = the_team or team()

@@ -6,12 +6,12 @@ from leadhand.contracts.outcome import Completed, Escalated, Handoff, Outcome, P
 from leadhand.contracts.people import Reply, Verdict
 from leadhand.contracts.task import Task
 from leadhand.contracts.team import Ladder
-from leadhand.engine.recorder import Recorder
 from leadhand.testing import run_virtual
 from tests.engine.ladders import Told, crew, log
 from tests.engine.remedies import ScriptedPerson, ScriptedRemedies
 from tests.engine.scheduling import schedule
 from tests.plans.samples import plan, task
+from tests.recorders import LogRecorder
 
 LOOK, FIX, MORE = task("look"), task("fix", "look"), task("more", "look")
 IMPACT = PlanImpact(reason="the books are kept twice")
@@ -23,7 +23,7 @@ QUESTION = (
 PROPOSED: Told = ("plan_proposed", "look", {"plan": AMENDED, "by": "test"})
 
 
-def run(reply: Reply | None, *revised: Task) -> tuple[Recorder, list[tuple[str, str, object]]]:
+def run(reply: Reply | None, *revised: Task) -> tuple[LogRecorder, list[tuple[str, str, object]]]:
     """What comes of a revision of an approved plan, and what the person was asked."""
 
     def script(handoff: Handoff) -> Outcome:
@@ -39,7 +39,7 @@ def run(reply: Reply | None, *revised: Task) -> tuple[Recorder, list[tuple[str, 
     return recorder, person.about
 
 
-def of_plan(recorder: Recorder) -> list[Told]:
+def of_plan(recorder: LogRecorder) -> list[Told]:
     """What happened to the plan."""
     return [one for one in log(recorder) if one[0].startswith("plan_")]
 

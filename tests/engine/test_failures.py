@@ -17,10 +17,11 @@ from leadhand.contracts.events import Event, TaskFailed, dump, parse
 from leadhand.engine.attempts import run_safely
 from leadhand.engine.failures import MAX_MESSAGE, MAX_TRACEBACK, class_name, failure_of
 from leadhand.errors import InputError, ModelError, Permanent
-from leadhand.journal import open_journal
+from leadhand.journal import open_store
 from leadhand.state.fold import fold
 from leadhand.workers import FunctionWorker, ProcessPool, ProcessWorker
 from tests.plans.samples import plan, task
+from tests.stored import store_of
 
 HERE = Path(__file__)
 
@@ -72,7 +73,7 @@ def events_of(function: Callable[[Handoff], object]) -> Sequence[Event]:
     """The events of a run whose one task `function` works on."""
     supervisor = Supervisor(Team("one", workers=(Worker("w", "Works", run=function),)))
     answer = supervisor.run_sync(plan=plan(task("a", worker="w")))
-    return supervisor.journal.events(answer.run_id)
+    return store_of(supervisor).events(answer.run_id)
 
 
 def answer_of(function: Callable[[Handoff], object]) -> Answer:
@@ -275,7 +276,7 @@ def test_the_traceback_is_kept_in_the_journal_without_secrets(
 
     supervisor = Supervisor(Team("one", workers=(Worker("w", "Works", run=work),)), home=tmp_path)
     answer = supervisor.run_sync(plan=plan(task("a", worker="w")))
-    journal = open_journal(tmp_path)
+    journal = open_store(tmp_path)
     try:
         events = journal.events(answer.run_id)
     finally:

@@ -7,12 +7,12 @@ import pytest
 from leadhand.contracts.events import BreakerClosed, BreakerOpened, TaskDispatched
 from leadhand.contracts.outcome import Escalated, Failed, Handoff, Outcome
 from leadhand.contracts.team import Ladder, RetryRules, Team, Worker
-from leadhand.engine.recorder import Recorder
 from leadhand.policies.breaker import Breaker
 from leadhand.state.fold import fold
 from leadhand.testing import completed, run_virtual
 from tests.engine.scheduling import schedule
 from tests.plans.samples import nothing, plan, task
+from tests.recorders import LogRecorder
 
 DOWN = Failed(kind="error", message="down", transient=True)
 WRONG = Failed(kind="error", message="malformed input")
@@ -25,7 +25,7 @@ def run(
     fallback: str | None = "spare",
     outcome: Outcome = DOWN,
     max_attempts: int = 2,
-) -> Recorder:
+) -> LogRecorder:
     """One task at a time; `main` fails until then, and every attempt takes a second."""
     pair = Team(
         "t",
@@ -72,7 +72,7 @@ def test_after_a_pause_that_doubles_one_task_probes_and_a_success_closes() -> No
     assert (last.tried, last.status) == (("main",), "completed")
 
 
-def attempts(recorder: Recorder) -> list[str]:
+def attempts(recorder: LogRecorder) -> list[str]:
     """The worker of every attempt."""
     return [event.worker for event in recorder.log() if isinstance(event, TaskDispatched)]
 

@@ -14,6 +14,7 @@ from leadhand.contracts.team import Ladder, RetryRules
 from leadhand.policies.load_balancing import WorkerLoad, latency, substitute
 from leadhand.state.fold import fold
 from leadhand.testing import VirtualClock, run_virtual
+from tests.stored import store_of
 
 loads = st.builds(
     WorkerLoad,
@@ -97,7 +98,7 @@ def run(team: Team, count: int) -> tuple[Counter[str], float, list[Event]]:
     plan = Plan(goal="share", tasks=tasks)
     answer = run_virtual(supervisor.run(plan=plan, listener=events.append))
     assert answer.status == "complete"
-    assert fold(events) == fold(supervisor.journal.events(answer.run_id))
+    assert fold(events) == fold(store_of(supervisor).events(answer.run_id))
     did = Counter(event.worker for event in events if isinstance(event, TaskDispatched))
     return did, answer.metrics.makespan_s, events
 

@@ -7,13 +7,13 @@ import pytest
 from leadhand.contracts.events import PlanAmended, PlanRejected
 from leadhand.contracts.outcome import Completed, Handoff, Outcome, PlanImpact, Result
 from leadhand.contracts.task import Task
-from leadhand.engine.recorder import Recorder
 from leadhand.engine.revisions import MAX_REVISIONS
 from leadhand.state.fold import fold
 from leadhand.testing import completed, run_virtual
 from tests.engine.remedies import ScriptedRemedies
 from tests.engine.scheduling import schedule
 from tests.plans.samples import plan, task
+from tests.recorders import LogRecorder
 
 IMPACT = PlanImpact(reason="no bug here, this looks like configuration")
 
@@ -24,7 +24,7 @@ def run(
     impacts: tuple[str, ...] = ("look",),
     impact: PlanImpact = IMPACT,
     amend: bool = True,
-) -> Recorder:
+) -> LogRecorder:
     """Every task takes a second, but `slow` five; those of `impacts` say that the plan is off."""
 
     async def script(handoff: Handoff) -> Outcome:

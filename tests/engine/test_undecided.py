@@ -4,18 +4,16 @@ from collections.abc import Sequence
 
 import pytest
 
-from leadhand.clock import SystemClock
 from leadhand.contracts.events import Event, RunResumed, TaskEscalated, TaskFailed
 from leadhand.contracts.outcome import Escalated, Failed, Outcome, Result
 from leadhand.contracts.team import RetryRules
-from leadhand.engine.recorder import Recorder
 from leadhand.engine.scheduler import Scheduler
-from leadhand.journal import MemoryJournal
 from leadhand.testing import ScriptedRunner, run_virtual
 from tests.engine.ladders import FAILED, by_attempt, crew, told, work
 from tests.engine.remedies import ScriptedRemedies
 from tests.engine.scheduling import Script
 from tests.plans.samples import task
+from tests.recorders import LogRecorder
 
 HALF = Result(output="half", confidence=40)
 UNSURE = Escalated(reason="low_confidence", message="two readings", partial=HALF)
@@ -23,9 +21,9 @@ SLOW = Failed(kind="timeout", message="no answer within 5 s")
 TEAM = crew(retry=RetryRules(max_attempts=4))
 
 
-async def go_on(past: Sequence[Event], script: Script, remedies: ScriptedRemedies) -> Recorder:
+async def go_on(past: Sequence[Event], script: Script, remedies: ScriptedRemedies) -> LogRecorder:
     """The run with that past, resumed in a new process."""
-    recorder = Recorder("run", MemoryJournal(), clock=SystemClock(), past=past)
+    recorder = LogRecorder(past=past)
     recorder.record(RunResumed(**recorder.stamp(), deadline_s=None))
     runner = ScriptedRunner(script)
     runners = {worker.name: runner for worker in TEAM.workers}

@@ -17,7 +17,7 @@ from leadhand.contracts.outcome import Result
 from leadhand.contracts.people import Reply, RunMessage
 from leadhand.contracts.task import Plan
 from leadhand.errors import JournalError, RunTaken
-from leadhand.ports import Journal
+from leadhand.journal.store import Store
 from tests.journal.listing import ListingConformance
 from tests.journal.runs import NOON, Story, keep, only_run, task
 
@@ -30,9 +30,9 @@ class JournalConformance(ListingConformance):
 
     # Events
 
-    def test_an_empty_journal_has_nothing_and_says_so(self, journal: Journal) -> None:
+    def test_an_empty_journal_has_nothing_and_says_so(self, journal: Store) -> None:
         """Asking what there is makes nothing."""
-        assert not journal.has("r")
+        assert not journal.last_seq("r")
         assert journal.last_seq("r") == 0
         assert list(journal.events("r")) == []
         assert list(journal.runs()) == []
@@ -40,16 +40,16 @@ class JournalConformance(ListingConformance):
         assert journal.holder("r") is None
         assert list(journal.prune(before=NOON)) == []
 
-    def test_committed_events_come_back_in_order_and_run_by_run(self, journal: Journal) -> None:
+    def test_committed_events_come_back_in_order_and_run_by_run(self, journal: Store) -> None:
         one, other = Story("one").whole("a", "b"), Story("other").whole("c")
         mixed = [event for pair in zip(one, other, strict=False) for event in pair]
         keep(journal, [*mixed, *one[len(other) :]])
         assert list(journal.events("one")) == one
         assert list(journal.events("other")) == other
-        assert journal.has("one")
-        assert not journal.has("on")
+        assert journal.last_seq("one")
+        assert not journal.last_seq("on")
 
-    def test_what_is_appended_is_read_before_it_is_committed(self, journal: Journal) -> None:
+    def test_what_is_appended_is_read_before_it_is_committed(self, journal: Store) -> None:
         story = Story("r")
         events = [story.started(), *story.planned("a")]
         keep(journal, events[:1])
@@ -61,12 +61,12 @@ class JournalConformance(ListingConformance):
         assert list(journal.events("r")) == events
         assert journal.last_seq("r") == events[-1].seq
 
-    def test_a_commit_with_nothing_to_do_returns(self, journal: Journal) -> None:
+    def test_a_commit_with_nothing_to_do_returns(self, journal: Store) -> None:
         keep(journal, [])
         keep(journal, Story("r").whole("a"))
         keep(journal, [])
 
-    def test_many_commit_at_once(self, journal: Journal) -> None:
+    def test_many_commit_at_once(self, journal: Store) -> None:
         """A thousand tasks, each of which waits until its own events are safe."""
         story = Story("r")
 
@@ -83,7 +83,7 @@ class JournalConformance(ListingConformance):
         asyncio.run(all_of_them())
         assert [event.seq for event in journal.events("r")] == list(range(1, 2_002))
 
-    def test_several_event_loops_use_it_at_once(self, journal: Journal) -> None:
+    def test_several_event_loops_use_it_at_once(self, journal: Store) -> None:
         stories = [Story(f"r{number}") for number in range(4)]
 
         def run(story: Story) -> None:
@@ -98,7 +98,7 @@ class JournalConformance(ListingConformance):
         for story in stories:
             assert [event.seq for event in journal.events(story.run_id)] == list(range(1, 9))
 
-    def test_a_cancelled_commit_harms_no_other(self, journal: Journal) -> None:
+    def test_a_cancelled_commit_harms_no_other(self, journal: Store) -> None:
         story = Story("r")
 
         async def cancel_one() -> None:
@@ -112,7 +112,7 @@ class JournalConformance(ListingConformance):
         asyncio.run(cancel_one())
         assert [event.seq for event in journal.events("r")] == [1]
 
-    def test_large_and_odd_texts_come_back(self, journal: Journal) -> None:
+    def test_large_and_odd_texts_come_back(self, journal: Store) -> None:
         """F07: quotes, NULs, bidi marks, line separators; and outputs of more than 64 KB."""
         story = Story("r")
         odd = "\0 ' \" \\ \u202e \u2028 \ufeff é 😀 {}"
@@ -120,7 +120,7 @@ class JournalConformance(ListingConformance):
         keep(journal, events)
         assert list(journal.events("r")) == events
 
-    def test_lone_surrogates_cost_no_run(self, journal: Journal) -> None:
+    def test_lone_surrogates_cost_no_run(self, journal: Store) -> None:
         """F07: text that no encoding has bytes for is kept with U+FFFD in its place."""
         story = Story("r")
         keep(journal, [story.started(), story.completed("a", output="x\ud800y")])
@@ -128,7 +128,7 @@ class JournalConformance(ListingConformance):
 
     # Failing
 
-    def test_a_position_that_is_written_already_is_refused_for_good(self, journal: Journal) -> None:
+    def test_a_position_that_is_written_already_is_refused_for_good(self, journal: Store) -> None:
         """F30: another wrote the run meanwhile. What was there stands, and nothing follows."""
         story = Story("r")
         events = [story.started(), *story.planned("a")]
@@ -143,7 +143,7 @@ class JournalConformance(ListingConformance):
         assert "\n" not in str(first.value)
         assert list(journal.events("r")) == events
 
-    def test_a_batch_is_kept_whole_or_not_at_all(self, journal: Journal) -> None:
+    def test_a_batch_is_kept_whole_or_not_at_all(self, journal: Store) -> None:
         story = Story("r")
         events = [story.started(), story.dispatched("a"), story.completed("a")]
         keep(journal, events[:1])
@@ -151,7 +151,7 @@ class JournalConformance(ListingConformance):
             keep(journal, [*events[1:], events[2]])
         assert list(journal.events("r")) == events[:1]
 
-    def test_of_many_runs_in_one_commit_each_that_fails_is_told(self, journal: Journal) -> None:
+    def test_of_many_runs_in_one_commit_each_that_fails_is_told(self, journal: Store) -> None:
         first = {id: Story(id).started() for id in ("one", "two", "good")}
         keep(journal, [first["one"], first["two"]])
 
@@ -166,7 +166,7 @@ class JournalConformance(ListingConformance):
         assert ("'one'" in one, "'two'" in two, good) == (True, True, "")
         assert list(journal.events("good")) == [first["good"]]
 
-    def test_whoever_holds_the_run_anew_begins_anew(self, journal: Journal) -> None:
+    def test_whoever_holds_the_run_anew_begins_anew(self, journal: Store) -> None:
         """A failure lasts as long as the hold; what was not committed under it is gone."""
         story = Story("r")
         events = story.whole("a")
@@ -184,7 +184,7 @@ class JournalConformance(ListingConformance):
 
     # Holding
 
-    def test_one_at_a_time_holds_a_run(self, journal: Journal) -> None:
+    def test_one_at_a_time_holds_a_run(self, journal: Store) -> None:
         """F30: the second is told who has it; other runs are free."""
         with journal.hold("r"):
             holder = journal.holder("r")
@@ -200,12 +200,12 @@ class JournalConformance(ListingConformance):
         with journal.hold("r"):
             assert journal.holder("r") is not None
 
-    def test_the_hold_ends_where_its_block_fails(self, journal: Journal) -> None:
+    def test_the_hold_ends_where_its_block_fails(self, journal: Store) -> None:
         with pytest.raises(ZeroDivisionError), journal.hold("r"):
             raise ZeroDivisionError
         assert journal.holder("r") is None
 
-    def test_any_fit_run_id_will_do(self, journal: Journal) -> None:
+    def test_any_fit_run_id_will_do(self, journal: Store) -> None:
         for id in ODD_IDS:
             with journal.hold(id):
                 assert [other for other in ODD_IDS if journal.holder(other)] == [id]
@@ -216,7 +216,7 @@ class JournalConformance(ListingConformance):
 
     # Messages
 
-    def test_messages_stay_until_they_are_dropped(self, journal: Journal) -> None:
+    def test_messages_stay_until_they_are_dropped(self, journal: Store) -> None:
         plan = Plan(goal="g", tasks=(task("a"),))
         reply = Reply(verdict="approved", plan=plan, text="é\0😀", by="ann")
         journal.post(RunMessage(run_id="r", reply=reply))
@@ -235,7 +235,7 @@ class JournalConformance(ListingConformance):
         assert len(journal.messages("other")) == 1
 
     def test_an_inspection_has_all_events_of_a_run_and_none_of_an_unknown_one(
-        self, journal: Journal
+        self, journal: Store
     ) -> None:
         keep(journal, events := Story("r").whole("a"))
         sound = journal.inspect("r")
@@ -247,7 +247,7 @@ class DurableConformance(JournalConformance):
     """What holds for a journal that outlives its process, besides."""
 
     def test_what_was_committed_is_there_when_it_is_opened_again(
-        self, journal: Journal, reopened: Callable[[], Journal]
+        self, journal: Store, reopened: Callable[[], Store]
     ) -> None:
         """And what was only appended is gone."""
         story = Story("r")
@@ -264,7 +264,7 @@ class DurableConformance(JournalConformance):
         assert list(again.events("r")) == events
 
     def test_another_sees_what_was_committed_and_no_more(
-        self, journal: Journal, reopened: Callable[[], Journal]
+        self, journal: Store, reopened: Callable[[], Store]
     ) -> None:
         other = reopened()
         events = Story("r").whole("a")
@@ -275,7 +275,7 @@ class DurableConformance(JournalConformance):
         assert list(other.events("r")) == events[:3]
 
     def test_two_write_different_runs_at_once(
-        self, journal: Journal, reopened: Callable[[], Journal]
+        self, journal: Store, reopened: Callable[[], Store]
     ) -> None:
         other = reopened()
         one_story, other_story = Story("one"), Story("other")
@@ -285,7 +285,7 @@ class DurableConformance(JournalConformance):
         assert len(journal.events("other")) == len(other.events("one")) == 6
 
     def test_another_is_told_who_holds_a_run(
-        self, journal: Journal, reopened: Callable[[], Journal]
+        self, journal: Store, reopened: Callable[[], Store]
     ) -> None:
         """F30."""
         other = reopened()
@@ -297,7 +297,7 @@ class DurableConformance(JournalConformance):
             assert journal.holder("r") is not None
 
     def test_messages_reach_whoever_has_it_open(
-        self, journal: Journal, reopened: Callable[[], Journal]
+        self, journal: Store, reopened: Callable[[], Store]
     ) -> None:
         other = reopened()
         other.post(RunMessage(run_id="r", reason="stop"))
@@ -306,7 +306,7 @@ class DurableConformance(JournalConformance):
         assert list(other.messages("r")) == []
 
     def test_a_failed_commit_leaves_nothing_behind(
-        self, journal: Journal, reopened: Callable[[], Journal]
+        self, journal: Store, reopened: Callable[[], Store]
     ) -> None:
         """What can't be written down is refused, and the events with it; other runs go on."""
         bad, good = Story("bad"), Story("good")
@@ -320,7 +320,7 @@ class DurableConformance(JournalConformance):
         assert len(other.events("bad")) == 1
         assert len(other.events("good")) == 6
 
-    def test_a_closed_one_commits_no_more_and_hangs_nobody(self, journal: Journal) -> None:
+    def test_a_closed_one_commits_no_more_and_hangs_nobody(self, journal: Store) -> None:
         story = Story("r")
         keep(journal, [story.started()])
         journal.close()

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import psycopg
 import pytest
 
-from leadhand.journal.postgres import PostgresJournal
+from leadhand.journal.postgres import PostgresStore
 from tests.journal.postgres_server import PostgresServer
 
 
@@ -36,12 +36,12 @@ def url(database: str) -> Iterator[str]:
 
 
 @pytest.fixture
-def reopened(url: str) -> Iterator[Callable[[], PostgresJournal]]:
+def reopened(url: str) -> Iterator[Callable[[], PostgresStore]]:
     """Opens the journal, as often as one likes."""
-    opened: list[PostgresJournal] = []
+    opened: list[PostgresStore] = []
 
-    def reopen() -> PostgresJournal:
-        opened.append(PostgresJournal(url))
+    def reopen() -> PostgresStore:
+        opened.append(PostgresStore(url))
         return opened[-1]
 
     yield reopen
@@ -50,5 +50,5 @@ def reopened(url: str) -> Iterator[Callable[[], PostgresJournal]]:
 
 
 @pytest.fixture
-def journal(reopened: Callable[[], PostgresJournal]) -> PostgresJournal:
+def journal(reopened: Callable[[], PostgresStore]) -> PostgresStore:
     return reopened()

@@ -12,7 +12,7 @@ import pytest
 from leadhand.errors import DamagedRun, JournalError
 from leadhand.journal.codec import BLOB_CHARS
 from leadhand.journal.integrity import checksum
-from leadhand.ports import Journal
+from leadhand.journal.store import Store
 from tests.journal.runs import Story, keep
 
 Spoil = Callable[[str], None]
@@ -44,7 +44,7 @@ class DamageConformance:
 
     @pytest.mark.parametrize("harm", HARM)
     def test_damage_is_named_and_what_comes_before_it_is_saved(
-        self, journal: Journal, spoil: Spoil, harm: str
+        self, journal: Store, spoil: Spoil, harm: str
     ) -> None:
         """F31, F44: one run's damage hides no other."""
         for id in ("bad", "good"):
@@ -67,7 +67,7 @@ class DamageConformance:
         assert {run.run_id for run in journal.runs()} == {"bad", "good"}
 
     def test_a_digest_that_cannot_be_read_hides_no_run_and_is_made_anew(
-        self, journal: Journal, spoil: Spoil
+        self, journal: Store, spoil: Spoil
     ) -> None:
         """F44: one bad digest made `runs` fail for all."""
         story, other = Story("bad"), Story("good")
@@ -84,14 +84,14 @@ class DamageConformance:
         assert journal.inspect("bad").verdict == "sound"
 
     def test_a_digest_that_does_not_fit_its_events_is_found(
-        self, journal: Journal, spoil: Spoil
+        self, journal: Store, spoil: Spoil
     ) -> None:
         keep(journal, Story("bad").whole("a"))
         spoil("UPDATE $runs SET digest = replace(digest, 'complete', 'failed') WHERE $id = 'bad'")
         assert "is not that of its events" in journal.inspect("bad").damage
 
     def test_events_without_checksums_are_read_and_not_verifiable(
-        self, journal: Journal, spoil: Spoil
+        self, journal: Store, spoil: Spoil
     ) -> None:
         """F31: leadhand 0.1 wrote none, and no position in the digest."""
         events = Story("bad").whole("a")
@@ -102,7 +102,7 @@ class DamageConformance:
         found = journal.inspect("bad")
         assert (found.verdict, found.unverified) == ("not verifiable", len(events))
 
-    def test_an_event_of_a_newer_leadhand_is_one_line(self, journal: Journal, spoil: Spoil) -> None:
+    def test_an_event_of_a_newer_leadhand_is_one_line(self, journal: Store, spoil: Spoil) -> None:
         """F31: its type is not known here; it is not damage."""
         events = Story("bad").whole("a")
         keep(journal, events)

@@ -15,7 +15,7 @@ from leadhand.contracts.events import (
 )
 from leadhand.contracts.people import RunMessage
 from leadhand.contracts.summary import MAX_REQUEST_CHARS
-from leadhand.ports import Journal
+from leadhand.journal.store import Store
 from tests.journal.runs import NOON, Story, keep, only_run, task
 
 
@@ -24,7 +24,7 @@ class ListingConformance:
 
     # Summaries
 
-    def test_the_summary_follows_the_events(self, journal: Journal) -> None:
+    def test_the_summary_follows_the_events(self, journal: Store) -> None:
         story = Story("r")
         keep(journal, [story.started("count " * 100), *story.planned("a", "b", "c")])
         begun = only_run(journal)
@@ -42,7 +42,7 @@ class ListingConformance:
         with journal.hold("r"):
             assert only_run(journal).status == "complete"
 
-    def test_a_resumed_run_is_unfinished_again(self, journal: Journal) -> None:
+    def test_a_resumed_run_is_unfinished_again(self, journal: Store) -> None:
         """Tasks done again count as completed only when they are."""
         story = Story("r")
         keep(journal, story.whole("a", "b", "c"))
@@ -57,9 +57,7 @@ class ListingConformance:
         keep(journal, [story.dispatched("b", 2), story.completed("b", 2)])
         assert only_run(journal).completed == 2
 
-    def test_the_summary_counts_parts_amendments_and_no_nested_tasks(
-        self, journal: Journal
-    ) -> None:
+    def test_the_summary_counts_parts_amendments_and_no_nested_tasks(self, journal: Store) -> None:
         story, inner = Story("r"), Story("r")
         keep(journal, [story.started(), *story.planned("a", "b")])
         seq, at, elapsed_s = story.stamp()
@@ -95,7 +93,7 @@ class ListingConformance:
         assert (summary.tasks, summary.completed, summary.status) == (3, 0, "interrupted")
         assert summary.request == "count the words"
 
-    def test_a_run_with_an_open_question_waits(self, journal: Journal) -> None:
+    def test_a_run_with_an_open_question_waits(self, journal: Store) -> None:
         """Unless somebody works on it. A nested run's question is one too."""
         story = Story("r")
 
@@ -128,7 +126,7 @@ class ListingConformance:
         keep(journal, [asked("a"), story.finished()])
         assert only_run(journal).status == "complete"
 
-    def test_a_run_waits_once_it_has_stopped_for_that(self, journal: Journal) -> None:
+    def test_a_run_waits_once_it_has_stopped_for_that(self, journal: Store) -> None:
         """One that died with a question open has more to do. Older releases did not record it."""
         story = Story("r")
         started = replace(story.started(), fingerprint="f")
@@ -144,7 +142,7 @@ class ListingConformance:
         keep(journal, [RunResumed(seq=4, at=at, elapsed_s=9.0, run_id="r", deadline_s=None)])
         assert only_run(journal).status == "interrupted"
 
-    def test_runs_are_listed_the_last_begun_first(self, journal: Journal) -> None:
+    def test_runs_are_listed_the_last_begun_first(self, journal: Store) -> None:
         """F31: by the order in which they were begun, whatever the clock said."""
         for number, hour in enumerate([5, 1, 3, 2, 4]):
             begun = NOON + dt.timedelta(hours=hour)
@@ -156,7 +154,7 @@ class ListingConformance:
 
     # Pruning
 
-    def test_pruning_forgets_old_runs_that_nobody_holds(self, journal: Journal) -> None:
+    def test_pruning_forgets_old_runs_that_nobody_holds(self, journal: Store) -> None:
         old, day = NOON - dt.timedelta(days=9), dt.timedelta(days=1)
         for id in ["old", "held", "revived"]:
             keep(journal, Story(id, begun=old).whole("a"))
@@ -168,7 +166,7 @@ class ListingConformance:
             assert list(journal.prune(before=NOON - day)) == ["old"]
             assert journal.holder("held") is not None
         assert {run.run_id for run in journal.runs()} == {"held", "revived", "new"}
-        assert not journal.has("old")
+        assert not journal.last_seq("old")
         assert list(journal.events("old")) == []
         assert list(journal.messages("old")) == []
         assert len(journal.messages("new")) == 1

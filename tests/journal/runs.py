@@ -17,7 +17,7 @@ from leadhand.contracts.events import (
 from leadhand.contracts.outcome import Result
 from leadhand.contracts.summary import RunSummary
 from leadhand.contracts.task import Plan, Task
-from leadhand.ports import Journal
+from leadhand.journal.store import Store
 
 NOON = dt.datetime(2026, 3, 1, 12, 0, 0, 5, tzinfo=dt.UTC)
 
@@ -109,7 +109,7 @@ class Story:
         return [*events, self.finished()]
 
 
-def keep(journal: Journal, events: Iterable[Event]) -> None:
+def keep(journal: Store, events: Iterable[Event]) -> None:
     """Append events and commit them."""
 
     async def commit() -> None:
@@ -120,7 +120,7 @@ def keep(journal: Journal, events: Iterable[Event]) -> None:
     asyncio.run(commit())
 
 
-def only_run(journal: Journal) -> RunSummary:
+def only_run(journal: Store) -> RunSummary:
     """The summary of the only run there is."""
     (summary,) = journal.runs()
     return summary

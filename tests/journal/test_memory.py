@@ -2,20 +2,21 @@
 
 import pytest
 
-from leadhand.journal import MemoryJournal
-from leadhand.ports import Journal
+from leadhand.journal import MemoryJournal, MemoryStore
+from leadhand.journal.store import Store
+from tests.journal.blocking import Blocking
 from tests.journal.conformance import JournalConformance
 from tests.journal.runs import Story, keep
 
 
 class TestMemoryJournal(JournalConformance):
     @pytest.fixture
-    def journal(self) -> Journal:
-        return MemoryJournal()
+    def journal(self) -> Store:
+        return Blocking(MemoryJournal())
 
     def test_it_remembers_the_last_runs_only(self) -> None:
-        journal = MemoryJournal(keep_runs=3)
+        journal = MemoryStore(keep_runs=3)
         for number in range(5):
             keep(journal, Story(f"r{number}").whole("a"))
         assert [run.run_id for run in journal.runs()] == ["r4", "r3", "r2"]
-        assert not journal.has("r0")
+        assert journal.last_seq("r0") == 0

@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 from leadhand.errors import InputError
-from leadhand.journal import journal_location, open_journal
-from leadhand.journal.sqlite import SqliteJournal
+from leadhand.journal import journal_location, open_store
+from leadhand.journal.sqlite import SqliteStore
 
 
 @pytest.mark.parametrize("kind", [str, Path])
 def test_a_folder_is_kept_in_sqlite(tmp_path: Path, kind: type[str] | type[Path]) -> None:
-    journal = open_journal(kind(tmp_path / "home"))
-    assert isinstance(journal, SqliteJournal)
+    journal = open_store(kind(tmp_path / "home"))
+    assert isinstance(journal, SqliteStore)
     journal.close()
 
 
@@ -31,7 +31,7 @@ def test_what_is_neither_a_folder_nor_postgres_is_refused(
     """Nothing is made of it, and its password isn't told."""
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InputError, match="give a folder or a postgresql:// URL") as refused:
-        open_journal(home)
+        open_store(home)
     assert "s3cret" not in str(refused.value)
     assert [*tmp_path.iterdir()] == []
 
@@ -74,4 +74,4 @@ def test_without_its_library_postgres_is_an_input_error(monkeypatch: pytest.Monk
     with pytest.raises(
         InputError, match=r"in Postgres needs psycopg: `pip install 'leadhand\[postgres\]'`"
     ):
-        open_journal("postgresql://localhost/leadhand")
+        open_store("postgresql://localhost/leadhand")

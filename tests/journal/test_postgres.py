@@ -14,8 +14,11 @@ import pytest
 
 from leadhand.contracts.people import RunMessage
 from leadhand.errors import JournalError
-from leadhand.journal.postgres import PostgresJournal
+from leadhand.journal import StoreJournal
+from leadhand.journal.postgres import PostgresStore
 from leadhand.journal.postgres_database import STEPS, PostgresDatabase
+from leadhand.journal.store import Store
+from tests.journal.blocking import Blocking
 from tests.journal.conformance import DurableConformance, keep
 from tests.journal.damage import DamageConformance, Spoil, spoiling
 from tests.journal.postgres_server import PASSWORD, USER, PostgresServer, until_blocked
@@ -35,6 +38,10 @@ def spoil(url: str) -> Spoil:
 class TestPostgresJournal(DurableConformance, DamageConformance):
     """The contract, over a real server."""
 
+    @pytest.fixture
+    def journal(self, journal: Store) -> Store:
+        return Blocking(StoreJournal(journal))
+
 
 # The server
 
@@ -43,7 +50,7 @@ def test_a_server_that_stays_away_stops_the_run_and_loses_nothing(
     server: PostgresServer, url: str
 ) -> None:
     """F31: the error is clear and lasts as long as the hold; then the run can be resumed."""
-    journal = PostgresJournal(url, patience_s=0.1)
+    journal = PostgresStore(url, patience_s=0.1)
     events = Story("r").whole("a")
     with journal.hold("r"):
         keep(journal, events[:3])
@@ -69,7 +76,7 @@ def test_a_server_that_stays_away_stops_the_run_and_loses_nothing(
     journal.close()
 
 
-def test_a_slow_commit_holds_up_nothing_else(journal: PostgresJournal, url: str) -> None:
+def test_a_slow_commit_holds_up_nothing_else(journal: PostgresStore, url: str) -> None:
     """Neither the event loop nor those who read, nor who leaves a message."""
     events = Story("r").whole("a")
     keep(journal, events[:1])
@@ -105,7 +112,7 @@ def test_the_defaults_of_a_managed_server_do_no_harm(server: PostgresServer) -> 
         ):
             owner.execute(f"ALTER DATABASE {name} SET {setting}".encode())
     story = Story("r")
-    journal = PostgresJournal(url)
+    journal = PostgresStore(url)
     with journal.hold("r"):
         keep(journal, [story.started("é😀"), *story.planned("a")])
         assert "since" in (journal.holder("r") or "")
@@ -126,8 +133,8 @@ def test_the_defaults_of_a_managed_server_do_no_harm(server: PostgresServer) -> 
 def test_a_read_only_database_is_read_and_not_written(
     url: str,
     server: PostgresServer,
-    journal: PostgresJournal,
-    reopened: Callable[[], PostgresJournal],
+    journal: PostgresStore,
+    reopened: Callable[[], PostgresStore],
 ) -> None:
     """F31: as a standby is, or a managed server that is full."""
     story = Story("r")
@@ -152,11 +159,11 @@ def test_a_read_only_database_is_read_and_not_written(
 
 
 def test_many_may_open_an_empty_database_at_once(url: str) -> None:
-    at_once, opened = threading.Barrier(6), list[PostgresJournal]()
+    at_once, opened = threading.Barrier(6), list[PostgresStore]()
 
     def open_it() -> None:
         at_once.wait()
-        opened.append(PostgresJournal(url))
+        opened.append(PostgresStore(url))
 
     threads = [threading.Thread(target=open_it) for _ in range(6)]
     for thread in threads:
@@ -172,33 +179,33 @@ def test_many_may_open_an_empty_database_at_once(url: str) -> None:
 
 
 def test_an_older_schema_is_brought_up_to_date_and_a_newer_one_refused(
-    journal: PostgresJournal, url: str
+    journal: PostgresStore, url: str
 ) -> None:
     """F31: and nothing in it is changed by whoever does not know it."""
     events = Story("r").whole("a")
     keep(journal, events)
     steps = (*STEPS, "ALTER TABLE leadhand.runs ADD COLUMN note text DEFAULT 'none'")
     for _ in range(2):
-        newer = PostgresJournal(url, steps=steps)
+        newer = PostgresStore(url, steps=steps)
         assert list(newer.events("r")) == events
         newer.close()
     with pytest.raises(JournalError, match=r"newer leadhand.*version 3, this one knows 2"):
-        PostgresJournal(url)
+        PostgresStore(url)
 
 
 def test_a_schema_that_fails_half_way_is_not_there(url: str) -> None:
     with pytest.raises(JournalError, match="can't be set up"):
-        PostgresJournal(url, steps=[*STEPS, "ALTER TABLE leadhand.nothing ADD COLUMN x int"])
-    PostgresJournal(url).close()
+        PostgresStore(url, steps=[*STEPS, "ALTER TABLE leadhand.nothing ADD COLUMN x int"])
+    PostgresStore(url).close()
 
 
 def test_where_we_may_not_make_the_schema_an_administrator_can(server: PostgresServer) -> None:
     url = server.database("OWNER postgres")
     with pytest.raises(JournalError, match="can't be set up: permission denied"):
-        PostgresJournal(url)
+        PostgresStore(url)
     with server.admin(url) as admin:
         admin.execute(f"CREATE SCHEMA leadhand AUTHORIZATION {USER}")
-    journal = PostgresJournal(url)
+    journal = PostgresStore(url)
     keep(journal, [Story("r").started()])
     journal.close()
 
@@ -206,7 +213,7 @@ def test_where_we_may_not_make_the_schema_an_administrator_can(server: PostgresS
 def test_a_database_without_unicode_is_refused(server: PostgresServer) -> None:
     url = server.database(f"OWNER {USER} TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'")
     with pytest.raises(JournalError, match=r"LATIN1.*UTF8"):
-        PostgresJournal(url)
+        PostgresStore(url)
 
 
 # Secrets
@@ -230,14 +237,14 @@ def test_a_database_without_unicode_is_refused(server: PostgresServer) -> None:
 def test_no_error_tells_the_password(url: str) -> None:
     """F36: nor what a traceback shows, whichever way the URL is wrong."""
     with pytest.raises(JournalError, match=r"can't be (reached|read)") as failure:
-        PostgresJournal(url)
+        PostgresStore(url)
     assert "s3cret" not in "".join(traceback.format_exception(failure.value))
     assert "\n" not in str(failure.value)
 
 
 def test_secrets_are_taken_out_before_anything_is_written(url: str) -> None:
     """F36: of events short and long, of what is left for a run, and of its summary."""
-    journal = PostgresJournal(url, redact=lambda text: text.replace("hunter2", "***"))
+    journal = PostgresStore(url, redact=lambda text: text.replace("hunter2", "***"))
     story = Story("r")
     keep(journal, [story.started("hunter2"), story.completed("a", output="hunter2" * 20_000)])
     journal.post(RunMessage(run_id="r", reason="hunter2"))

@@ -32,7 +32,7 @@ def supervised(url: str) -> Iterator[Callable[..., Supervisor]]:
 
     yield make
     for supervisor in made:
-        supervisor.close()
+        asyncio.run(supervisor.close())
 
 
 def seven(handoff: Handoff) -> int:

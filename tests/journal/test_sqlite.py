@@ -17,9 +17,10 @@ import pytest
 from leadhand.contracts.outcome import Result
 from leadhand.contracts.people import Reply, RunMessage
 from leadhand.errors import JournalError
-from leadhand.journal import open_journal
-from leadhand.journal.sqlite import FILE, SqliteJournal
-from leadhand.ports import Journal
+from leadhand.journal import StoreJournal, open_store
+from leadhand.journal.sqlite import FILE, SqliteStore
+from leadhand.journal.store import Store
+from tests.journal.blocking import Blocking
 from tests.journal.conformance import DurableConformance
 from tests.journal.damage import DamageConformance, Spoil, spoiling
 from tests.journal.runs import NOON, Story, keep
@@ -31,12 +32,12 @@ def home(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def reopened(home: Path) -> Iterator[Callable[[], Journal]]:
+def reopened(home: Path) -> Iterator[Callable[[], Store]]:
     """Opens the journal in the test's folder, as often as it is called."""
-    opened: list[Journal] = []
+    opened: list[Store] = []
 
-    def reopen() -> Journal:
-        opened.append(open_journal(home))
+    def reopen() -> Store:
+        opened.append(open_store(home))
         return opened[-1]
 
     yield reopen
@@ -45,7 +46,7 @@ def reopened(home: Path) -> Iterator[Callable[[], Journal]]:
 
 
 @pytest.fixture
-def journal(reopened: Callable[[], Journal]) -> Journal:
+def journal(reopened: Callable[[], Store]) -> Store:
     return reopened()
 
 
@@ -61,8 +62,12 @@ def spoil(home: Path) -> Spoil:
 class TestSqliteJournal(DurableConformance, DamageConformance):
     """The contract."""
 
+    @pytest.fixture
+    def journal(self, journal: Store) -> Store:
+        return Blocking(StoreJournal(journal))
+
     def test_text_that_is_not_utf_8_is_damage_of_its_event_alone(
-        self, journal: Journal, spoil: Spoil
+        self, journal: Store, spoil: Spoil
     ) -> None:
         """F31, F44: a flipped bit; SQLite's own message holds the whole text."""
         keep(journal, Story("bad").whole("a"))
@@ -76,7 +81,7 @@ class TestSqliteJournal(DurableConformance, DamageConformance):
 
 
 def test_looking_makes_no_file_and_writing_makes_one_that_nobody_else_can_read(
-    home: Path, journal: Journal
+    home: Path, journal: Store
 ) -> None:
     journal.runs()
     journal.events("r")
@@ -93,15 +98,13 @@ def test_looking_makes_no_file_and_writing_makes_one_that_nobody_else_can_read(
 def test_a_folder_may_have_any_name(tmp_path: Path) -> None:
     """It is never read as a part of a URL, nor as SQL."""
     home = tmp_path / "a ?mode=memory&%41#'é"
-    journal = SqliteJournal(home)
+    journal = SqliteStore(home)
     keep(journal, Story("r").whole("a"))
     journal.close()
     assert (home / "leadhand.db").stat().st_size > 0
 
 
-def test_pruning_gives_the_room_back_to_the_disk(
-    home: Path, reopened: Callable[[], Journal]
-) -> None:
+def test_pruning_gives_the_room_back_to_the_disk(home: Path, reopened: Callable[[], Store]) -> None:
     journal = reopened()
     for number in range(20):
         story = Story(f"r{number}", begun=NOON + dt.timedelta(days=number))
@@ -120,7 +123,7 @@ def test_pruning_gives_the_room_back_to_the_disk(
 
 def test_secrets_are_taken_out_of_all_that_is_written(home: Path) -> None:
     """F36: out of events, summaries and messages, before they reach the file."""
-    journal = SqliteJournal(home, redact=lambda text: text.replace("hunter2", "[redacted]"))
+    journal = SqliteStore(home, redact=lambda text: text.replace("hunter2", "[redacted]"))
     story = Story("r")
     request = "x" * 195 + "hunter2"  # a summary's cut must not leave a part of it
     large = "hunter2 " * 10_000
@@ -136,7 +139,7 @@ def test_secrets_are_taken_out_of_all_that_is_written(home: Path) -> None:
 # Cost
 
 
-def test_committed_events_are_not_held_in_memory(journal: Journal) -> None:
+def test_committed_events_are_not_held_in_memory(journal: Store) -> None:
     story = Story("r")
     result = Result(output="x")
     seen = weakref.ref(result)
@@ -147,7 +150,7 @@ def test_committed_events_are_not_held_in_memory(journal: Journal) -> None:
     assert len(journal.events("r")) == 2
 
 
-def test_a_task_takes_less_than_two_kilobytes_beside_its_text(home: Path, journal: Journal) -> None:
+def test_a_task_takes_less_than_two_kilobytes_beside_its_text(home: Path, journal: Store) -> None:
     story = Story("r")
     events = [story.started()]
     for number in range(1_000):
@@ -157,7 +160,7 @@ def test_a_task_takes_less_than_two_kilobytes_beside_its_text(home: Path, journa
     assert (home / "leadhand.db").stat().st_size < 500 * 1_000
 
 
-def test_runs_are_listed_without_a_look_at_their_events(home: Path, journal: Journal) -> None:
+def test_runs_are_listed_without_a_look_at_their_events(home: Path, journal: Store) -> None:
     keep(journal, [Story(f"r{number}").started() for number in range(10)])
     listed = journal.runs()
     with closing(sqlite3.connect(home / FILE)) as connection, connection:
@@ -165,7 +168,7 @@ def test_runs_are_listed_without_a_look_at_their_events(home: Path, journal: Jou
     assert journal.runs() == listed
 
 
-def test_of_many_runs_a_few_are_listed_as_fast_as_of_a_few(journal: Journal) -> None:
+def test_of_many_runs_a_few_are_listed_as_fast_as_of_a_few(journal: Store) -> None:
     """By a ratio that only a look at all of them fails: there are a hundred times as many."""
 
     def least_s() -> float:
@@ -186,7 +189,7 @@ def test_of_many_runs_a_few_are_listed_as_fast_as_of_a_few(journal: Journal) -> 
 
 
 def test_of_several_runs_in_one_transaction_only_the_bad_one_fails(
-    home: Path, journal: Journal
+    home: Path, journal: Store
 ) -> None:
     """While another writer keeps the file for itself, a group gathers; one run in it is bad."""
     first, bad, good = Story("first"), Story("bad"), Story("good")
@@ -217,7 +220,7 @@ def test_of_several_runs_in_one_transaction_only_the_bad_one_fails(
 
 def test_several_may_make_the_file_at_once(home: Path) -> None:
     """Whoever is first sets it up, and the others use what is there."""
-    journals = [SqliteJournal(home) for _ in range(6)]
+    journals = [SqliteStore(home) for _ in range(6)]
     start = threading.Barrier(len(journals))
 
     def write(number: int) -> None:

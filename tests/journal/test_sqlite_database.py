@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from leadhand.journal.sqlite import FILE, SqliteJournal
+from leadhand.journal.sqlite import FILE, SqliteStore
 from leadhand.journal.sqlite_database import SqliteDatabase, explain
 from tests.journal.runs import Story, keep
 
@@ -58,7 +58,7 @@ def test_each_trouble_is_told_with_what_to_do(code: int | None, why: str, remedy
 
 def test_a_list_whose_page_is_damaged_still_names_its_runs(tmp_path: Path) -> None:
     """F31: the ids are in an index of their own. Of the limit the last by name are given."""
-    with closing(SqliteJournal(tmp_path)) as journal:
+    with closing(SqliteStore(tmp_path)) as journal:
         for id in ("a", "b", "c"):
             keep(journal, Story(id).whole("t"))
     with closing(sqlite3.connect(tmp_path / FILE)) as connection:
@@ -69,7 +69,7 @@ def test_a_list_whose_page_is_damaged_still_names_its_runs(tmp_path: Path) -> No
     with (tmp_path / FILE).open("r+b") as file:
         file.seek((page - 1) * size)
         file.write(b"\xff" * size)
-    with closing(SqliteJournal(tmp_path)) as journal:
+    with closing(SqliteStore(tmp_path)) as journal:
         found = [(run.run_id, run.status, run.team) for run in journal.runs()]
         assert found == [("c", "damaged", ""), ("b", "damaged", ""), ("a", "damaged", "")]
         assert [run.run_id for run in journal.runs(limit=2)] == ["c", "b"]

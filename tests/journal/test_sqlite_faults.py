@@ -19,7 +19,7 @@ import pytest
 
 from leadhand.contracts.events import Event
 from leadhand.errors import JournalError, RunTaken
-from leadhand.journal.sqlite import FILE, SqliteJournal
+from leadhand.journal.sqlite import FILE, SqliteStore
 from leadhand.journal.sqlite_database import APPLICATION_ID, STEPS
 from tests.journal.runs import Story, keep
 
@@ -34,8 +34,8 @@ def home(tmp_path: Path) -> Path:
 
 
 @contextmanager
-def journal_in(home: Path, *, busy_timeout_s: float = 600.0) -> Generator[SqliteJournal]:
-    with closing(SqliteJournal(home, busy_timeout_s=busy_timeout_s)) as journal:
+def journal_in(home: Path, *, busy_timeout_s: float = 600.0) -> Generator[SqliteStore]:
+    with closing(SqliteStore(home, busy_timeout_s=busy_timeout_s)) as journal:
         yield journal
 
 
@@ -226,7 +226,7 @@ def test_what_is_no_database_is_left_alone(home: Path, content: bytes) -> None:
     home.mkdir()
     (home / FILE).write_bytes(content)
     with journal_in(home) as journal:
-        for read in (journal.runs, lambda: journal.events("r"), lambda: journal.has("r")):
+        for read in (journal.runs, lambda: journal.events("r"), lambda: journal.last_seq("r")):
             with pytest.raises(JournalError) as stop:
                 read()
             assert_one_line(stop, home, "damaged")
@@ -341,20 +341,20 @@ def test_a_file_of_version_1_is_read_and_continued(home: Path) -> None:
 def test_an_older_file_is_migrated_in_one_go(home: Path) -> None:
     version_1(home)
     step = ("ALTER TABLE runs ADD COLUMN note TEXT", "UPDATE runs SET note = 'migrated'")
-    with closing(SqliteJournal(home, steps=(*STEPS, step))) as journal:
-        assert journal.has("old")
+    with closing(SqliteStore(home, steps=(*STEPS, step))) as journal:
+        assert journal.last_seq("old")
     with closing(sqlite3.connect(home / FILE)) as connection:
         assert connection.execute("SELECT note FROM runs").fetchone() == ("migrated",)
     with journal_in(home) as journal, pytest.raises(JournalError, match="newer leadhand"):
-        journal.has("old")
+        journal.last_seq("old")
 
 
 def test_a_migration_that_fails_changes_nothing(home: Path) -> None:
     version_1(home)
     step = ("ALTER TABLE runs ADD COLUMN note TEXT", "INSERT INTO nowhere VALUES (1)")
-    with closing(SqliteJournal(home, steps=(*STEPS, step))) as journal:
+    with closing(SqliteStore(home, steps=(*STEPS, step))) as journal:
         with pytest.raises(JournalError):
-            journal.has("old")
+            journal.last_seq("old")
         with pytest.raises(JournalError):
             keep(journal, [Story("r").started()])
     assert len(kept(home, "old")) == 8

@@ -1,37 +1,36 @@
-"""One thread looks at a journal for all runs of a program, however many there are."""
+"""One call looks at a journal for all runs of a program, however many there are."""
 
 import asyncio
-import threading
 from contextlib import AsyncExitStack, closing
 from pathlib import Path
 
 from leadhand.contracts.people import RunMessage
 from leadhand.errors import JournalError
-from leadhand.journal import MemoryJournal
-from leadhand.journal.sqlite import SqliteJournal
+from leadhand.journal import MemoryJournal, StoreJournal
+from leadhand.journal.sqlite import SqliteStore
 from leadhand.journal.watcher import RunActivity, Watcher
 from leadhand.testing import run_virtual
 
 RUNS = 100
 
 
-class Counting(SqliteJournal):
-    """Notes which threads read messages; those of one run can't be read."""
+class Counting(SqliteStore):
+    """Notes for which runs messages are read; those of one run can't be read."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
-        self.readers: set[int] = set()
+        self.looks: list[int] = []
 
-    def messages(self, run_id: str) -> list[RunMessage]:
-        """The messages of a run."""
-        self.readers.add(threading.get_ident())
-        if run_id == "run-7":
+    def messages(self, *run_ids: str) -> list[RunMessage]:
+        """The messages of the runs."""
+        self.looks.append(len(run_ids))
+        if "run-7" in run_ids:
             raise JournalError("they are damaged")
-        return [*super().messages(run_id)]
+        return [*super().messages(*run_ids)]
 
 
-def test_one_thread_looks_for_all_runs_and_one_run_s_trouble_is_its_own(tmp_path: Path) -> None:
-    async def watch() -> dict[str, RunActivity]:
+def test_one_call_looks_for_all_runs_and_one_run_s_trouble_is_its_own(tmp_path: Path) -> None:
+    async def watch(journal: StoreJournal) -> dict[str, RunActivity]:
         seen: dict[str, RunActivity] = {}
         all_seen = asyncio.Event()
 
@@ -39,7 +38,7 @@ def test_one_thread_looks_for_all_runs_and_one_run_s_trouble_is_its_own(tmp_path
             for number in range(RUNS):
                 run_id = f"run-{number}"
 
-                def hear(one: RunActivity, run_id: str = run_id) -> None:
+                async def hear(one: RunActivity, run_id: str = run_id) -> None:
                     seen[run_id] = one
                     if len(seen) == RUNS:
                         all_seen.set()
@@ -48,10 +47,10 @@ def test_one_thread_looks_for_all_runs_and_one_run_s_trouble_is_its_own(tmp_path
             await all_seen.wait()
         return seen
 
-    with closing(Counting(tmp_path)) as journal:
-        journal.post(RunMessage(run_id="run-3", reason="enough"))
-        seen = asyncio.run(watch())
-    assert len(journal.readers) == 1
+    with closing(Counting(tmp_path)) as store:
+        store.post(RunMessage(run_id="run-3", reason="enough"))
+        seen = asyncio.run(watch(StoreJournal(store)))
+    assert store.looks[0] == RUNS
     assert [message.reason for message in seen["run-3"].messages] == ["enough"]
     assert str(seen["run-7"].error) == "they are damaged"
     assert seen["run-8"] == RunActivity([])
@@ -60,8 +59,8 @@ def test_one_thread_looks_for_all_runs_and_one_run_s_trouble_is_its_own(tmp_path
 class Unreadable(MemoryJournal):
     """Can't be read at all."""
 
-    def messages(self, run_id: str) -> list[RunMessage]:
-        raise JournalError(f"the messages of {run_id} are damaged")
+    async def messages(self, *run_ids: str) -> list[RunMessage]:
+        raise JournalError(f"the messages of {run_ids[0]} are damaged")
 
 
 def test_a_journal_is_polled_twice_a_second_until_the_last_run_leaves() -> None:
@@ -71,7 +70,7 @@ def test_a_journal_is_polled_twice_a_second_until_the_last_run_leaves() -> None:
         clock = asyncio.get_running_loop().time
         start_s = clock()
 
-        def hear(one: RunActivity) -> None:
+        async def hear(one: RunActivity) -> None:
             polls.append((str(one.error or one.messages), clock() - start_s))
 
         async with Watcher.watch(journal, "r", hear):

@@ -7,13 +7,13 @@ import asyncio
 import itertools
 import sys
 
-from leadhand.journal import open_journal
+from leadhand.journal import open_store
 from tests.journal.runs import Story
 
 
 async def write(home: str, run_id: str) -> None:
     """Hold the run and commit one event after the other, for ever."""
-    journal = open_journal(home)
+    journal = open_store(home)
     story = Story(run_id)
     with journal.hold(run_id):
         journal.append(story.started())

@@ -8,18 +8,16 @@ from pydantic import JsonValue
 from pydantic_ai.messages import ModelMessage, ModelResponse
 from pydantic_ai.tools import ToolDefinition
 
-from leadhand.clock import SystemClock
 from leadhand.contracts.events import Event, ModelCalled
 from leadhand.contracts.outcome import NO_USAGE, Usage
 from leadhand.contracts.team import ModelSpec
-from leadhand.engine.recorder import Recorder
 from leadhand.errors import ModelError
-from leadhand.journal import MemoryJournal
 from leadhand.models.calls import Caller, CallRequest, Requester
 from leadhand.models.connections import Connections
 from leadhand.models.structured import first_message
 from leadhand.ports import Clock
 from leadhand.testing.json_data import Json, Object, mapping
+from tests.recorders import LogRecorder
 
 OPENAI = "openai-chat:scripted"
 ANTHROPIC = "anthropic:claude-opus-5-5"
@@ -41,10 +39,10 @@ COLOUR = ToolDefinition(
 
 def recorder(
     listener: Callable[[Event], None] | None = None, *, clock: Clock | None = None
-) -> Recorder:
+) -> LogRecorder:
     """A recorder in memory. Needs a running event loop."""
     listeners = (listener,) if listener else ()
-    return Recorder("run", MemoryJournal(), clock=clock or SystemClock(), listeners=listeners)
+    return LogRecorder(clock=clock, listeners=listeners)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,8 @@ import json
 import pytest
 from pydantic import JsonValue
 
-from leadhand.clock import SystemClock
 from leadhand.contracts.events import Event, ModelCalled, dump, parse
-from leadhand.engine.recorder import Recorder
 from leadhand.errors import InputError, ModelError
-from leadhand.journal import MemoryJournal
 from leadhand.models.calls import MAX_MALFORMED, MAX_TRIES, Caller, CallRequest
 from leadhand.models.connections import Connections
 from leadhand.models.structured import first_message
@@ -32,6 +29,7 @@ from tests.models.asking import (
 from tests.models.in_process import InProcess
 from tests.models.raw_endpoint import RawEndpoint, head, serving
 from tests.patience import HANG_S, wait_until
+from tests.recorders import LogRecorder
 
 both = pytest.mark.parametrize("model", BOTH)
 
@@ -81,7 +79,7 @@ def retry_in_s(model: str, **settings: object) -> float:
             if isinstance(event, ModelCalled) and event.retry_in_s is not None and not told.done():
                 told.set_result(event.retry_in_s)
 
-        pen = Recorder("run", MemoryJournal(), clock=SystemClock(), listeners=(listen,))
+        pen = LogRecorder(listeners=(listen,))
         async with Connections(seed=5) as connections:
             work = asyncio.ensure_future(
                 Caller(connections, pen).ask(
@@ -245,7 +243,7 @@ def test_a_call_that_is_cancelled_is_in_the_log(model_server: ScriptedServer, mo
 
     async def story() -> tuple[list[ModelCalled], float]:
         loop = asyncio.get_running_loop()
-        pen = Recorder("run", MemoryJournal(), clock=SystemClock())
+        pen = LogRecorder()
         async with Connections(seed=1) as connections:
             started_s = loop.time()
             asking = asyncio.ensure_future(
@@ -307,7 +305,7 @@ def test_an_error_text_with_odd_characters_is_stored_safely(model_server: Script
     model_server.configure(script=[{"reply": {"text": "x"}, "times": 1}])
 
     async def story() -> ModelError:
-        pen = Recorder("run", MemoryJournal(), clock=SystemClock())
+        pen = LogRecorder()
         async with Connections() as connections:
             with pytest.raises(ModelError) as raised:
                 await Caller(connections, pen).ask(

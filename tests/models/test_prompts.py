@@ -6,10 +6,7 @@ from pathlib import Path
 
 import leadhand
 from leadhand import Supervisor, Team, Worker
-from leadhand.clock import SystemClock
 from leadhand.contracts.team import ModelSpec, RetryRules, Role, Tier
-from leadhand.engine.recorder import Recorder
-from leadhand.journal import MemoryJournal
 from leadhand.models.calls import Caller
 from leadhand.models.connections import Connections
 from leadhand.models.prompts import PROMPTS
@@ -18,6 +15,7 @@ from leadhand.testing import VirtualClock, run_virtual
 from leadhand.testing.json_data import Json, Object, items, mapping, text
 from leadhand.untrusted.fence import Fence
 from tests.models.in_process import InProcess
+from tests.recorders import LogRecorder
 from tests.synthesis.deliberation import rule, script
 from tests.synthesis.test_scoring import Code, found, verdict
 from tests.workers.model_runs import calls, ending, escalate, final
@@ -39,7 +37,7 @@ def height(building: str) -> str:
 async def score(server: InProcess) -> None:
     """Have a scorer look at a finding."""
     async with Connections(seed=1) as connections:
-        caller = Caller(connections, Recorder("run", MemoryJournal(), clock=SystemClock()))
+        caller = Caller(connections, LogRecorder())
         tiers: dict[Tier, tuple[ModelSpec, ...]] = {
             "fast": (server.model,),
             "strong": (server.model,),

@@ -2,15 +2,13 @@
 
 from collections.abc import Sequence
 
-from leadhand.clock import SystemClock
 from leadhand.contracts.task import Plan, PlanRequest
 from leadhand.contracts.team import Role, Team, Worker
-from leadhand.engine.recorder import Recorder
-from leadhand.journal import MemoryJournal
 from leadhand.models.calls import Caller
 from leadhand.models.connections import Connections
 from leadhand.planners.ahead import ModelPlanner
 from leadhand.testing.json_data import Json, Object, items, mapping, parse, text
+from tests.recorders import LogRecorder
 
 REQUEST = PlanRequest("Compare the prices of copper and zinc since 2019")
 MODEL = "openai-chat:scripted"
@@ -64,7 +62,7 @@ async def planned(
 ) -> Plan:
     """What the planner by model makes of a request; it adds to `turned_down` what it refuses."""
     log: Turned = [] if turned_down is None else turned_down
-    recorder = Recorder("run", MemoryJournal(), clock=SystemClock())
+    recorder = LogRecorder()
     async with Connections(seed=1) as connections:
         planner = ModelPlanner(
             Caller(connections, recorder),

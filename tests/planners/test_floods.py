@@ -19,7 +19,6 @@ from leadhand.contracts.outcome import (
     Result,
 )
 from leadhand.contracts.task import Task
-from leadhand.engine.recorder import Recorder
 from leadhand.engine.revisions import MAX_REVISIONS
 from leadhand.planners.proposal import MAX_TOLD, proposed
 from leadhand.state.fold import RunState
@@ -31,6 +30,8 @@ from tests.engine.scheduling import schedule
 from tests.planners.planners import proposal, proposing, said, task, team
 from tests.plans.samples import plan
 from tests.plans.samples import task as plan_task
+from tests.recorders import LogRecorder
+from tests.stored import store_of
 
 
 class Untouched(dict[str, Json]):
@@ -85,7 +86,7 @@ def test_a_model_and_the_journal_get_fifty_problems_and_how_many_more(
     repair = said(server.stats().bodies[1], "tool")[-1]
     assert f"and {1_500 - MAX_TOLD:,} more problems" in repair
     assert repair.count("which is not in the plan") == MAX_TOLD
-    events = supervisor.journal.events(answer.run_id)
+    events = store_of(supervisor).events(answer.run_id)
     kept = [event.problems for event in events if isinstance(event, PlanRejected)]
     assert max(len(problems) for problems in kept) <= MAX_TOLD + 1
     assert "and 1,450 more" in answer.gaps[0].why
@@ -124,7 +125,7 @@ class Inventive(ScriptedRemedies):
         return [plan_task(f"more-{len(self.asked)}", worker="first")]
 
 
-def endless(script: Outcome) -> tuple[Recorder, Inventive]:
+def endless(script: Outcome) -> tuple[LogRecorder, Inventive]:
     """A run of one task whose workers always end like this, while everyone has advice."""
     remedies = Inventive()
 

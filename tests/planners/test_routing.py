@@ -14,6 +14,7 @@ from leadhand.plans.routes import candidates, pattern_problem, route_of
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Object
 from tests.models.asking import OPENAI
+from tests.recorders import LogRecorder
 from tests.workers.model_runs import bodies, said, tools
 
 BILLING = Route("billing", words=("invoice", "charged twice"), secondary="manager")
@@ -187,9 +188,6 @@ def test_a_worker_that_does_not_exist_is_not_chosen(server: ScriptedServer) -> N
 
 def test_a_workers_message_reaches_the_model_as_data(server: ScriptedServer) -> None:
     """F14: of those who have not tried, and whatever it says, no more than a name comes out."""
-    from leadhand.clock import SystemClock
-    from leadhand.engine.recorder import Recorder
-    from leadhand.journal import MemoryJournal
     from leadhand.models.calls import Caller
     from leadhand.models.connections import Connections
     from leadhand.planners.choosing import ModelChooser
@@ -200,7 +198,7 @@ def test_a_workers_message_reaches_the_model_as_data(server: ScriptedServer) -> 
 
     async def ask() -> str | None:
         async with Connections(seed=1) as connections:
-            recorder = Recorder("run", MemoryJournal(), clock=SystemClock())
+            recorder = LogRecorder()
             caller = Caller(connections, recorder)
             chooser = ModelChooser(caller, Fence("n0nce"), Role(), [OPENAI])
             task = Task(id="t1", worker="billing", intent="The app crashes")

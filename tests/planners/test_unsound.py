@@ -19,6 +19,7 @@ from leadhand.testing.json_data import Json, Object
 from tests.planners.planners import MODEL, proposal, proposing, task, team
 from tests.plans.samples import plan
 from tests.plans.samples import task as plan_task
+from tests.stored import store_of
 from tests.team_folders import worker, write_team
 
 UNSOUND: dict[str, tuple[Sequence[Json], str]] = {
@@ -46,7 +47,7 @@ def test_a_plan_that_stays_unsound_ends_in_an_answer_that_names_its_problems(
     assert problem in why
     rejected = [
         event
-        for event in supervisor.journal.events(answer.run_id)
+        for event in store_of(supervisor).events(answer.run_id)
         if isinstance(event, PlanRejected)
     ]
     assert len(rejected) == 3
@@ -131,7 +132,9 @@ def test_a_plan_that_a_changed_team_can_not_carry_out_is_kept_for_the_old_one() 
         asyncio.run(Supervisor(other, journal=journal).resume(waiting.run_id))
     again = asyncio.run(whole.resume(waiting.run_id))
     assert [question.plan for question in again.waiting] == [given]
-    proposed = [one for one in journal.events(waiting.run_id) if isinstance(one, PlanProposed)]
+    proposed = [
+        one for one in journal.store.events(waiting.run_id) if isinstance(one, PlanProposed)
+    ]
     assert len(proposed) == 1
 
 

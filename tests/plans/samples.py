@@ -4,13 +4,11 @@ from collections.abc import Iterable, Mapping
 
 from hypothesis import strategies as st
 
-from leadhand.clock import SystemClock
 from leadhand.contracts.events import PlanAccepted, PlanProposed, RunStarted
 from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import Team, Worker
-from leadhand.engine.recorder import Recorder
-from leadhand.journal import MemoryJournal
+from tests.recorders import LogRecorder
 
 
 def nothing(handoff: Handoff) -> str:
@@ -42,9 +40,9 @@ def team(*names: str, **fields: object) -> Team:
     return Team("team", workers=workers, **fields)  # pyright: ignore[reportArgumentType]
 
 
-def accepted(the_plan: Plan, *, approved: bool = False, amend: bool = True) -> Recorder:
+def accepted(the_plan: Plan, *, approved: bool = False, amend: bool = True) -> LogRecorder:
     """The recorder of a run whose plan has just been accepted. Needs a running event loop."""
-    recorder = Recorder("run", MemoryJournal(), clock=SystemClock())
+    recorder = LogRecorder()
     recorder.record(
         RunStarted(
             **recorder.stamp(),

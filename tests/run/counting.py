@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from leadhand.contracts.events import Event
-from leadhand.journal.sqlite import SqliteJournal
+from leadhand.journal.sqlite import SqliteStore
 
 
 class ReadEvents(list[Event]):
@@ -17,16 +17,16 @@ class ReadEvents(list[Event]):
         return super().__iter__()
 
 
-class CountingJournal(SqliteJournal):
+class CountingJournal(SqliteStore):
     """Keeps what it gave: one entry for each time that events were read."""
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
         self.given: list[ReadEvents] = []
 
-    def events(self, run_id: str) -> Sequence[Event]:
+    def events(self, run_id: str, *, after_seq: int = 0) -> Sequence[Event]:
         """The events of a run in order."""
-        self.given.append(ReadEvents(super().events(run_id)))
+        self.given.append(ReadEvents(super().events(run_id, after_seq=after_seq)))
         return self.given[-1]
 
     def passes(self) -> list[int]:

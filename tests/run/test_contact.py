@@ -16,6 +16,7 @@ from leadhand.teams.loader import load
 from leadhand.testing import run_virtual
 from leadhand.trace.page import page
 from tests.plans.samples import plan, task
+from tests.stored import store_of
 from tests.team_folders import worker, write_team
 
 CONTACT = "Contact support: **help@example.com**"
@@ -95,7 +96,7 @@ def test_it_is_shown_once_in_text_markdown_and_the_page(function: object) -> Non
     assert markdown(answer).count(CONTACT) == 1
     assert shown(answer, terminal=False).count(CONTACT) == 1
     assert shown(answer, terminal=True).count("Contact support: help@example.com") == 1
-    html = "".join(page(supervisor.journal.events(answer.run_id), held=False))
+    html = "".join(page(store_of(supervisor).events(answer.run_id), held=False))
     article = html.partition("<article")[2].partition("</article>")[0]
     assert article.count("Contact support: ") == 1
 

@@ -11,6 +11,7 @@ from pydantic import JsonValue
 
 from leadhand import Answer, Handoff, InputError, Supervisor, Team, Worker
 from leadhand.cli import main
+from tests.stored import store_of
 
 SECRET = "sk-this-is-nobodys-business"
 
@@ -117,7 +118,7 @@ def repeated(home: Path, *, context: Customer | None = None, **options: Any) -> 
     """What the task of a run with a context gives when it is done again by another supervisor."""
     first = Supervisor(team(), context_type=Customer, home=home)
     first.run_sync("who?", context=Customer("c9"), origin={"customer": "c9"})
-    (run,) = first.journal.runs()
+    (run,) = store_of(first).runs()
     second: Supervisor[Any] = Supervisor(team(), home=home, **options)
     return asyncio.run(second.resume(run.run_id, from_task="clerk", context=context)).answer
 

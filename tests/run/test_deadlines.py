@@ -20,7 +20,7 @@ from leadhand.contracts.events import Event, TaskCompleted
 from leadhand.contracts.outcome import Handoff, TaskResult
 from leadhand.contracts.task import PlanRequest
 from leadhand.contracts.team import WorkFunction
-from leadhand.journal import MemoryJournal
+from leadhand.journal import MemoryStore, StoreJournal
 from leadhand.synthesis.merge import Merge
 from leadhand.testing import ScriptedServer
 from tests.hanging import run_hanging
@@ -296,17 +296,17 @@ def test_the_process_ends_with_its_run(tmp_path: Path) -> None:
     assert ended.stdout.split() == ["failed", "deadline"]
 
 
-class SlowJournal(MemoryJournal):
-    """A journal that takes longer to open a run than the run has."""
+class SlowStore(MemoryStore):
+    """A store that takes longer to open a run than the run has."""
 
     blocks = True
 
     @contextmanager
-    def hold(self, run_id: str) -> Generator[None]:
+    def hold(self, run_id: str) -> Generator[int]:
         """The lock, after a while."""
         threading.Event().wait(0.05)
-        with super().hold(run_id):
-            yield
+        with super().hold(run_id) as last_seq:
+            yield last_seq
 
 
 def test_a_deadline_that_is_shorter_than_opening_the_run_gives_an_answer_all_the_same() -> None:
@@ -314,7 +314,8 @@ def test_a_deadline_that_is_shorter_than_opening_the_run_gives_an_answer_all_the
         await asyncio.Event().wait()
 
     async def run_and_resume() -> list[Answer]:
-        supervisor = Supervisor(function_team(hang), journal=SlowJournal(), deadline_s=0.01)
+        journal = StoreJournal(SlowStore())
+        supervisor = Supervisor(function_team(hang), journal=journal, deadline_s=0.01)
         plan = Plan(goal=REQUEST, tasks=PLAN.tasks[:1])
         return [await supervisor.run(plan=plan, run_id="r"), await supervisor.resume("r")]
 

@@ -54,7 +54,7 @@ def test_what_can_be_no_runs_id_is_refused_for_a_new_run_and_is_the_id_of_no_oth
         with pytest.raises(InputError, match="there is no run ") as unknown:
             await supervisor.resume(run_id)
         with pytest.raises(InputError, match="there is no run "):
-            supervisor.reply(run_id, Reply(verdict="approved"))
+            await supervisor.reply(run_id, Reply(verdict="approved"))
         assert len(str(unknown.value)) <= len("there is no run ") + 200
         assert len(str(refused.value).splitlines()) == 1
 
@@ -81,4 +81,4 @@ def test_a_reply_that_is_none_is_refused_in_one_line(reply: Reply, told: str) ->
     supervisor = Supervisor(TEAM)
     asyncio.run(supervisor.run("two words", run_id="r"))
     with pytest.raises(InputError, match=told):
-        supervisor.reply("r", reply)
+        asyncio.run(supervisor.reply("r", reply))

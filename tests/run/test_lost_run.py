@@ -15,7 +15,7 @@ class _Lost(MemoryJournal):
 
     async def commit(self, run_id: str | None = None) -> None:
         """Raises `JournalError` at that dispatch and from then on."""
-        last = self.events(run_id or "")[-1:]
+        last = self.store.events(run_id or "")[-1:]
         if last and isinstance(last[0], TaskDispatched) and last[0].task_id == "b":
             raise JournalError("another process has taken it over")
         await super().commit(run_id)

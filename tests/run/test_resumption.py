@@ -163,7 +163,7 @@ def test_what_an_outage_kept_from_being_done_is_done_when_the_run_is_resumed() -
     first = run_virtual(_outage(down, journal).run(plan=OUTAGE, run_id="run"))
     assert first.status == "failed"
     assert down.asked == [("t1", "far", 1), ("t1", "far", 2), ("t1", "spare", 3)]
-    state = fold(journal.events("run"))
+    state = fold(journal.store.events("run"))
     assert (tasks_left(state), is_over(state), failed_for_good(state)) == (
         ("t1", "t2"),
         False,
@@ -178,7 +178,7 @@ def test_what_an_outage_kept_from_being_done_is_done_when_the_run_is_resumed() -
     assert {task.id: (task.status, task.attempts) for task in last.tasks} == {
         "lost": ("failed", 1), "t1": ("completed", 7), "t2": ("completed", 1), "t3": ("skipped", 0),
     }  # fmt: skip
-    state = fold(journal.events("run"))
+    state = fold(journal.store.events("run"))
     assert (tasks_left(state), is_over(state), failed_for_good(state)) == ((), True, ("lost",))
     assert run_virtual(_outage(up, journal).resume("run")) == last
 
@@ -187,7 +187,7 @@ def test_after_an_outage_a_failure_that_does_not_pass_is_the_last_word() -> None
     journal = MemoryJournal()
     run_virtual(_outage(Endpoint(), journal).run(plan=OUTAGE, run_id="run"))
     run_virtual(_outage(Endpoint(broken=True), journal).resume("run"))
-    state = fold(journal.events("run"))
+    state = fold(journal.store.events("run"))
     assert state.tasks["t1"].error == "it is not made for this"
     assert (is_over(state), failed_for_good(state)) == (True, ("lost", "t1"))
 

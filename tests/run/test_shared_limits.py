@@ -13,6 +13,7 @@ from leadhand.contracts.events import BreakerClosed, BreakerOpened, TaskReassign
 from leadhand.contracts.health import Health
 from leadhand.contracts.team import Ladder
 from leadhand.testing import VirtualClock, run_virtual
+from tests.stored import store_of
 
 
 class Desk:
@@ -183,7 +184,7 @@ def test_a_dead_worker_is_left_alone_by_later_runs() -> None:
     assert dead.calls == 9
     moved = [
         event.reason
-        for event in supervisor.journal.events("r10")
+        for event in store_of(supervisor).events("r10")
         if isinstance(event, TaskReassigned)
     ]
     assert len(moved) == 1
@@ -191,7 +192,7 @@ def test_a_dead_worker_is_left_alone_by_later_runs() -> None:
     opened = [
         answer.run_id
         for answer in answers
-        if any(isinstance(e, BreakerOpened) for e in supervisor.journal.events(answer.run_id))
+        if any(isinstance(e, BreakerOpened) for e in store_of(supervisor).events(answer.run_id))
     ]
     assert opened == ["r4"], "the events of a run say what happened in it"
 
@@ -218,7 +219,7 @@ def test_without_a_fallback_later_runs_fail_at_once_until_a_probe_succeeds() -> 
     whys = [answer.gaps[0].why for answer in (*answers[5:], early)]
     assert all("the breaker of desk is open: 5 tasks in a row failed" in why for why in whys)
     assert probe.status == "complete"
-    assert any(isinstance(one, BreakerClosed) for one in supervisor.journal.events("probe"))
+    assert any(isinstance(one, BreakerClosed) for one in store_of(supervisor).events("probe"))
     assert supervisor.health().worker("desk").breaker == "closed"
 
 

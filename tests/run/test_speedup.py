@@ -75,7 +75,7 @@ def ran(
     journal = MemoryJournal()
     supervisor = Supervisor(team, journal=journal, synthesizer=Merge(), **options)  # pyright: ignore[reportArgumentType]
     answer = run_virtual(supervisor.run(None if the_plan else "How high?", plan=the_plan))
-    return answer.metrics, journal.events(answer.run_id)
+    return answer.metrics, journal.store.events(answer.run_id)
 
 
 def test_calls_that_wait_for_the_rate_of_their_model_gain_nothing() -> None:

@@ -8,6 +8,7 @@ import pytest
 from leadhand import Supervisor
 from leadhand.contracts.people import Reply, RunMessage
 from leadhand.errors import InputError
+from leadhand.journal import StoreJournal
 from leadhand.run.stored import StoredRun
 from tests.journal.runs import Story, keep
 from tests.run.counting import CountingJournal
@@ -32,7 +33,7 @@ def journal(tmp_path: Path) -> CountingJournal:
 
 def supervisor(journal: CountingJournal) -> Supervisor:
     """The desk's."""
-    return Supervisor(Desk().team(), journal=journal, approve=["escalation"])
+    return Supervisor(Desk().team(), journal=StoreJournal(journal), approve=["escalation"])
 
 
 def test_resume_reads_and_folds_a_run_once(journal: CountingJournal) -> None:
@@ -41,7 +42,7 @@ def test_resume_reads_and_folds_a_run_once(journal: CountingJournal) -> None:
 
 
 def test_reply_reads_and_folds_a_run_once(journal: CountingJournal) -> None:
-    supervisor(journal).reply(RUN, BLUE)
+    asyncio.run(supervisor(journal).reply(RUN, BLUE))
     assert journal.passes() == [1]
     assert asyncio.run(supervisor(journal).resume(RUN)).status == "complete"
     assert journal.passes() == [1, 1]
@@ -50,7 +51,7 @@ def test_reply_reads_and_folds_a_run_once(journal: CountingJournal) -> None:
 def test_what_the_caller_has_read_is_not_read_again_and_becomes_the_live_state(
     journal: CountingJournal,
 ) -> None:
-    stored = StoredRun.of(journal, RUN)
+    stored = StoredRun.of(RUN, journal.events(RUN))
     journal.post(RunMessage(run_id=RUN, reply=BLUE))
     answer = asyncio.run(supervisor(journal).resume(RUN, stored=stored))
     assert (answer.status, stored.state.answer) == ("complete", answer)
@@ -60,8 +61,8 @@ def test_what_the_caller_has_read_is_not_read_again_and_becomes_the_live_state(
 def test_what_the_caller_has_read_is_read_again_if_the_run_has_changed_since(
     journal: CountingJournal,
 ) -> None:
-    stored = StoredRun.of(journal, RUN)
-    supervisor(journal).reply(RUN, BLUE)
+    stored = StoredRun.of(RUN, journal.events(RUN))
+    asyncio.run(supervisor(journal).reply(RUN, BLUE))
     asyncio.run(supervisor(journal).resume(RUN))
     answer = asyncio.run(supervisor(journal).resume(RUN, stored=stored))
     assert (answer.status, stored.state.answer) == ("complete", answer)
@@ -70,15 +71,13 @@ def test_what_the_caller_has_read_is_read_again_if_the_run_has_changed_since(
 
 def test_there_is_no_stored_run_without_events(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="there is no run 'r'"):
-        StoredRun.of(CountingJournal(tmp_path), "r")
+        StoredRun.of("r", CountingJournal(tmp_path).events("r"))
 
 
 def test_events_that_are_not_committed_yet_are_read_too(tmp_path: Path) -> None:
     journal, story = CountingJournal(tmp_path), Story("r")
-    keep(journal, [story.started()])
-    stored = StoredRun.of(journal, "r")
-    more = story.planned("a")
-    for event in more:
+    events = [story.started(), *story.planned("a")]
+    keep(journal, events[:1])
+    for event in events[1:]:
         journal.append(event)
-    stored.read(journal)
-    assert [*stored.events][1:] == [*more]
+    assert [*StoredRun.of("r", journal.events("r")).events] == events

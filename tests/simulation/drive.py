@@ -173,7 +173,7 @@ def _lived(recording: Recording, workers: Workers) -> Recording:
         _ABANDONED.extend(asyncio.all_tasks(loop))
     finally:
         loop.close()
-    recording.events = tuple(recording.journal.events("run"))
+    recording.events = tuple(recording.journal.store.events("run"))
     return recording
 
 
@@ -216,7 +216,7 @@ def _left(recording: Recording) -> list[str]:
     here = asyncio.current_task()
     tasks = [task.get_name() for task in asyncio.all_tasks() if task is not here]
     # What a worker that was let go of has set for itself is nobody else's to cancel.
-    stuck = any(isinstance(event, WorkerStuck) for event in recording.journal.events("run"))
+    stuck = any(isinstance(event, WorkerStuck) for event in recording.journal.store.events("run"))
     timers = [
         name for name in loop.timers_left() if not (stuck and name.startswith(("task:", "consult")))
     ]
@@ -285,7 +285,7 @@ def _people(recording: Recording, recorder: Recorder) -> People | None:
     if process.people == "by message":
         for id in fold(recording.events).questions:
             if chance.random() < 0.8:
-                journal.post(RunMessage(run_id="run", reply=reply_to(id, chance)))
+                journal.store.post(RunMessage(run_id="run", reply=reply_to(id, chance)))
     occasions = process.occasions if process.people != "nobody" else ()
     ends = process.made.deadline_s is not None or process.made.ends is not None
     here = PersonHere(chance, may_never=ends) if process.people == "here" else None

@@ -101,7 +101,7 @@ async def synthesized(
             context_tokens=context_tokens,
         )
         made = await synthesizer.synthesize(the_plan, results)
-    return Run(made, the_plan, list(journal.events("run")))
+    return Run(made, the_plan, list(journal.store.events("run")))
 
 
 def said(stats: Stats, number: int = -1) -> tuple[str, str]:

@@ -4,13 +4,10 @@ import asyncio
 
 import pytest
 
-from leadhand.clock import SystemClock
 from leadhand.contracts.events import ConflictFound, ConflictJudged, ModelCalled
 from leadhand.contracts.outcome import JudgedChoice, Result
 from leadhand.contracts.team import Role, Team, Worker
-from leadhand.engine.recorder import Recorder
 from leadhand.errors import ModelError
-from leadhand.journal import MemoryJournal
 from leadhand.models.calls import Caller
 from leadhand.models.connections import Connections
 from leadhand.state.fold import fold
@@ -19,6 +16,7 @@ from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Json
 from leadhand.untrusted.fence import Fence
 from tests.models.in_process import InProcess
+from tests.recorders import LogRecorder
 from tests.synthesis.deliberation import REQUEST, ran, rule, script
 
 BOOKS: dict[str, Json] = {"ledger": {"revenue": 40}, "press": {"revenue": 50}}
@@ -236,7 +234,7 @@ def test_the_best_of_several_results_is_the_judges_choice_by_a_model_of_its_own(
 async def _judged(question: str, *candidates: Result) -> JudgedChoice:
     team = Team("t", workers=(Worker("w", "works"),), model="openai-chat:scripted")
     async with Connections(seed=1) as connections:
-        caller = Caller(connections, Recorder("run", MemoryJournal(), clock=SystemClock()))
+        caller = Caller(connections, LogRecorder())
         return await Judge(caller, team, Fence("n1")).judge(question, candidates)
 
 

@@ -5,11 +5,8 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from leadhand.clock import SystemClock
 from leadhand.contracts.finding import Finding
 from leadhand.contracts.team import ModelSpec, Tier
-from leadhand.engine.recorder import Recorder
-from leadhand.journal import MemoryJournal
 from leadhand.models.calls import Caller
 from leadhand.models.connections import Connections
 from leadhand.synthesis.findings import UNSCORED
@@ -18,6 +15,7 @@ from leadhand.testing import ScriptedServer, run_virtual
 from leadhand.testing.json_data import Json, mapping, text
 from leadhand.untrusted.fence import Fence
 from tests.models.in_process import InProcess
+from tests.recorders import LogRecorder
 from tests.synthesis.results import NONCE, said
 
 TIERS: dict[Tier, tuple[str, ...]] = {
@@ -60,7 +58,7 @@ async def score(
 ) -> dict[str, Finding]:
     into: dict[str, Finding] = {}
     async with Connections(seed=1) as connections:
-        caller = Caller(connections, Recorder("run", MemoryJournal(), clock=SystemClock()))
+        caller = Caller(connections, LogRecorder())
         scorer = Scorer(caller, tiers, Fence(NONCE), surroundings=Code())
         await scorer.score(findings, into)
     return into

@@ -16,6 +16,7 @@ from leadhand.teams.notes import Notes
 from leadhand.teams.scaffold import create, module_name
 from leadhand.teams.schema import FILES
 from leadhand.testing import ScriptedServer
+from tests.stored import store_of
 from tests.teams.test_schema import mistakes
 
 
@@ -87,7 +88,7 @@ def test_a_new_team_works_with_a_model_that_uses_its_tool(
     assert (answer.status, answer.engine) == ("complete", "model")
     called = [
         event.tool
-        for event in supervisor.journal.events(answer.run_id)
+        for event in store_of(supervisor).events(answer.run_id)
         if isinstance(event, ToolCalled)
     ]
     assert called == ["search_handbook"]

@@ -9,12 +9,12 @@ from leadhand.contracts.events import Event
 from leadhand.contracts.outcome import Completed, Escalated, Failed, Outcome, Result, Usage
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import RetryRules
-from leadhand.engine.recorder import Recorder
 from leadhand.testing import completed, run_virtual
 from tests.engine.remedies import ScriptedPerson, ScriptedRemedies
 from tests.engine.scheduling import schedule
 from tests.nested_teams import DESK, LEGAL, clause, law, office
 from tests.plans.samples import plan, task
+from tests.recorders import LogRecorder
 
 Runs = Callable[[Coroutine[object, object, Answer]], Answer]
 """What runs a supervisor's coroutine to its end: in real time or in virtual time."""
@@ -29,7 +29,7 @@ def crew() -> Team:
     return Team("desk", workers=workers, models={"standard": ("a:small",), "strong": ("a:large",)})
 
 
-def trouble() -> Recorder:
+def trouble() -> LogRecorder:
     """A task that fails twice and then succeeds, one that is split, one of doubt, one skipped."""
     calls = dict[str, int]()
 

@@ -21,11 +21,12 @@ from leadhand.contracts.events import (
 )
 from leadhand.contracts.outcome import Usage
 from leadhand.contracts.task import Plan
-from leadhand.journal import open_journal
+from leadhand.journal import open_store
 from leadhand.run.metrics import metrics
 from leadhand.state.fold import fold
 from leadhand.trace.run_history import RunHistory
 from tests.nested_teams import DESK, LEGAL, clause, law, office
+from tests.stored import store_of
 from tests.trace import runs
 
 
@@ -185,8 +186,8 @@ def test_f29_what_was_in_flight_when_its_process_ended_is_told_as_interrupted(
 
     supervisor = Supervisor(team, home=tmp_path)
     answer = asyncio.run(supervisor.resume("run-1"))
-    history = RunHistory.of(supervisor.journal.events("run-1"))
-    supervisor.journal.close()
+    history = RunHistory.of(store_of(supervisor).events("run-1"))
+    asyncio.run(supervisor.close())
     assert answer.status == "complete" == history.run_status(held=False)
     assert [end for _, end in ends(history, "t1")] == ["interrupted", "completed"]
     assert [step.what for step in history.notices] == ["resumed"]
@@ -199,7 +200,7 @@ def test_f29_what_was_in_flight_when_its_process_ended_is_told_as_interrupted(
 
 def kept(home: Path, events: Sequence[Event]) -> None:
     """The events in a journal of their own, as a process that was killed then had left them."""
-    journal = open_journal(home)
+    journal = open_store(home)
 
     async def write() -> None:
         with journal.hold(events[0].run_id):

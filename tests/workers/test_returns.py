@@ -13,6 +13,7 @@ from leadhand.contracts.events import TaskRetried
 from leadhand.contracts.outcome import Completed, Failed, Outcome, Result
 from leadhand.workers import FunctionWorker, ProcessPool, ProcessWorker
 from leadhand.workers.returns import outcome_of_none
+from tests.stored import store_of
 from tests.workers.worker_samples import Invoice, forgotten, make_handoff, meant
 
 HANDOFF = make_handoff()
@@ -131,5 +132,5 @@ def test_none_of_these_is_retried(isolate: str | None) -> None:
     answer = supervisor.run_sync("do it")
     assert answer.status == "failed"
     assert answer.tasks[0].attempts == 1
-    events = supervisor.journal.events(answer.run_id)
+    events = store_of(supervisor).events(answer.run_id)
     assert not any(isinstance(event, TaskRetried) for event in events)

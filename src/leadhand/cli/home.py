@@ -12,7 +12,7 @@ from leadhand.errors import InputError
 from leadhand.untrusted import redaction
 
 if TYPE_CHECKING:
-    from leadhand.ports import Journal
+    from leadhand.journal.store import Store
 
 _PASSWORDS = (
     re.compile(r"([?&](?:ssl)?password=)[^&#]*", re.IGNORECASE),
@@ -88,12 +88,12 @@ def why_no_folder(folder: Path) -> str | None:
     return None
 
 
-def stored_runs(home: Path | str) -> "Journal | None":
-    """The journal in `home`; `None` for an empty or missing folder. Creates nothing.
+def stored_runs(home: Path | str) -> "Store | None":
+    """The store in `home`; `None` for an empty or missing folder. Creates nothing.
 
     Raises `InputError` for a path that is not and can't become a folder.
     """
-    from leadhand.journal import open_journal
+    from leadhand.journal import open_store
 
     try:
         if isinstance(home, Path):
@@ -103,4 +103,4 @@ def stored_runs(home: Path | str) -> "Journal | None":
                 return None
     except OSError as error:
         raise InputError(f"can't look for runs in {home}: {error.strerror}") from error
-    return open_journal(home)
+    return open_store(home)

@@ -54,3 +54,9 @@ class RunMessage(Record):
     """Why to cancel it."""
     interrupted: bool = False
     """True: the process was ended at once on purpose; there is nothing to cancel."""
+    seq: int = 0
+    """The run's last event when a person replied; 0 if unknown."""
+
+    def is_before(self, seq: int) -> bool:
+        """Whether it is no reply to a question with this `seq`, but to an earlier one."""
+        return 0 < self.seq < seq

@@ -45,7 +45,7 @@ class Recorder:
     def __init__(
         self,
         run_id: str,
-        journal: Log,
+        log: Log,
         *,
         clock: Clock,
         listeners: tuple[Listener, ...] = (),
@@ -65,7 +65,7 @@ class Recorder:
         self.state = fold(past) if state is None else state
         self._crashes = crashes
         self._before_s = past[-1].elapsed_s if past else 0.0
-        self._journal = journal
+        self._log = log
         self._clock = clock
         self._listeners = list(listeners)
         self._patience_s = None if path else PATIENCE_S  # the outer run has its own
@@ -109,7 +109,7 @@ class Recorder:
     def record(self, event: events.Event) -> None:
         """Apply an event to the state, append it to the journal, and call the listeners."""
         apply(self.state, event)
-        self._journal.append(event)
+        self._log.append(event)
         for listener in self._listeners:
             try:
                 listener(event)
@@ -118,20 +118,20 @@ class Recorder:
                 _log.exception("a listener failed and gets no more events")
                 self._listeners = [other for other in self._listeners if other is not listener]
 
-    def nested(self, task_id: str) -> "tuple[Recorder, NestedJournal]":
-        """The recorder of a nested run that does `task_id`, and its journal.
+    def nested(self, task_id: str) -> "tuple[Recorder, NestedLog]":
+        """The recorder of a nested run that does `task_id`, and its log.
 
         If the attempt began before this run was resumed, the nested run is resumed too.
         """
         task = self.state.tasks[task_id]
         past = self._past_within(task_id) if task.resumable else []
         crashes = known_crashes(task.nested) if past and task.nested is not None else {}
-        journal = NestedJournal(self, task_id, past)
+        log = NestedLog(self, task_id)
         path = f"{self.path}{task_id}/"
         recorder = Recorder(
-            self.run_id, journal, clock=self._clock, path=path, past=past, crashes=crashes
+            self.run_id, log, clock=self._clock, path=path, past=past, crashes=crashes
         )
-        return recorder, journal
+        return recorder, log
 
     def _past_within(self, task_id: str) -> list[events.Event]:
         """The events of the last nested run that did a task, as it recorded them."""
@@ -139,10 +139,6 @@ class Recorder:
         started = [n for n, event in enumerate(within) if isinstance(event, events.RunStarted)]
         outer = [n for n in started if not within[n].within]
         return within[outer[-1] :] if outer else []
-
-    def log(self) -> Sequence[events.Event]:
-        """Everything recorded so far, in order."""
-        return self._journal.events(self.run_id)
 
     def wait_for_commits_until(self, elapsed_s: float | None) -> None:
         """Let commits wait until that many seconds into the run; `None`: `PATIENCE_S` each."""
@@ -177,7 +173,7 @@ class Recorder:
             async with asyncio.timeout_at(self.monotonic(min(ends)) if ends else None) as waiting:
                 self._waiting.add(waiting)
                 try:
-                    await self._journal.commit(self.run_id)
+                    await self._log.commit(self.run_id)
                 finally:
                     self._waiting.remove(waiting)
         except TimeoutError:
@@ -189,28 +185,22 @@ class Recorder:
             self.commit_timeout = "the journal did not answer in time"
 
 
-class NestedJournal:
-    """The journal of a nested run: the outer run records its events."""
+class NestedLog:
+    """The log of a nested run: the outer run records its events."""
 
-    def __init__(self, outer: Recorder, task_id: str, past: Sequence[events.Event] = ()) -> None:
+    def __init__(self, outer: Recorder, task_id: str) -> None:
         self._outer = outer
         self._task_id = task_id
-        self._events = [*past]
         self._closed = False
 
     def append(self, event: events.Event) -> None:
         """Record it within the task, as the outer run's next event."""
         if not self._closed:
-            self._events.append(event)
             self._outer.record(replace(events.nested(event, self._task_id), **self._outer.stamp()))
 
     async def commit(self, run_id: str | None = None) -> None:
         """Return once everything appended before is safe; it has this one run."""
         await self._outer.commit()
-
-    def events(self, run_id: str) -> Sequence[events.Event]:
-        """The nested run's events as it recorded them; it has this one run."""
-        return self._events
 
     def close(self) -> None:
         """Ignore further events: the attempt is over."""

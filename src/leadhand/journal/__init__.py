@@ -12,16 +12,33 @@ from leadhand.lazy import lazy_attributes
 
 if TYPE_CHECKING:
     from leadhand.journal.codec import Redact
-    from leadhand.journal.memory import MemoryJournal
-    from leadhand.ports import Journal
+    from leadhand.journal.memory import MemoryJournal, MemoryStore
+    from leadhand.journal.store import Store
+    from leadhand.journal.store_journal import StoreJournal
 
-__all__ = ["MemoryJournal", "journal_location", "open_journal"]
+__all__ = [
+    "MemoryJournal",
+    "MemoryStore",
+    "StoreJournal",
+    "journal_location",
+    "open_journal",
+    "open_store",
+]
 
-__getattr__ = lazy_attributes(__name__, {"memory": "MemoryJournal"})
+__getattr__ = lazy_attributes(
+    __name__, {"memory": "MemoryJournal MemoryStore", "store_journal": "StoreJournal"}
+)
 
 
-def open_journal(home: str | Path, *, redact: "Redact | None" = None) -> "Journal":
-    """The journal in a folder, or in a database if `home` is a `postgresql://` URL.
+def open_journal(home: str | Path, *, redact: "Redact | None" = None) -> "StoreJournal":
+    """The journal in a folder or a database, as `open_store` takes it."""
+    from leadhand.journal.store_journal import StoreJournal
+
+    return StoreJournal(open_store(home, redact=redact))
+
+
+def open_store(home: str | Path, *, redact: "Redact | None" = None) -> "Store":
+    """The store in a folder, or in a database if `home` is a `postgresql://` URL.
 
     `redact` removes secrets from everything that is written. Raises `InputError` for anything else,
     and if the library that the database needs is not installed.
@@ -29,14 +46,14 @@ def open_journal(home: str | Path, *, redact: "Redact | None" = None) -> "Journa
     place = journal_location(home)
     if isinstance(place, str):
         try:
-            from leadhand.journal.postgres import PostgresJournal
+            from leadhand.journal.postgres import PostgresStore
         except ImportError as error:  # psycopg itself may lack libpq
             if error.name is not None and error.name.partition(".")[0] != "psycopg":
                 raise
             raise InputError(
                 "a journal in Postgres needs psycopg: `pip install 'leadhand[postgres]'`"
             ) from None
-        return PostgresJournal(place, redact=redact)
-    from leadhand.journal.sqlite import SqliteJournal
+        return PostgresStore(place, redact=redact)
+    from leadhand.journal.sqlite import SqliteStore
 
-    return SqliteJournal(place, redact=redact)
+    return SqliteStore(place, redact=redact)

@@ -26,13 +26,15 @@ def checksum(run_id: str, seq: int, body: str) -> int:
     return int.from_bytes(digest, "big", signed=True)
 
 
-def read_events(run_id: str, rows: Iterable[Stored], *, last: int) -> "Iterator[Event]":
-    """The events of a run, each checked before it is yielded.
+def read_events(
+    run_id: str, rows: Iterable[Stored], *, last: int, after_seq: int = 0
+) -> "Iterator[Event]":
+    """The events of a run after `after_seq`, each checked before it is yielded.
 
     `last` is the position of the last one; 0 if unknown. Raises `DamagedRun`, and `JournalError`
     for an event that only a newer leadhand knows.
     """
-    seq, verified = 0, False
+    seq, verified = after_seq, False
     for found, body, data, known in rows:
         if found != seq + 1:
             raise DamagedRun(run_id, seq + 1, "it is gone" if found > seq else "it is there twice")

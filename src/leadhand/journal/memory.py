@@ -1,11 +1,11 @@
-"""The journal in memory: nothing is written to disk."""
+"""The journal in memory: nothing is written to disk, so that nothing is waited for."""
 
 import contextlib
 import datetime as dt
 import itertools
 import os
 import socket
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from leadhand.contracts.events import Event
@@ -14,6 +14,7 @@ from leadhand.contracts.people import RunMessage
 from leadhand.contracts.summary import RunSummary
 from leadhand.errors import JournalError, RunTaken
 from leadhand.journal.locks import describe_holder
+from leadhand.journal.store_journal import StoreJournal
 from leadhand.journal.summaries import StoredSummary
 
 
@@ -26,7 +27,7 @@ class _Run:
     """Why nothing more is kept."""
 
 
-class MemoryJournal:
+class MemoryStore:
     """Keeps the events of recent runs in lists. `ports.Journal` describes its methods."""
 
     blocks = False
@@ -64,25 +65,22 @@ class MemoryJournal:
             if run is not None and run.failed is not None:
                 raise JournalError(run.failed)
 
-    def events(self, run_id: str) -> Sequence[Event]:
+    def events(self, run_id: str, *, after_seq: int = 0) -> Sequence[Event]:
         run = self._runs.get(run_id)
-        return () if run is None else tuple(run.events)
-
-    def has(self, run_id: str) -> bool:
-        return self.last_seq(run_id) > 0
+        return () if run is None else tuple(e for e in run.events if e.seq > after_seq)
 
     def last_seq(self, run_id: str) -> int:
         run = self._runs.get(run_id)
         return run.events[-1].seq if run is not None and run.events else 0
 
     @contextlib.contextmanager
-    def hold(self, run_id: str) -> Generator[None]:
+    def hold(self, run_id: str) -> Generator[int]:
         words = describe_holder(os.getpid(), socket.gethostname(), dt.datetime.now().astimezone())
         holder = self._holders.setdefault(run_id, words)
         if holder is not words:
             raise RunTaken(run_id, holder)
         try:
-            yield
+            yield self.last_seq(run_id)
         finally:
             del self._holders[run_id]
             self._open.pop(run_id, None)
@@ -94,16 +92,16 @@ class MemoryJournal:
     def holder(self, run_id: str) -> str | None:
         return self._holders.get(run_id)
 
-    def taken_by(self, run_id: str) -> str | None:
-        """`None`: only this process has it."""
-        return None
+    def taken_by(self, *run_ids: str) -> Mapping[str, str]:
+        """None: only this process has it."""
+        return {}
 
     def post(self, message: RunMessage) -> None:
         id = next(self._message_ids)
         self._messages[id] = message.model_copy(update={"id": id})
 
-    def messages(self, run_id: str) -> Sequence[RunMessage]:
-        return [message for message in [*self._messages.values()] if message.run_id == run_id]
+    def messages(self, *run_ids: str) -> Sequence[RunMessage]:
+        return [message for message in [*self._messages.values()] if message.run_id in run_ids]
 
     def drop(self, message: RunMessage) -> None:
         self._messages.pop(message.id, None)
@@ -134,6 +132,14 @@ class MemoryJournal:
 
     def close(self) -> None:
         """Nothing to close."""
+
+
+class MemoryJournal(StoreJournal):
+    """Keeps the events of recent runs in memory."""
+
+    def __init__(self, *, keep_runs: int = 100) -> None:
+        """`keep_runs` limits the runs that are kept; the oldest is dropped first."""
+        super().__init__(MemoryStore(keep_runs=keep_runs))
 
 
 def _commit(run_id: str, run: _Run) -> None:

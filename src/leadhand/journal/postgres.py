@@ -1,4 +1,4 @@
-"""The journal in Postgres, for many machines: the schema `leadhand` in a database."""
+"""The store in Postgres, for many machines: the schema `leadhand` in a database."""
 
 import contextlib
 import datetime as dt
@@ -31,7 +31,12 @@ _PRUNED_AT_ONCE: Final = 100
 """Each needs a lock on the server for a moment."""
 _EVENTS: Final = """
     SELECT seq, body, data, checksum FROM leadhand.events LEFT JOIN leadhand.blobs USING (run, seq)
-    WHERE run = %s ORDER BY seq
+    WHERE run = %s AND seq > %s ORDER BY seq
+"""
+_LAST_SEQ: Final = """
+    SELECT digest, (
+        SELECT coalesce(max(seq), 1) FROM leadhand.events WHERE events.run = runs.run
+    ) FROM leadhand.runs WHERE run = %s
 """
 _RUNS: Final = """
     SELECT run, updated_at, digest, host IS NOT NULL
@@ -57,7 +62,7 @@ _PRUNE: Final = """
 """
 
 
-class PostgresJournal:
+class PostgresStore:
     """Keeps runs in a Postgres database, for any number of processes on any number of machines.
 
     It needs the right to create a schema, and no extensions. A connection pooler must use session
@@ -96,24 +101,21 @@ class PostgresJournal:
     async def commit(self, run_id: str | None = None) -> None:
         await self._queue.commit(run_id)
 
-    def events(self, run_id: str) -> Sequence[Event]:
+    def events(self, run_id: str, *, after_seq: int = 0) -> Sequence[Event]:
         # Uncommitted events first: a commit meanwhile puts events in both.
         uncommitted = self._queue.uncommitted(run_id)
-        events = self._kept(run_id)
-        last = events[-1].seq if events else 0
+        events = self._kept(run_id, after_seq=after_seq)
+        last = events[-1].seq if events else after_seq
         return [*events, *(event for event in uncommitted if event.seq > last)]
 
-    def has(self, run_id: str) -> bool:
-        if self._queue.uncommitted(run_id):
-            return True
-        return bool(self._read("SELECT FROM leadhand.runs WHERE run = %s", run_id))
-
     def last_seq(self, run_id: str) -> int:
-        uncommitted = self._queue.uncommitted(run_id)
-        return uncommitted[-1].seq if uncommitted else last_seq(self._digest(run_id))
+        if uncommitted := self._queue.uncommitted(run_id):
+            return uncommitted[-1].seq
+        rows = self._read(_LAST_SEQ, run_id)
+        return last_seq(str(rows[0][0])) or int(str(rows[0][1])) if rows else 0
 
     @contextlib.contextmanager
-    def hold(self, run_id: str) -> Generator[None]:
+    def hold(self, run_id: str) -> Generator[int]:
         """A lock on the run that may be lost with the connection.
 
         Other processes can take the run then; if none does, the next connection holds it again.
@@ -121,7 +123,7 @@ class PostgresJournal:
         if not self._writer.take(run_id):
             raise RunTaken(run_id, self.holder(run_id) or "another process")
         try:
-            yield
+            yield self.last_seq(run_id)
         finally:
             self._queue.forget(run_id)
             self._writer.release(run_id)
@@ -141,19 +143,18 @@ class PostgresJournal:
             "INSERT INTO leadhand.messages (run, body) VALUES (%s, %s)", message.run_id, body
         )
 
-    def messages(self, run_id: str) -> Sequence[RunMessage]:
-        rows = self._read(
-            "SELECT id, body FROM leadhand.messages WHERE run = %s ORDER BY id", run_id
-        )
-        return [decode_message(int(str(id)), run_id, str(body)) for id, body in rows]
+    def messages(self, *run_ids: str) -> Sequence[RunMessage]:
+        query = "SELECT id, run, body FROM leadhand.messages WHERE run = ANY (%s) ORDER BY id"
+        rows = self._read(query, [*run_ids])
+        return [decode_message(int(str(id)), str(run), str(body)) for id, run, body in rows]
 
     def drop(self, message: RunMessage) -> None:
         """Delete a message, unless another process has taken the run meanwhile."""
         if not self._writer.drop(message.run_id, message.id):
             self._change("DELETE FROM leadhand.messages WHERE id = %s", message.id)
 
-    def taken_by(self, run_id: str) -> str | None:
-        return self._writer.taken_by(run_id)
+    def taken_by(self, *run_ids: str) -> Mapping[str, str]:
+        return self._writer.taken_by(run_ids)
 
     def runs(self, *, limit: int | None = None) -> Sequence[RunSummary]:
         return [
@@ -165,7 +166,7 @@ class PostgresJournal:
         known = self._read("SELECT digest FROM leadhand.runs WHERE run = %s", run_id)
         if not known:
             return Inspection(run_id)
-        return inspect_run(run_id, self._stored(run_id), digest=str(known[0][0]))
+        return inspect_run(run_id, self._stored(run_id, 0), digest=str(known[0][0]))
 
     def prune(self, *, before: dt.datetime) -> Sequence[str]:
         old = [
@@ -195,17 +196,18 @@ class PostgresJournal:
     def _write(self, batch: EventBatch) -> Mapping[str, str]:
         return self._writer.write(batch, self._queue.is_waited_for)
 
-    def _kept(self, run_id: str) -> list[Event]:
+    def _kept(self, run_id: str, *, after_seq: int = 0) -> list[Event]:
         """The committed events of a run. Raises `DamagedRun` unless they are intact."""
         last = last_seq(self._digest(run_id))  # first: more may be committed meanwhile
-        return [*read_events(run_id, self._stored(run_id), last=last)]
+        stored = self._stored(run_id, after_seq)
+        return [*read_events(run_id, stored, after_seq=after_seq, last=last)]
 
     def _digest(self, run_id: str) -> str:
         rows = self._read("SELECT digest FROM leadhand.runs WHERE run = %s", run_id)
         return str(rows[0][0]) if rows else ""
 
-    def _stored(self, run_id: str) -> Iterator[Stored]:
-        for seq, body, data, known in self._read(_EVENTS, run_id):
+    def _stored(self, run_id: str, after_seq: int) -> Iterator[Stored]:
+        for seq, body, data, known in self._read(_EVENTS, run_id, after_seq):
             yield (
                 int(str(seq)),
                 body if isinstance(body, str) else None,

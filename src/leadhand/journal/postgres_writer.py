@@ -97,19 +97,20 @@ class PostgresWriter:
             self._digests.pop(run_id, None)
             self._holds.release(run_id)
 
-    def taken_by(self, run_id: str) -> str | None:
-        """The other process that took a run which was held here, if any.
+    def taken_by(self, run_ids: Iterable[str]) -> Mapping[str, str]:
+        """Those of the runs held here that another process took, and that process.
 
-        Opens a lost session again and takes its runs again. Also `None` while events are written,
-        because that notices the same.
+        Opens a lost session again and takes its runs again. Empty while events are written, because
+        that notices the same.
         """
         if not self._lock.acquire(blocking=False):
-            return None
+            return {}
         try:
             with self._database.explained("can't be reached"):
                 self._session.ask("SELECT")
                 self._holds.restore()
-            return self._holds.taken_by(run_id)
+            taken = {id: self._holds.taken_by(id) for id in run_ids}
+            return {id: other for id, other in taken.items() if other is not None}
         finally:
             self._lock.release()
 

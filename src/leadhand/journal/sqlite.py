@@ -1,10 +1,11 @@
-"""The journal in SQLite: one file in a folder, with lock files beside it; it needs no server.
+"""The store in SQLite: one file in a folder, with lock files beside it; it needs no server.
 
 Any number of processes may use the folder, each for its own runs.
 """
 
 import contextlib
 import datetime as dt
+import json
 import sqlite3
 from collections.abc import Generator, Mapping, Sequence
 from pathlib import Path
@@ -28,7 +29,7 @@ _PRUNED_AT_ONCE = 100
 _ERRORS = (sqlite3.Error, OSError, JournalError)
 
 
-class SqliteJournal:
+class SqliteStore:
     """Keeps runs in `leadhand.db` in a folder; both are created at the first write.
 
     `ports.Journal` describes its methods.
@@ -57,19 +58,13 @@ class SqliteJournal:
     async def commit(self, run_id: str | None = None) -> None:
         await self._queue.commit(run_id)
 
-    def events(self, run_id: str) -> "Sequence[Event]":
+    def events(self, run_id: str, *, after_seq: int = 0) -> "Sequence[Event]":
         # Uncommitted events first: a commit meanwhile puts events in both.
         uncommitted = self._queue.uncommitted(run_id)
         with self._database.reading() as connection:
-            events = [] if connection is None else [*tables.events(connection, run_id)]
-        last = events[-1].seq if events else 0
+            events = [] if connection is None else [*tables.events(connection, run_id, after_seq)]
+        last = events[-1].seq if events else after_seq
         return [*events, *(event for event in uncommitted if event.seq > last)]
-
-    def has(self, run_id: str) -> bool:
-        if self._queue.uncommitted(run_id):
-            return True
-        with self._database.reading() as connection:
-            return connection is not None and tables.has(connection, run_id)
 
     def last_seq(self, run_id: str) -> int:
         if uncommitted := self._queue.uncommitted(run_id):
@@ -78,19 +73,20 @@ class SqliteJournal:
             return 0 if connection is None else tables.last_seq_of(connection, run_id)
 
     @contextlib.contextmanager
-    def hold(self, run_id: str) -> Generator[None]:
+    def hold(self, run_id: str) -> Generator[int]:
         with self._locks.hold(run_id):
+            last_seq = self.last_seq(run_id)
             try:
-                yield
+                yield last_seq
             finally:
                 self._queue.forget(run_id)
 
     def holder(self, run_id: str) -> str | None:
         return self._locks.holder(run_id)
 
-    def taken_by(self, run_id: str) -> str | None:
-        """`None`: no other process can take a locked file."""
-        return None
+    def taken_by(self, *run_ids: str) -> Mapping[str, str]:
+        """None: no other process can take a locked file."""
+        return {}
 
     def post(self, message: RunMessage) -> None:
         body = encode_message(message, redact=self._redact)
@@ -99,14 +95,16 @@ class SqliteJournal:
                 "INSERT INTO messages (run_id, body) VALUES (?, ?)", (message.run_id, body)
             )
 
-    def messages(self, run_id: str) -> Sequence[RunMessage]:
+    def messages(self, *run_ids: str) -> Sequence[RunMessage]:
         with self._database.reading() as connection:
             if connection is None:
                 return []
             rows = connection.execute(
-                "SELECT id, body FROM messages WHERE run_id = ? ORDER BY id", (run_id,)
+                "SELECT id, run_id, body FROM messages"
+                " WHERE run_id IN (SELECT value FROM json_each(?)) ORDER BY id",
+                (json.dumps(run_ids),),
             )
-            return [decode_message(id, run_id, body) for id, body in rows]
+            return [decode_message(*row) for row in rows]
 
     def drop(self, message: RunMessage) -> None:
         with self._transaction() as connection:

@@ -23,22 +23,29 @@ Row = tuple["Event", str]
 """An event and its body."""
 
 
-def has(connection: sqlite3.Connection, run_id: str) -> bool:
-    """Whether there is such a run."""
-    found = connection.execute("SELECT 1 FROM runs WHERE run_id = ?", (run_id,))
-    return found.fetchone() is not None
-
-
-def events(connection: sqlite3.Connection, run_id: str) -> "Iterator[Event]":
+def events(connection: sqlite3.Connection, run_id: str, after_seq: int = 0) -> "Iterator[Event]":
     """The events of a run in order. Raises `DamagedRun` if they are not intact."""
-    last = last_seq_of(connection, run_id)  # first: more may be written meanwhile
-    return read_events(run_id, _stored(connection, run_id), last=last)
+    last = _digest_seq(connection, run_id)  # first: more may be written meanwhile
+    stored = _stored(connection, run_id, after_seq)
+    return read_events(run_id, stored, after_seq=after_seq, last=last or 0)
 
 
 def last_seq_of(connection: sqlite3.Connection, run_id: str) -> int:
     """The `seq` of the run's last event; 0 if there is no such run."""
+    seq = _digest_seq(connection, run_id)
+    if seq != 0:
+        return seq or 0
+    (last,) = connection.execute(
+        "SELECT max(seq) FROM runs JOIN events ON run = id WHERE run_id = ?", (run_id,)
+    ).fetchone()
+    return last or 1
+
+
+def _digest_seq(connection: sqlite3.Connection, run_id: str) -> int | None:
+    """The same, from the run's stored summary: 0 if that does not have it, None if there is no
+    such run."""
     known = connection.execute("SELECT digest FROM runs WHERE run_id = ?", (run_id,)).fetchone()
-    return last_seq(known[0]) if known else 0
+    return last_seq(known[0]) if known else None
 
 
 def inspection(connection: sqlite3.Connection, run_id: str) -> Inspection:
@@ -52,11 +59,11 @@ def inspection(connection: sqlite3.Connection, run_id: str) -> Inspection:
         return Inspection(run_id, damage=f"the file can't be read there ({error})")
 
 
-def _stored(connection: sqlite3.Connection, run_id: str) -> sqlite3.Cursor:
+def _stored(connection: sqlite3.Connection, run_id: str, after_seq: int = 0) -> sqlite3.Cursor:
     return connection.execute(
         """SELECT seq, body, data, checksum FROM runs JOIN events ON events.run = runs.id
-        LEFT JOIN blobs USING (run, seq) WHERE run_id = ? ORDER BY seq""",
-        (run_id,),
+        LEFT JOIN blobs USING (run, seq) WHERE run_id = ? AND seq > ? ORDER BY seq""",
+        (run_id, after_seq),
     )
 
 

@@ -1,22 +1,20 @@
-"""The watcher: polls a journal for messages to all runs of an event loop, in one thread.
-
-A thread per run would be a thousand threads for a thousand short runs.
-"""
+"""The watcher: polls a journal for messages to all runs of an event loop at once."""
 
 import asyncio
 import logging
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
 from leadhand.contracts.people import RunMessage
 from leadhand.errors import JournalError
-from leadhand.journal.nonblocking import call_journal
 from leadhand.ports import Journal
 
 POLL_S = 0.5
 """Seconds between two polls."""
+POLL_LIMIT_S = 60.0
+"""How long a poll may take."""
 
 _log = logging.getLogger("leadhand")
 
@@ -32,7 +30,7 @@ class RunActivity:
     """Why the journal can't be read."""
 
 
-OnActivity = Callable[[RunActivity], None]
+OnActivity = Callable[[RunActivity], Awaitable[None]]
 
 _watchers: WeakKeyDictionary[asyncio.AbstractEventLoop, "dict[int, Watcher]"] = WeakKeyDictionary()
 """By event loop and `id` of the journal, while runs are watched."""
@@ -71,24 +69,29 @@ class Watcher:
             await asyncio.sleep(POLL_S)
             ids = tuple(self._runs)
             try:
-                seen = await call_journal(self._journal, self._poll, ids)
-            except JournalError as error:
+                async with asyncio.timeout(POLL_LIMIT_S):
+                    seen = await self._poll(ids)
+            except TimeoutError:
+                error = JournalError(f"the journal did not answer within {POLL_LIMIT_S:g} s")
                 seen = dict.fromkeys(ids, RunActivity(error=error))
             for run_id, one in seen.items():
                 if run_id in self._runs:
-                    self._tell(self._runs[run_id], one)
+                    await self._tell(self._runs[run_id], one)
 
-    def _poll(self, ids: Sequence[str]) -> dict[str, RunActivity]:
-        return {id: self._activity(id) for id in ids}
-
-    def _activity(self, run_id: str) -> RunActivity:
+    async def _poll(self, ids: Sequence[str]) -> Mapping[str, RunActivity]:
         try:
-            return RunActivity(self._journal.messages(run_id), self._journal.taken_by(run_id))
+            messages, taken = await self._journal.messages(*ids), await self._journal.taken_by(*ids)
         except JournalError as error:
-            return RunActivity(error=error)
+            if len(ids) == 1:
+                return {ids[0]: RunActivity(error=error)}
+            # One message that can't be read must not keep the others from their runs.
+            each = [await self._poll([id]) for id in ids]
+            return {id: one for found in each for id, one in found.items()}
+        its_own = {id: [one for one in messages if one.run_id == id] for id in ids}
+        return {id: RunActivity(its_own[id], taken.get(id)) for id in ids}
 
-    def _tell(self, on_activity: OnActivity, seen: RunActivity) -> None:
+    async def _tell(self, on_activity: OnActivity, seen: RunActivity) -> None:
         try:
-            on_activity(seen)
+            await on_activity(seen)
         except Exception:
             _log.exception("a message for a run could not be handled")

@@ -15,17 +15,16 @@ if TYPE_CHECKING:
     from leadhand.engine.recorder import Recorder
     from leadhand.engine.shared_workers import SharedWorkers
     from leadhand.journal.memory import MemoryJournal
-    from leadhand.journal.nonblocking import call_journal, hold_run
     from leadhand.run.cancellation import ActiveRun
     from leadhand.run.connections import SharedConnections
     from leadhand.run.context import Capacity, RunSettings
     from leadhand.run.hosting import HostSettings, NewRun, RunHost, RunOptions
-    from leadhand.run.people import People, check_reply, record_interruption, watch_messages
+    from leadhand.run.people import People, record_interruption, reply_message, watch_messages
     from leadhand.run.resumption import check_resumable, is_over, tasks_from
     from leadhand.run.roles import account_of, open_roles
     from leadhand.run.run import Run
     from leadhand.run.run_context import ContextRules
-    from leadhand.run.stored import StoredRun
+    from leadhand.run.stored import StoredRun, answer_within, hold_run
 
 __all__ = [
     "ActiveRun",
@@ -44,13 +43,13 @@ __all__ = [
     "SharedWorkers",
     "StoredRun",
     "account_of",
-    "call_journal",
-    "check_reply",
+    "answer_within",
     "check_resumable",
     "hold_run",
     "is_over",
     "open_roles",
     "record_interruption",
+    "reply_message",
     "tasks_from",
     "watch_messages",
 ]
@@ -61,16 +60,15 @@ __getattr__ = lazy_attributes(
         "engine.recorder": "Recorder",
         "engine.shared_workers": "SharedWorkers",
         "journal.memory": "MemoryJournal",
-        "journal.nonblocking": "call_journal hold_run",
         "run.cancellation": "ActiveRun",
         "run.connections": "SharedConnections",
         "run.context": "Capacity RunSettings",
         "run.hosting": "HostSettings NewRun RunHost RunOptions",
-        "run.people": "People check_reply record_interruption watch_messages",
+        "run.people": "People record_interruption reply_message watch_messages",
         "run.resumption": "check_resumable is_over tasks_from",
         "run.roles": "account_of open_roles",
         "run.run": "Run",
         "run.run_context": "ContextRules",
-        "run.stored": "StoredRun",
+        "run.stored": "StoredRun answer_within hold_run",
     },
 )

@@ -162,10 +162,8 @@ class RunHost:
             context is not None,
             fingerprint_of(self.team.name, request, new.plan, amend=new.amend),
         )
-        async with running.hold_run(self.journal, run_id, limit_s=options.opening_s):
-            if await running.call_journal(
-                self.journal, self.journal.has, run_id, limit_s=options.opening_s
-            ):
+        async with running.hold_run(self.journal, run_id, limit_s=options.opening_s) as last_seq:
+            if last_seq:
                 raise InputError(f"run {run_id!r} exists already: give another run_id")
             recorder = running.Recorder(
                 run_id,
@@ -189,11 +187,11 @@ class RunHost:
         check_known_id(run_id)
         check_limits(options.deadline_s, options.budget)
         await self._find_models()
-        async with running.hold_run(self.journal, run_id, limit_s=options.opening_s):
+        async with running.hold_run(self.journal, run_id, limit_s=options.opening_s) as last_seq:
             stored = stored or running.StoredRun(run_id)
-            await running.call_journal(
-                self.journal, stored.read, self.journal, limit_s=options.opening_s
-            )
+            if not stored.events or stored.events[-1].seq != last_seq:
+                read = self.journal.events(run_id)
+                stored.replace(await running.answer_within(options.opening_s, read))
             recorder = running.Recorder(
                 run_id,
                 self.journal,
@@ -202,7 +200,7 @@ class RunHost:
                 past=stored.events,
                 state=stored.state,
             )
-            await running.record_interruption(recorder, self.journal)
+            replies = await running.record_interruption(recorder, self.journal)
             state = recorder.state
             paths = input_paths(state.inputs)
             given = inputs_of(paths)
@@ -214,7 +212,7 @@ class RunHost:
                 context = await self._settings.contexts.of_resumed_run(options.context, state)
                 options = replace(options, context=context)
             return await self._to_answer(
-                recorder, request, given, options, settings=settings, again=again
+                recorder, request, given, options, settings=settings, again=again, replies=replies
             )
 
     async def events_of(
@@ -233,12 +231,12 @@ class RunHost:
                 task.cancel()
                 await asyncio.wait([task])
 
-    def reply(self, run_id: str, reply: Reply) -> None:
+    async def reply(self, run_id: str, reply: Reply) -> None:
         """Leave a reply to a question of a run in the journal."""
         check_known_id(run_id)
         reply = valid_reply(reply)
-        running.check_reply(reply, running.StoredRun.of(self.journal, run_id).state)
-        self.journal.post(RunMessage(run_id=run_id, reply=reply))
+        stored = running.StoredRun.of(run_id, await self.journal.events(run_id))
+        await self.journal.post(running.reply_message(reply, stored.state))
 
     def stop(self, run_id: str | None, reason: str) -> None:
         """Stop a run, or every run under way."""
@@ -249,9 +247,13 @@ class RunHost:
 
     def post_interruption(self) -> None:
         """Tell the journal that this process ends now, and that no worker has crashed it."""
-        with suppress(JournalError):
+
+        async def post() -> None:
             for id in list(self._active):
-                self.journal.post(RunMessage(run_id=id, interrupted=True))
+                await self.journal.post(RunMessage(run_id=id, interrupted=True))
+
+        with suppress(JournalError):
+            asyncio.run(post())  # the loop of the runs may be blocked
 
     def health(self) -> Health:
         """The load, latency and breaker of each worker over all runs, and the models' rates."""
@@ -280,6 +282,7 @@ class RunHost:
         settings: "running.RunSettings",
         plan: Plan | None = None,
         again: tuple[str, ...] = (),
+        replies: Sequence[RunMessage] = (),
     ) -> Answer:
         run_id, common = recorder.run_id, self._settings
         active = running.ActiveRun()
@@ -289,6 +292,8 @@ class RunHost:
             recorder, self.journal, occasions=common.occasions, ask=common.person
         )
         try:
+            if people is not None:
+                await people.take_replies(replies)
             async with (
                 running.watch_messages(self.journal, run_id, active, people),
                 self._roles(recorder, request.text, given, options) as roles,

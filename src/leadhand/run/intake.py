@@ -116,7 +116,7 @@ def check_storage(home: str | Path | None, journal: Journal | None) -> None:
     """Raises `InputError` unless `home` and `journal` are of the right types."""
     if home is not None and not isinstance(home, str | Path):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InputError(f"home is {type(home).__name__}; it must be a folder or a URL, as text")
-    if journal is not None and not hasattr(journal, "hold"):
+    if journal is not None and not iscoroutinefunction(getattr(journal, "last_seq", None)):
         raise InputError(
             f"journal is {type(journal).__name__}; it must be a leadhand.ports.Journal"
         )

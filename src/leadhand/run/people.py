@@ -17,8 +17,7 @@ from leadhand.contracts.task import Plan, Task
 from leadhand.engine.failures import failure_of
 from leadhand.engine.recorder import Recorder
 from leadhand.errors import InputError, JournalError
-from leadhand.journal.nonblocking import call_journal
-from leadhand.journal.watcher import RunActivity, Watcher
+from leadhand.journal.watcher import OnActivity, RunActivity, Watcher
 from leadhand.models.prompts import joined
 from leadhand.ports import Journal
 from leadhand.run.cancellation import ActiveRun, Cancelled, run_until
@@ -52,6 +51,8 @@ class People:
         self._journal = journal
         self._ask = ask
         self.occasions = frozenset(occasions)
+        self._asked = _positions(recorder)
+        """The position of each open question's event."""
         self._replies: dict[str | None, RunMessage] = {}
         self._replied: dict[str | None, asyncio.Event] = {}
 
@@ -151,13 +152,10 @@ class People:
         return None
 
     def _record_question(self, id: str | None, text: str) -> None:
-        """Record a question, unless it was asked before the run was resumed.
-
-        A message that came before is no reply to it.
-        """
-        self.take_replies()
+        """Record a question, unless it was asked before the run was resumed."""
         if id not in self._recorder.state.questions:
             stamp = self._recorder.stamp()
+            self._asked[id] = stamp["seq"]
             self._recorder.record(events.ApprovalRequested(**stamp, task_id=id, question=text))
 
     async def _reply(self, id: str | None, question: Question, *, patiently: bool) -> Reply | None:
@@ -167,7 +165,8 @@ class People:
         """
         await self._recorder.commit()
         replied = self._replied[id] = asyncio.Event()
-        self.take_replies()
+        if not self._recorder.path:  # replies name tasks of the outermost run
+            await self.take_replies(await self._journal.messages(self._recorder.run_id))
         if id in self._replies:
             replied.set()
         reply: Reply | None = None
@@ -197,89 +196,78 @@ class People:
         await self._recorder.commit()
         message = self._replies.pop(id, None)
         if message is not None:
-            self._journal.drop(message)
+            await self._journal.drop(message)
 
-    def take_replies(self, found: Sequence[RunMessage] | None = None) -> list[RunMessage]:
-        """Take the replies in the journal, or in what was `found` there; returns other messages.
+    async def take_replies(self, found: Sequence[RunMessage]) -> None:
+        """Take the replies in these messages of the journal.
 
         The last reply to a question counts. A reply to no open question is deleted.
         """
-        others: list[RunMessage] = []
-        if self._recorder.path:
-            return others  # replies name tasks of the outermost run
-        if found is None:
-            found = self._journal.messages(self._recorder.run_id)
+        unused: list[RunMessage] = []
         for message in found:
             if message.reply is None:
-                others.append(message)
                 continue
             id = message.reply.task_id
             known = self._replies.get(id)
-            if known is not None and known.id == message.id:
+            if known is not None and known.id >= message.id:
+                continue
+            if id not in self._recorder.state.questions or message.is_before(
+                self._asked.get(id, 0)
+            ):
+                unused.append(message)
                 continue
             if known is not None:
-                self._journal.drop(known)
-            if id not in self._recorder.state.questions:
-                self._journal.drop(message)
-                continue
+                unused.append(known)
             self._replies[id] = message
             if id in self._replied:
                 self._replied[id].set()
-        return others
+        for message in unused:
+            await self._journal.drop(message)
 
 
 @contextlib.asynccontextmanager
 async def watch_messages(
     journal: Journal, run_id: str, active: ActiveRun, people: People | None
 ) -> AsyncGenerator[None]:
-    """While the block lasts, replies in the journal reach `people`, and requests to stop the run.
+    """While the block lasts, messages in the journal reach `people` and stop the run."""
+    async with Watcher.watch(journal, run_id, _on_activity(journal, run_id, active, people)):
+        yield
 
-    Requests to stop are not kept for a process that resumes the run.
+
+async def record_interruption(recorder: Recorder, journal: Journal) -> list[RunMessage]:
+    """Record that the last process of a run was interrupted, if it left a message about that.
+
+    Returns the replies that came since. Requests to stop that process are deleted.
     """
-    try:
-        async with Watcher.watch(journal, run_id, _on_activity(journal, run_id, active, people)):
-            yield
-    finally:
-        with contextlib.suppress(JournalError):
-            await call_journal(
-                journal, lambda _: _drop_stop_requests(journal, run_id), None, limit_s=1.0
-            )
-
-
-def _drop_stop_requests(journal: Journal, run_id: str) -> None:
-    for message in journal.messages(run_id):
-        if message.reply is None and not message.interrupted:
-            journal.drop(message)
-
-
-async def record_interruption(recorder: Recorder, journal: Journal) -> None:
-    """Record that the last process of a run was interrupted, if it left a message about that."""
-    for message in await call_journal(journal, journal.messages, recorder.run_id):
-        if message.interrupted:
-            if not recorder.state.stopped:
-                recorder.record(
-                    events.RunStopped(**recorder.stamp(), reason="interrupted, at once")
-                )
-            await call_journal(journal, journal.drop, message)
+    replies: list[RunMessage] = []
+    for message in await journal.messages(recorder.run_id):
+        if message.reply is not None:
+            replies.append(message)
+            continue
+        if message.interrupted and not recorder.state.stopped:
+            recorder.record(events.RunStopped(**recorder.stamp(), reason="interrupted, at once"))
+        await journal.drop(message)
+    return replies
 
 
 def _on_activity(
     journal: Journal, run_id: str, active: ActiveRun, people: People | None
-) -> Callable[[RunActivity], None]:
+) -> OnActivity:
     logged = ""
 
-    def on_activity(seen: RunActivity) -> None:
+    async def on_activity(seen: RunActivity) -> None:
         nonlocal logged
         error = seen.error
         if seen.taken_by is not None:
             active.stop(f"{seen.taken_by} has taken the run over")
             return
         try:
-            messages = seen.messages
-            for message in messages if people is None else people.take_replies(messages):
+            if people is not None:
+                await people.take_replies(seen.messages)
+            for message in seen.messages:
                 if message.reply is None and not message.interrupted:
                     active.stop(message.reason or "cancelled")
-                    journal.drop(message)
+                    await journal.drop(message)
         except JournalError as raised:
             error = raised
         if error is not None and str(error) != logged:
@@ -288,6 +276,15 @@ def _on_activity(
             logged = str(error)
 
     return on_activity
+
+
+def _positions(recorder: Recorder) -> dict[str | None, int]:
+    """The position of the event with each open question of a run that is resumed."""
+    found: dict[str | None, int] = {}
+    for event in reversed(recorder.past) if recorder.state.questions else ():
+        if isinstance(event, events.ApprovalRequested) and not event.within:
+            found.setdefault(event.task_id, event.seq)
+    return found
 
 
 def open_questions(state: RunState) -> tuple[Question, ...]:
@@ -303,8 +300,8 @@ def open_questions(state: RunState) -> tuple[Question, ...]:
     )
 
 
-def check_reply(reply: Reply, state: RunState) -> None:
-    """Raises `InputError` if `reply` answers none of the run's open questions."""
+def reply_message(reply: Reply, state: RunState) -> RunMessage:
+    """The message with `reply` to an open question of the run. Raises `InputError` for others."""
     about = "its plan" if reply.task_id is None else f"task {reply.task_id!r}"
     asked = [one for one in open_questions(state) if one.task_id == reply.task_id]
     if not asked:
@@ -314,6 +311,7 @@ def check_reply(reply: Reply, state: RunState) -> None:
     if reply.verdict not in fitting:
         allowed = " or ".join(fitting)
         raise InputError(f"the verdict on {about} is {reply.verdict!r}; it must be {allowed}")
+    return RunMessage(run_id=state.run_id, reply=reply, seq=state.seq)
 
 
 async def _asked(ask: Ask, question: Question) -> Reply | None:

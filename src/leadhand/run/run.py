@@ -11,7 +11,7 @@ from leadhand.contracts.answer import Answer
 from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.task import Plan, PlanRequest
 from leadhand.contracts.team import Team
-from leadhand.engine.recorder import NestedJournal, Recorder
+from leadhand.engine.recorder import NestedLog, Recorder
 from leadhand.engine.stopwatch import ExcludedTime
 from leadhand.run.answer_step import final_answer, waiting_answer
 from leadhand.run.cancellation import ActiveRun
@@ -99,13 +99,13 @@ class Run:
 
     async def run_team(self, team: Team, handoff: Handoff) -> RunState:
         """`handoff`'s task done by `team`, as `TeamRunner` says: a run within this one."""
-        recorder, journal = self._context.recorder.nested(handoff.task_id)
+        recorder, log = self._context.recorder.nested(handoff.task_id)
         state = recorder.state
         # What a nested run that is resumed did before is counted already.
         past_low_s, past_high_s = sequential(state, recorder.elapsed_s()) if state.seq else (0, 0)
         with ExcludedTime() as block:
             try:
-                return await self._run_team(team, handoff, recorder, journal)
+                return await self._run_team(team, handoff, recorder, log)
             finally:
                 now_s = recorder.elapsed_s()
                 low_s, high_s = sequential(state, now_s)
@@ -113,7 +113,7 @@ class Run:
                 block.took_all(low_s - past_low_s, high_s - past_high_s, path_s=path_s)
 
     async def _run_team(
-        self, team: Team, handoff: Handoff, recorder: Recorder, journal: NestedJournal
+        self, team: Team, handoff: Handoff, recorder: Recorder, log: NestedLog
     ) -> RunState:
         context, request, active = self._context, request_of(handoff), ActiveRun()
         people = context.people.nested(recorder) if context.people is not None else None
@@ -135,7 +135,7 @@ class Run:
                     await final_answer(run._context)
             return recorder.state
         finally:
-            journal.close()
+            log.close()
 
     def _nested_deadline_s(self, timeout_s: float | None) -> float | None:
         """Seconds for a nested run that starts now, to end before its task or this run's work."""

@@ -1,12 +1,17 @@
-"""A stored run as a program or a command reads it: once."""
+"""A stored run as a program or a command reads it, once; and the right to write it."""
 
-from collections.abc import Sequence
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from leadhand.contracts.events import Event
-from leadhand.errors import InputError
+from leadhand.errors import InputError, JournalError
 from leadhand.ports import Journal
 from leadhand.state.fold import RunState, fold
+
+T = TypeVar("T")
 
 
 @dataclass(slots=True, eq=False)
@@ -19,20 +24,35 @@ class StoredRun:
     """While the run is resumed, its live state."""
 
     @classmethod
-    def of(cls, journal: Journal, run_id: str) -> "StoredRun":
-        """The run as `journal` has it now. Raises `InputError` if there is no such run."""
+    def of(cls, run_id: str, events: Sequence[Event]) -> "StoredRun":
+        """The run with these events. Raises `InputError` if there are none."""
         stored = cls(run_id)
-        stored.read(journal)
+        stored.replace(events)
         return stored
 
-    def read(self, journal: Journal) -> None:
-        """Read the run, unless nothing was added since it was read last.
-
-        Raises `InputError` if there is no such run.
-        """
-        if self.events and journal.last_seq(self.run_id) == self.events[-1].seq:
-            return
-        self.events = journal.events(self.run_id)
-        self.state = fold(self.events)
-        if not self.events:
+    def replace(self, events: Sequence[Event]) -> None:
+        """Make it the run with these events. Raises `InputError` if there are none."""
+        if not events:
             raise InputError(f"there is no run {self.run_id!r}")
+        self.events, self.state = events, fold(events)
+
+
+@asynccontextmanager
+async def hold_run(journal: Journal, run_id: str, *, limit_s: float | None) -> AsyncGenerator[int]:
+    """`journal.hold`. Raises `JournalError` if that takes longer than `limit_s`."""
+    async with AsyncExitStack() as stack:
+        yield await answer_within(limit_s, stack.enter_async_context(journal.hold(run_id)))
+
+
+async def answer_within(limit_s: float | None, answer: Awaitable[T]) -> T:
+    """What a call of a journal returns. Raises `JournalError` after `limit_s`."""
+    timeout = asyncio.timeout(limit_s)
+    try:
+        async with timeout:
+            return await answer
+    except TimeoutError:
+        if not timeout.expired():
+            raise
+        raise JournalError(
+            f"the journal did not answer within {limit_s:g} s: try again once it does"
+        ) from None

@@ -13,6 +13,7 @@ from leadhand.contracts.people import Question, Reply
 from leadhand.contracts.task import Plan
 from leadhand.run.people import Ask
 from tests.plans.samples import plan, task
+from tests.stored import store_of
 
 RUN = "asked"
 
@@ -70,7 +71,7 @@ def says(*replies: Reply | str | None) -> tuple[Ask, list[Question]]:
 
 def log(supervisor: Supervisor, run_id: str = RUN) -> Sequence[Event]:
     """The events of a run."""
-    return supervisor.journal.events(run_id)
+    return store_of(supervisor).events(run_id)
 
 
 def approved(changed: Plan | None = None) -> Reply:

@@ -102,6 +102,6 @@ def test_who_is_away_allows_a_call_days_later(model_server: ScriptedServer) -> N
     parked = asyncio.run(first.run(plan=one_task(), run_id=RUN))
     assert [question.call for question in parked.waiting] == [True]
     later = supervisor(wrapped(done), journal=journal)
-    later.reply(RUN, Reply(task_id="t1", verdict="approved"))
+    asyncio.run(later.reply(RUN, Reply(task_id="t1", verdict="approved")))
     answer = asyncio.run(later.resume(RUN))
     assert (answer.status, done) == ("complete", ["tower"])

@@ -248,7 +248,7 @@ def park(office: Office, **fields: object) -> tuple[Supervisor, Answer]:
     """A run whose first plan is approved from afar, until it waits for another approval."""
     supervisor = office.supervisor(planner=Given(), approve=["plan"], **fields)
     assert run_virtual(supervisor.run("look into it", run_id=RUN)).waiting
-    supervisor.reply(RUN, approved())
+    asyncio.run(supervisor.reply(RUN, approved()))
     return supervisor, run_virtual(supervisor.resume(RUN))
 
 
@@ -260,7 +260,7 @@ def test_a_run_waits_for_the_approval_of_an_amendment_and_continues_with_it() ->
     assert question.plan is not None
     assert [one.id for one in question.plan.tasks] == ["look", "after", "end", "more"]
     assert run_virtual(supervisor.resume(RUN)).waiting == answer.waiting
-    supervisor.reply(RUN, approved())
+    asyncio.run(supervisor.reply(RUN, approved()))
     # Who resumes it need not know that plans are approved here.
     last = run_virtual(office.supervisor().resume(RUN))
     assert (last.status, sorted(office.done)) == ("complete", ["after", "end", "look", "more"])
@@ -271,7 +271,7 @@ def test_a_run_waits_for_the_approval_of_an_amendment_and_continues_with_it() ->
 def test_a_run_that_waits_for_an_amendment_continues_without_it_when_it_is_refused() -> None:
     office = Office()
     supervisor, _ = park(office)
-    supervisor.reply(RUN, Reply(verdict="refused", text="too dear"))
+    asyncio.run(supervisor.reply(RUN, Reply(verdict="refused", text="too dear")))
     answer = run_virtual(supervisor.resume(RUN))
     assert (answer.status, office.done) == ("partial", ["look", "after", "end"])
     assert "too dear" in answer.gaps[0].why
@@ -340,11 +340,11 @@ def test_a_run_waits_for_the_approval_of_a_split_and_continues_with_it() -> None
     office = Office(parts=[task("x"), task("y", "x")])
     supervisor = office.supervisor(approve=["plan"])
     run_virtual(supervisor.run(plan=BIG, amend=True, run_id=RUN))
-    supervisor.reply(RUN, approved())
+    asyncio.run(supervisor.reply(RUN, approved()))
     waiting = run_virtual(supervisor.resume(RUN))
     assert [question.plan is None for question in waiting.waiting] == [False]
     office.remedies.asked.clear()
-    supervisor.reply(RUN, approved())
+    asyncio.run(supervisor.reply(RUN, approved()))
     answer = run_virtual(supervisor.resume(RUN))
     assert [one.id for one in answer.tasks] == ["last", "big.1", "big.2"]
     assert office.remedies.asked == [], "the parts are those that were approved"

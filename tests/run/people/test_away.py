@@ -36,6 +36,7 @@ from tests.run.people.desk import (
     log,
     until,
 )
+from tests.stored import store_of
 
 
 @dataclass
@@ -74,7 +75,7 @@ def test_a_run_in_which_only_people_are_waited_for_returns_and_nothing_is_left_r
     assert last.answer == answer
     assert not any(isinstance(event, RunFinished) for event in log(supervisor))
     assert desk.tasks() == ["t1", "t2"]
-    assert supervisor.journal.holder(RUN) is None
+    assert store_of(supervisor).holder(RUN) is None
 
 
 def test_a_run_goes_on_days_later_in_another_supervisor_with_its_whole_deadline() -> None:
@@ -88,10 +89,10 @@ def test_a_run_goes_on_days_later_in_another_supervisor_with_its_whole_deadline(
 
     team = Team("desk", workers=(Worker("painter", "paints", run=slow),))
     later = Supervisor(team, journal=journal, clock=Days(4), deadline_s=10)
-    later.reply(RUN, answered("blue"))
+    asyncio.run(later.reply(RUN, answered("blue")))
     answer = run_virtual(later.resume(RUN))
     assert (answer.status, answer.answer) == ("complete", "blue")
-    assert journal.messages(RUN) == []
+    assert journal.store.messages(RUN) == []
     resumed = next(event for event in log(later) if isinstance(event, RunResumed))
     assert (resumed.at - log(later)[0].at).days == 4
     given = [event for event in log(later) if isinstance(event, ApprovalGiven)]
@@ -107,7 +108,7 @@ def test_a_plan_waits_for_approval_through_restarts_whoever_resumes_the_run() ->
     assert run_virtual(careless.resume(RUN)).waiting == answer.waiting
     asked = [event for event in log(first) if isinstance(event, ApprovalRequested)]
     assert len(asked) == 1
-    careless.reply(RUN, Reply(verdict="approved"))
+    asyncio.run(careless.reply(RUN, Reply(verdict="approved")))
     assert run_virtual(careless.resume(RUN)).status == "complete"
     assert desk.tasks() == ["t1"]
 
@@ -116,12 +117,12 @@ def test_a_broken_plan_from_elsewhere_is_told_and_asked_again() -> None:
     desk, journal = Desk(), MemoryJournal()
     supervisor = Supervisor(desk.team(), approve=["plan"], journal=journal)
     run_virtual(supervisor.run(plan=FILE, run_id=RUN))
-    supervisor.reply(RUN, approved(plan(task("t1", worker="nobody"))))
+    asyncio.run(supervisor.reply(RUN, approved(plan(task("t1", worker="nobody")))))
     answer = run_virtual(supervisor.resume(RUN))
     assert "nobody" in answer.waiting[0].text
     assert answer.waiting[0].plan == FILE
     assert run_virtual(supervisor.resume(RUN)).waiting == answer.waiting
-    supervisor.reply(RUN, approved())
+    asyncio.run(supervisor.reply(RUN, approved()))
     assert run_virtual(supervisor.resume(RUN)).status == "complete"
     rejected = [event for event in log(supervisor) if isinstance(event, PlanRejected)]
     assert rejected == []
@@ -143,10 +144,10 @@ def test_a_live_run_hears_a_reply_within_a_second(place: str, tmp_path: Path) ->
 
     async def main() -> tuple[Answer, float]:
         running = asyncio.ensure_future(supervisor.run(plan=two, run_id=RUN))
-        await until(lambda: fold(other.events(RUN)).questions)
+        await until(lambda: fold(other.store.events(RUN)).questions)
         posted_s = asyncio.get_running_loop().time()
-        Supervisor(desk.team(), journal=other).reply(RUN, answered("blue"))
-        await until(lambda: any(isinstance(one, TaskCompleted) for one in other.events(RUN)))
+        await Supervisor(desk.team(), journal=other).reply(RUN, answered("blue"))
+        await until(lambda: any(isinstance(one, TaskCompleted) for one in other.store.events(RUN)))
         heard_s = asyncio.get_running_loop().time()
         release.set()
         return await running, heard_s - posted_s
@@ -154,9 +155,9 @@ def test_a_live_run_hears_a_reply_within_a_second(place: str, tmp_path: Path) ->
     answer, took_s = run_virtual(main())
     assert answer.output == {"t1": "blue", "t2": "done"}
     assert took_s < 1
-    assert [*other.messages(RUN)] == []
-    other.close()
-    journal.close()
+    assert [*other.store.messages(RUN)] == []
+    other.store.close()
+    journal.store.close()
 
 
 def test_a_reply_from_elsewhere_spares_the_person_who_sits_here_the_question() -> None:
@@ -174,7 +175,7 @@ def test_a_reply_from_elsewhere_spares_the_person_who_sits_here_the_question() -
     async def main() -> Answer:
         running = asyncio.ensure_future(supervisor.run(plan=PAINT, run_id=RUN))
         await until(lambda: fold(log(supervisor)).questions)
-        supervisor.reply(RUN, answered("blue"))
+        await supervisor.reply(RUN, answered("blue"))
         return await running
 
     assert run_virtual(main()).answer == "blue"
@@ -184,10 +185,10 @@ def test_a_reply_from_elsewhere_spares_the_person_who_sits_here_the_question() -
 def test_of_two_replies_to_one_question_the_last_one_counts() -> None:
     supervisor = Supervisor(Desk().team(), approve=["escalation"])
     run_virtual(supervisor.run(plan=PAINT, run_id=RUN))
-    supervisor.reply(RUN, answered("blue"))
-    supervisor.reply(RUN, answered("no, red"))
+    asyncio.run(supervisor.reply(RUN, answered("blue")))
+    asyncio.run(supervisor.reply(RUN, answered("no, red")))
     assert run_virtual(supervisor.resume(RUN)).answer == "no, red"
-    assert supervisor.journal.messages(RUN) == []
+    assert store_of(supervisor).messages(RUN) == []
 
 
 @pytest.mark.parametrize(
@@ -202,8 +203,8 @@ def test_a_reply_that_nobody_asked_for_is_refused(reply: Reply, why: str) -> Non
     supervisor = Supervisor(Desk().team(), approve=["escalation"])
     run_virtual(supervisor.run(plan=PAINT, run_id=RUN))
     with pytest.raises(InputError, match=why):
-        supervisor.reply(RUN, reply)
-    assert supervisor.journal.messages(RUN) == []
+        asyncio.run(supervisor.reply(RUN, reply))
+    assert store_of(supervisor).messages(RUN) == []
 
 
 def test_a_reply_that_came_too_late_answers_no_later_question() -> None:
@@ -211,25 +212,26 @@ def test_a_reply_that_came_too_late_answers_no_later_question() -> None:
     journal = MemoryJournal()
 
     async def picky(handoff: Handoff) -> Outcome:
-        journal.post(RunMessage(run_id=RUN, reply=answered("late")))
+        journal.store.post(RunMessage(run_id=RUN, reply=answered("late"), seq=1))
         return Escalated(reason="ambiguous_input", message=f"attempt {handoff.attempt}: why?")
 
     team = Team("desk", workers=(Worker("painter", "paints", run=picky),))
     supervisor = Supervisor(team, approve=["escalation"], journal=journal)
     answer = run_virtual(supervisor.run(plan=PAINT, run_id=RUN))
     assert "attempt 1" in answer.waiting[0].text
-    supervisor.reply(RUN, answered("because"))
+    asyncio.run(supervisor.reply(RUN, answered("because")))
     answer = run_virtual(supervisor.resume(RUN))
     assert "attempt 2" in answer.waiting[0].text
-    assert journal.messages(RUN) == []
+    assert run_virtual(supervisor.resume(RUN)).waiting == answer.waiting
+    assert journal.store.messages(RUN) == []
 
 
 def test_a_run_is_stopped_by_a_message_and_the_message_stops_no_later_one() -> None:
     journal = MemoryJournal()
 
     async def forever(handoff: Handoff) -> str:
-        journal.post(RunMessage(run_id=RUN, reason="told to"))
-        journal.post(RunMessage(run_id=RUN, reason="told to"))
+        journal.store.post(RunMessage(run_id=RUN, reason="told to"))
+        journal.store.post(RunMessage(run_id=RUN, reason="told to"))
         await asyncio.Event().wait()
         return ""
 
@@ -242,7 +244,7 @@ def test_a_run_is_stopped_by_a_message_and_the_message_stops_no_later_one() -> N
     supervisor = Supervisor(team(forever), journal=journal)
     answer = run_virtual(supervisor.run(plan=plan(task("t1")), run_id=RUN))
     assert (answer.status, answer.gaps[0].why) == ("cancelled", "told to")
-    assert journal.messages(RUN) == []
+    assert journal.store.messages(RUN) == []
     assert run_virtual(Supervisor(team(quick), journal=journal).resume(RUN)).status == "complete"
 
 

@@ -138,7 +138,7 @@ def test_a_nested_run_takes_no_reply_that_is_for_the_run_around_it() -> None:
     async def ask(question: Question) -> str:
         if question.task_id == "t1/painter":
             await until(lambda: len(fold(log(supervisor)).questions))
-            supervisor.reply(RUN, answered("red", "t2"))
+            await supervisor.reply(RUN, answered("red", "t2"))
             return "white"
         await asyncio.Event().wait()
         raise AssertionError
@@ -160,5 +160,5 @@ def test_what_a_nested_team_hands_back_waits_in_the_run_around_it_for_those_who_
     answer = run_virtual(supervisor.run(plan=plan(task("t1", worker="desk")), run_id=RUN))
     assert [question.task_id for question in answer.waiting] == ["t1"]
     assert answer.status == "waiting"
-    supervisor.reply(RUN, answered("white"))
+    asyncio.run(supervisor.reply(RUN, answered("white")))
     assert "white" in run_virtual(supervisor.resume(RUN)).answer

@@ -208,7 +208,7 @@ def test_the_time_that_a_person_takes_for_the_plan_is_not_the_runs() -> None:
     supervisor = Supervisor(team, person=thinks, approve=["plan"], deadline_s=10)
     answer = run_virtual(supervisor.run(plan=plan(task("t1")), run_id=RUN))
     assert answer.status == "complete"
-    deadline_s = fold(log(supervisor)).deadline_s
+    deadline_s = fold(log(supervisor)).due_s
     assert deadline_s == pytest.approx(3_610)
     late = Supervisor(team, person=thinks, approve=["plan"], deadline_s=7)
     answer = run_virtual(late.run(plan=plan(task("t1")), run_id=RUN))

@@ -1,5 +1,7 @@
 """What people said is not asked again, whenever the process ended."""
 
+import asyncio
+
 from leadhand import Supervisor
 from leadhand.contracts.events import (
     ApprovalGiven,
@@ -26,7 +28,7 @@ def test_a_run_with_people_goes_on_from_each_of_its_commits_and_asks_nothing_twi
     whole = run_virtual(
         Supervisor(Desk().team(), person=ask, journal=journal).run(plan=PAINT, run_id=STORY)
     )
-    events = [*journal.events(STORY)]
+    events = [*journal.store.events(STORY)]
     assert len(journal.commits) > 6
     for stop in journal.commits:
         past = events[:stop]
@@ -46,6 +48,6 @@ def test_a_resumed_run_does_not_ask_again_who_had_nothing_to_say_before_the_pers
     )
     run_virtual(supervisor.run(plan=PAINT, run_id=RUN))
     before = [*remedies.asked]
-    supervisor.reply(RUN, answered("blue"))
+    asyncio.run(supervisor.reply(RUN, answered("blue")))
     assert run_virtual(supervisor.resume(RUN)).status == "complete"
     assert remedies.asked == before

@@ -9,12 +9,12 @@ import pytest
 from leadhand import Supervisor, Team, Worker
 from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.people import RunMessage
-from leadhand.journal import MemoryJournal
+from leadhand.journal import MemoryStore, StoreJournal
 from tests.plans.samples import plan, task
 
 
-class _FarAway(MemoryJournal):
-    """A journal in which a look for messages takes longer than the run."""
+class _FarAway(MemoryStore):
+    """A store in which a look for messages takes longer than the run."""
 
     blocks = True
 
@@ -23,25 +23,26 @@ class _FarAway(MemoryJournal):
         self.looked = threading.Event()
         self.may_end = threading.Event()
 
-    def messages(self, run_id: str) -> Sequence[RunMessage]:
+    def messages(self, *run_ids: str) -> Sequence[RunMessage]:
         """What is there, in the end."""
         if threading.current_thread() is not threading.main_thread():
             self.looked.set()
             self.may_end.wait(60)
-        return super().messages(run_id)
+        return super().messages(*run_ids)
 
 
 def test_a_look_that_outlasts_its_run_is_let_go_of_without_a_word(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    journal = _FarAway()
+    store = _FarAway()
 
     async def until_it_is_looked(handoff: Handoff) -> str:
-        await asyncio.to_thread(journal.looked.wait, 60)
+        await asyncio.to_thread(store.looked.wait, 60)
         return "done"
 
     team = Team("t", workers=(Worker("worker", "waits for the look", run=until_it_is_looked),))
-    answer = asyncio.run(Supervisor(team, journal=journal).run(plan=plan(task("t1"))))
-    journal.may_end.set()
-    assert (answer.status, journal.looked.is_set()) == ("complete", True)
+    supervisor = Supervisor(team, journal=StoreJournal(store))
+    answer = asyncio.run(supervisor.run(plan=plan(task("t1"))))
+    store.may_end.set()
+    assert (answer.status, store.looked.is_set()) == ("complete", True)
     assert "did not stop" not in caplog.text

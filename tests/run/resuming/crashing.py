@@ -15,7 +15,7 @@ from pathlib import Path
 from leadhand import Completed, Plan, Supervisor, Task, Team, Worker
 from leadhand.contracts.outcome import Handoff, Outcome, Result
 from leadhand.contracts.team import TaskTemplate
-from leadhand.journal import open_journal
+from leadhand.journal import StoreJournal, open_store
 
 
 async def work(handoff: Handoff) -> Outcome:
@@ -90,11 +90,11 @@ PLANS = {
 
 async def gone(home: str, ids: list[str]) -> list[str]:
     """The statuses of the answers of these runs."""
-    with closing(open_journal(home)) as journal:
-        supervisor = Supervisor(team(), journal=journal)
+    with closing(open_store(home)) as journal:
+        supervisor = Supervisor(team(), journal=StoreJournal(journal))
         runs = [
             supervisor.resume(id)
-            if journal.has(id)
+            if journal.last_seq(id)
             else supervisor.run(plan=Plan(goal=f"do {id}", tasks=PLANS[id]), run_id=id)
             for id in ids
         ]

@@ -16,7 +16,7 @@ from pathlib import Path
 from leadhand import Supervisor
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.outcome import Handoff
-from leadhand.journal import open_journal
+from leadhand.journal import StoreJournal, open_store
 from tests.run.resuming import story
 
 BACKOFF_S = (0.05, 0.1)
@@ -49,10 +49,10 @@ def lines(path: Path) -> list[tuple[str, int]]:
 
 async def told(home: Path, ledger: Path, *, resume: bool) -> Answer:
     """The answer of the story, begun or gone on with."""
-    with closing(open_journal(home)) as journal:
+    with closing(open_store(home)) as journal:
         supervisor = Supervisor(
             story.team(Ledger(path=ledger), backoff_s=BACKOFF_S),
-            journal=journal,
+            journal=StoreJournal(journal),
             remedies=story.remedies(),
             concurrency=CONCURRENCY,
         )

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from leadhand import Supervisor, Team, Worker
 from leadhand.contracts.task import Plan, Task
-from leadhand.journal import open_journal
+from leadhand.journal import StoreJournal, open_store
 
 MODEL = "openai-chat:scripted"
 DEADLY = "ann"
@@ -63,8 +63,8 @@ def plan() -> Plan:
 
 async def told(*, resume: bool) -> str:
     """The document of the answer."""
-    with closing(open_journal(sys.argv[1])) as journal:
-        supervisor = Supervisor(team(), journal=journal)
+    with closing(open_store(sys.argv[1])) as journal:
+        supervisor = Supervisor(team(), journal=StoreJournal(journal))
         going = supervisor.resume(RUN) if resume else supervisor.run(plan=plan(), run_id=RUN)
         return (await going).model_dump_json()
 

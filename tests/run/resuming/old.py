@@ -18,7 +18,7 @@ from leadhand import Plan, Supervisor, Task, Team, Worker
 from leadhand.contracts.events import Event, TaskCompleted, TaskEscalated
 from leadhand.contracts.outcome import Completed, Escalated, Handoff, Outcome, Result
 from leadhand.contracts.team import TaskTemplate
-from leadhand.journal import MemoryJournal, open_journal
+from leadhand.journal import MemoryJournal, open_store
 from leadhand.journal.sqlite import FILE
 from leadhand.testing import VirtualClock, run_virtual
 
@@ -117,7 +117,7 @@ def _runs() -> dict[str, list[Event]]:
     )
     for run_id, its_plan in plans.items():
         run_virtual(supervisor.run(plan=its_plan, run_id=run_id))
-    runs = {run_id: [*journal.events(run_id)] for run_id in plans}
+    runs = {run_id: [*journal.store.events(run_id)] for run_id in plans}
     runs[ON_THE_LADDER] = _until(
         runs[ON_THE_LADDER], lambda event: isinstance(event, TaskEscalated)
     )
@@ -128,7 +128,7 @@ def _runs() -> dict[str, list[Event]]:
 
 
 async def _keep(home: Path, runs: Mapping[str, Sequence[Event]]) -> None:
-    with closing(open_journal(home)) as journal:
+    with closing(open_store(home)) as journal:
         for run_id, events in runs.items():
             with journal.hold(run_id):
                 for event in events:

@@ -94,7 +94,7 @@ class Stops(MemoryJournal):
     async def commit(self, run_id: str | None = None) -> None:
         """Take down the place."""
         await super().commit(run_id)
-        kept = len(self.events(RUN))
+        kept = len(self.store.events(RUN))
         if not self.commits or self.commits[-1] != kept:
             self.commits.append(kept)
 

@@ -67,7 +67,7 @@ def _past(server: InProcess) -> tuple[Sequence[Event], Sequence[int]]:
     supervisor = Supervisor(team(server), deadline_s=None, journal=journal, clock=VirtualClock())
     answer = run_virtual(supervisor.run("How high is it, and who may climb it?", run_id=RUN))
     assert answer.status == "complete"
-    return journal.events(RUN), journal.commits
+    return journal.store.events(RUN), journal.commits
 
 
 def resume(server: InProcess, past: Sequence[Event], told: str = "") -> tuple[bool, int]:
@@ -78,7 +78,7 @@ def resume(server: InProcess, past: Sequence[Event], told: str = "") -> tuple[bo
     )
     answer = run_virtual(supervisor.resume(RUN))
     assert answer.status == "complete"
-    events = journal.events(RUN)[len(past) :]
+    events = journal.store.events(RUN)[len(past) :]
     said = any(isinstance(event, RunResumed) and event.prompts_changed for event in events)
     return said, server.stats().requests - before
 
@@ -122,6 +122,6 @@ def test_it_is_said_once_and_not_again_when_the_run_is_resumed_with_the_same_pro
     other = team(server, " Be brief.")
     supervisor = Supervisor(other, deadline_s=None, journal=journal, clock=VirtualClock())
     run_virtual(supervisor.resume(RUN))
-    log = journal.events(RUN)
+    log = journal.store.events(RUN)
     again = next(n for n, event in enumerate(log) if isinstance(event, ModelCalled) and n > first)
     assert resume(server, log[: again + 1], " Be brief.")[0] is False

@@ -44,14 +44,14 @@ def assert_in_order(log: list[Event]) -> None:
 def test_a_run_and_its_resumption_do_not_mind_a_wall_clock_that_jumps() -> None:
     journal = Stops()
     whole = run_virtual(supervisor(journal, seed=1).run(plan=plan(), amend=True, run_id=RUN))
-    events = [*journal.events(RUN)]
+    events = [*journal.store.events(RUN)]
     assert_in_order(events)
     calm = Supervisor(team(Workshop()), remedies=remedies(), concurrency=4, clock=VirtualClock())
     assert told(run_virtual(calm.run(plan=plan(), amend=True, run_id=RUN))) == told(whole)
     for seed, stop in enumerate(journal.commits[::12], start=2):
         left = kept(events[:stop])
         answer = run_virtual(supervisor(left, seed=seed).resume(RUN))
-        log = [*left.events(RUN)]
+        log = [*left.store.events(RUN)]
         assert told(answer) == told(whole), f"after event {stop}"
         assert_in_order(log)
         times = [(task.started_s, task.finished_s) for task in answer.tasks]

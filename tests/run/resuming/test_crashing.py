@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from leadhand.contracts.events import Event, RunResumed, RunStopped, TaskDispatched
-from leadhand.journal import open_journal
+from leadhand.journal import open_store
 from leadhand.state.fold import RunState, fold
 from tests.patience import wait_until
 from tests.programs import Ended
@@ -29,7 +29,7 @@ def go(processes: Processes, folder: Path, *ids: str) -> Ended:
 
 
 def log(folder: Path, run_id: str) -> Sequence[Event]:
-    with closing(open_journal(folder / "home")) as journal:
+    with closing(open_store(folder / "home")) as journal:
         return journal.events(run_id)
 
 

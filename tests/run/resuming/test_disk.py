@@ -14,7 +14,8 @@ from leadhand import Supervisor
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.events import TaskCompleted
 from leadhand.errors import JournalError
-from leadhand.journal.sqlite import FILE, SqliteJournal
+from leadhand.journal import StoreJournal
+from leadhand.journal.sqlite import FILE, SqliteStore
 from tests.patience import wait_until
 from tests.programs import Program
 from tests.run.resuming.gates import folder_of_team, plan, team, work
@@ -27,7 +28,7 @@ def at_the_gate(processes: Processes, folder: Path) -> Program:
     """The program, with one task safe, one that waits to be let through, and one that works on."""
     child = processes.start(CLI, *folder_of_team(folder), folder=folder)
     wait_until(lambda: {"a done", "b begun", "d begun"} <= {*work(folder)})
-    with closing(SqliteJournal(folder / "home")) as journal:
+    with closing(SqliteStore(folder / "home")) as journal:
         (run,) = journal.runs()
         wait_until(lambda: has_result(journal, run.run_id))
     return child
@@ -39,7 +40,7 @@ def abandon(folder: Path, *gates: str) -> None:
         (folder / gate).touch()
 
 
-def has_result(journal: SqliteJournal, run_id: str) -> bool:
+def has_result(journal: SqliteStore, run_id: str) -> bool:
     """Whether a task of the run is done, as far as anybody can see."""
     return any(isinstance(event, TaskCompleted) for event in journal.events(run_id))
 
@@ -110,9 +111,11 @@ def test_a_record_torn_by_the_crash_was_never_there(
         torn = tmp_path / f"torn-{cut}"
         shutil.copytree(tmp_path / "home", torn)
         (torn / f"{FILE}-wal").write_bytes(log[:-cut])
-        with closing(SqliteJournal(torn)) as journal:
+        with closing(SqliteStore(torn)) as journal:
             (run,) = journal.runs()
-            answer = asyncio.run(Supervisor(team(), journal=journal).resume(run.run_id))
+            answer = asyncio.run(
+                Supervisor(team(), journal=StoreJournal(journal)).resume(run.run_id)
+            )
             assert answer.status == "complete"
             seqs = [event.seq for event in journal.events(run.run_id)]
         assert seqs == [*range(1, len(seqs) + 1)]
@@ -126,9 +129,9 @@ def test_a_file_that_stays_locked_stops_the_run_and_it_goes_on_when_that_is_over
     home = tmp_path / "home"
 
     async def locked() -> None:
-        with closing(SqliteJournal(home, busy_timeout_s=0.1)) as journal:
+        with closing(SqliteStore(home, busy_timeout_s=0.1)) as journal:
             going = asyncio.ensure_future(
-                Supervisor(team(), journal=journal).run(plan=plan(), run_id="r")
+                Supervisor(team(), journal=StoreJournal(journal)).run(plan=plan(), run_id="r")
             )
             while True:
                 if "d begun" in work(tmp_path) and has_result(journal, "r"):
@@ -145,7 +148,7 @@ def test_a_file_that_stays_locked_stops_the_run_and_it_goes_on_when_that_is_over
             assert "c begun" not in work(tmp_path)
             assert journal.holder("r") is None
             abandon(tmp_path, "end")
-            answer = await Supervisor(team(), journal=journal).resume("r")
+            answer = await Supervisor(team(), journal=StoreJournal(journal)).resume("r")
             assert answer.status == "complete"
             assert work(tmp_path).count("a begun") == 1
 
@@ -160,9 +163,9 @@ def test_a_file_that_is_deleted_under_way_stops_the_run(
     home = tmp_path / "home"
 
     async def deleted() -> None:
-        with closing(SqliteJournal(home)) as journal:
+        with closing(SqliteStore(home)) as journal:
             going = asyncio.ensure_future(
-                Supervisor(team(), journal=journal).run(plan=plan(), run_id="r")
+                Supervisor(team(), journal=StoreJournal(journal)).run(plan=plan(), run_id="r")
             )
             while True:
                 if "d begun" in work(tmp_path) and has_result(journal, "r"):

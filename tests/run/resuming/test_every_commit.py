@@ -27,7 +27,7 @@ def test_a_run_goes_on_from_each_of_its_commits_to_the_same_answer() -> None:
     journal = Stops()
     first = supervisor(Workshop(), journal)
     whole = run_virtual(first.run(plan=plan(), amend=True, run_id=RUN))
-    events = [*journal.events(RUN)]
+    events = [*journal.store.events(RUN)]
     assert len(plan().tasks) == 100
     assert len(journal.commits) > 40
     for stop in journal.commits:
@@ -37,7 +37,7 @@ def test_a_run_goes_on_from_each_of_its_commits_to_the_same_answer() -> None:
         assert told(answer) == told(whole), f"after event {stop}"
         worked_on = {(given.key.removeprefix(f"{RUN}/"), given.attempt) for given in shop.given}
         assert not worked_on & decided(past), f"done twice after event {stop}"
-        log = left.events(RUN)
+        log = left.store.events(RUN)
         assert [event.seq for event in log] == [*range(1, len(log) + 1)]
         assert fold(log).answer == answer
 
@@ -45,14 +45,14 @@ def test_a_run_goes_on_from_each_of_its_commits_to_the_same_answer() -> None:
 def test_a_run_that_is_stopped_again_and_again_comes_to_the_same_answer() -> None:
     journal = Stops()
     whole = run_virtual(supervisor(Workshop(), journal).run(plan=plan(), amend=True, run_id=RUN))
-    log, resumed = [*journal.events(RUN)][: journal.commits[0]], 0
+    log, resumed = [*journal.store.events(RUN)][: journal.commits[0]], 0
     while not (state := fold(log)).answer:
         again = Stops()
         for event in log:
             again.append(event)
         asyncio.run(again.commit())
         run_virtual(supervisor(Workshop(), again).resume(RUN))
-        events, before = [*again.events(RUN)], len(decided(log))
+        events, before = [*again.store.events(RUN)], len(decided(log))
         # Each process gets an attempt done, and none is lost for the third time in a row: that one
         # would be taken to have killed them.
         places = (

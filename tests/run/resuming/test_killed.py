@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from leadhand.contracts.answer import Answer
-from leadhand.journal import open_journal
+from leadhand.journal import open_store
 from leadhand.state.fold import fold
 from tests.patience import wait_until
 from tests.programs import Program, forkserver
@@ -39,7 +39,7 @@ def places(folder: Path) -> tuple[str, str]:
 
 def committed(folder: Path) -> set[Attempt]:
     """The attempts whose outcome is safe."""
-    with closing(open_journal(folder / "home")) as journal:
+    with closing(open_store(folder / "home")) as journal:
         return decided([*journal.events(RUN)])
 
 
@@ -52,8 +52,8 @@ def killed_within(child: Program, seconds: float) -> None:
 
 def begun(folder: Path) -> None:
     """Return once the run is in the journal, so that there is something to go on with."""
-    with closing(open_journal(folder / "home")) as journal:
-        wait_until(lambda: journal.has(RUN))
+    with closing(open_store(folder / "home")) as journal:
+        wait_until(lambda: journal.last_seq(RUN) > 0)
 
 
 @pytest.mark.parametrize("number", range(MOMENTS))
@@ -87,7 +87,7 @@ def test_a_run_goes_on_after_its_process_was_killed_at_any_moment(
         assert not {*again} & safe, "what was committed is done again"
         assert len({*again} & {*done}) <= 2 * CONCURRENCY, "more than was in flight is done again"
         assert len({*again}) == len(again)
-    with closing(open_journal(tmp_path / "home")) as journal:
+    with closing(open_store(tmp_path / "home")) as journal:
         log = journal.events(RUN)
     assert [event.seq for event in log] == [*range(1, len(log) + 1)]
     state = fold(log)

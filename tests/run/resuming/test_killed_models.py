@@ -10,7 +10,7 @@ import pytest
 
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.events import ModelCalled
-from leadhand.journal import open_journal
+from leadhand.journal import open_store
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Object
 from tests.patience import wait_until
@@ -45,7 +45,7 @@ def asked(server: ScriptedServer) -> Counter[str]:
 
 def calls(home: Path, run_id: str = RUN) -> list[ModelCalled]:
     """The calls that are in the journal."""
-    with closing(open_journal(home)) as journal:
+    with closing(open_store(home)) as journal:
         return [event for event in journal.events(run_id) if isinstance(event, ModelCalled)]
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from leadhand.journal import open_journal
+from leadhand.journal import open_store
 from tests.journal.runs import Story, keep
 from tests.programs import Ended
 from tests.run.resuming.processes import CLI, Processes
@@ -27,7 +27,7 @@ def test_an_ordinary_user_reads_runs_in_a_read_only_home_and_is_told_where_none_
     processes: Processes, folder: Path
 ) -> None:
     home = folder / "home"
-    with closing(open_journal(home)) as journal:
+    with closing(open_store(home)) as journal:
         keep(journal, Story("r").whole("a"))
     for place in [home, *home.rglob("*")]:
         place.chmod(0o555 if place.is_dir() else 0o444)

@@ -11,7 +11,7 @@ import pytest
 
 from leadhand.contracts.answer import Answer
 from leadhand.contracts.events import Event, ModelCalled
-from leadhand.journal import open_journal
+from leadhand.journal import open_store
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Object
 from tests.patience import wait_until
@@ -31,7 +31,7 @@ def answer_of(ended: Ended) -> Answer:
 
 def events(folder: Path) -> list[Event]:
     """What is kept of the one run."""
-    with closing(open_journal(folder / "home")) as journal:
+    with closing(open_store(folder / "home")) as journal:
         (run,) = journal.runs()
         return [*journal.events(run.run_id)]
 

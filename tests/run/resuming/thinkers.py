@@ -18,13 +18,14 @@ from pydantic_ai import Agent
 
 from leadhand import Supervisor, Team, Worker
 from leadhand.contracts.events import Event, ModelCalled
-from leadhand.journal.sqlite import SqliteJournal
+from leadhand.journal import StoreJournal
+from leadhand.journal.sqlite import SqliteStore
 
 MODEL = "openai-chat:scripted"
 REQUEST = "How high is the tower, and who may climb it?"
 
 
-class Deadly(SqliteJournal):
+class Deadly(SqliteStore):
     """A journal that kills its process when so many answers of models are safe."""
 
     def __init__(self, folder: Path, *, answers: int | None) -> None:
@@ -95,8 +96,9 @@ def team() -> Team:
 async def told(*, resume: bool) -> str:
     """The document of the answer."""
     home, run_id, *answers = sys.argv[1:]
-    journal = Deadly(Path(home), answers=int(answers[0]) if answers else None)
-    with closing(journal):
+    store = Deadly(Path(home), answers=int(answers[0]) if answers else None)
+    with closing(store):
+        journal = StoreJournal(store)
         supervisor = Supervisor(team(), journal=journal, concurrency=1 if answers else 64)
         if resume:
             answer = await supervisor.resume(run_id)

@@ -62,8 +62,8 @@ def resume_command(options: ResumeOptions) -> int:
 
 def resume_run(options: ResumeOptions, storage: RunStorage) -> int:
     """The same, with an open storage."""
-    run_id = find_run(storage.journal, options.run, storage.home)
-    return _resumed(options, storage, StoredRun.of(storage.journal, run_id))
+    run_id = find_run(storage.store, options.run, storage.home)
+    return _resumed(options, storage, StoredRun.of(run_id, storage.store.events(run_id)))
 
 
 def answer_command(options: ResumeOptions, given: ReplyOptions) -> int:
@@ -74,8 +74,8 @@ def answer_command(options: ResumeOptions, given: ReplyOptions) -> int:
 
 def answer_run(options: ResumeOptions, given: ReplyOptions, storage: RunStorage) -> int:
     """The same, with an open storage."""
-    run_id = find_run(storage.journal, options.run, storage.home)
-    stored = StoredRun.of(storage.journal, run_id)
+    run_id = find_run(storage.store, options.run, storage.home)
+    stored = StoredRun.of(run_id, storage.store.events(run_id))
     state, questions = stored.state, open_questions(stored.state)
     if not questions:
         raise InputError(f"run {run_id!r} asks no question: `leadhand show {run_id}` shows why")
@@ -84,8 +84,8 @@ def answer_run(options: ResumeOptions, given: ReplyOptions, storage: RunStorage)
         _show_questions(questions, storage, run_id, options.output)
         return 0
     for reply in replies:
-        storage.journal.post(RunMessage(run_id=run_id, reply=reply))
-    holder = storage.journal.holder(run_id)
+        storage.store.post(RunMessage(run_id=run_id, reply=reply, seq=state.seq))
+    holder = storage.store.holder(run_id)
     if holder is not None:
         print_note(f"sent to {holder}, which works on run {run_id}")
         return 0
@@ -101,11 +101,11 @@ def answer_run(options: ResumeOptions, given: ReplyOptions, storage: RunStorage)
 def cancel_command(run: str, home: str | None) -> int:
     """Stop a run that another process works on."""
     with RunStorage(home) as storage:
-        run_id = find_run(storage.journal, run, storage.home)
-        holder = storage.journal.holder(run_id)
+        run_id = find_run(storage.store, run, storage.home)
+        holder = storage.store.holder(run_id)
         if holder is None:
             raise InputError(f"run {run_id!r} is not under way: there is nothing to cancel")
-        storage.journal.post(RunMessage(run_id=run_id, reason="cancelled by `leadhand cancel`"))
+        storage.store.post(RunMessage(run_id=run_id, reason="cancelled by `leadhand cancel`"))
         print_note(f"asked {holder} to stop run {run_id}")
         return 0
 

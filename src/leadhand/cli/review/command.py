@@ -67,7 +67,7 @@ def review_command(options: ReviewOptions) -> int:
             _keep(options.past_reviews, folder / PAST_REVIEWS)
             return _reviewed(options, replace(setup, folder=str(folder)), storage, run_id)
     finally:
-        storage.journal.close()
+        storage.store.close()
 
 
 def _reviewed(options: ReviewOptions, setup: ReviewSetup, storage: RunStorage, run_id: str) -> int:
@@ -106,7 +106,7 @@ def _folder(options: ReviewOptions, storage: RunStorage, run_id: str) -> Generat
     try:
         yield folder
     except BaseException:
-        if not storage.journal.has(run_id):  # it never started, so it can't be resumed
+        if not storage.store.last_seq(run_id):  # it never started, so it can't be resumed
             storage.forget(run_id)
         raise
     if options.plan_only:

@@ -189,7 +189,7 @@ def follow_up(answer: Answer, storage: RunStorage, state: RunState | None = None
     unkept = any(gap.task_id == JOURNAL_GAP for gap in answer.gaps)  # that gap says what to type
     if storage.lost is not None or answer.status == "complete" or unkept:
         return
-    state = state or fold(storage.journal.events(answer.run_id))
+    state = state or fold(storage.store.events(answer.run_id))
     for said in _next_steps(answer, state, storage):
         print_note(said)
 

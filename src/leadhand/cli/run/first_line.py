@@ -47,10 +47,10 @@ def announce_run(run: str, home: str | None, *, quiet: bool) -> None:
 
     with contextlib.suppress(LeadhandError, OSError):
         where = home_of(home, os.environ)
-        journal = stored_runs(where)
-        if journal is not None:
-            with contextlib.closing(journal):
-                announce(f"reading {find_run(journal, run, where)}", quiet=quiet)
+        store = stored_runs(where)
+        if store is not None:
+            with contextlib.closing(store):
+                announce(f"reading {find_run(store, run, where)}", quiet=quiet)
 
 
 def _all_there(files: Sequence[Path | None]) -> bool:

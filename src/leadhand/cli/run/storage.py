@@ -8,8 +8,8 @@ from typing import Self
 from leadhand.cli.home import home_of, state_folder, why_no_folder
 from leadhand.cli.views.terminal import sentence
 from leadhand.errors import InputError, JournalError
-from leadhand.journal import MemoryJournal, open_journal
-from leadhand.ports import Journal
+from leadhand.journal import MemoryStore, StoreJournal, open_store
+from leadhand.journal.store import Store
 from leadhand.untrusted.redaction import Redactor
 
 
@@ -31,26 +31,31 @@ class RunStorage:
         self._folder = where if isinstance(where, Path) else state_folder(os.environ)
         self.lost: str | None = None
         """Why the run can't be resumed; None if it can."""
-        self.journal: Journal = MemoryJournal()
+        self.store: Store = MemoryStore()
         try:
             if isinstance(where, Path):
                 _writable(where)
-            self.journal = open_journal(where, redact=Redactor.of(os.environ))
-            self.journal.has("")  # raises if it can't be read
+            self.store = open_store(where, redact=Redactor.of(os.environ))
+            self.store.last_seq("")  # raises if it can't be read
         except (JournalError, InputError, OSError) as error:
             if home is not None or "LEADHAND_HOME" in os.environ:
                 if isinstance(error, OSError):
                     raise JournalError(str(error)) from error
                 raise
-            self.journal.close()
-            self.journal = MemoryJournal()
+            self.store.close()
+            self.store = MemoryStore()
             self.lost = f"this run can't be resumed: {sentence(str(error))}"
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.journal.close()
+        self.store.close()
+
+    @property
+    def journal(self) -> StoreJournal:
+        """The journal for a supervisor."""
+        return StoreJournal(self.store)
 
     def folder(self, run_id: str) -> Path:
         """The folder for a run's files besides its events; it need not exist."""

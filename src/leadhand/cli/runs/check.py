@@ -11,15 +11,15 @@ from leadhand.tools.text import counted
 
 if TYPE_CHECKING:
     from leadhand.contracts.inspection import Inspection
-    from leadhand.ports import Journal
+    from leadhand.journal.store import Store
 
 DAMAGED = 3
 """The exit status if a run is damaged."""
 
 
-def check_runs(journal: "Journal | None", home: Path | str, *, as_json: bool) -> int:
+def check_runs(store: "Store | None", home: Path | str, *, as_json: bool) -> int:
     """Print for each run whether it is intact; returns the exit status."""
-    found = [journal.inspect(run.run_id) for run in journal.runs()] if journal is not None else []
+    found = [store.inspect(run.run_id) for run in store.runs()] if store is not None else []
     if as_json:
         told = [
             {

@@ -42,7 +42,7 @@ def runs(
     from leadhand.cli.runs.views import list_runs
 
     with _Runs(home) as kept:
-        list_runs(kept.journal, kept.home, limit=limit, as_json=json)
+        list_runs(kept.store, kept.home, limit=limit, as_json=json)
 
 
 @runs_app.command()
@@ -72,7 +72,7 @@ def prune(
     except OverflowError as error:
         raise InputError(f"{older_than!r} is too long ago to be a date") from error
     with _Runs(home or context.obj) as kept:  # also for `runs --home DIR prune`
-        ids = prune_runs(kept.journal, kept.home, before=before, dry_run=dry_run, as_json=json)
+        ids = prune_runs(kept.store, kept.home, before=before, dry_run=dry_run, as_json=json)
         for id in () if dry_run else ids:
             kept.forget(id)
 
@@ -89,7 +89,7 @@ def check(
     from leadhand.cli.runs.check import check_runs
 
     with _Runs(home or context.obj) as kept:
-        status = check_runs(kept.journal, kept.home, as_json=json)
+        status = check_runs(kept.store, kept.home, as_json=json)
     raise typer.Exit(status)
 
 
@@ -105,9 +105,7 @@ def show(
 
     with _Runs(home) as kept:
         options = home_options(home)
-        status = show_run(
-            kept.journal, run, kept.home, as_json=json, answer=answer, options=options
-        )
+        status = show_run(kept.store, run, kept.home, as_json=json, answer=answer, options=options)
     raise typer.Exit(status)
 
 
@@ -126,7 +124,7 @@ def trace(
     from leadhand.cli.runs.views import trace_run
 
     with _Runs(home) as kept:
-        status = trace_run(kept.journal, run, kept.home, format=format.value, out=out)
+        status = trace_run(kept.store, run, kept.home, format=format.value, out=out)
     raise typer.Exit(status)
 
 
@@ -139,7 +137,7 @@ class _Runs:
         from leadhand.cli.home import home_of, stored_runs
 
         self.home = home_of(home, os.environ)
-        self.journal = stored_runs(self.home)
+        self.store = stored_runs(self.home)
 
     def __enter__(self) -> "_Runs":
         return self
@@ -154,5 +152,5 @@ class _Runs:
         shutil.rmtree(run_folder(self.home, run_id, os.environ), ignore_errors=True)
 
     def __exit__(self, *ended: object) -> None:
-        if self.journal is not None:
-            self.journal.close()
+        if self.store is not None:
+            self.store.close()

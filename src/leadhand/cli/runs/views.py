@@ -20,7 +20,7 @@ from leadhand.tools.text import counted
 if TYPE_CHECKING:
     from leadhand.contracts.inspection import Inspection
     from leadhand.contracts.summary import RunSummary
-    from leadhand.ports import Journal
+    from leadhand.journal.store import Store
 
 MAX_REQUEST_CHARS, MIN_REQUEST_CHARS = 60, 20
 """How much of a request a list shows: at most, and at least, depending on the terminal."""
@@ -30,15 +30,15 @@ MAX_NEAREST = 3
 """Similar ids that are named if there is no run of the given id."""
 
 
-def find_run(journal: "Journal | None", given: str, home: Path | str) -> str:
+def find_run(store: "Store | None", given: str, home: Path | str) -> str:
     """The id of the run that `given` means: an id, the start of only one, or `last`.
 
     Raises `InputError` naming similar ids.
     """
-    if journal is not None and _may_be_an_id(given) and journal.has(given):
+    if store is not None and _may_be_an_id(given) and store.last_seq(given):
         return given
     limit = 1 if given == "last" else None
-    ids = [run.run_id for run in journal.runs(limit=limit)] if journal is not None else []
+    ids = [run.run_id for run in store.runs(limit=limit)] if store is not None else []
     if not ids:
         raise InputError(f"no runs are stored in {shown_home(home)}")
     if given == "last":
@@ -57,12 +57,10 @@ def find_run(journal: "Journal | None", given: str, home: Path | str) -> str:
     raise InputError(f"there is no run {asked}; {hint}{', '.join(near)}")
 
 
-def list_runs(
-    journal: "Journal | None", home: Path | str, *, limit: int | None, as_json: bool
-) -> None:
+def list_runs(store: "Store | None", home: Path | str, *, limit: int | None, as_json: bool) -> None:
     """Print a line for each run, the latest first."""
     more = min(limit, sys.maxsize - 1) + 1 if limit is not None else None  # a database's most
-    runs = journal.runs(limit=more) if journal is not None else ()
+    runs = store.runs(limit=more) if store is not None else ()
     listed = runs[:limit]
     if as_json:
         rows = [run.model_dump(mode="json") for run in listed]
@@ -80,7 +78,7 @@ def list_runs(
 
 
 def prune_runs(
-    journal: "Journal | None",
+    store: "Store | None",
     home: Path | str,
     *,
     before: dt.datetime,
@@ -91,12 +89,12 @@ def prune_runs(
 
     Runs that a process works on are kept.
     """
-    if journal is None:
+    if store is None:
         ids: Sequence[str] = ()
     elif dry_run:
-        ids = [run.run_id for run in journal.runs() if _prunable(journal, run, before)]
+        ids = [run.run_id for run in store.runs() if _prunable(store, run, before)]
     else:
-        ids = journal.prune(before=before)
+        ids = store.prune(before=before)
     if as_json:
         sys.stdout.write(json.dumps({"dry_run": dry_run, "run_ids": list(ids)}, indent=2) + "\n")
         return ids
@@ -109,7 +107,7 @@ def prune_runs(
 
 
 def show_run(
-    journal: "Journal | None",
+    store: "Store | None",
     given: str,
     home: Path | str,
     *,
@@ -121,7 +119,7 @@ def show_run(
 
     Of a damaged run, prints what comes before the damage; the exit status is 3.
     """
-    inspection, held = _run(journal, given, home)
+    inspection, held = _run(store, given, home)
     run_id, events = inspection.run_id, inspection.events
     from leadhand.trace.run_history import RunHistory
 
@@ -148,7 +146,7 @@ def show_run(
 
 
 def trace_run(
-    journal: "Journal | None",
+    store: "Store | None",
     given: str,
     home: Path | str,
     *,
@@ -159,7 +157,7 @@ def trace_run(
 
     Returns the exit status, as `show_run` does.
     """
-    inspection, held = _run(journal, given, home)
+    inspection, held = _run(store, given, home)
     events = inspection.events
     if format == "json":
         from leadhand.trace.document import document
@@ -197,19 +195,19 @@ def _may_be_an_id(text: str) -> bool:
         return False
 
 
-def _run(journal: "Journal | None", given: str, home: Path | str) -> "tuple[Inspection, bool]":
+def _run(store: "Store | None", given: str, home: Path | str) -> "tuple[Inspection, bool]":
     """A run as far as it is intact, and whether a process works on it."""
-    run_id = find_run(journal, given, home)
-    if journal is None:
+    run_id = find_run(store, given, home)
+    if store is None:
         raise InputError(f"no runs are stored in {shown_home(home)}")
-    inspection = journal.inspect(run_id)
+    inspection = store.inspect(run_id)
     if not inspection.events:
         raise JournalError(inspection.unread or f"run {run_id!r} is damaged: {inspection.damage}")
-    return inspection, journal.holder(run_id) is not None
+    return inspection, store.holder(run_id) is not None
 
 
-def _prunable(journal: "Journal", run: "RunSummary", before: dt.datetime) -> bool:
-    return run.updated_at < before and journal.holder(run.run_id) is None
+def _prunable(store: "Store", run: "RunSummary", before: dt.datetime) -> bool:
+    return run.updated_at < before and store.holder(run.run_id) is None
 
 
 def _rows(runs: "Sequence[RunSummary]", columns: int | None) -> Iterator[str]:
