@@ -27,7 +27,7 @@ from leadhand.synthesis.merge import Merge
 from leadhand.tools.factory import ToolFactory
 from leadhand.untrusted.fence import Fence
 from leadhand.workers.offline import OfflineSwitch
-from leadhand.workers.runners import Runners, needs_model
+from leadhand.workers.runners import Runners, check_context, needs_model
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -140,8 +140,9 @@ async def open_roles(
 
     `planner`, `synthesizer` and `remedies` replace the team's own; `account` limits what the run
     may spend. Its `connections` may be shared with other runs. Raises `InputError` for a team that
-    can't be run.
+    can't be run, or not with `run_context`.
     """
+    check_context(team, run_context)
     tools, stack = ToolFactory(inputs, os.environ), AsyncExitStack()
     caller: Caller | None = None
     if needs_model(team):

@@ -23,6 +23,7 @@ from leadhand.contracts.outcome import Failed, Handoff, Outcome
 from leadhand.contracts.record import Record
 from leadhand.engine.failures import failure_of
 from leadhand.tools.child_process import end_process_group, end_with_parent, ending_with_parent
+from leadhand.workers.context_data import ContextData
 from leadhand.workers.output import outcome_of
 from leadhand.workers.reference import FunctionReference
 
@@ -38,6 +39,8 @@ class Call(Record):
     """What to call the function with; None: import it and complete without output."""
     retry_on: frozenset[str] | None = None
     """The names of the transient exceptions; None means all but the permanent ones."""
+    context: ContextData | None = None
+    """The context of the run."""
 
 
 def main(descriptor: int, max_output_bytes: int, max_memory_bytes: int) -> None:
@@ -101,16 +104,18 @@ def _outcome(message: bytearray) -> Outcome:
         call = Call.model_validate_json(message)
         reference = call.reference
         function = _load(reference)
+        context = call.context.load() if call.context is not None else None
         if call.handoff is None:
             return outcome_of(None)
-        value = function(call.handoff, **reference.keywords)
+        handoff = call.handoff.model_copy(update={"run_context": context})
+        value = function(handoff, **reference.keywords)
         if inspect.isawaitable(value):
             value = _awaited(cast("Awaitable[object]", value))
         if value is None:
             # Imported here because most workers return a value.
             from leadhand.workers.returns import outcome_of_none
 
-            return outcome_of_none(function, None, worker=call.handoff.to_agent)
+            return outcome_of_none(function, None, worker=handoff.to_agent)
         return outcome_of(value)
     except BaseException as error:
         return failure_of(error, on=call.retry_on if call is not None else None)

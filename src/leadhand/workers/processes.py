@@ -23,6 +23,7 @@ from leadhand.errors import InputError
 from leadhand.tools.child_process import exit_description, python_command
 from leadhand.workers import reference
 from leadhand.workers.child import HEADER, Call
+from leadhand.workers.context_data import ContextData
 from leadhand.workers.output import outcome_of
 from leadhand.workers.reference import FunctionReference, class_name_there
 from leadhand.workers.threads import awaiting_outside_work
@@ -70,7 +71,13 @@ class ProcessWorker:
     async def run(self, handoff: Handoff) -> Outcome:
         """One attempt at one task. Cancelling it kills the process."""
         try:
-            call = Call(reference=self._reference, handoff=handoff, retry_on=self._retry_on)
+            context = handoff.run_context
+            call = Call(
+                reference=self._reference,
+                handoff=handoff,
+                retry_on=self._retry_on,
+                context=None if context is None else ContextData.of(context),
+            )
             outcome = await self._pool.call(call)
             if self._output is not None and isinstance(outcome, Completed):
                 return outcome_of(outcome, self._output)

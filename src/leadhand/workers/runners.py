@@ -12,12 +12,14 @@ from leadhand.contracts.retry import Retry
 from leadhand.contracts.team import Team, Worker
 from leadhand.engine.attempts import Slots
 from leadhand.engine.failures import class_name, failure_of
-from leadhand.errors import LeadhandError
+from leadhand.errors import InputError, LeadhandError
+from leadhand.plans.nesting import nested_teams
 from leadhand.plans.payloads import DeclaredType
 from leadhand.policies.rungs import JITTER_SHARE
 from leadhand.ports import Runner, TeamRunner
 from leadhand.untrusted.fence import Fence
 from leadhand.workers import wrappers
+from leadhand.workers.context_data import ContextData
 from leadhand.workers.function import Function, FunctionWorker
 from leadhand.workers.nested import NestedWorker
 from leadhand.workers.offline import OfflineFallback, OfflineSwitch
@@ -219,6 +221,23 @@ def own_code(worker: Worker, team: Team) -> object | None:
         return worker.run
     has_model = worker.model is not None or bool(team.tiers)
     return None if has_model else worker.offline
+
+
+def check_context(team: Team, context: object) -> None:
+    """Raises `InputError` naming a worker whose process a run's context can't be sent to."""
+    if context is None:
+        return
+    for one in (team, *(inner.team for inner in nested_teams(team))):
+        for worker in one.workers:
+            if worker.isolate == "process" and callable(own_code(worker, one)):
+                try:
+                    ContextData.of(context)
+                except InputError as error:
+                    raise InputError(
+                        f"the run's context can't be sent to the process of worker "
+                        f"{worker.name!r}: {error}; make it a pydantic model or a dataclass of "
+                        'plain data, or leave out `isolate="process"`'
+                    ) from None
 
 
 def needs_model(team: Team) -> bool:
