@@ -205,7 +205,8 @@ def test_what_is_no_plain_data_is_refused() -> None:
     event = Story("r").completed("a")
     assert isinstance(event, TaskCompleted)
     broken = dataclasses.replace(event, result=Result.model_construct(output=object()))
-    with pytest.raises(JournalError, match=r"event 1 of run 'r' can't be written down"):
+    why = r"event 1 of run 'r' can't be written down: .*object"
+    with pytest.raises(JournalError, match=why):
         encode([broken])
     endless: list[object] = []
     endless.append(endless)

@@ -59,6 +59,8 @@ def test_a_server_that_stays_away_stops_the_run_and_loses_nothing(
             keep(journal, events[3:4])
         with pytest.raises(JournalError, match="can't be reached"):
             journal.events("r")
+        with pytest.raises(JournalError, match="can't be reached"):
+            journal.taken_by("r")
         server.start()
         with pytest.raises(JournalError) as later:
             asyncio.run(journal.commit())

@@ -154,6 +154,7 @@ def test_an_empty_plan_is_refused() -> None:
         "Process the user's request.",
         "continue",
         "TODO",
+        "handle your" + " the" * 16 + " data",  # 80 characters
     ],
 )
 def test_stock_phrases_are_vague(intent: str) -> None:
@@ -163,9 +164,15 @@ def test_stock_phrases_are_vague(intent: str) -> None:
 
 @pytest.mark.parametrize(
     "intent",
-    ["Check invoice 7", "Sum it", "Analyze the data of Q3 for outliers above 3 sigma", "Refund #9"],
+    [
+        "Check invoice 7",
+        "Sum it",
+        "Analyze the data of Q3 for outliers above 3 sigma",
+        "Refund #9",
+        "handle your your" + " the" * 15 + " data",  # 81 characters
+    ],
 )
-def test_short_but_definite_intents_are_not_vague(intent: str) -> None:
+def test_definite_intents_and_long_ones_are_not_vague(intent: str) -> None:
     assert codes(plan(Task(id="a", worker="billing", intent=intent))) == []
 
 

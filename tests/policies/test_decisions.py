@@ -9,7 +9,15 @@ from leadhand.contracts.outcome import Escalated, EscalationReason, Failed, Rais
 from leadhand.contracts.retry import Retry
 from leadhand.contracts.team import Ladder, RetryRules, Rung
 from leadhand.policies import Action, History, Rules, decide
-from leadhand.policies.actions import Fallback, GiveUp, RaiseTier, RefineTask, RetryTask, SplitTask
+from leadhand.policies.actions import (
+    AcceptResult,
+    Fallback,
+    GiveUp,
+    RaiseTier,
+    RefineTask,
+    RetryTask,
+    SplitTask,
+)
 from leadhand.policies.history import FREE_RETRIES
 from leadhand.policies.ladder import rungs_before, rungs_for
 from leadhand.policies.load_balancing import Substitute, WorkerLoad, latency, substitute
@@ -114,6 +122,14 @@ def test_a_run_tries_again_a_number_of_times_and_for_a_share_of_its_tasks() -> N
 def test_attempts_come_to_an_end(attempts: int, most: int, why: str) -> None:
     rules = replace(RULES, retry=RetryRules(max_attempts=most))
     assert decided(BUSY, made(attempts), rules) == GiveUp(why)
+
+
+def test_a_doubtful_result_is_accepted_once_there_are_no_attempts_left() -> None:
+    half = Result(output="half", confidence=40)
+    unsure = Escalated(reason="low_confidence", message="two readings", partial=half)
+    rules = replace(RULES, ladder=Ladder(low_confidence=("retry", "accept")))
+    accepted = AcceptResult(half, "accepted at low confidence: two readings")
+    assert decided(unsure, made(rules.retry.max_attempts), rules) == accepted
 
 
 def test_what_raised_is_tried_again_once_before_its_intent_is_refined() -> None:
