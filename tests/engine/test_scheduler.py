@@ -279,9 +279,9 @@ def test_the_deadline_stops_everything_and_says_what_is_missing() -> None:
 def test_work_that_stops_for_the_answers_sake_says_how_long_before_the_deadline() -> None:
     async def story() -> str | None:
         recorder = accepted(plan(task("slow")))
-        recorder.state.due_s = 3.0
+        recorder.state.resumed_s, recorder.state.due_s = 4.0, 7.0
         runners = {"worker": ScriptedRunner(taking({"slow": 100.0}))}
-        await Scheduler(recorder, team(), runners, concurrency=1).run(work_ends_s=2.4)
+        await Scheduler(recorder, team(), runners, concurrency=1).run(work_ends_s=6.4)
         return recorder.state.tasks["slow"].error
 
     assert run_virtual(story()) == (

@@ -228,6 +228,7 @@ def test_a_run_that_was_lost_goes_on_with_what_was_in_flight() -> None:
         RunResumed, deadline_s=10.0, budget=budget, goes_on=("a",), crashes={"a": 2, "gone": 1}
     )
     assert run.tell(resumed) == {
+        "resumed_s": 6.0,
         "asked_s": 6.0, "due_s": 16.0, "budget": budget, "stopped": False,
         "a.status": "pending", "a.busy_s": 2.0, "a.worked_high_s": 2.0, "a.resumable": True,
         "a.attempts": 0, "a.tried": (), "a.crashes": 2,
@@ -237,6 +238,7 @@ def test_a_run_that_was_lost_goes_on_with_what_was_in_flight() -> None:
 def test_what_is_in_flight_and_does_not_go_on_was_interrupted() -> None:
     run = planned().told(A)
     assert run.tell(partial(RunResumed, deadline_s=None)) == {
+        "resumed_s": 5.0,
         "asked_s": 5.0, "due_s": None, "a.status": "cancelled", "a.busy_s": 1.0,
         "a.worked_high_s": 1.0, "a.interrupted": True,
     }  # fmt: skip
@@ -246,14 +248,17 @@ def test_what_an_outage_ended_is_the_plans_workers_again_with_all_its_attempts()
     elsewhere = partial(TaskReassigned, task_id="a", attempt=1, worker="spare", reason="r")
     down = partial(
         TaskFailed, task_id="a", attempt=2, kind="error", message="down", transient=True,
-        final=True, decision="r",
+        final=True, decision="r", where="team.py:3",
     )  # fmt: skip
     run = planned().told(A, elsewhere, partial(A, attempt=2, worker="spare"), down)
-    assert run.state.tasks["a"].retryable
+    task = run.state.tasks["a"]
+    assert (task.retryable, task.why) == (True, "down (at team.py:3)")
     assert run.tell(partial(RunResumed, deadline_s=60.0, goes_on=("a",))) == {
+        "resumed_s": 8.0,
         "asked_s": 8.0, "due_s": 68.0, "a.status": "pending", "a.finished_s": None,
         "a.error": None, "a.worker": "worker", "a.uncounted": 2, "a.retryable": False,
     }  # fmt: skip
+    assert run.state.tasks["a"].why is None
 
 
 def test_what_is_done_again_is_as_the_plan_has_it_now() -> None:
@@ -276,11 +281,13 @@ def test_a_synthesis_is_begun_anew_and_what_the_last_one_took_counts() -> None:
     run = planned().told(synthesis, partial(CALLED, queued_s=0.5))
     assert run.tell(partial(RunResumed, deadline_s=60.0)) == {
         # 2 s, of which 1.5 s were one call, which took 1 s.
+        "resumed_s": 6.0,
         "asked_s": 6.0, "due_s": 66.0, "phase": "working", "synthesis_started_s": None,
         "worked_s": 1.5, "worked_high_s": 1.5, "calls": (0.0, ()),
     }  # fmt: skip
     run.told(synthesis, partial(RunFinished, answer=ANSWER), partial(RunStopped, reason="late"))
     assert run.tell(partial(RunResumed, deadline_s=60.0)) == {
+        "resumed_s": 10.0,
         "asked_s": 10.0, "due_s": 70.0, "phase": "working", "synthesis_started_s": None,
         "finished_s": None, "answer": None, "worked_s": 2.5, "worked_high_s": 2.5,
         "stopped": False,
@@ -290,6 +297,7 @@ def test_a_synthesis_is_begun_anew_and_what_the_last_one_took_counts() -> None:
 def test_a_run_without_a_plan_goes_on_planning() -> None:
     run = Run().told(STARTED, partial(RunFinished, answer=ANSWER))
     assert run.tell(partial(RunResumed, deadline_s=60.0)) == {
+        "resumed_s": 3.0,
         "asked_s": 3.0, "due_s": 63.0, "phase": "planning", "finished_s": None,
         "answer": None,
     }  # fmt: skip

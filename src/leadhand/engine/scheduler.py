@@ -129,9 +129,7 @@ class Scheduler:
         self._recovery.work_ends_s = work_ends_s
         if work_ends_s is not None:
             due_s = self._state.due_s or work_ends_s
-            # A deadline counts from the start of the run, or from when it was resumed.
-            past = self._recorder.past
-            given_s = due_s - (past[-1].elapsed_s if past else 0.0)
+            given_s = due_s - self._state.resumed_s
             why = f"the run's deadline of {round(given_s, 1 if given_s >= 1 else 3):g} s"
             early_s = due_s - work_ends_s
             if early_s > 0.01:

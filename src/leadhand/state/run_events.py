@@ -153,7 +153,7 @@ def _judged(state: RunState, event: events.ConflictJudged) -> None:
 def _resumed(state: RunState, event: events.RunResumed) -> None:
     """Continue what was only interrupted. Tasks done again start as the plan has them now."""
     state.phase = "planning" if state.plan is None else "working"
-    state.asked_s = event.elapsed_s
+    state.asked_s = state.resumed_s = event.elapsed_s
     state.due_s = None if event.deadline_s is None else event.elapsed_s + event.deadline_s
     state.budget = event.budget
     state.prompts = event.prompts

@@ -138,6 +138,8 @@ class RunState:
     engine: str = ""
     due_s: float | None = None
     """Seconds into the run when the answer is due."""
+    resumed_s: float = 0.0
+    """Seconds into the run when it was resumed last: its deadline counts from then."""
     budget: Budget | None = None
     inputs: tuple[str, ...] = ()
     nonce: str = ""
