@@ -29,7 +29,7 @@ from leadhand.contracts.events import (
     TaskFailed,
     TaskReassigned,
 )
-from leadhand.contracts.outcome import PlanImpact, Result
+from leadhand.contracts.outcome import PlanImpact, Raised, Result
 from leadhand.contracts.people import Reply, Verdict
 from leadhand.state.fold import TaskState
 from tests.plans.samples import plan, task
@@ -248,7 +248,7 @@ def test_what_an_outage_ended_is_the_plans_workers_again_with_all_its_attempts()
     elsewhere = partial(TaskReassigned, task_id="a", attempt=1, worker="spare", reason="r")
     down = partial(
         TaskFailed, task_id="a", attempt=2, kind="error", message="down", transient=True,
-        final=True, decision="r", where="team.py:3",
+        final=True, decision="r", raised=Raised(type="OSError", where="team.py:3"),
     )  # fmt: skip
     run = planned().told(A, elsewhere, partial(A, attempt=2, worker="spare"), down)
     task = run.state.tasks["a"]
