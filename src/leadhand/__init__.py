@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
     from leadhand.contracts.people import Question, Reply
     from leadhand.contracts.retry import Retry
-    from leadhand.contracts.summary import RunSummary
+    from leadhand.contracts.summary import RunSummary, RunView
     from leadhand.contracts.task import Limits, Plan, Task
     from leadhand.contracts.team import (
         Ladder,
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
         ModelError,
         Permanent,
         PlanError,
+        RunExists,
+        RunInterrupted,
         RunTaken,
         TeamError,
         ToolError,
@@ -67,8 +69,11 @@ __all__ = [
     "RetryRules",
     "Role",
     "Route",
+    "RunExists",
+    "RunInterrupted",
     "RunSummary",
     "RunTaken",
+    "RunView",
     "Supervisor",
     "Task",
     "TaskTemplate",
@@ -91,12 +96,12 @@ _MODULES = {
     "contracts.outcome": "Completed Escalated Failed Handoff Outcome Result",
     "contracts.people": "Question Reply",
     "contracts.retry": "Retry",
-    "contracts.summary": "RunSummary",
+    "contracts.summary": "RunSummary RunView",
     "contracts.task": "Limits Plan Task",
     "contracts.team": "Ladder RetryRules Role Route TaskTemplate Team Worker",
     "errors": (
-        "InputError JournalError LeadhandError ModelError Permanent PlanError RunTaken "
-        "TeamError ToolError"
+        "InputError JournalError LeadhandError ModelError Permanent PlanError RunExists "
+        "RunInterrupted RunTaken TeamError ToolError"
     ),
     "events": "events",
     "ports": "Journal",

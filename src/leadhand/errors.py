@@ -4,7 +4,9 @@ LeadhandError
 ├── InputError          an argument, file or request can't be used: fix it (exit status 2)
 │   ├── TeamError       a team has problems; carries all of them
 │   ├── PlanError       a plan has problems; carries all of them
+│   ├── RunExists       there is a run with that id already
 │   └── RunTaken        another process works on the run
+├── RunInterrupted      the supervisor was shut down before the run ended; it can be resumed
 ├── JournalError        events can't be stored or read
 │   └── DamagedRun      a stored run was changed or corrupted
 ├── ModelError          no model gave a usable answer
@@ -86,6 +88,25 @@ class RunTaken(InputError):
         self.run_id = run_id
         self.holder = holder
         super().__init__(f"run {run_id!r} is under way: {holder} has it")
+
+
+class RunExists(InputError):
+    """There is a run with the id `run_id` already, and what was asked for is not its answer."""
+
+    def __init__(self, run_id: str, why: str = "give another run_id") -> None:
+        self.run_id = run_id
+        super().__init__(f"run {run_id!r} exists already: {why}")
+
+
+class RunInterrupted(LeadhandError):
+    """The supervisor was shut down before the run `run_id` ended, or before it could start.
+
+    What was done is kept: another process can resume the run.
+    """
+
+    def __init__(self, run_id: str) -> None:
+        self.run_id = run_id
+        super().__init__(f"run {run_id!r} was interrupted: the supervisor was shut down")
 
 
 class JournalError(LeadhandError):

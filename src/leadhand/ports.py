@@ -103,8 +103,19 @@ class Journal(Log, Protocol):
         """Delete a message, after its effects are committed."""
         ...
 
-    async def runs(self, *, limit: int | None = None) -> Sequence[RunSummary]:
-        """The stored runs, the latest first. On a disk or a server, reads no events."""
+    async def runs(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        where: Callable[[RunSummary], bool] | None = None,
+    ) -> Sequence[RunSummary]:
+        """The stored runs that `where` accepts, the latest first. On a disk or a server, reads no
+        events.
+
+        With a `cursor`, the id of a run, those that began before it. `where` may be called in any
+        thread.
+        """
         ...
 
     async def inspect(self, run_id: str) -> Inspection:

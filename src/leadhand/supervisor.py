@@ -8,7 +8,7 @@ import asyncio
 import logging
 import math
 import os
-from collections.abc import AsyncGenerator, Collection, Sequence
+from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic
 
@@ -21,6 +21,7 @@ from leadhand.contracts.budget import Budget
 from leadhand.contracts.context import C, Restore
 from leadhand.contracts.health import Health
 from leadhand.contracts.people import Occasion, Reply
+from leadhand.contracts.summary import RunStatus, RunSummary, RunView
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError
@@ -32,7 +33,7 @@ from leadhand.untrusted import redaction
 if TYPE_CHECKING:
     from leadhand.contracts.events import Event
     from leadhand.engine.recorder import Listener
-    from leadhand.run.hosting import RunOptions
+    from leadhand.run.options import IfExists, RunOptions
     from leadhand.run.people import Ask
     from leadhand.run.roles import PlannerMaker, SynthesizerMaker
     from leadhand.run.stored import StoredRun
@@ -145,12 +146,13 @@ class Supervisor(Generic[C]):
         plan: Plan | None = None,
         amend: bool = False,
         run_id: str | None = None,
+        if_exists: "IfExists" = "error",
         deadline_s: float | None = None,
         budget: Budget | None = None,
         context: C | None = None,
         inputs: Sequence[str | Path] = (),
         batches: Batches | None = None,
-        origin: dict[str, JsonValue] | None = None,
+        origin: Mapping[str, JsonValue] | None = None,
         listener: "Listener | None" = None,
     ) -> Answer:
         """The answer to `request`, or to the goal of a `plan` of your own. There always is one.
@@ -164,16 +166,24 @@ class Supervisor(Generic[C]):
         with every event as it happens. `context` is for the workers and tools of this run, and is
         not stored. `origin` is stored with the run, for the program that resumes it.
         If neither the planner nor the team's template or offline code gives a sound plan, the
-        answer says so. Raises `PlanError` if your own plan has errors, `InputError` if there is
-        neither request nor plan, an input is missing, or `run_id` is taken, and `JournalError`.
+        answer says so.
+
+        A `run_id` of your own makes the call repeatable. If there is such a run, `if_exists` says
+        what happens: `error` raises `RunExists`; `join` waits for its answer, in another process
+        too, and continues it if it was interrupted; `return` gives the answer that it has, or
+        raises `RunExists`. The same id with another request always raises `RunExists`.
+
+        Raises `PlanError` if your own plan has errors, `InputError` for arguments that can't be
+        used, `RunInterrupted` if the supervisor is shut down, and `JournalError`.
         """
         new = running.NewRun(
             request=request,
             plan=plan,
             amend=amend,
             run_id=run_id,
+            if_exists=if_exists,
             inputs=inputs,
-            origin=origin or {},
+            origin=dict(origin or {}),
         )
         options = self._options(
             deadline_s, budget, context=context, batches=batches, listener=listener
@@ -210,6 +220,57 @@ class Supervisor(Generic[C]):
         )
         return await self._host.resume(run_id, options, from_task=from_task, stored=stored)
 
+    async def answer(
+        self,
+        run_id: str,
+        *replies: Reply,
+        deadline_s: float | None = None,
+        budget: Budget | None = None,
+        context: C | None = None,
+    ) -> Answer:
+        """Reply to questions of a run, and wait for its answer.
+
+        The run is resumed, as by `resume`, or joined if it is under way, in another process too.
+        Any number of replies may be sent at once, each by a call of its own: the answers that they
+        return are those of a run that has read all replies. Raises what `reply` and `resume` raise,
+        but neither `RunTaken`, nor anything about a reply that was given before.
+        """
+        options = self._options(deadline_s, budget, context=context)
+        return await self._host.answer(run_id, replies, options)
+
+    async def get(self, run_id: str) -> RunView:
+        """A run as it is now. Raises `InputError` if there is no such run."""
+        return await running.run_view(self.journal, run_id)
+
+    async def runs(
+        self,
+        *,
+        status: RunStatus | None = None,
+        team: str | None = None,
+        origin: Mapping[str, JsonValue] | None = None,
+        limit: int | None = None,
+        cursor: str | None = None,
+    ) -> list[RunSummary]:
+        """The stored runs, the latest first: those with that status, of that team, and whose origin
+        has all items of `origin`.
+
+        With a `cursor`, the `run_id` of the last one of a page, those that follow it. It reads no
+        events. Raises `InputError` for arguments that can't be used.
+        """
+        return await running.run_summaries(
+            self.journal, status=status, team=team, origin=origin, limit=limit, cursor=cursor
+        )
+
+    def events(self, run_id: str, *, after_seq: int = 0) -> "AsyncGenerator[Event]":
+        """The events of a run after `after_seq`: those that are stored, then each as it is stored.
+
+        They end with the outermost `RunFinished` if nothing follows it; while the run waits for a
+        person or is interrupted, the next event is that of its resumption. It makes no difference
+        which process works on the run. Leaving the loop does not stop the run. Raises `InputError`
+        if there is no such run, and `RunInterrupted` if the supervisor is shut down.
+        """
+        return self._host.events(run_id, after_seq=after_seq)
+
     def health(self) -> Health:
         """The load, latency and breaker of each worker over all runs, and the models' rates.
 
@@ -238,7 +299,7 @@ class Supervisor(Generic[C]):
         plan: Plan | None = None,
         amend: bool = False,
         context: C | None = None,
-        origin: dict[str, JsonValue] | None = None,
+        origin: Mapping[str, JsonValue] | None = None,
     ) -> Answer:
         """`run` for a program without a running event loop."""
         try:
@@ -260,22 +321,40 @@ class Supervisor(Generic[C]):
         budget: Budget | None = None,
         context: C | None = None,
         inputs: Sequence[str | Path] = (),
-        origin: dict[str, JsonValue] | None = None,
-    ) -> "AsyncGenerator[Event, None]":
-        """The events of `run` as they happen. Leaving the loop early cancels the run."""
+        origin: Mapping[str, JsonValue] | None = None,
+        if_exists: "IfExists" = "error",
+    ) -> "AsyncGenerator[Event]":
+        """The events of `run` as they happen; the last one is `RunFinished` or `RunWaiting`.
+
+        Leaving the loop early cancels the run. A run that exists already is streamed from its first
+        event on; leaving the loop cancels it only if this call had to continue it.
+        """
         new = running.NewRun(
             request=request,
             plan=plan,
             amend=amend,
             run_id=run_id,
+            if_exists=if_exists,
             inputs=inputs,
-            origin=origin or {},
+            origin=dict(origin or {}),
         )
-        return self._host.events_of(
-            lambda listener: self._host.start(
-                new, self._options(deadline_s, budget, context=context, listener=listener)
-            )
-        )
+        options = self._options(deadline_s, budget, context=context)
+        return self._host.start_stream(new, options)
+
+    def resume_stream(
+        self,
+        run_id: str,
+        *,
+        deadline_s: float | None = None,
+        budget: Budget | None = None,
+        context: C | None = None,
+    ) -> "AsyncGenerator[Event]":
+        """The events of `resume` as they happen; of a run that is over, its last one.
+
+        Leaving the loop early cancels the run.
+        """
+        options = self._options(deadline_s, budget, context=context)
+        return self._host.resume_stream(run_id, options)
 
     def cancel(self, run_id: str | None = None, *, reason: str = "interrupted") -> None:
         """Stop a run, or every run under way; each still gives an answer, `status: cancelled`."""

@@ -6,7 +6,7 @@ So the conformance suite asks what it asks of stores of the asynchronous protoco
 import asyncio
 import contextlib
 import datetime as dt
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 
 from leadhand.contracts.events import Event
 from leadhand.contracts.inspection import Inspection
@@ -60,8 +60,14 @@ class Blocking:
     def drop(self, message: RunMessage) -> None:
         asyncio.run(self._journal.drop(message))
 
-    def runs(self, *, limit: int | None = None) -> Sequence[RunSummary]:
-        return asyncio.run(self._journal.runs(limit=limit))
+    def runs(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        where: Callable[[RunSummary], bool] | None = None,
+    ) -> Sequence[RunSummary]:
+        return asyncio.run(self._journal.runs(limit=limit, cursor=cursor, where=where))
 
     def inspect(self, run_id: str) -> Inspection:
         return asyncio.run(self._journal.inspect(run_id))

@@ -5,7 +5,7 @@ import datetime as dt
 import itertools
 import os
 import socket
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from leadhand.contracts.events import Event
@@ -106,14 +106,24 @@ class MemoryStore:
     def drop(self, message: RunMessage) -> None:
         self._messages.pop(message.id, None)
 
-    def runs(self, *, limit: int | None = None) -> Sequence[RunSummary]:
-        kept = [(id, run) for id, run in reversed([*self._runs.items()]) if run.committed]
-        return [
-            StoredSummary.of(run.events[: run.committed]).run_summary(
+    def runs(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        where: Callable[[RunSummary], bool] | None = None,
+    ) -> Sequence[RunSummary]:
+        kept = {id: run for id, run in reversed([*self._runs.items()]) if run.committed}
+        ids = [*kept]
+        if cursor is not None:
+            ids = ids[ids.index(cursor) + 1 :] if cursor in kept else []
+        found = (
+            StoredSummary.of(kept[id].events[: kept[id].committed]).run_summary(
                 id, held=lambda id=id: id in self._holders
             )
-            for id, run in kept[:limit]
-        ]
+            for id in ids
+        )
+        return [*itertools.islice(filter(where, found) if where else found, limit)]
 
     def inspect(self, run_id: str) -> Inspection:
         return Inspection(run_id, tuple(self.events(run_id)))

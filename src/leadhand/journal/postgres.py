@@ -3,7 +3,7 @@
 import contextlib
 import datetime as dt
 import threading
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import Final, LiteralString
 
 from leadhand.contracts.events import Event
@@ -40,8 +40,12 @@ _LAST_SEQ: Final = """
 """
 _RUNS: Final = """
     SELECT run, updated_at, digest, host IS NOT NULL
-    FROM leadhand.runs LEFT JOIN leadhand.held USING (run) ORDER BY began DESC LIMIT %s
+    FROM leadhand.runs LEFT JOIN leadhand.held USING (run)
+    WHERE %s::text IS NULL OR began < (SELECT began FROM leadhand.runs WHERE run = %s)
+    ORDER BY began DESC LIMIT %s
 """
+_PAGE: Final = 1_000
+"""How many runs are looked at in one query."""
 _PRUNE: Final = """
     WITH old AS MATERIALIZED (
         SELECT run FROM leadhand.runs WHERE run = ANY (%s) AND updated_at < %s
@@ -156,11 +160,25 @@ class PostgresStore:
     def taken_by(self, *run_ids: str) -> Mapping[str, str]:
         return self._writer.taken_by(run_ids)
 
-    def runs(self, *, limit: int | None = None) -> Sequence[RunSummary]:
-        return [
-            run_summary(str(id), str(at), str(digest), held=lambda _, held=held: bool(held))
-            for id, at, digest, held in self._read(_RUNS, limit)
-        ]
+    def runs(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        where: Callable[[RunSummary], bool] | None = None,
+    ) -> Sequence[RunSummary]:
+        found: list[RunSummary] = []
+        while limit is None or len(found) < limit:
+            size = None if where is None and limit is None else _PAGE if where else limit
+            page = [
+                run_summary(str(id), str(at), str(digest), held=lambda _, held=held: bool(held))
+                for id, at, digest, held in self._read(_RUNS, cursor, cursor, size)
+            ]
+            found += filter(where, page)
+            if size is None or len(page) < size:
+                break
+            cursor = page[-1].run_id
+        return found[:limit]
 
     def inspect(self, run_id: str) -> Inspection:
         known = self._read("SELECT digest FROM leadhand.runs WHERE run = %s", run_id)

@@ -5,9 +5,10 @@ Any number of processes may use the folder, each for its own runs.
 
 import contextlib
 import datetime as dt
+import itertools
 import json
 import sqlite3
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -110,12 +111,19 @@ class SqliteStore:
         with self._transaction() as connection:
             connection.execute("DELETE FROM messages WHERE id = ?", (message.id,))
 
-    def runs(self, *, limit: int | None = None) -> Sequence[RunSummary]:
+    def runs(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        where: Callable[[RunSummary], bool] | None = None,
+    ) -> Sequence[RunSummary]:
         held = self._locks.held()
         with self._database.reading() as connection:
             if connection is None:
                 return []
-            return tables.summaries(connection, limit=limit, held=lambda id: id in held)
+            found = tables.summaries(connection, cursor=cursor, held=lambda id: id in held)
+            return [*itertools.islice(filter(where, found) if where else found, limit)]
 
     def inspect(self, run_id: str) -> Inspection:
         with self._database.reading() as connection:

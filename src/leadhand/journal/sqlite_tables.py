@@ -115,21 +115,24 @@ def insert(
 
 
 def summaries(
-    connection: sqlite3.Connection, *, limit: int | None, held: Callable[[str], bool]
-) -> list[RunSummary]:
-    """The runs, the latest first."""
-    query = "SELECT run_id, updated_at, digest FROM runs"
+    connection: sqlite3.Connection, *, cursor: str | None, held: Callable[[str], bool]
+) -> Iterator[RunSummary]:
+    """The runs that began before the run `cursor`, or all; the latest first."""
+    query, seen = "SELECT run_id, updated_at, digest FROM runs", set[str]()
+    before = "WHERE id < (SELECT id FROM runs WHERE run_id = ?)" if cursor is not None else ""
+    given = (cursor,) if cursor is not None else ()
     try:
-        rows = connection.execute(
-            f"{query} ORDER BY id DESC LIMIT ?", (-1 if limit is None else limit,)
-        ).fetchall()
+        for row in connection.execute(f"{query} {before} ORDER BY id DESC", given):
+            yield run_summary(*row, held=held)
+            seen.add(row[0])
     except sqlite3.DatabaseError as error:
         if not is_damaged(error):
             raise
         # A page of the table is damaged. The ids have their own index.
         ids = [id for (id,) in connection.execute("SELECT run_id FROM runs ORDER BY run_id DESC")]
-        rows = [_row(connection, f"{query} WHERE run_id = ?", id) for id in ids[:limit]]
-    return [run_summary(*row, held=held) for row in rows]
+        for id in ids[ids.index(cursor) + 1 :] if cursor in ids else ids:
+            if id not in seen:
+                yield run_summary(*_row(connection, f"{query} WHERE run_id = ?", id), held=held)
 
 
 def _row(connection: sqlite3.Connection, query: str, run_id: str) -> tuple[str, str, str]:

@@ -80,8 +80,14 @@ class StoreJournal:
     async def drop(self, message: RunMessage) -> None:
         await self._call(self.store.drop, message)
 
-    async def runs(self, *, limit: int | None = None) -> Sequence[RunSummary]:
-        return await self._call(self.store.runs, limit=limit)
+    async def runs(
+        self,
+        *,
+        limit: int | None = None,
+        cursor: str | None = None,
+        where: Callable[[RunSummary], bool] | None = None,
+    ) -> Sequence[RunSummary]:
+        return await self._call(self.store.runs, limit=limit, cursor=cursor, where=where)
 
     async def inspect(self, run_id: str) -> Inspection:
         return await self._call(self.store.inspect, run_id)

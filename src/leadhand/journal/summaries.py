@@ -6,11 +6,12 @@ outermost run only, except for questions to people.
 
 import datetime as dt
 import functools
+import json
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import JsonValue, TypeAdapter, ValidationError
 
 from leadhand.contracts.answer import Status
 from leadhand.contracts.summary import MAX_REQUEST_CHARS, RunSummary
@@ -41,6 +42,8 @@ class StoredSummary:
     """False if a release without `run_waiting` started it: then it waits if a question is open."""
     makespan_s: float | None = None
     cost_usd: float | None = None
+    origin: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+    """Empty if a release that did not keep it here wrote this."""
     seq: int = 0
     """Of the last event; 0 if leadhand 0.1 wrote it."""
 
@@ -92,6 +95,7 @@ class StoredSummary:
                 self.team = event.team
                 request = event.request if redact is None else redact(event.request)
                 self.request = request[:MAX_REQUEST_CHARS]
+                self.origin = _redacted(event.origin, redact)
                 self.says_when_it_waits = bool(event.fingerprint)
             case "run_waiting":
                 self.status = "waiting"
@@ -133,6 +137,7 @@ class StoredSummary:
             completed=self.completed,
             makespan_s=self.makespan_s,
             cost_usd=self.cost_usd,
+            origin=self.origin,
         )
 
 
@@ -156,6 +161,11 @@ def run_summary(
     return RunSummary(
         run_id=run_id, team="", request="", status="damaged", started_at=at, updated_at=at
     )
+
+
+def _redacted(origin: dict[str, JsonValue], redact: Redact | None) -> dict[str, JsonValue]:
+    """`origin` as it is stored with the run's first event."""
+    return origin if redact is None or not origin else json.loads(redact(json.dumps(origin)))
 
 
 def _place(event: "ApprovalRequested | ApprovalGiven") -> str:

@@ -15,25 +15,34 @@ if TYPE_CHECKING:
     from leadhand.engine.recorder import Recorder
     from leadhand.engine.shared_workers import SharedWorkers
     from leadhand.journal.memory import MemoryJournal
+    from leadhand.run.calls import Calls
     from leadhand.run.cancellation import ActiveRun
     from leadhand.run.connections import SharedConnections
     from leadhand.run.context import Capacity, RunSettings
-    from leadhand.run.hosting import HostSettings, NewRun, RunHost, RunOptions
+    from leadhand.run.holding import HeldRuns
+    from leadhand.run.hosting import RunHost
+    from leadhand.run.joining import joined_answer, messages_of
+    from leadhand.run.options import HostSettings, NewRun, RunOptions
     from leadhand.run.people import People, record_interruption, reply_message, watch_messages
+    from leadhand.run.reading import POLL_S, Readers, read_events, run_summaries, run_view
     from leadhand.run.resumption import check_resumable, is_over, tasks_from
     from leadhand.run.roles import account_of, open_roles
     from leadhand.run.run import Run
     from leadhand.run.run_context import ContextRules
-    from leadhand.run.stored import StoredRun, answer_within, hold_run
+    from leadhand.run.stored import StoredRun, answer_within
 
 __all__ = [
+    "POLL_S",
     "ActiveRun",
+    "Calls",
     "Capacity",
     "ContextRules",
+    "HeldRuns",
     "HostSettings",
     "MemoryJournal",
     "NewRun",
     "People",
+    "Readers",
     "Recorder",
     "Run",
     "RunHost",
@@ -45,11 +54,15 @@ __all__ = [
     "account_of",
     "answer_within",
     "check_resumable",
-    "hold_run",
     "is_over",
+    "joined_answer",
+    "messages_of",
     "open_roles",
+    "read_events",
     "record_interruption",
     "reply_message",
+    "run_summaries",
+    "run_view",
     "tasks_from",
     "watch_messages",
 ]
@@ -60,15 +73,20 @@ __getattr__ = lazy_attributes(
         "engine.recorder": "Recorder",
         "engine.shared_workers": "SharedWorkers",
         "journal.memory": "MemoryJournal",
+        "run.calls": "Calls",
         "run.cancellation": "ActiveRun",
         "run.connections": "SharedConnections",
         "run.context": "Capacity RunSettings",
-        "run.hosting": "HostSettings NewRun RunHost RunOptions",
+        "run.holding": "HeldRuns",
+        "run.hosting": "RunHost",
+        "run.joining": "joined_answer messages_of",
+        "run.options": "HostSettings NewRun RunOptions",
         "run.people": "People record_interruption reply_message watch_messages",
+        "run.reading": "POLL_S Readers read_events run_summaries run_view",
         "run.resumption": "check_resumable is_over tasks_from",
         "run.roles": "account_of open_roles",
         "run.run": "Run",
         "run.run_context": "ContextRules",
-        "run.stored": "StoredRun answer_within hold_run",
+        "run.stored": "StoredRun answer_within",
     },
 )

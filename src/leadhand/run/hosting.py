@@ -3,31 +3,26 @@
 import asyncio
 import sys
 import threading
-from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
-from contextlib import AbstractAsyncContextManager, suppress
-from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import TYPE_CHECKING
-
-from pydantic import JsonValue
+from collections.abc import AsyncGenerator, Coroutine, Sequence
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
 
 from leadhand import run as running
 from leadhand.contracts.answer import Answer
-from leadhand.contracts.budget import Budget
 from leadhand.contracts.health import Health, ModelHealth
-from leadhand.contracts.people import Occasion, Reply, RunMessage
+from leadhand.contracts.people import Reply, RunMessage
 from leadhand.contracts.task import Plan, PlanRequest
 from leadhand.contracts.team import Team
-from leadhand.errors import InputError, JournalError, ModelError, PlanError
+from leadhand.errors import InputError, JournalError, ModelError, PlanError, RunExists, RunTaken
 from leadhand.plans.checks import check, errors_in
 from leadhand.plans.nesting import with_inherited_models
-from leadhand.ports import Clock, Journal, Planner, Remedies, Synthesizer
 from leadhand.run.intake import (
-    Batches,
     check_known_id,
     check_limits,
-    check_listener,
+    check_new_run,
     check_run_id,
+    check_same_run,
     fingerprint_of,
     input_paths,
     inputs_of,
@@ -36,71 +31,19 @@ from leadhand.run.intake import (
     valid_reply,
     with_models,
 )
-from leadhand.run.run_context import ContextRules
+from leadhand.run.options import HostSettings, IfExists, NewRun, RunOptions
 
 if TYPE_CHECKING:
     from leadhand.contracts.events import Event
-    from leadhand.engine.recorder import Listener
-    from leadhand.run.people import Ask
-    from leadhand.run.roles import PlannerMaker, Roles, SynthesizerMaker
+    from leadhand.run.roles import Roles
     from leadhand.run.stored import StoredRun
     from leadhand.tools.files.inputs import Inputs
 
-MIN_OPENING_S = 1.0
-"""How long the journal has to open a run at least; a shorter deadline counts from then."""
 STOP_PATIENCE_S = 2.0
 """How long a run that is to stop waits for the journal."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewRun:
-    """What a new run is to do."""
-
-    request: str | None = None
-    plan: Plan | None = None
-    amend: bool = False
-    run_id: str | None = None
-    inputs: Sequence[str | Path] = ()
-    origin: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RunOptions:
-    """How a run is done, each time that it is started or resumed."""
-
-    deadline_s: float | None = None
-    """`None`: no limit."""
-    budget: Budget | None = None
-    batches: Batches | None = None
-    listener: "Listener | None" = None
-    context: object = field(default=None, repr=False)
-    """What its workers and tools receive."""
-
-    def __post_init__(self) -> None:
-        """Raises `InputError` for a listener that can't be called."""
-        check_listener(self.listener)
-
-    @property
-    def opening_s(self) -> float | None:
-        """How long the journal may take to open the run."""
-        return None if self.deadline_s is None else max(self.deadline_s, MIN_OPENING_S)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class HostSettings:
-    """What all runs of a supervisor have in common."""
-
-    journal: Journal
-    clock: Clock
-    concurrency: int
-    contexts: ContextRules
-    occasions: tuple[Occasion, ...] = ()
-    person: "Ask | None" = None
-    planner: "Planner | PlannerMaker | None" = None
-    synthesizer: "Synthesizer | SynthesizerMaker | None" = None
-    remedies: Remedies | None = None
-    listeners: "tuple[Listener, ...]" = ()
-    """Called with every event of every run."""
+T = TypeVar("T")
 
 
 class RunHost:
@@ -110,7 +53,11 @@ class RunHost:
         self.team = with_inherited_models(team)
         self.journal = settings.journal
         self._settings = settings
-        self._active: dict[str, running.ActiveRun] = {}
+        self.active: dict[str, running.ActiveRun] = {}
+        """The runs that are under way here, by id."""
+        self.held = running.HeldRuns(settings.journal)
+        self.calls = running.Calls()
+        self.readers = running.Readers()
         self._shared_workers = running.SharedWorkers(self.team, lock=threading.RLock())
         self._connections = running.SharedConnections()
 
@@ -137,43 +84,84 @@ class RunHost:
         return plan
 
     async def start(self, new: NewRun, options: RunOptions) -> Answer:
-        """The answer of a new run."""
-        if new.request is None and new.plan is None:
-            raise InputError("nothing to run: give a request or a plan")
-        if new.plan is not None and not isinstance(new.plan, Plan):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InputError(f"plan is {type(new.plan).__name__}; it must be a leadhand.Plan")
-        if new.amend and new.plan is None:
-            raise InputError("amend is for a plan of your own: give `plan` as well")
+        """The answer of a new run, or of one that exists already, if `new` says so."""
+        check_new_run(new)
         run_id = new.run_id if new.run_id is not None else new_run_id(self._settings.clock.now())
         check_run_id(run_id)
         check_limits(options.deadline_s, options.budget)
         context = self._settings.contexts.of_new_run(options.context)
-        await self._find_models()
-        paths = input_paths(new.inputs)
-        given = inputs_of(paths)
-        goal = new.plan.goal if new.plan is not None else ""
-        text = new.request if new.request is not None else goal
-        request = planner_request(text, given, paths, options.batches)
-        settings = running.RunSettings(
-            options.budget,
-            tuple(str(path.absolute()) for path in paths),
-            new.origin,
-            new.plan is None or new.amend,
-            context is not None,
-            fingerprint_of(self.team.name, request, new.plan, amend=new.amend),
-        )
-        async with running.hold_run(self.journal, run_id, limit_s=options.opening_s) as last_seq:
-            if last_seq:
-                raise InputError(f"run {run_id!r} exists already: give another run_id")
-            recorder = running.Recorder(
-                run_id,
-                self.journal,
-                clock=self._settings.clock,
-                listeners=self._listeners(options),
+        async with self.calls.call(run_id):
+            await self._find_models()
+            paths = input_paths(new.inputs)
+            given = inputs_of(paths)
+            goal = new.plan.goal if new.plan is not None else ""
+            text = new.request if new.request is not None else goal
+            request = planner_request(text, given, paths, options.batches)
+            settings = running.RunSettings(
+                options.budget,
+                tuple(str(path.absolute()) for path in paths),
+                new.origin,
+                new.plan is None or new.amend,
+                context is not None,
+                fingerprint_of(self.team.name, request, new.plan, amend=new.amend),
             )
-            return await self._to_answer(
-                recorder, request, given, options, settings=settings, plan=new.plan
-            )
+            while True:
+                async with AsyncExitStack() as stack:
+                    if await self._is_new(run_id, options, stack):
+                        recorder = self._recorder(running.StoredRun(run_id), options)
+                        return await self._to_answer(
+                            recorder, request, given, options, settings=settings, plan=new.plan
+                        )
+                if new.if_exists == "error":
+                    raise RunExists(run_id)
+                if events := await self.journal.events(run_id):
+                    stored = running.StoredRun.of(run_id, events)
+                    check_same_run(stored.state, self.team.name, text, settings.fingerprint)
+                    return await self._known_answer(stored, new.if_exists, options)
+                # Its first event is still to come, or its process ended before that.
+                await asyncio.sleep(running.POLL_S)
+
+    async def _is_new(self, run_id: str, options: RunOptions, stack: AsyncExitStack) -> bool:
+        """Whether there is no such run; then it is held until `stack` closes."""
+        try:
+            hold = self.held.hold(run_id, limit_s=options.opening_s)
+            return not await stack.enter_async_context(hold)
+        except RunTaken:
+            return False
+
+    async def _known_answer(
+        self, stored: "StoredRun", if_exists: IfExists, options: RunOptions
+    ) -> Answer:
+        """The answer of a run that exists already."""
+        answer = stored.state.answer or stored.state.waiting
+        if if_exists == "return" and answer is None:
+            raise RunExists(stored.run_id, "it has no answer yet")
+        if options.on_join is not None:
+            options.on_join()
+        if if_exists == "return" and answer is not None:
+            return answer
+        return await self._joined(stored.run_id, options)
+
+    async def answer(self, run_id: str, replies: Sequence[Reply], options: RunOptions) -> Answer:
+        """The answer of a run that is given replies to its questions."""
+        check_known_id(run_id)
+        check_limits(options.deadline_s, options.budget)
+        if not replies:
+            raise InputError("nothing to answer: give a Reply")
+        async with self.calls.call(run_id):
+            stored = running.StoredRun.of(run_id, await self.journal.events(run_id))
+            for message in running.messages_of(stored, [valid_reply(one) for one in replies]):
+                await self.journal.post(message)
+            return await self._joined(run_id, options)
+
+    async def _joined(self, run_id: str, options: RunOptions) -> Answer:
+        """The answer of a run once it is finished, or waits with all replies read."""
+
+        async def resume() -> Answer:
+            self.calls.check_open(run_id)
+            return await self._resume(run_id, options)
+
+        return await running.joined_answer(self.journal, self.held, run_id, resume)
 
     async def resume(
         self,
@@ -186,20 +174,26 @@ class RunHost:
         """The answer of a run that was stopped, lost with its process, or waits for a person."""
         check_known_id(run_id)
         check_limits(options.deadline_s, options.budget)
+        async with self.calls.call(run_id):
+            return await self._resume(run_id, options, from_task=from_task, stored=stored)
+
+    async def _resume(
+        self,
+        run_id: str,
+        options: RunOptions,
+        *,
+        from_task: str | None = None,
+        stored: "StoredRun | None" = None,
+    ) -> Answer:
         await self._find_models()
-        async with running.hold_run(self.journal, run_id, limit_s=options.opening_s) as last_seq:
+        async with self.held.hold(run_id, limit_s=options.opening_s) as last_seq:
+            if options.on_hold is not None:
+                options.on_hold()
             stored = stored or running.StoredRun(run_id)
             if not stored.events or stored.events[-1].seq != last_seq:
                 read = self.journal.events(run_id)
                 stored.replace(await running.answer_within(options.opening_s, read))
-            recorder = running.Recorder(
-                run_id,
-                self.journal,
-                clock=self._settings.clock,
-                listeners=self._listeners(options),
-                past=stored.events,
-                state=stored.state,
-            )
+            recorder = self._recorder(stored, options)
             replies = await running.record_interruption(recorder, self.journal)
             state = recorder.state
             paths = input_paths(state.inputs)
@@ -215,21 +209,55 @@ class RunHost:
                 recorder, request, given, options, settings=settings, again=again, replies=replies
             )
 
-    async def events_of(
-        self, work: Callable[["Listener"], Coroutine[object, object, Answer]]
-    ) -> "AsyncGenerator[Event, None]":
-        """The events that `work` sends to its listener. Leaving the loop early cancels it."""
+    async def start_stream(self, new: NewRun, options: RunOptions) -> "AsyncGenerator[Event]":
+        """The events of `start`. Those of a run that exists already begin with its first one."""
+        check_new_run(new)
+        run_id = new.run_id if new.run_id is not None else new_run_id(self._settings.clock.now())
         queue: asyncio.Queue[Event | None] = asyncio.Queue()
-        task = asyncio.ensure_future(work(queue.put_nowait))
-        task.add_done_callback(lambda _: queue.put_nowait(None))
-        try:
+        joined = asyncio.Event()
+
+        def join() -> None:
+            joined.set()
+            queue.put_nowait(None)
+
+        options = replace(options, listener=queue.put_nowait, on_join=join)
+        async with ended_with(self.start(replace(new, run_id=run_id), options)) as task:
+            task.add_done_callback(lambda _: queue.put_nowait(None))
             while (event := await queue.get()) is not None:
                 yield event
+            if joined.is_set():
+                async for event in self.events(run_id, until=task):
+                    yield event
             await task
-        finally:
-            if not task.done():
-                task.cancel()
-                await asyncio.wait([task])
+
+    async def resume_stream(self, run_id: str, options: RunOptions) -> "AsyncGenerator[Event]":
+        """The events of `resume`; of a run that is over, its last one."""
+        queue: asyncio.Queue[Event | None] = asyncio.Queue()
+        seen = False
+        options = replace(options, listener=queue.put_nowait)
+        async with ended_with(self.resume(run_id, options)) as task:
+            task.add_done_callback(lambda _: queue.put_nowait(None))
+            while (event := await queue.get()) is not None:
+                seen = True
+                yield event
+            await task
+        if not seen:
+            last_seq = await self.journal.last_seq(run_id)
+            for event in await self.journal.events(run_id, after_seq=last_seq - 1):
+                yield event
+
+    def events(
+        self, run_id: str, *, after_seq: int = 0, until: "asyncio.Future[Answer] | None" = None
+    ) -> "AsyncGenerator[Event]":
+        """The events of a run, stored and then live, until it is finished or `until` is done."""
+        return running.read_events(
+            self.journal,
+            self.readers,
+            run_id,
+            after_seq=after_seq,
+            works_on=self.held.__contains__,
+            until=until,
+        )
 
     async def reply(self, run_id: str, reply: Reply) -> None:
         """Leave a reply to a question of a run in the journal."""
@@ -240,16 +268,16 @@ class RunHost:
 
     def stop(self, run_id: str | None, reason: str) -> None:
         """Stop a run, or every run under way."""
-        for id in [run_id] if run_id is not None else list(self._active):
-            if id not in self._active:
+        for id in [run_id] if run_id is not None else list(self.active):
+            if id not in self.active:
                 raise InputError(f"run {id!r} is not under way")
-            self._active[id].stop(reason)
+            self.active[id].stop(reason)
 
     def post_interruption(self) -> None:
         """Tell the journal that this process ends now, and that no worker has crashed it."""
 
         async def post() -> None:
-            for id in list(self._active):
+            for id in list(self.active):
                 await self.journal.post(RunMessage(run_id=id, interrupted=True))
 
         with suppress(JournalError):
@@ -264,7 +292,7 @@ class RunHost:
             with suppress(RuntimeError):  # outside of an event loop
                 models = rates.health()
         return Health(
-            runs=tuple(self._active),
+            runs=tuple(self.active),
             workers=self._shared_workers.health(self._settings.clock),
             models=models,
         )
@@ -287,7 +315,7 @@ class RunHost:
         run_id, common = recorder.run_id, self._settings
         active = running.ActiveRun()
         active.on_stop.append(lambda _: recorder.limit_commits(STOP_PATIENCE_S))
-        self._active[run_id] = active
+        self.active[run_id] = active
         people = running.People.of(
             recorder, self.journal, occasions=common.occasions, ask=common.person
         )
@@ -310,11 +338,19 @@ class RunHost:
                 )
                 return await run.to_answer(request, plan, again=again)
         finally:
-            del self._active[run_id]
+            del self.active[run_id]
 
-    def _listeners(self, options: RunOptions) -> "tuple[Listener, ...]":
+    def _recorder(self, stored: "StoredRun", options: RunOptions) -> "running.Recorder":
+        """The recorder of a run, which is resumed if it has events."""
         own = () if options.listener is None else (options.listener,)
-        return (*self._settings.listeners, *own)
+        return running.Recorder(
+            stored.run_id,
+            self.journal,
+            clock=self._settings.clock,
+            listeners=(*self._settings.listeners, self.readers, *own),
+            past=stored.events,
+            state=stored.state,
+        )
 
     def _roles(
         self,
@@ -335,3 +371,15 @@ class RunHost:
             run_context=options.context,
             connections=self._connections,
         )
+
+
+@asynccontextmanager
+async def ended_with(work: Coroutine[object, object, T]) -> AsyncGenerator[asyncio.Task[T]]:
+    """The task of `work`, which is cancelled if it has not ended with the block."""
+    task = asyncio.ensure_future(work)
+    try:
+        yield task
+    finally:
+        if not task.done():
+            task.cancel()
+            await asyncio.wait([task])

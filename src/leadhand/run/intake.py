@@ -19,14 +19,16 @@ from leadhand.contracts.budget import Budget
 from leadhand.contracts.people import Occasion, Reply, checked_reply
 from leadhand.contracts.task import Batch, Plan, PlanRequest
 from leadhand.contracts.team import Team
-from leadhand.errors import InputError, TeamError
+from leadhand.errors import InputError, RunExists, TeamError
 from leadhand.models.choice import is_auto, resolve_auto
 from leadhand.plans.nesting import with_inherited_models
 from leadhand.plans.team_checks import synthesis_problems, team_problems, without_model
 from leadhand.ports import Journal
 
 if TYPE_CHECKING:
+    from leadhand.run.options import NewRun
     from leadhand.run.people import Ask
+    from leadhand.state.fold import RunState
     from leadhand.tools.files.inputs import Inputs
 
 Batches = Mapping[str, Sequence[Batch]]
@@ -134,6 +136,31 @@ def check_run_id(run_id: str) -> None:
             f"run_id is {_shown(run_id)}; it may have up to 200 letters, digits and . _ : - "
             "but must not begin with . or -, and not be the word last"
         )
+
+
+def check_new_run(new: "NewRun") -> None:
+    """Raises `InputError` for a new run that can't be started."""
+    if new.request is None and new.plan is None:
+        raise InputError("nothing to run: give a request or a plan")
+    if new.plan is not None and not isinstance(new.plan, Plan):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"plan is {type(new.plan).__name__}; it must be a leadhand.Plan")
+    if new.amend and new.plan is None:
+        raise InputError("amend is for a plan of your own: give `plan` as well")
+    if new.if_exists not in ("error", "join", "return"):
+        raise InputError(f"if_exists is {new.if_exists!r}; it is error, join or return")
+    if new.if_exists != "error" and new.run_id is None:
+        raise InputError(
+            f"if_exists={new.if_exists!r} is for a run_id of your own: give it as well"
+        )
+
+
+def check_same_run(state: "RunState", team: str, request: str, fingerprint: str) -> None:
+    """Raises `RunExists` if a stored run was started with another request than this one."""
+    same = state.fingerprint == fingerprint
+    if not state.fingerprint:  # an older release started it
+        same = (state.team, state.request) == (team, request)
+    if not same:
+        raise RunExists(state.run_id, "it was started with another request: give another run_id")
 
 
 def fingerprint_of(team: str, request: PlanRequest, plan: Plan | None, *, amend: bool) -> str:

@@ -10,6 +10,7 @@ from leadhand.contracts.answer import Answer, Conflict, TaskStatus
 from leadhand.contracts.budget import Budget
 from leadhand.contracts.outcome import NO_USAGE, Escalated, Failed, Result, Usage, with_location
 from leadhand.contracts.people import Reply
+from leadhand.contracts.summary import RunStatus
 from leadhand.contracts.task import Plan, Task
 
 if TYPE_CHECKING:
@@ -214,6 +215,17 @@ class RunState:
     """The answer so far, while the run has stopped to wait for a person."""
     stopped: bool = False
     """Whether it was told to stop since it was started or resumed."""
+
+    def status(self, *, held: bool, asks: bool) -> RunStatus:
+        """The run's status: `held` if a process works on it, `asks` if a question is open."""
+        if self.answer is not None and not self.answer.waiting:
+            return self.answer.status
+        if self.waiting is not None:
+            return "waiting"
+        if held:
+            return "running"
+        # An older release did not record that a run stopped to wait.
+        return "waiting" if asks and not self.fingerprint else "interrupted"
 
     @property
     def binding(self) -> Binding:

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from leadhand.contracts import events
-from leadhand.contracts.answer import Metrics, Status
+from leadhand.contracts.answer import Metrics
 from leadhand.contracts.outcome import NO_USAGE, Usage, with_location
+from leadhand.contracts.summary import RunStatus
 from leadhand.run.metrics import critical_chain, metrics
 from leadhand.state.fold import RunState, TaskState, apply
 from leadhand.trace.history_parts import (
@@ -24,8 +25,6 @@ from leadhand.trace.history_parts import (
     usage_of,
 )
 from leadhand.trace.steps import notice, plan_versions, step
-
-RunHistoryStatus = Status | Literal["running", "interrupted"]
 
 
 @dataclass(slots=True)
@@ -164,17 +163,9 @@ class RunHistory:
             return ()
         return tuple(self._open_questions())
 
-    def run_status(self, *, held: bool) -> RunHistoryStatus:
+    def run_status(self, *, held: bool) -> RunStatus:
         """The run's status; `held`: whether a process works on it now."""
-        answer = self.state.answer
-        if answer is not None and not answer.waiting:
-            return answer.status
-        if self.state.waiting is not None:
-            return "waiting"
-        if held:
-            return "running"
-        waits = self.open_questions and not self.state.fingerprint
-        return "waiting" if waits else "interrupted"
+        return self.state.status(held=held, asks=bool(self.open_questions))
 
     @property
     def metrics(self) -> Metrics:

@@ -1,0 +1,57 @@
+"""The calls of a supervisor that wait for a run, so that a shutdown can end them."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from leadhand.errors import RunInterrupted
+
+
+@dataclass(slots=True, eq=False)
+class _Call:
+    timeout: asyncio.Timeout
+    """Has no time of its own: it interrupts the call if the supervisor is shut down."""
+    ended: asyncio.Future[None]
+
+
+class Calls:
+    """The calls that are under way. After `close` there are no new ones."""
+
+    def __init__(self) -> None:
+        self.closed = False
+        self._calls: set[_Call] = set()
+
+    def check_open(self, run_id: str) -> None:
+        """Raises `RunInterrupted` if the supervisor was shut down."""
+        if self.closed:
+            raise RunInterrupted(run_id)
+
+    @asynccontextmanager
+    async def call(self, run_id: str) -> AsyncGenerator[None]:
+        """A call that waits for the run during the block. Raises `RunInterrupted`."""
+        self.check_open(run_id)
+        timeout = asyncio.timeout(None)
+        call = _Call(timeout, asyncio.get_running_loop().create_future())
+        try:
+            async with timeout:
+                self._calls.add(call)
+                yield
+        except TimeoutError:
+            if not timeout.expired():
+                raise
+            raise RunInterrupted(run_id) from None
+        finally:
+            self._calls.discard(call)
+            call.ended.set_result(None)
+
+    async def wait(self, limit_s: float | None = None) -> None:
+        """Return once no call is under way, or after `limit_s`."""
+        if self._calls:
+            await asyncio.wait([call.ended for call in self._calls], timeout=limit_s)
+
+    async def interrupt(self) -> None:
+        """End all calls with `RunInterrupted`, and return once they have ended."""
+        for call in self._calls:
+            call.timeout.reschedule(asyncio.get_running_loop().time())
+        await self.wait()

@@ -1,0 +1,82 @@
+"""What a supervisor is told: what a new run is to do, how a run is done, and how all runs are."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import JsonValue
+
+from leadhand.contracts.budget import Budget
+from leadhand.contracts.people import Occasion
+from leadhand.contracts.task import Plan
+from leadhand.ports import Clock, Journal, Planner, Remedies, Synthesizer
+from leadhand.run.intake import Batches, check_listener
+from leadhand.run.run_context import ContextRules
+
+if TYPE_CHECKING:
+    from leadhand.engine.recorder import Listener
+    from leadhand.run.people import Ask
+    from leadhand.run.roles import PlannerMaker, SynthesizerMaker
+
+IfExists = Literal["error", "join", "return"]
+"""What `run` does if there is a run with that id: raise `RunExists`, wait for its answer and
+continue it if it was interrupted, or return its answer."""
+MIN_OPENING_S = 1.0
+"""How long the journal has to open a run at least; a shorter deadline counts from then."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewRun:
+    """What a new run is to do."""
+
+    request: str | None = None
+    plan: Plan | None = None
+    amend: bool = False
+    run_id: str | None = None
+    if_exists: IfExists = "error"
+    inputs: Sequence[str | Path] = ()
+    origin: dict[str, JsonValue] = field(default_factory=dict[str, JsonValue])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """How a run is done, each time that it is started or resumed."""
+
+    deadline_s: float | None = None
+    """`None`: no limit."""
+    budget: Budget | None = None
+    batches: Batches | None = None
+    listener: "Listener | None" = None
+    context: object = field(default=None, repr=False)
+    """What its workers and tools receive."""
+    on_hold: Callable[[], object] | None = None
+    """Called once the run is held."""
+    on_join: Callable[[], object] | None = None
+    """Called once it is clear that the run exists already, and that it is the one asked for."""
+
+    def __post_init__(self) -> None:
+        """Raises `InputError` for a listener that can't be called."""
+        check_listener(self.listener)
+
+    @property
+    def opening_s(self) -> float | None:
+        """How long the journal may take to open the run."""
+        return None if self.deadline_s is None else max(self.deadline_s, MIN_OPENING_S)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HostSettings:
+    """What all runs of a supervisor have in common."""
+
+    journal: Journal
+    clock: Clock
+    concurrency: int
+    contexts: ContextRules
+    occasions: tuple[Occasion, ...] = ()
+    person: "Ask | None" = None
+    planner: "Planner | PlannerMaker | None" = None
+    synthesizer: "Synthesizer | SynthesizerMaker | None" = None
+    remedies: Remedies | None = None
+    listeners: "tuple[Listener, ...]" = ()
+    """Called with every event of every run."""

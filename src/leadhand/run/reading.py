@@ -1,0 +1,226 @@
+"""Reading runs: one as it is now, many in a list, or one event after the other as they happen."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
+from typing import get_args
+
+from pydantic import JsonValue
+
+from leadhand.contracts.answer import Answer, Status
+from leadhand.contracts.events import Event, RunFinished
+from leadhand.contracts.summary import RunStatus, RunSummary, RunView, TaskView
+from leadhand.errors import InputError, JournalError, RunInterrupted
+from leadhand.ports import Journal
+from leadhand.run.intake import check_known_id
+from leadhand.run.people import open_questions
+from leadhand.run.stored import StoredRun, answer_within
+from leadhand.state.fold import TaskState
+
+_STATUSES = (*get_args(Status), "running", "interrupted")
+POLL_S = 0.5
+"""Seconds between two looks at a run of another process."""
+COMMIT_S = 60.0
+"""How long a reader waits until an event of this process is stored."""
+
+
+class News:
+    """The new events of one run of this process, for one reader. Any thread may add to it."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._events: list[Event] = []
+        self._arrived = asyncio.Event()
+
+    def add(self, event: Event) -> None:
+        """Add an event, and wake the reader."""
+        self._events.append(event)
+        self.wake()
+
+    def wake(self) -> None:
+        """Let `wait` return."""
+        with contextlib.suppress(RuntimeError):  # the reader's loop has ended
+            self._loop.call_soon_threadsafe(self._arrived.set)
+
+    async def wait(self) -> list[Event]:
+        """The events since the last call, at the latest after `POLL_S`; empty if there are none."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(POLL_S):
+                await self._arrived.wait()
+        self._arrived.clear()
+        found, self._events = self._events, []
+        return found
+
+
+class Readers:
+    """Those who read runs of one supervisor as they happen; a listener of all its runs."""
+
+    def __init__(self) -> None:
+        self._news: dict[str, list[News]] = {}
+        self._closed = False
+
+    def __call__(self, event: Event) -> None:
+        """Pass on an event of a run."""
+        for news in self._news.get(event.run_id, ()):
+            news.add(event)
+
+    @contextlib.contextmanager
+    def follow(self, run_id: str) -> Generator[News]:
+        """The news of a run during the block."""
+        news = News()
+        self._news.setdefault(run_id, []).append(news)
+        try:
+            yield news
+        finally:
+            self._news[run_id].remove(news)
+            if not self._news[run_id]:
+                del self._news[run_id]
+
+    def close(self) -> None:
+        """End all reading: the supervisor was shut down."""
+        self._closed = True
+        for news in [one for every in self._news.values() for one in every]:
+            news.wake()
+
+    def check_open(self, run_id: str) -> None:
+        """Raises `RunInterrupted` if reading has ended."""
+        if self._closed:
+            raise RunInterrupted(run_id)
+
+
+async def read_events(
+    journal: Journal,
+    readers: Readers,
+    run_id: str,
+    *,
+    after_seq: int,
+    works_on: Callable[[str], bool],
+    until: asyncio.Future[Answer] | None = None,
+) -> AsyncGenerator[Event]:
+    """The events of a run after `after_seq`, each once it is stored, until the run is finished.
+
+    With `until`, they end when that is done, whatever the run has come to. `works_on` tells the
+    runs of this process, whose events come from `readers`; the journal is polled for others.
+    Raises `InputError` if there is no such run.
+    """
+    check_known_id(run_id)
+    with readers.follow(run_id) as news:
+        if until is not None:
+            until.add_done_callback(lambda _: news.wake())
+        stored = await journal.last_seq(run_id)
+        if not stored and until is None and not works_on(run_id):
+            raise InputError(f"there is no run {run_id!r}")
+        seq, finished = min(after_seq, stored), False
+        # The event before is read too: it may be the end.
+        found = await journal.events(run_id, after_seq=max(seq - 1, 0))
+        if works_on(run_id) and not await _is_stored(journal, run_id):
+            found = ()
+        while True:
+            for event in found:
+                if event.seq >= seq:
+                    finished = isinstance(event, RunFinished) and not event.within
+                if event.seq > seq:
+                    seq = event.seq
+                    yield event
+            if until is not None and until.done():
+                found = await journal.events(run_id, after_seq=seq)
+                if not found:
+                    return
+                continue
+            if finished and until is None:
+                return
+            readers.check_open(run_id)
+            found = await _next_events(journal, run_id, seq, news, works_on)
+
+
+async def _next_events(
+    journal: Journal, run_id: str, seq: int, news: News, works_on: Callable[[str], bool]
+) -> Sequence[Event]:
+    """The stored events after `seq`, once there may be some."""
+    found = await news.wait()
+    if not found and works_on(run_id):
+        return ()
+    # Those of a run that has ended here may have been dropped.
+    follows = bool(found) and found[0].seq <= seq + 1
+    if follows and await _is_stored(journal, run_id) and works_on(run_id):
+        return found
+    if await journal.last_seq(run_id) <= seq:
+        return ()
+    return await journal.events(run_id, after_seq=seq)
+
+
+async def _is_stored(journal: Journal, run_id: str) -> bool:
+    """Whether what was recorded of a run of this process could be stored.
+
+    Events that are not stored are lost with their process, and others then take their places.
+    """
+    try:
+        await answer_within(COMMIT_S, journal.commit(run_id))
+    except JournalError:
+        return False
+    return True
+
+
+async def run_view(journal: Journal, run_id: str) -> RunView:
+    """A run as it is now. Raises `InputError` if there is no such run."""
+    check_known_id(run_id)
+    events = await journal.events(run_id)
+    state = StoredRun.of(run_id, events).state
+    rests = state.answer is not None or state.waiting is not None
+    held = not rests and await journal.holder(run_id) is not None
+    return RunView(
+        run_id=run_id,
+        status=state.status(held=held, asks=bool(state.questions)),
+        team=state.team,
+        request=state.request,
+        answer=state.answer or state.waiting,
+        questions=open_questions(state),
+        tasks=tuple(_task_view(task) for task in state.tasks.values()),
+        origin=state.origin,
+        started_at=events[0].at,
+        updated_at=events[-1].at,
+    )
+
+
+def _task_view(task: TaskState) -> TaskView:
+    done = task.status == "completed" and task.result is not None
+    return TaskView(
+        id=task.task.id,
+        worker=task.worker,
+        intent=task.task.intent,
+        status=task.status,
+        attempts=task.attempts,
+        depends_on=tuple(task.task.depends_on),
+        output=task.result.output if done and task.result is not None else None,
+        error=task.why,
+    )
+
+
+async def run_summaries(
+    journal: Journal,
+    *,
+    status: RunStatus | None = None,
+    team: str | None = None,
+    origin: Mapping[str, JsonValue] | None = None,
+    limit: int | None = None,
+    cursor: str | None = None,
+) -> list[RunSummary]:
+    """The runs that fit, the latest first. Raises `InputError` for arguments that can't be used."""
+    if status is not None and status not in _STATUSES:
+        raise InputError(f"status is {status!r}; it is one of {', '.join(_STATUSES)}")
+    if limit is not None and (not isinstance(limit, int) or limit < 0):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"limit is {limit!r}; it must be a whole number from 0")
+    if cursor is not None:
+        check_known_id(cursor)
+        if not await journal.last_seq(cursor):
+            raise InputError(f"there is no run {cursor!r}, which is the cursor: start over")
+
+    def fits(run: RunSummary) -> bool:
+        return (
+            (status is None or run.status == status)
+            and (team is None or run.team == team)
+            and (origin is None or {**run.origin, **origin} == run.origin)
+        )
+
+    where = fits if (status, team, origin) != (None, None, None) else None
+    return [*await journal.runs(limit=limit, cursor=cursor, where=where)]

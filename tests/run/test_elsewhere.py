@@ -1,0 +1,92 @@
+"""Runs of another process: read, joined, answered and continued here."""
+
+import asyncio
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from leadhand import Answer
+from leadhand.contracts.events import Event, RunFinished
+from tests.programs import Program, forkserver
+from tests.run.elsewhere import REQUEST, RUN, blue, supervisor
+from tests.run.resuming.processes import Processes
+
+
+@pytest.fixture(name="process")
+def _process(tmp_path: Path) -> Iterator[Program]:
+    """Another process, which works on the run in `tmp_path`."""
+    server = forkserver()
+    yield Processes(server).start("tests.run.elsewhere:work", folder=tmp_path)
+    server.clear()
+
+
+async def begun(folder: Path) -> None:
+    """Return once both tasks of the other process are under way, as the journal has it."""
+    here = supervisor(folder)
+    while not await here.journal.last_seq(RUN):  # noqa: ASYNC110
+        await asyncio.sleep(0.01)
+    async for event in here.events(RUN):
+        if event.type == "approval_requested":
+            break
+    await here.close()
+
+
+def test_a_run_of_another_process_is_read_answered_and_joined_here(
+    process: Program, tmp_path: Path
+) -> None:
+    here = supervisor(tmp_path)
+
+    async def read() -> list[Event]:
+        return [event async for event in here.events(RUN)]
+
+    async def main() -> None:
+        await begun(tmp_path)
+        view = await here.get(RUN)
+        assert (view.status, view.origin) == ("running", {"customer": 7})
+        assert [one.task_id for one in view.questions] == ["paint"]
+        assert [run.run_id for run in await here.runs(status="running")] == [RUN]
+        reader = asyncio.create_task(read())
+        joined = asyncio.create_task(here.run(plan=REQUEST, run_id=RUN, if_exists="join"))
+        replied = asyncio.create_task(here.answer(RUN, blue()))
+        async for event in here.events(RUN):
+            if event.type == "task_completed":
+                break
+        assert [one.done() for one in (reader, joined, replied)] == [False] * 3
+        (tmp_path / "open").touch()
+        answer = await joined
+        assert answer.output == {"paint": "blue", "wait": "wait is done"}
+        assert await replied == answer
+        events = await reader
+        assert events == list(await here.journal.events(RUN))
+        assert isinstance(events[-1], RunFinished)
+        await here.close()
+
+    asyncio.run(main())
+    assert process.ended().out == "complete\n"
+
+
+def test_a_run_whose_process_is_killed_goes_on_with_those_who_wait_for_it(
+    process: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two callers join it, and one of them continues it."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "open").unlink(missing_ok=True)
+    here = supervisor(tmp_path)
+
+    async def main() -> list[Answer]:
+        await begun(tmp_path)
+        joining = [here.run(plan=REQUEST, run_id=RUN, if_exists="join") for _ in range(2)]
+        joined = [asyncio.create_task(one) for one in (*joining, here.answer(RUN, blue()))]
+        async for event in here.events(RUN):
+            if event.type == "approval_given":
+                break
+        process.kill(signal.SIGKILL)
+        (tmp_path / "open").touch()
+        answers = await asyncio.gather(*joined)
+        await here.close()
+        return answers
+
+    answers = asyncio.run(main())
+    assert [answer.output for answer in answers] == [{"paint": "blue", "wait": "wait is done"}] * 3

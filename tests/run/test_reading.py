@@ -1,0 +1,240 @@
+"""Reading runs: one as it is, many in a list, and the events of one as they happen."""
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from leadhand import InputError, Supervisor, Team, Worker
+from leadhand.contracts.events import Event, RunFinished, RunResumed, RunStarted, RunWaiting
+from leadhand.contracts.outcome import Handoff
+from leadhand.contracts.people import Reply
+from leadhand.testing import run_virtual
+from tests.plans.samples import plan, task
+from tests.run.people.desk import FILE, PAINT, RUN, Desk, answered
+
+TWO = plan(task("t1", worker="painter"), task("t2", worker="clerk"))
+
+
+def desk_of(home: Path | None = None, **fields: object) -> Supervisor:
+    """The desk's supervisor, whose escalations go to a person who is away."""
+    return Supervisor(Desk().team(), approve=["escalation"], home=home, **fields)  # pyright: ignore[reportArgumentType]
+
+
+# One run
+
+
+def test_a_run_is_read_while_it_works_while_it_waits_and_when_it_is_finished() -> None:
+    supervisor = desk_of()
+    origin = {"customer": 7}
+
+    async def main() -> None:
+        seen: list[str] = []
+        async for event in supervisor.stream(plan=TWO, run_id=RUN, origin=origin):
+            if event.type == "task_dispatched" and not seen:
+                view = await supervisor.get(RUN)
+                assert (view.status, view.answer, view.origin) == ("running", None, origin)
+                assert [one.status for one in view.tasks] == ["running", "pending"]
+            seen.append(event.type)
+        view = await supervisor.get(RUN)
+        assert (view.status, view.team, view.request) == ("waiting", "desk", TWO.goal)
+        assert view.answer is not None
+        assert view.answer.waiting == view.questions
+        assert [one.task_id for one in view.questions] == ["t1"]
+        assert [(one.id, one.status, one.output) for one in view.tasks] == [
+            ("t1", "pending", None),
+            ("t2", "completed", "t2 is filed"),
+        ]
+        answer = await supervisor.answer(RUN, answered("blue"))
+        view = await supervisor.get(RUN)
+        assert (view.status, view.answer, view.questions) == ("complete", answer, ())
+        assert view.updated_at >= view.started_at
+
+    run_virtual(main())
+
+
+def test_a_run_that_there_is_not_is_an_error() -> None:
+    supervisor = desk_of()
+
+    async def main() -> None:
+        for call in (supervisor.get("gone"), anext(supervisor.events("gone"))):
+            with pytest.raises(InputError, match="there is no run 'gone'"):
+                await call
+        with pytest.raises(InputError, match="which is the cursor"):
+            await supervisor.runs(cursor="gone")
+        with pytest.raises(InputError, match="status is 'done'; it is one of complete, partial"):
+            await supervisor.runs(status="done")  # pyright: ignore[reportArgumentType]
+
+    run_virtual(main())
+
+
+# Many
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_runs_are_listed_by_what_is_asked_for_page_after_page(
+    tmp_path: Path, *, stored: bool
+) -> None:
+    supervisor = desk_of(tmp_path if stored else None)
+
+    async def ids(**asked: object) -> list[str]:
+        return [run.run_id for run in await supervisor.runs(**asked)]  # pyright: ignore[reportArgumentType]
+
+    async def main() -> None:
+        for number in range(6):
+            of = {"customer": number % 2, "thread": "a b"}
+            the_plan = PAINT if number == 3 else FILE
+            await supervisor.run(plan=the_plan, run_id=f"r{number}", origin=of)
+        assert await ids() == ["r5", "r4", "r3", "r2", "r1", "r0"]
+        assert await ids(status="waiting") == ["r3"]
+        assert await ids(team="nobody") == []
+        odd = {"customer": 1}
+        assert await ids(origin=odd, team="desk") == ["r5", "r3", "r1"]
+        assert await ids(origin=odd, limit=2) == ["r5", "r3"]
+        assert await ids(origin=odd, limit=2, cursor="r3") == ["r1"]
+        assert await ids(cursor="r0") == []
+        assert await ids(origin={"customer": 1, "thread": "c"}) == []
+        assert (await supervisor.runs(limit=1))[0].origin == {"customer": 1, "thread": "a b"}
+        await supervisor.close()
+
+    run_virtual(main())
+
+
+# The events of one
+
+
+async def gather(supervisor: Supervisor, *, after_seq: int = 0) -> list[Event]:
+    """All events of the run."""
+    return [event async for event in supervisor.events(RUN, after_seq=after_seq)]
+
+
+def positions(events: Sequence[Event]) -> list[int]:
+    """Where they are in the log."""
+    return [event.seq for event in events]
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_events_are_read_from_any_position_to_the_end_without_gaps_or_doubles(
+    tmp_path: Path, *, stored: bool
+) -> None:
+    """Readers come before the run, in the middle, while it waits, and when it is over."""
+    supervisor = desk_of(tmp_path if stored else None)
+
+    async def main() -> None:
+        readers: list[asyncio.Task[list[Event]]] = []
+
+        def read() -> None:
+            readers.append(asyncio.create_task(gather(supervisor)))
+
+        async for event in supervisor.stream(plan=TWO, run_id=RUN):
+            if event.type in ("run_started", "task_dispatched"):
+                read()
+        read()
+        asked = (await supervisor.get(RUN)).questions
+        assert [one.task_id for one in asked] == ["t1"]
+        assert not any(one.done() for one in readers), "it has only stopped to wait"
+        async for event in supervisor.resume_stream(RUN):
+            assert event.type in ("run_resumed", "run_waiting")
+        answer = await supervisor.answer(RUN, answered("blue"))
+        read()
+        found = [await one for one in readers]
+        events = await supervisor.journal.events(RUN)
+        assert all(one == list(events) for one in found)
+        assert positions(events) == [*range(1, len(events) + 1)]
+        assert isinstance(events[-1], RunFinished)
+        assert events[-1].answer == answer
+        middle = len(events) // 2
+        assert positions(await gather(supervisor, after_seq=middle)) == positions(events)[middle:]
+        assert await gather(supervisor, after_seq=len(events)) == []
+        assert await gather(supervisor, after_seq=10_000) == []
+        await supervisor.close()
+
+    run_virtual(main())
+
+
+def test_a_finished_run_that_is_resumed_is_read_to_its_last_end() -> None:
+    supervisor = desk_of()
+
+    async def main() -> None:
+        await supervisor.run(plan=FILE, run_id=RUN)
+        await supervisor.resume(RUN, from_task="t1")
+        types = [type(event) for event in await gather(supervisor)]
+        assert types.count(RunFinished) == 2
+        assert types.index(RunFinished) < types.index(RunResumed)
+
+    run_virtual(main())
+
+
+def test_leaving_the_events_of_a_run_does_not_stop_it() -> None:
+    supervisor = desk_of()
+
+    async def main() -> None:
+        running = asyncio.create_task(supervisor.run(plan=FILE, run_id=RUN))
+        await asyncio.sleep(0)
+        async for event in supervisor.events(RUN):
+            assert isinstance(event, RunStarted)
+            break
+        assert (await running).status == "complete"
+
+    run_virtual(main())
+
+
+def test_events_arrive_while_the_run_works() -> None:
+    """The worker waits until a reader has seen that it works."""
+    seen: list[str] = []
+
+    async def main() -> None:
+        reached, go = asyncio.Event(), asyncio.Event()
+
+        async def slow(handoff: Handoff) -> str:
+            reached.set()
+            await go.wait()
+            return "done"
+
+        supervisor = Supervisor(Team("t", workers=(Worker("worker", "w", run=slow),)))
+        running = asyncio.create_task(supervisor.run(plan=plan(task("t1")), run_id=RUN))
+        await reached.wait()
+        async for event in supervisor.events(RUN):
+            seen.append(event.type)
+            if event.type == "task_dispatched":
+                go.set()
+        await running
+
+    run_virtual(main())
+    assert seen[-1] == "run_finished"
+
+
+# The stream of a run
+
+
+def test_a_stream_ends_where_the_run_stops_to_wait_and_the_next_one_where_it_finishes() -> None:
+    supervisor = desk_of()
+
+    async def main() -> None:
+        first = [event async for event in supervisor.stream(plan=PAINT, run_id=RUN)]
+        assert isinstance(first[-1], RunWaiting)
+        await supervisor.reply(RUN, answered("blue"))
+        second = [event async for event in supervisor.resume_stream(RUN)]
+        assert isinstance(second[-1], RunFinished)
+        assert second[-1].answer.answer == "blue"
+        assert positions(first + second) == [*range(1, len(first + second) + 1)]
+        again = [event async for event in supervisor.resume_stream(RUN)]
+        assert again == second[-1:]
+
+    run_virtual(main())
+
+
+def test_a_wrong_reply_does_not_reach_the_run() -> None:
+    supervisor = desk_of()
+
+    async def main() -> None:
+        await supervisor.run(plan=PAINT, run_id=RUN)
+        for wrong in (answered("x", "t9"), Reply(verdict="approved")):
+            with pytest.raises(InputError, match="asks nothing about"):
+                await supervisor.answer(RUN, wrong)
+        with pytest.raises(InputError, match="nothing to answer"):
+            await supervisor.answer(RUN)
+        assert await supervisor.journal.messages(RUN) == []
+
+    run_virtual(main())
