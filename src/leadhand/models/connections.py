@@ -18,7 +18,7 @@ from typing import cast
 from urllib.parse import urlsplit
 
 import httpx2
-from openai import AsyncOpenAI
+from openai import AsyncOpenAI, NotGiven, Omit
 from pydantic_ai.exceptions import UserError
 from pydantic_ai.models import Model, infer_model
 from pydantic_ai.providers import Provider, gateway, infer_provider, infer_provider_class
@@ -40,8 +40,9 @@ _HTTPX = ("cohere", "groq")
 _OWN_CLIENT = ("huggingface",)
 """Providers that refuse a client; those of AWS and xAI have no parameter for one. Their SDKs make
 their own, and the limits of `clients` don't apply to them."""
-_LONG = ("messages", "input", "tools")
-"""The lists that grow with a conversation and a team's tools."""
+_OPTIONS = ("model", "stream", "timeout", "extra_headers", "extra_query", "extra_body")
+"""Parameters of an API's `create` that are no part of the body, or decide how it is sent."""
+_REQUIRED = ("messages", "input")
 
 _Create = Callable[..., Awaitable[object]]
 
@@ -203,9 +204,14 @@ def send_as_built(sdk: object) -> None:
 
 def _as_built(create: _Create) -> _Create:
     async def call(**given: object) -> object:
-        lists = {name: given[name] for name in _LONG if isinstance(given.get(name), list)}
+        body = {
+            name: value
+            for name, value in given.items()
+            if name not in _OPTIONS and not isinstance(value, Omit | NotGiven)
+        }
         extra = cast("dict[str, object]", given.get("extra_body") or {})
-        given |= {name: [] for name in lists}
-        return await create(**given | {"extra_body": {**lists, **extra}})
+        options = {name: value for name, value in given.items() if name in _OPTIONS}
+        required: dict[str, object] = {name: [] for name in _REQUIRED if name in body}
+        return await create(**options | required | {"extra_body": {**body, **extra}})
 
     return call
