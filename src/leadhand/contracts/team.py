@@ -1,6 +1,7 @@
 """Teams and workers as data: who can do what, by which rules. Nothing is run here."""
 
 import dataclasses
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Literal, Protocol, runtime_checkable
 
@@ -313,7 +314,7 @@ class Team:
         asked = tier or worker.tier or worker.limits.tier or self.limits.tier
         return tiers[next((known for known in TIERS if known == asked), "standard")][0]
 
-    @property
+    @functools.cached_property
     def tiers(self) -> dict[Tier, Sequence[ModelSpec]]:
         """The models of every tier; empty if the team is deterministic.
 

@@ -28,6 +28,7 @@ from leadhand.contracts.outcome import Usage
 from leadhand.contracts.team import ModelSpec
 from leadhand.engine.recorder import Recorder
 from leadhand.engine.stopwatch import ExcludedTime
+from leadhand.engine.turns import turn
 from leadhand.errors import ModelError
 from leadhand.models.admission import CallReservation
 from leadhand.models.connections import Connection, Connections
@@ -212,6 +213,7 @@ class Caller:
             )
             try:
                 with ExcludedTime() as queue:
+                    await turn()
                     await reservation.admit(requester.role)
                     place = await connection.gate.enter(since=came)
                 queued_s = paused_s + queue.elapsed_s

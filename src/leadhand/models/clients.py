@@ -16,6 +16,7 @@ import httpx2
 from openai import DefaultAioHttpClient
 from pydantic_ai import models
 
+from leadhand.engine.turns import turn
 from leadhand.errors import InputError, LeadhandError
 from leadhand.models.streams import as_stream, wants_stream
 
@@ -148,6 +149,7 @@ class _Bounded(httpx2.AsyncByteStream):
             if inflated is not None:
                 await inflated.aclose()
         if body:
+            await turn()  # what follows, the SDK's parsing and ours, takes milliseconds
             whole = b"".join(body)
             whole = _NO_COUNT.sub(rb"\1-1", whole) if self._is_completion else whole
             yield as_stream(self._path, whole) if self._is_no_stream else whole

@@ -16,6 +16,7 @@ from leadhand.contracts.outcome import Handoff
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.engine.recorder import Recorder
+from leadhand.engine.turns import turn
 from leadhand.models.ledger import Account, Amount, Ledger, account_within, nano_usd
 from leadhand.planners.routed import RoutedRemedies
 from leadhand.planners.routing import Chooser, Router, RoutingPlanner
@@ -149,6 +150,7 @@ async def open_roles(
         # What this imports takes seconds; a run without a model never gets here.
         from leadhand.models import calls
 
+        await turn()
         shared = connections or SharedConnections()
         opened = await stack.enter_async_context(shared.of(team, account))
         caller = calls.Caller(opened, recorder, account=account)

@@ -25,7 +25,8 @@ def toolset_of(tools: Sequence[object], threads: DaemonThreads) -> Toolset:
     Raises `InputError` for a function that takes the `ToolContext` as a model's argument.
     """
     for tool in tools:
-        _check_contexts(tool)
+        if isinstance(tool, Tool | AbstractToolset):
+            _check_contexts(cast("object", tool))
     functions = [tool for tool in tools if not isinstance(tool, AbstractToolset)]
     toolsets = [
         cast("AbstractToolset[ToolContext]", tool)
@@ -88,6 +89,8 @@ def _form_of(work: Callable[..., object]) -> _Form:
 
 
 def _new_form(work: Callable[..., object]) -> _Form:
+    _check_contexts(work)
+
     @functools.wraps(work)
     async def called() -> None: ...
 
