@@ -1,5 +1,7 @@
 """Dependencies that change while tasks run equal those of the final graph built anew."""
 
+from collections.abc import Sequence
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -65,7 +67,7 @@ def _changed(
     return dependencies.amend(added=[new], dropped=[gone], changed=changed)
 
 
-def _replaced(ids: tuple[str, ...], old: str, new: str) -> tuple[str, ...]:
+def _replaced(ids: Sequence[str], old: str, new: str) -> tuple[str, ...]:
     return tuple(new if id == old else id for id in ids)
 
 

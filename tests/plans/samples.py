@@ -1,6 +1,6 @@
 """Plans and teams that engine tests share."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from hypothesis import strategies as st
 
@@ -71,6 +71,6 @@ def plans(draw: st.DrawFn, *, max_tasks: int = 12) -> Plan:
     return plan(*order)
 
 
-def edges(tasks: Iterable[Task]) -> Mapping[str, tuple[str, ...]]:
+def edges(tasks: Iterable[Task]) -> Mapping[str, Sequence[str]]:
     """Task id -> what it depends on."""
     return {one.id: one.depends_on for one in tasks}

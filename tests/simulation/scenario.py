@@ -3,7 +3,7 @@
 Nothing here runs. The same seed gives the same scenario on every machine.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 from typing import Literal, get_args
@@ -180,7 +180,7 @@ def _retry(chance: Random) -> RetryRules:
 def _ladder(chance: Random) -> Ladder:
     usual = Ladder()
 
-    def rungs(usually: tuple[Rung, ...]) -> tuple[Rung, ...]:
+    def rungs(usually: Sequence[Rung]) -> Sequence[Rung]:
         if chance.random() < 0.4:
             return usually
         return tuple(chance.sample(RUNGS, chance.randint(0, len(RUNGS))))

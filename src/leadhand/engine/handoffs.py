@@ -45,7 +45,7 @@ def handoff(
             for other in needed
             if other.status == "completed" and other.result is not None
         },
-        artifacts=spec.artifacts,
+        artifacts=tuple(spec.artifacts),
         done_when=spec.done_when,
         limits=limits,
         allowed=task.allowed,
