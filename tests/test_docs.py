@@ -15,7 +15,8 @@ import pytest
 from tests.patience import HANG_S
 from tests.programs import forkserver
 
-DOCS = Path(__file__).parent.parent / "docs"
+ROOT = Path(__file__).parent.parent
+DOCS = ROOT / "docs"
 PAGES = sorted(DOCS.glob("*.md"))
 _BLOCK = re.compile(
     r"^```(?P<language>\w+)(?: file=(?P<file>\S+))?\n(?P<text>.*?)^```$"
@@ -31,11 +32,13 @@ class Block(NamedTuple):
     file: str | None
     text: str
     out: str | None
+    line: int
 
 
 def blocks(page: Path) -> list[Block]:
     text = page.read_text(encoding="utf-8")
-    return [Block(*one.group("language", "file", "text", "out")) for one in _BLOCK.finditer(text)]
+    found = [(one, text.count("\n", 0, one.start()) + 1) for one in _BLOCK.finditer(text)]
+    return [Block(*one.group("language", "file", "text", "out"), line=line) for one, line in found]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)

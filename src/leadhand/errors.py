@@ -21,7 +21,10 @@ from typing import Protocol
 
 
 class ProblemLike(Protocol):
-    """Anything with a message that says what is wrong and how to fix it."""
+    """A problem: the stable name of its kind, and a message that says how to fix it."""
+
+    @property
+    def code(self) -> str: ...
 
     @property
     def message(self) -> str: ...

@@ -82,3 +82,16 @@ def test_a_reply_that_is_none_is_refused_in_one_line(reply: Reply, told: str) ->
     asyncio.run(supervisor.run("two words", run_id="r"))
     with pytest.raises(InputError, match=told):
         asyncio.run(supervisor.reply("r", reply))
+
+
+def test_an_async_listener_is_refused_because_nothing_would_wait_for_it() -> None:
+    async def later(event: object) -> None: ...
+
+    class Later:
+        async def __call__(self, event: object) -> None: ...
+
+    for listener in (later, Later()):
+        with pytest.raises(InputError, match="listener is an async function"):
+            asyncio.run(Supervisor(TEAM).run("two words", listener=listener))  # pyright: ignore[reportArgumentType]
+    with pytest.raises(InputError, match="listener is int; it must be a function"):
+        asyncio.run(Supervisor(TEAM).run("two words", listener=5))  # pyright: ignore[reportArgumentType]

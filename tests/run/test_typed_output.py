@@ -291,3 +291,16 @@ def test_a_wrong_output_of_a_folder_is_a_problem_with_its_line(tmp_path: Path) -
     (problem,) = problems(folder)
     assert problem.startswith("team.yaml:2: module 'tests.run.test_typed_output' has no 'Lettr'")
     assert "did you mean 'Letter'" in problem
+
+
+def test_a_function_takes_the_outputs_of_its_dependencies_as_a_type() -> None:
+    def subjects(handoff: Handoff) -> list[str]:
+        return [one.subject for one in handoff.inputs_as(Letter).values()]
+
+    workers = [LETTERS, NOTES, Worker("subjects", "Lists subjects", run=subjects)]
+    tasks = [task("a", worker="letters"), task("b", "a", worker="subjects")]
+    answer = answer_of(*tasks, workers=workers, output=list[str], synthesis="last")
+    assert answer.output_as(list[str]) == ["work on part a"]
+    tasks[0] = task("a", worker="notes")
+    (_, failed) = answer_of(*tasks, workers=workers, output=None).tasks
+    assert (failed.status, failed.attempts) == ("failed", 1)

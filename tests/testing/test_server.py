@@ -14,6 +14,7 @@ import pytest
 from anthropic import Anthropic
 from openai import NotFoundError, OpenAI
 
+from leadhand.errors import InputError
 from leadhand.testing import ScriptedServer
 from tests.patience import HANG_S, wait_until
 from tests.testing.asking import asked
@@ -155,3 +156,16 @@ def test_a_thousand_requests_are_in_flight_at_once(server: ScriptedServer) -> No
     wait_until(lambda: server.stats().by_status == {0: 1_000})
     server.reset()
     assert server.stats().max_concurrency == 0
+
+
+def test_the_requests_are_given_in_order_by_role_and_never_only_some_of_them(
+    server: ScriptedServer,
+) -> None:
+    server.reset(keep_bodies=2)
+    asked(server, "openai", "first")
+    asked(server, "openai", "second")
+    assert ["first" in str(body) for body in server.requests()] == [True, False]
+    assert len(server.requests(role="worker")) + len(server.requests(role="structured")) <= 2
+    asked(server, "openai", "third")
+    with pytest.raises(InputError, match=r"kept 2 of 3 requests: raise `keep_bodies`"):
+        server.requests()

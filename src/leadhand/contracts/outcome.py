@@ -4,10 +4,10 @@ A worker completes a task, escalates it, or fails. All three are values: the sch
 exception of a worker.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import GenericAlias
-from typing import Annotated, Generic, Literal, cast, get_args
+from typing import TYPE_CHECKING, Annotated, Generic, Literal, TypeAlias, TypeVar, cast, get_args
 
 from pydantic import BeforeValidator, Field, JsonValue, SkipValidation
 
@@ -15,7 +15,13 @@ from leadhand.contracts.context import C_co, ToolContext
 from leadhand.contracts.many import Many
 from leadhand.contracts.record import Record
 from leadhand.contracts.task import NO_LIMITS, Limits, Task
+from leadhand.contracts.typed import read_as
 
+T = TypeVar("T")
+JsonData: TypeAlias = (
+    "bool | int | float | str | Sequence[JsonData] | Mapping[str, JsonData] | None"
+)
+"""What type checkers accept where plain JSON data is made."""
 EscalationReason = Literal["out_of_scope", "ambiguous_input", "low_confidence", "timeout"]
 FailureKind = Literal[
     "error",
@@ -110,6 +116,21 @@ class Result(Record):
     missing: Many[str] = ()
     """The parts of the task that were not done, one line each: an input that was not read, a table
     that was cut. Each becomes a gap of the answer, which is then partial; the task is completed."""
+
+    if TYPE_CHECKING:  # `list[str]` is no `list[JsonValue]`, and is an output all the same
+
+        def __init__(
+            self,
+            *,
+            output: "JsonData" = None,
+            summary: str = "",
+            confidence: int | None = None,
+            evidence: Sequence[str] = (),
+            usage: Usage = NO_USAGE,
+            plan_impact: PlanImpact | None = None,
+            without_model: str | None = None,
+            missing: Sequence[str] = (),
+        ) -> None: ...
 
 
 class Completed(Record):
@@ -226,6 +247,13 @@ class Handoff(Record, Generic[C_co]):
     def __class_getitem__(cls, context: object) -> GenericAlias:  # pyright: ignore[reportIncompatibleMethodOverride]
         """The same class, so that a context may be of a type that pydantic does not know."""
         return GenericAlias(cls, context)
+
+    def inputs_as(self, kind: type[T]) -> dict[str, T]:
+        """`inputs` as instances of `kind`, if all of them are of one type.
+
+        Raises `ValidationError` if one is of another type: the task then fails, without a retry.
+        """
+        return {id: read_as(kind, output) for id, output in self.inputs.items()}
 
 
 def tool_context(handoff: Handoff) -> ToolContext:

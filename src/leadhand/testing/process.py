@@ -11,7 +11,7 @@ from typing import Self
 
 from leadhand.errors import InputError, ToolError
 from leadhand.testing.counts import MAX_BODY_CHARS, Stats
-from leadhand.testing.json_data import Json, Object, mapping, parse, text
+from leadhand.testing.json_data import Object, mapping, parse, text
 from leadhand.testing.settings import HOST
 
 _STOP_S = 5.0
@@ -26,7 +26,7 @@ class ScriptedServer:
 
     def __init__(
         self,
-        script: str | Sequence[Mapping[str, Json]] | None = None,
+        script: str | Sequence[Mapping[str, object]] | None = None,
         *,
         faults: Mapping[str, float] | None = None,
         seed: int = 0,

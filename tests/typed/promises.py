@@ -1,0 +1,163 @@
+"""The promised names with their types. `test_types` has both checkers read it; nothing runs it.
+
+A line that ends in ignore comments must be an error for both: mypy reads `type: ignore`, pyright
+`pyright: ignore`.
+"""
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+from typing import assert_type
+
+from pydantic import BaseModel
+from typing_extensions import TypedDict
+
+import leadhand
+from leadhand import (
+    Answer,
+    Budget,
+    Completed,
+    Event,
+    Handoff,
+    Journal,
+    Ladder,
+    Limits,
+    Outcome,
+    Plan,
+    Rate,
+    Result,
+    Retry,
+    Role,
+    Route,
+    RunSummary,
+    Supervisor,
+    Task,
+    TaskTemplate,
+    Team,
+    ToolContext,
+    Worker,
+    events,
+)
+from leadhand.events import TaskCompleted
+from leadhand.testing import ScriptedServer
+
+
+class Letter(BaseModel):
+    subject: str
+
+
+@dataclass
+class Customer:
+    id: int
+
+
+class Row(TypedDict):
+    month: str
+
+
+# Teams
+
+
+def count(handoff: Handoff) -> int:
+    assert_type(handoff.inputs_as(int), dict[str, int])
+    return len(handoff.intent.split())
+
+
+async def names(handoff: Handoff) -> Outcome:
+    found: list[str] = handoff.intent.split()
+    return Completed(result=Result(output=found, evidence=found, missing=[]))
+
+
+def find_invoice(ctx: ToolContext[Customer], month: str) -> str:
+    assert_type(ctx.context, Customer)
+    assert_type(ctx.approved, bool)
+    return f"{ctx.context.id} {month} {ctx.idempotency_key}"
+
+
+def work(handoff: Handoff[Customer]) -> int:
+    assert_type(handoff.run_context, Customer)
+    return handoff.run_context.id
+
+
+workers: list[Worker] = [
+    Worker("count", "Counts words", run=count, retry=Retry(on=[OSError], attempts=2)),
+    Worker("names", "Finds names", run=names, output=list[str], limits=Limits(timeout_s=2)),
+    Worker("work", "Knows its customer", run=work),
+    Worker("billing", "Invoices", instructions="...", tools=[find_invoice], tier="strong"),
+]
+team = Team(
+    "desk",
+    workers=workers,
+    output=Letter,
+    model="openai:gpt-5-mini",
+    models={"fast": ["openai:gpt-5-nano", "openai:gpt-5-mini"]},
+    planner=Role(tier="strong"),
+    routes=[Route("count", words=["count"])],
+    ladder=Ladder(failed=["retry", "fallback"]),
+    template=[TaskTemplate("a", "count", "{request}", depends_on=[])],
+    rates={"openai:gpt-5-mini": Rate(rpm=60)},
+    shared_tools=["find_invoice"],
+)
+Worker("count", "Counts", tools=find_invoice)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+Worker("count", "Counts", tier="large")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+Worker("count", "Counts", timeout_s=2)  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+Team("desk", workers=[team])  # type: ignore[list-item]  # pyright: ignore[reportArgumentType]
+print(leadhand.Sypervisor)  # type: ignore[attr-defined]  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType, reportUnknownArgumentType]
+
+tasks: list[Task] = [Task(id="a", worker="count", intent="Count", depends_on=["b"], tools=["x"])]
+plan = Plan(goal="Count", tasks=tasks)
+assert_type(plan.tasks[0].depends_on, Sequence[str])
+Task(id="a", worker="count")  # type: ignore[call-arg]  # pyright: ignore[reportCallIssue]
+
+
+# Runs
+
+
+def seen(event: Event) -> None:
+    match event:
+        case TaskCompleted():
+            assert_type(event.result, Result)
+        case events.RunFinished():
+            assert_type(event.answer, Answer)
+        case _:
+            pass
+
+
+async def seen_later(event: Event) -> None: ...
+
+
+async def runs(journal: Journal, summary: RunSummary) -> None:
+    supervisor = Supervisor(team, deadline_s=600, budget=Budget(usd=1.0, tokens=200_000))
+    answer = await supervisor.run("Which month?", listener=seen)
+    assert_type(answer, Answer)
+    assert_type(answer.output_as(Letter), Letter | None)
+    assert_type(answer.output_as(Row), Row | None)
+    assert_type(answer.output_as(list[str]), list[str] | None)
+    answer.output_as("Letter")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    print(answer.output_as(Letter).subject)  # type: ignore[union-attr]  # pyright: ignore[reportOptionalMemberAccess]
+    assert_type(answer.tasks[0].output_bytes, int | None)
+    await supervisor.run("Which month?", listener=seen_later)  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    assert_type(await supervisor.plan("..."), Plan)
+    stream: AsyncIterator[Event] = supervisor.stream("Which month?", run_id="mine")
+    async for event in stream:
+        seen(event)
+    assert_type(await supervisor.resume(answer.run_id), Answer)
+    assert_type(supervisor.run_sync(plan=plan), Answer)
+    assert_type(summary.run_id, str)
+    Supervisor(team, journal=journal)
+
+
+async def contexts() -> None:
+    supervisor = Supervisor(team, context_type=Customer, restore=lambda origin: Customer(4711))
+    assert_type(supervisor, Supervisor[Customer])
+    await supervisor.run("...", context=Customer(4711), origin={"customer": 4711})
+    await supervisor.run("...", context="4711")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+# Tests of users
+
+
+def asked(server: ScriptedServer) -> None:
+    first, *_ = server.requests(role="worker")
+    assert_type(list(first), list[str])
+    rules = [{"match": {"role": "worker"}, "reply": {"text": "Hello"}}]
+    ScriptedServer(rules)

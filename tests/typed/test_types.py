@@ -1,0 +1,64 @@
+"""Users' code passes strict type checks: the examples of README and docs, and the promised names.
+
+`promises.py` has a line for each promise; a line that must be an error says so in a comment, and
+both checkers report a comment without an error. Each of them runs once for everything: it is slow.
+"""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.test_docs import PAGES, ROOT, blocks
+
+HERE = Path(__file__).parent
+STRICT = {
+    "typeCheckingMode": "strict",
+    "pythonVersion": "3.11",
+    "enableTypeIgnoreComments": False,  # those are for mypy
+    "reportUnnecessaryTypeIgnoreComment": "error",
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """All code, each block a module of its own, named for its page and its line there."""
+    made = tmp_path_factory.mktemp("typed")
+    for page in (ROOT / "README.md", *PAGES):
+        python = [block for block in blocks(page) if block.language == "python"]
+        files = [block.file for block in python if block.file is not None]
+        for block in python:
+            text = block.text
+            for file in files:  # pages may have files of the same name
+                module = re.escape(file.removesuffix(".py"))
+                text = re.sub(rf"(?m)^(from|import) {module}\b", rf"\1 {page.stem}_{module}", text)
+            name = block.file or f"line_{block.line}.py"
+            (made / f"{page.stem}_{name}").write_text(text, encoding="utf-8")
+    for file in HERE.glob("promises*.py"):
+        shutil.copy(file, made)
+    (made / "pyrightconfig.json").write_text(json.dumps(STRICT), encoding="utf-8")
+    return made
+
+
+def complaints(folder: Path, *command: str) -> str:
+    """What a checker prints about the folder; empty if nothing is wrong."""
+    done = subprocess.run(
+        [sys.executable, "-m", *command],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+    )
+    return done.stdout + done.stderr if done.returncode else ""
+
+
+def test_pyright_finds_nothing_wrong(folder: Path) -> None:
+    assert complaints(folder, "basedpyright", "--pythonpath", sys.executable, ".") == ""
+
+
+def test_mypy_finds_nothing_wrong(folder: Path) -> None:
+    cache = f"--cache-dir={ROOT / '.mypy_cache'}"
+    assert complaints(folder, "mypy", "--strict", "--config-file=", cache, ".") == ""
