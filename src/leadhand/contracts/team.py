@@ -3,7 +3,7 @@
 import dataclasses
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Literal, Protocol, runtime_checkable
+from typing import Annotated, Any, Literal, Protocol, runtime_checkable
 
 from pydantic import BeforeValidator, ConfigDict, Field, JsonValue
 from pydantic.dataclasses import dataclass
@@ -20,9 +20,9 @@ TIERS: tuple[Tier, ...] = ("fast", "standard", "strong")
 MAX_DEPTH = 3
 """The default limit on levels of nested teams."""
 WorkFunction = Callable[..., object]
-MaterialFunction = Callable[[Handoff], Mapping[str, str]] | Callable[..., Mapping[str, str]]
-DepsFunction = Callable[[Handoff], object] | Callable[..., object]
-"""The first form types a lambda, the second takes functions of `Handoff[C]`."""
+# `Any` types the parameter of a lambda, and accepts functions of `Handoff[C]`.
+MaterialFunction = Callable[[Handoff[Any]], Mapping[str, str]]
+DepsFunction = Callable[[Handoff[Any]], object]
 ModelSpec = object
 """`provider:model` as pydantic-ai takes it, or a pydantic-ai `Model`."""
 
