@@ -5,7 +5,7 @@ import dataclasses
 
 import pytest
 
-from leadhand.contracts.events import TaskCancelled, TaskEscalated, TaskFailed
+from leadhand.contracts.events import TaskCancelled, TaskEscalated, TaskFailed, TaskReassigned
 from leadhand.contracts.outcome import (
     Completed,
     Escalated,
@@ -102,6 +102,32 @@ def test_where_nobody_can_judge_the_surer_worker_is_believed() -> None:
             {"result": HALF, "flag": f"accepted at low confidence: first's, as {why}"},
         ),
     ]  # fmt: skip
+
+
+def test_the_fallback_of_a_worker_that_fails_gives_the_second_opinion() -> None:
+    """The breaker of the second worker opens while the task is in its queue."""
+
+    async def script(handoff: Handoff) -> Outcome:
+        if handoff.to_agent == "first":
+            return UNSURE
+        await asyncio.sleep(1)
+        down = Failed(kind="error", message="down", transient=True)
+        return down if handoff.to_agent == "second" else completed("whole")
+
+    workers = (
+        Worker("first", "d", fallback="second"),
+        Worker("second", "d", fallback="third", concurrency=1),
+        Worker("third", "d"),
+    )
+    ladder = Ladder(failed=(), low_confidence=("second_opinion",), breaker_failures=1)
+    the_team = Team("t", workers=workers, ladder=ladder, models={"standard": ("a:b",)})
+    tasks = task("busy", worker="second"), task("a", worker="first")
+    events = work(script, *tasks, the_team=the_team).log()
+    assert [
+        (event.worker, event.second_opinion)
+        for event in events
+        if isinstance(event, TaskReassigned)
+    ] == [("second", True), ("third", True)]
 
 
 def test_what_only_one_result_is_left_of_is_accepted_with_a_flag() -> None:

@@ -4,13 +4,14 @@ import asyncio
 from collections.abc import Sequence
 
 from leadhand.contracts.events import RunResumed, TaskDispatched
-from leadhand.contracts.outcome import Failed, Handoff, Outcome
+from leadhand.contracts.outcome import Completed, Failed, Handoff, Outcome, PlanImpact, Result
 from leadhand.contracts.team import Team, Worker
 from leadhand.engine.quarantine import Quarantine
 from leadhand.engine.recorder import Recorder
 from leadhand.engine.scheduler import Scheduler
 from leadhand.engine.shared_workers import SharedWorkers, Waiter
 from leadhand.testing import ScriptedRunner, completed, run_virtual
+from tests.engine.remedies import ScriptedRemedies
 from tests.engine.scheduling import Script, schedule
 from tests.plans.samples import accepted, nothing, plan, task, team
 
@@ -57,6 +58,26 @@ def test_suspects_run_one_by_one_and_whatever_is_ready_goes_first() -> None:
     recorder = run_virtual(story())
     assert started(recorder) == {"c": 0.0, "a": 1.0, "d": 2.0, "b": 3.0}
     assert {one.status for one in recorder.state.tasks.values()} == {"completed"}
+
+
+def test_suspects_run_unless_a_revision_of_the_plan_drops_them() -> None:
+    impact = PlanImpact(reason="something is missing")
+
+    def work(handoff: Handoff) -> Outcome:
+        said = impact if handoff.task_id == "look" else None
+        return Completed(result=Result(output=1, plan_impact=said))
+
+    async def story() -> Recorder:
+        recorder = lost(accepted(plan(task("gone"), task("a"), task("look"))), "gone", "a")
+        remedies = ScriptedRemedies(revised=(task("a"), task("new")))
+        runners = {"worker": ScriptedRunner(work)}
+        await Scheduler(recorder, team(), runners, concurrency=4, remedies=remedies).run()
+        return recorder
+
+    tasks = run_virtual(story()).state.tasks
+    assert {id: one.status for id, one in tasks.items()} == dict.fromkeys(
+        ("a", "look", "new"), "completed"
+    )
 
 
 def test_a_suspect_runs_alone_among_all_runs_of_the_loop() -> None:

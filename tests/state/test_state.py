@@ -10,6 +10,7 @@ from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Ou
 from leadhand.contracts.task import Plan, Task
 from leadhand.contracts.team import RetryRules
 from leadhand.state.fold import fold
+from leadhand.state.run_state import CallTimes
 from leadhand.testing import run_virtual
 from tests.engine.scheduling import schedule
 from tests.plans.samples import plans, team
@@ -72,3 +73,11 @@ def test_the_fold_of_the_log_equals_the_live_state_and_every_task_ends_once(
     ]
     assert len(finals) == len(the_plan.tasks)
     assert not any(isinstance(event, WorkerStuck) for event in events)
+
+
+def test_calls_at_the_same_time_fill_it_once() -> None:
+    calls = CallTimes()
+    calls.add(10.0, took_s=10.0, queued_s=0.0)
+    calls.add(12.0, took_s=6.0, queued_s=1.0)
+    assert calls.filled == [(0.0, 12.0)]
+    assert calls.worked_s(15.0) == 16.0 + 3.0
