@@ -1,16 +1,22 @@
 """What a resumed run has left to do. Pure."""
 
 from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING
 
 from leadhand.contracts import events
 from leadhand.contracts.task import Task
-from leadhand.contracts.team import Team
 from leadhand.errors import InputError
 from leadhand.plans.graph import dependants, descendants, order
 from leadhand.state.fold import RunState, TaskState
 
+if TYPE_CHECKING:
+    # `leadhand show` needs no teams, whose import takes longer than showing the run.
+    from leadhand.contracts.team import Team
 
-def check_resumable(state: RunState, run_id: str, team: Team, again: Collection[str] = ()) -> None:
+
+def check_resumable(
+    state: RunState, run_id: str, team: "Team", again: Collection[str] = ()
+) -> None:
     """Raises `InputError` if the run can't be resumed with `team`, or do the tasks `again`."""
     if state.team != team.name:
         raise InputError(f"run {run_id!r} is of team {state.team!r}, not of {team.name!r}")
