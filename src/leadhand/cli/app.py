@@ -12,34 +12,8 @@ from typing import Annotated
 
 import typer
 
+from leadhand.cli import options as opt
 from leadhand.cli import start_time
-from leadhand.cli.options import (
-    DEFAULT_LIMITS,
-    DEFAULT_OUTPUT,
-    TEAM_HELP,
-    Approve,
-    BudgetTokens,
-    BudgetUsd,
-    Concurrency,
-    Deadline,
-    Debug,
-    Events,
-    FailOn,
-    Home,
-    Inputs,
-    Json,
-    LimitOptions,
-    Model,
-    NoInput,
-    NoModel,
-    OutputOptions,
-    Quiet,
-    ReviewFormat,
-    TeamName,
-    Trust,
-    is_debugging,
-    ungrouped,
-)
 from leadhand.cli.resume import commands as resume_commands
 from leadhand.cli.run.first_line import announce, announce_change, announce_team
 from leadhand.cli.runs import commands as stored_commands
@@ -74,12 +48,12 @@ def review(
     worktree: Annotated[
         bool, typer.Option("--worktree", help="Review what is not committed yet.")
     ] = False,
-    format: Annotated[ReviewFormat, typer.Option(help="How to print the review.")] = "text",
+    format: Annotated[opt.ReviewFormat, typer.Option(help="How to print the review.")] = "text",
     threshold: Annotated[
         int, typer.Option(help="Findings below this confidence are suppressed.", min=0, max=100)
     ] = DEFAULT_THRESHOLD,
     fail_on: Annotated[
-        FailOn, typer.Option(help="Exit with 1 for findings of this severity or above.")
+        opt.FailOn, typer.Option(help="Exit with 1 for findings of this severity or above.")
     ] = "critical",
     baseline: Annotated[
         Path | None,
@@ -96,19 +70,19 @@ def review(
             metavar="PROVIDER:NAME",
         ),
     ] = None,
-    no_model: NoModel = False,
+    no_model: opt.NoModel = False,
     plan_only: Annotated[
         bool, typer.Option("--plan-only", help="Show the plan; review nothing.")
     ] = False,
-    deadline: Deadline = None,
-    budget_usd: BudgetUsd = None,
-    budget_tokens: BudgetTokens = None,
-    concurrency: Concurrency = 64,
-    json: Json = False,
-    events: Events = None,
-    quiet: Quiet = False,
-    home: Home = None,
-    debug: Debug = False,
+    deadline: opt.Deadline = None,
+    budget_usd: opt.BudgetUsd = None,
+    budget_tokens: opt.BudgetTokens = None,
+    concurrency: opt.Concurrency = 64,
+    json: opt.Json = False,
+    events: opt.Events = None,
+    quiet: opt.Quiet = False,
+    home: opt.Home = None,
+    debug: opt.Debug = False,
 ) -> None:
     """Review a change in any git repository; with --model, a model looks at it too.
 
@@ -132,7 +106,7 @@ def review(
             threshold=threshold,
             fail_on=fail_on,
         ),
-        output=OutputOptions(events=events, quiet=quiet, no_input=True),
+        output=opt.OutputOptions(events=events, quiet=quiet, no_input=True),
         format="json" if json else format,
         range=range,
         repo=repo,
@@ -148,9 +122,9 @@ def review(
 
 
 @app.command()
-@ungrouped
+@opt.ungrouped
 def run(
-    team: TeamName,
+    team: opt.TeamName,
     request: Annotated[
         str | None,
         typer.Argument(
@@ -159,7 +133,7 @@ def run(
             show_default=False,
         ),
     ] = None,
-    inputs: Inputs = None,
+    inputs: opt.Inputs = None,
     plan: Annotated[
         Path | None,
         typer.Option(help="Run this plan, as `leadhand plan --json` prints it.", metavar="FILE"),
@@ -167,13 +141,13 @@ def run(
     amend: Annotated[
         bool, typer.Option("--amend", help="Let results amend the plan of --plan.")
     ] = False,
-    limits: LimitOptions = DEFAULT_LIMITS,
-    concurrency: Concurrency = 64,
-    output: OutputOptions = DEFAULT_OUTPUT,
-    approve: Approve = None,
-    home: Home = None,
-    trust: Trust = False,
-    debug: Debug = False,
+    limits: opt.LimitOptions = opt.DEFAULT_LIMITS,
+    concurrency: opt.Concurrency = 64,
+    output: opt.OutputOptions = opt.DEFAULT_OUTPUT,
+    approve: opt.Approve = None,
+    home: opt.Home = None,
+    trust: opt.Trust = False,
+    debug: opt.Debug = False,
 ) -> None:
     """Have a team answer a request: plan it, do the tasks in parallel, answer.
 
@@ -203,24 +177,24 @@ def run(
 
 
 @app.command("plan")
-@ungrouped
+@opt.ungrouped
 def show_plan(
     request: Annotated[
         str, typer.Argument(help="What is to be done; - reads it from stdin.", metavar="REQUEST")
     ],
-    team: TeamName,
-    inputs: Inputs = None,
-    limits: LimitOptions = DEFAULT_LIMITS,
+    team: opt.TeamName,
+    inputs: opt.Inputs = None,
+    limits: opt.LimitOptions = opt.DEFAULT_LIMITS,
     json: Annotated[
         bool, typer.Option("--json", help="The plan as JSON on stdout, for `run --plan`.")
     ] = False,
     out: Annotated[
         Path | None, typer.Option(help="Write the plan to this file, for `run --plan`.")
     ] = None,
-    quiet: Quiet = False,
-    no_input: NoInput = False,
-    trust: Trust = False,
-    debug: Debug = False,
+    quiet: opt.Quiet = False,
+    no_input: opt.NoInput = False,
+    trust: opt.Trust = False,
+    debug: opt.Debug = False,
 ) -> None:
     """Show the plan of a request: its graph, its models, its cost. No work is done.
 
@@ -246,13 +220,13 @@ def show_plan(
 def doctor(
     team: Annotated[
         str | None,
-        typer.Option(help=TEAM_HELP, metavar="TEAM"),
+        typer.Option(help=opt.TEAM_HELP, metavar="TEAM"),
     ] = None,
-    model: Model = None,
-    no_model: NoModel = False,
+    model: opt.Model = None,
+    no_model: opt.NoModel = False,
     json: Annotated[bool, typer.Option("--json", help="The findings as JSON on stdout.")] = False,
-    trust: Trust = False,
-    debug: Debug = False,
+    trust: opt.Trust = False,
+    debug: opt.Debug = False,
 ) -> None:
     """Check the installation, show which model each role would use, and whether it works.
 
@@ -266,7 +240,7 @@ def doctor(
     )
 
 
-def _begin_with(team: str, limits: LimitOptions, *files: Path | None, quiet: bool) -> None:
+def _begin_with(team: str, limits: opt.LimitOptions, *files: Path | None, quiet: bool) -> None:
     """Show the first line, and start to import model libraries if a model will be asked."""
     budgets = limits.budget_usd, limits.budget_tokens
     if all(budget is None or budget > 0 for budget in budgets):
@@ -295,7 +269,7 @@ def options(
         bool,
         typer.Option("--version", callback=_version, is_eager=True, help="Show the version."),
     ] = False,
-    debug: Debug = False,
+    debug: opt.Debug = False,
 ) -> None:
     """A supervisor for teams of workers: plans, runs in parallel, answers, shows its work."""
 
@@ -348,7 +322,7 @@ def main() -> None:
         from leadhand.cli.views.terminal import sentence
         from leadhand.untrusted.redaction import Redactor
 
-        if is_debugging():
+        if opt.is_debugging():
             from leadhand.cli.debugging import show_error
 
             show_error(error)

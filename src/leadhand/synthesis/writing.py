@@ -18,15 +18,8 @@ from leadhand.models.calls import Caller, CallRequest, Requester
 from leadhand.models.prompts import joined, prompt
 from leadhand.models.structured import BadAnswer, StructuredAnswer, ask_structured
 from leadhand.plans.payloads import DeclaredType
+from leadhand.synthesis import forms
 from leadhand.synthesis.citations import check_citations
-from leadhand.synthesis.forms import (
-    Merged,
-    check_output,
-    conflicts,
-    merged_form,
-    percent,
-    read_merged,
-)
 from leadhand.synthesis.material import entries
 from leadhand.synthesis.merge import given_of, sources_of
 from leadhand.synthesis.reduction import budget_of, reduced, size
@@ -91,7 +84,7 @@ class Writer:
         else:
             results_text = self._fence.around(material, source="results")
             text = joined(self.question(plan.instruction), results_text, self._listed(judged))
-            asked = self._prompted("merge", output=merged_form(self._output))
+            asked = self._prompted("merge", output=forms.merged_form(self._output))
         return await self._written(text, asked, results)
 
     async def revise(
@@ -116,7 +109,7 @@ class Writer:
             instructions = joined(own, revising, self._fence.explanation)
             asked = CallRequest(instructions, settings=self._role.settings)
         else:
-            asked = self._prompted("merge", revising, output=merged_form(self._output))
+            asked = self._prompted("merge", revising, output=forms.merged_form(self._output))
         revised = await self._written(text, asked, results)
         output = revised.answer if isinstance(draft.output, str) else draft.output
         return draft.model_copy(
@@ -136,12 +129,12 @@ class Writer:
         """The model's answer. One whose data is not of the declared type is better than none."""
         output = self._output
         if output is None:
-            return synthesis_of(await self._ask(text, request, read_merged), results)
-        answers: list[Merged] = []
+            return synthesis_of(await self._ask(text, request, forms.read_merged), results)
+        answers: list[forms.Merged] = []
 
-        def read(answer: StructuredAnswer) -> Merged:
-            answers.append(read_merged(answer))
-            check_output(answers[-1], output)
+        def read(answer: StructuredAnswer) -> forms.Merged:
+            answers.append(forms.read_merged(answer))
+            forms.check_output(answers[-1], output)
             return answers[-1]
 
         try:
@@ -183,7 +176,7 @@ class Writer:
         return self._fence.around(lines, source="judged contradictions") if judged else ""
 
 
-def synthesis_of(merged: Merged, results: Sequence[TaskResult]) -> Synthesis:
+def synthesis_of(merged: forms.Merged, results: Sequence[TaskResult]) -> Synthesis:
     """The answer with correct citations only, and the results that they cite as sources."""
     given = {one.task.id: (one, result) for one, result in given_of(results)}
     answer = check_citations(merged.answer, known=[one.task.id for one in results], given=given)
@@ -193,8 +186,8 @@ def synthesis_of(merged: Merged, results: Sequence[TaskResult]) -> Synthesis:
         text += f"\n\n*{what} of tasks without a result removed.*"
     return Synthesis(
         answer=text,
-        confidence=percent(merged.confidence),
-        conflicts=tuple(conflicts(merged.contradictions, given=given)),
+        confidence=forms.percent(merged.confidence),
+        conflicts=tuple(forms.conflicts(merged.contradictions, given=given)),
         sources=sources_of([given[id] for id in answer.cited]),
     )
 

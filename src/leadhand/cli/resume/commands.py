@@ -5,30 +5,19 @@ from typing import Annotated
 
 import typer
 
-from leadhand.cli.options import (
-    DEFAULT_LIMITS,
-    DEFAULT_OUTPUT,
-    Debug,
-    Home,
-    LimitOptions,
-    OtherTeam,
-    OutputOptions,
-    RunId,
-    Trust,
-    ungrouped,
-)
+from leadhand.cli import options as opt
 from leadhand.cli.run.first_line import announce_run
 
 
 def add_to(app: typer.Typer) -> None:
     """Add `resume`, `answer` and `cancel` to `app`."""
-    app.command()(ungrouped(resume))
-    app.command()(ungrouped(answer))
+    app.command()(opt.ungrouped(resume))
+    app.command()(opt.ungrouped(answer))
     app.command()(cancel)
 
 
 def resume(
-    run: RunId,
+    run: opt.RunId,
     from_task: Annotated[
         str | None,
         typer.Option(
@@ -37,12 +26,12 @@ def resume(
             metavar="TASK",
         ),
     ] = None,
-    limits: LimitOptions = DEFAULT_LIMITS,
-    output: OutputOptions = DEFAULT_OUTPUT,
-    home: Home = None,
-    team: OtherTeam = None,
-    trust: Trust = False,
-    debug: Debug = False,
+    limits: opt.LimitOptions = opt.DEFAULT_LIMITS,
+    output: opt.OutputOptions = opt.DEFAULT_OUTPUT,
+    home: opt.Home = None,
+    team: opt.OtherTeam = None,
+    trust: opt.Trust = False,
+    debug: opt.Debug = False,
 ) -> None:
     """Resume a run that was interrupted, ran out of time or budget, or waits for a person.
 
@@ -66,7 +55,7 @@ def resume(
 
 
 def answer(
-    run: RunId,
+    run: opt.RunId,
     text: Annotated[
         str | None,
         typer.Argument(
@@ -85,11 +74,11 @@ def answer(
     plan: Annotated[
         Path | None, typer.Option(help="Carry out this plan instead.", metavar="FILE")
     ] = None,
-    output: OutputOptions = DEFAULT_OUTPUT,
-    home: Home = None,
-    team: OtherTeam = None,
-    trust: Trust = False,
-    debug: Debug = False,
+    output: opt.OutputOptions = opt.DEFAULT_OUTPUT,
+    home: opt.Home = None,
+    team: opt.OtherTeam = None,
+    trust: opt.Trust = False,
+    debug: opt.Debug = False,
 ) -> None:
     """Answer the questions of a run and resume it. Without an answer, show the questions."""
     from leadhand.errors import InputError
@@ -107,7 +96,7 @@ def answer(
     raise typer.Exit(answer_command(options, reply_options))
 
 
-def cancel(run: RunId, home: Home = None, debug: Debug = False) -> None:
+def cancel(run: opt.RunId, home: opt.Home = None, debug: opt.Debug = False) -> None:
     """Stop a run that another process works on. Its results are kept, and it can be resumed."""
     announce_run(run, home, quiet=False)
     from leadhand.cli.resume.actions import cancel_command

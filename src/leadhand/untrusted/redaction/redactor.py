@@ -8,15 +8,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 
-from leadhand.untrusted.redaction import shapes
-from leadhand.untrusted.redaction.encodings import (
-    JSON_STRING,
-    LINES,
-    PERCENT,
-    EncodedWords,
-    Span,
-    base64_runs,
-)
+from leadhand.untrusted.redaction import encodings, shapes
 from leadhand.untrusted.redaction.known import Needles, secrets_of
 
 REDACTED = "[redacted]"
@@ -53,20 +45,20 @@ class Redactor:
             text = redacted  # which may uncover another secret right beside the first
         return text
 
-    def _all_spans(self, text: str) -> Iterable[Span]:
+    def _all_spans(self, text: str) -> Iterable[encodings.Span]:
         if not text.lstrip().startswith(("{", "[", '"')):
             return self._spans(text, _MAX_DEPTH)
         # Searching it as one string is quick, and most documents have no secrets.
-        if not self._spans(JSON_STRING.undo(text), _MAX_DEPTH):
+        if not self._spans(encodings.JSON_STRING.undo(text), _MAX_DEPTH):
             return ()
         return self._string_spans(text) if _is_json(text) else self._spans(text, _MAX_DEPTH)
 
-    def _string_spans(self, document: str) -> Iterator[Span]:
+    def _string_spans(self, document: str) -> Iterator[encodings.Span]:
         """The secrets in a JSON document: each is within one string, so no syntax is lost."""
         key = ""
         for string in _STRING.finditer(document):
             content = string[1]
-            text = JSON_STRING.undo(content)
+            text = encodings.JSON_STRING.undo(content)
             # With its key before it, because some secrets are recognized only by their names.
             before = f'{key}="' if key else ""
             found = [
@@ -74,28 +66,28 @@ class Redactor:
                 for start, end in self._spans(before + text, _MAX_DEPTH)
                 if end > len(before)
             ]
-            for start, end in JSON_STRING.outside(content, found):
+            for start, end in encodings.JSON_STRING.outside(content, found):
                 yield string.start(1) + start, string.start(1) + end
             key = text if string[2] else ""
 
-    def _spans(self, text: str, depth: int) -> list[Span]:
+    def _spans(self, text: str, depth: int) -> list[encodings.Span]:
         """The secrets in `text`, at most `depth` encodings deep, in no order."""
-        words = EncodedWords.of(text)
+        words = encodings.EncodedWords.of(text)
         spans = [*self._known.spans(text, words), *shapes.spans(text, words)]
         if not depth:
             return spans
-        for encoding in (JSON_STRING, PERCENT, LINES):
+        for encoding in (encodings.JSON_STRING, encodings.PERCENT, encodings.LINES):
             inside = encoding.undo(text)
             if inside != text and (found := self._spans(inside, depth - 1)):
                 spans.extend(encoding.outside(text, found))
         if words.may_hold_base64():
-            for span, reading in base64_runs(text):
+            for span, reading in encodings.base64_runs(text):
                 if self._spans(reading, min(depth - 1, 1)):
                     spans.append(span)
         return spans
 
 
-def _without(text: str, spans: Iterable[Span]) -> str:
+def _without(text: str, spans: Iterable[encodings.Span]) -> str:
     """`text` with `spans` replaced, overlapping and adjacent ones by one `[redacted]`."""
     ordered = sorted(spans)
     if not ordered:
