@@ -44,11 +44,8 @@ class ConflictVerdict:
 class Judge:
     """Asks the team's judge; with the synthesizer's model if the judge has none."""
 
-    def __init__(
-        self, caller: Caller, team: Team, fence: Fence, *, requester: Requester = _REQUESTER
-    ) -> None:
+    def __init__(self, caller: Caller, team: Team, fence: Fence) -> None:
         self._caller = caller
-        self._requester = requester
         self._role = team.judge
         self._models = team.models_of(team.judge) or team.models_of(team.synthesizer)
         self._fence = fence
@@ -104,7 +101,7 @@ class Judge:
         )
         request = CallRequest(instructions, output=form, settings=self._role.settings)
         return await ask_structured(
-            self._caller, self._requester, text, request=request, models=self._models, read=read
+            self._caller, _REQUESTER, text, request=request, models=self._models, read=read
         )
 
 

@@ -75,7 +75,9 @@ class Phrases:
     def found(self) -> tuple[str, ...]:
         """The results of tools, without replies to invalid answers."""
         messages = (one for one in self._request.messages if one.speaker == "tool")
-        return tuple(_DATA.sub(_inside, one.text) for one in messages if one.tool not in ENDINGS)
+        return tuple(
+            _DATA.sub(r"\g<text>", one.text) for one in messages if one.tool not in ENDINGS
+        )
 
     def mentions(self, name: str) -> bool:
         """Whether the last user message or a tool's result contains `name`."""
@@ -150,10 +152,6 @@ class Phrases:
 
 def _is_id(source: str | None) -> bool:
     return bool(source) and source != "results" and " " not in source
-
-
-def _inside(match: re.Match[str]) -> str:
-    return match["text"]
 
 
 def _first_sentence(text: str) -> str:

@@ -134,16 +134,15 @@ class _Filler:
     def _object(self, shape: Object, depth: int) -> Object:
         known = mapping(shape.get("properties"))
         required = [text(name) for name in items(shape.get("required"))]
-        wished = [] if depth >= _DEEPEST else [name for name in known if self._wanted(name)]
+        wished = (
+            [] if depth >= _DEEPEST else [name for name in known if self._hint(name) is not None]
+        )
         named = dict.fromkeys([*required, *wished])
         made = {name: self.value(known.get(name), name, depth + 1) for name in named}
         extra = shape.get("additionalProperties")
         for number in range(len(made) + 1, _whole(shape.get("minProperties")) + 1):
             made[f"key{number}"] = self.value(mapping(extra), f"key{number}", depth + 1)
         return made
-
-    def _wanted(self, name: str) -> bool:
-        return self._hint(name) is not None
 
     def _array(self, shape: Object, name: str, depth: int) -> Json:
         wish = self._hint(name)

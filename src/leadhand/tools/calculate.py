@@ -198,10 +198,6 @@ def _round(number: Fraction, places: Fraction = Fraction(0)) -> Fraction:
     return -size if number < 0 else size
 
 
-def _percent_change(old: Fraction, new: Fraction) -> Fraction:
-    return (new - old) / abs(old) * 100
-
-
 def _mean(numbers: _Numbers) -> Fraction:
     return sum(numbers, Fraction(0)) / len(numbers)
 
@@ -246,7 +242,7 @@ _ONE: Final[dict[str, Callable[[Fraction], Fraction]]] = {
 }
 _TWO: Final[dict[str, Callable[[Fraction, Fraction], Fraction]]] = {
     "log": _log,
-    "percent_change": _percent_change,
+    "percent_change": lambda old, new: (new - old) / abs(old) * 100,
     "round": _round,
 }
 _MANY: Final[dict[str, Callable[[_Numbers], Fraction]]] = {

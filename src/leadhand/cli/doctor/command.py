@@ -115,19 +115,16 @@ def _surroundings() -> tuple[Check, ...]:
     there = [name for name, package in EXTRAS.items() if _installed(package)]
     lacking = ", ".join(name for name in EXTRAS if name not in there)
     extras = (", ".join(there) or "none") + (f" (not installed: {lacking})" if lacking else "")
-    set_keys = list(dict.fromkeys(row.variable for row in PROVIDERS if _is_set(row.variable)))
+    keys = [row.variable for row in PROVIDERS if os.environ.get(row.variable, "").strip()]
+    set_keys = ", ".join(dict.fromkeys(keys))
     return (
         Check("leadhand", True, __version__),
         Check("python", True, f"{platform.python_version()} at {sys.executable}"),
         Check("extras", True, extras),
         Check("git", git is not None, git or "not found", "install git: reviews need it"),
         Check("state", *_writable(home)),
-        Check("keys", True, f"{', '.join(set_keys)} (not shown)" if set_keys else "none set"),
+        Check("keys", True, f"{set_keys} (not shown)" if set_keys else "none set"),
     )
-
-
-def _is_set(variable: str) -> bool:
-    return bool(os.environ.get(variable, "").strip())
 
 
 def _installed(package: str) -> bool:

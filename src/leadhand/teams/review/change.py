@@ -89,24 +89,12 @@ class ChangedFile:
     @functools.cached_property
     def added(self) -> dict[int, str]:
         """Line number in the new file -> text, for every line that the change adds."""
-        lines = self.head_lines
-        return {
-            n: lines[n - 1]
-            for hunk in self.hunks
-            for n in range(hunk.new_start, hunk.new_start + hunk.new_count)
-            if n <= len(lines)
-        }
+        return _numbered(self.head_lines, [(one.new_start, one.new_count) for one in self.hunks])
 
     @functools.cached_property
     def removed(self) -> dict[int, str]:
         """Line number in the old file -> text, for every line that the change removes."""
-        lines = self.base_lines
-        return {
-            n: lines[n - 1]
-            for hunk in self.hunks
-            for n in range(hunk.old_start, hunk.old_start + hunk.old_count)
-            if n <= len(lines)
-        }
+        return _numbered(self.base_lines, [(one.old_start, one.old_count) for one in self.hunks])
 
     def touches(self, line: int, end_line: int | None = None) -> bool:
         """Whether the change adds a line in `line..end_line` of the new file."""
@@ -187,6 +175,12 @@ class Change:
             by_path={file.path: file for file in files},
             cut=raw.get("cut"),
         )
+
+
+def _numbered(lines: list[str], blocks: list[tuple[int, int]]) -> dict[int, str]:
+    """Line number -> text, for the blocks (first line, number of lines) of `lines`."""
+    numbers = (n for start, count in blocks for n in range(start, start + count))
+    return {n: lines[n - 1] for n in numbers if n <= len(lines)}
 
 
 def parse_python(text: str) -> ast.Module | None:

@@ -123,7 +123,8 @@ def _texts(
     limits = DiffLimits(files=target.limits.files, hunks=target.limits.hunks)
     differences, more = compare(repository.git_dir, ends.base, ends.head, limits=limits)
     target.skip_unnamed(more)
-    regular = [item for item in differences if not _is_link(item)]
+    links = {SYMLINK, SUBMODULE}
+    regular = [one for one in differences if links.isdisjoint((one.old_mode, one.new_mode))]
     size = sizes(repository.git_dir, {oid for item in regular for oid in item.ids})
     wanted: list[Difference] = []
     for item in differences:
@@ -148,10 +149,6 @@ def _texts(
                 hunks=tuple(item.hunks),
                 complete=True,
             )
-
-
-def _is_link(item: Difference) -> bool:
-    return SYMLINK in (item.old_mode, item.new_mode) or SUBMODULE in (item.old_mode, item.new_mode)
 
 
 def _status(item: Difference) -> Status:

@@ -106,7 +106,7 @@ class Fetcher:
 
     async def _addresses(self, url: httpx2.URL, allowed: frozenset[str]) -> list[str]:
         """The addresses to connect to. Raises `ToolCallError` unless all of them are allowed."""
-        host, port = url.host, _port(url)
+        host, port = url.host, url.port or (443 if url.scheme == "https" else 80)
         is_allowed = f"{host}:{port}" in allowed
         if not is_allowed and port not in _PORTS:
             raise ToolCallError(f"port {port} is not allowed: only 80 and 443 are")
@@ -193,10 +193,6 @@ def _parsed(text: str, params: Mapping[str, str] | None = None) -> httpx2.URL:
     if url.userinfo:
         raise ToolCallError("an address with a user name or password is not allowed")
     return url.copy_with(fragment=None)
-
-
-def _port(url: httpx2.URL) -> int:
-    return url.port or (443 if url.scheme == "https" else 80)
 
 
 def _shown(text: str) -> str:

@@ -8,7 +8,7 @@ import ast
 import re
 from collections.abc import Iterator
 
-from leadhand.contracts.finding import Finding
+from leadhand.contracts.finding import Finding, Severity
 from leadhand.teams.review.change import ChangedFile
 from leadhand.teams.review.lens import LensRule
 from leadhand.teams.review.lenses.security.moves import Moves, definitions
@@ -26,34 +26,19 @@ from leadhand.teams.review.lenses.syntax import Function, first_line, last_name,
 
 _FAMILY = "security/removed-safeguard"
 _RESTORE = "Restore it, or explain in the change why it is no longer needed."
-CHECK = LensRule(
-    "security/removed-check", _FAMILY, "warning",
-    "What it rejected is now accepted.", _RESTORE,
-)  # fmt: skip
-ACCESS = LensRule(
-    "security/removed-access-check", _FAMILY, "critical",
-    "Users that it rejected now have access.", _RESTORE,
-)  # fmt: skip
-ESCAPE = LensRule(
-    "security/removed-escape", _FAMILY, "critical",
-    "Input that it made safe now passes through unchanged.", _RESTORE,
-)  # fmt: skip
-DECORATOR = LensRule(
-    "security/removed-access-guard", _FAMILY, "critical",
-    "Anyone can now reach it.", _RESTORE,
-)  # fmt: skip
-VERIFICATION = LensRule(
-    "security/removed-verification", _FAMILY, "warning",
-    "Data that it verified is now used unverified.", _RESTORE,
-)  # fmt: skip
-TIMEOUT = LensRule(
-    "security/removed-timeout", _FAMILY, "warning",
-    "A peer that never answers now blocks the caller forever.", _RESTORE,
-)  # fmt: skip
-LOCK = LensRule(
-    "security/removed-lock", _FAMILY, "warning",
-    "Two threads can now run this code at the same time.", _RESTORE,
-)  # fmt: skip
+
+
+def _rule(name: str, severity: Severity, why: str) -> LensRule:
+    return LensRule(f"security/removed-{name}", _FAMILY, severity, why, _RESTORE)
+
+
+CHECK = _rule("check", "warning", "What it rejected is now accepted.")
+ACCESS = _rule("access-check", "critical", "Users that it rejected now have access.")
+ESCAPE = _rule("escape", "critical", "Input that it made safe now passes through unchanged.")
+DECORATOR = _rule("access-guard", "critical", "Anyone can now reach it.")
+VERIFICATION = _rule("verification", "warning", "Data that it verified is now used unverified.")
+TIMEOUT = _rule("timeout", "warning", "A peer that never answers now blocks the caller forever.")
+LOCK = _rule("lock", "warning", "Two threads can now run this code at the same time.")
 RULES = (CHECK, ACCESS, ESCAPE, DECORATOR, VERIFICATION, TIMEOUT, LOCK)
 
 _HINT = re.compile(
