@@ -17,8 +17,8 @@ from leadhand.contracts.answer import Answer
 from leadhand.contracts.events import Event
 from leadhand.contracts.task import Task
 from leadhand.trace.page import page
-from leadhand.trace.page.markdown import render_markdown
 from leadhand.trace.page.markup import anchor
+from leadhand.trace.page.sections import render_markdown
 from tests.plans.samples import nothing, plan, task
 from tests.trace import runs
 

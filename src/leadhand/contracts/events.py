@@ -11,7 +11,6 @@ from typing import Annotated, TypeVar
 
 from pydantic import Field, TypeAdapter
 
-from leadhand.contracts.call_events import ModelCalled, ToolCalled
 from leadhand.contracts.event_fields import RunEvent, TaskEvent
 from leadhand.contracts.run_events import (
     ApprovalGiven,
@@ -35,6 +34,7 @@ from leadhand.contracts.run_events import (
 )
 from leadhand.contracts.task_events import (
     AttemptEnd,
+    ModelCalled,
     OpinionJudged,
     TaskCancelled,
     TaskCompleted,
@@ -48,6 +48,7 @@ from leadhand.contracts.task_events import (
     TaskSkipped,
     TaskSplit,
     TierRaised,
+    ToolCalled,
     WorkerStuck,
 )
 

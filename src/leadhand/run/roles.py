@@ -18,8 +18,7 @@ from leadhand.contracts.team import Team
 from leadhand.engine.recorder import Recorder
 from leadhand.engine.turns import turn
 from leadhand.models.ledger import Account, Amount, Ledger, account_within, nano_usd
-from leadhand.planners.routed import RoutedRemedies
-from leadhand.planners.routing import Chooser, Router, RoutingPlanner
+from leadhand.planners.routing import Chooser, RoutedRemedies, Router, RoutingPlanner
 from leadhand.planners.template import TemplatePlanner
 from leadhand.ports import Planner, Remedies, Synthesizer
 from leadhand.run.connections import SharedConnections

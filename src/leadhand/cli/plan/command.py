@@ -12,9 +12,8 @@ from rich.text import Text
 from leadhand.cli.duration import parse_duration
 from leadhand.cli.options import LimitOptions
 from leadhand.cli.run.arguments import load_team, read_request
-from leadhand.cli.run.budget import budget_note, budget_of
 from leadhand.cli.run.models import choose_models, print_models
-from leadhand.cli.run.options import DEADLINE_S
+from leadhand.cli.run.options import DEADLINE_S, budget_note, budget_of
 from leadhand.cli.standard_streams import writing_output
 from leadhand.cli.views.consoles import DataConsole, error_console, print_note
 from leadhand.cli.views.plan import show_plan

@@ -2,6 +2,7 @@
 
 import dataclasses
 import importlib
+import math
 import os
 import shlex
 from collections.abc import Mapping
@@ -12,7 +13,6 @@ from pydantic import JsonValue
 
 from leadhand.cli.duration import parse_duration
 from leadhand.cli.options import DEFAULT_LIMITS, LimitOptions, OutputOptions
-from leadhand.cli.run.budget import budget_of
 from leadhand.cli.start_time import remaining_s
 from leadhand.cli.views.consoles import print_note
 from leadhand.contracts.budget import Budget
@@ -20,6 +20,7 @@ from leadhand.contracts.people import Occasion
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError
 from leadhand.models.choice import models_of
+from leadhand.trace.formatting import format_price
 
 DEADLINE_S = 600.0
 _OF_MODELS = (
@@ -133,3 +134,30 @@ def occasions(given: str | None) -> tuple[Occasion, ...]:
         if name not in known:
             raise InputError(f"--approve {name}: give {' or '.join(known)}, or both with a comma")
     return tuple(one for one in known if one in names)
+
+
+def budget_of(usd: float | None, tokens: int | None) -> Budget | None:
+    """The budget that `--budget-usd` and `--budget-tokens` give together. Raises `InputError`."""
+    if usd is None and tokens is None:
+        return None
+    for option, amount in (("--budget-usd", usd), ("--budget-tokens", tokens)):
+        if amount is not None and not 0 < amount < math.inf:
+            raise InputError(
+                f"{option} is {amount:g}: give more than 0, or use --no-model to spend nothing"
+            )
+    return Budget(usd=usd, tokens=tokens)
+
+
+def budget_note(budget: Budget | None, cost_usd: tuple[float, float] | None) -> str:
+    """The budget in words, after the cost of a plan: from and to, or unknown."""
+    if budget is None:
+        return ""
+    tokens = None if budget.tokens is None else f"{budget.tokens:,} tokens"
+    usd = None if budget.usd is None else format_price(budget.usd)
+    said = f"; the budget is {' and '.join(part for part in (usd, tokens) if part)}"
+    if budget.usd is None or cost_usd is None:
+        return said
+    low, high = cost_usd
+    if budget.usd < low:
+        return f"{said}, which is not enough"
+    return f"{said}, which may not be enough" if budget.usd < high else said

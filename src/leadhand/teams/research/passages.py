@@ -1,22 +1,19 @@
 """The researcher without a model: quotes the passages that answer a request best."""
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from typing import Final
 
+from pydantic import JsonValue
+
 from leadhand.contracts.outcome import Handoff, Result
-from leadhand.teams.research.excerpts import Quotation, excerpt
-from leadhand.teams.research.findings import Findings, MissingInput, ReportSection
-from leadhand.teams.research.mentions import mentions_of, mentions_shown, naming_groups
+from leadhand.teams.research import word_forms
+from leadhand.teams.research.excerpts import Quotation, excerpt, quotations
+from leadhand.teams.research.fastest import FALLING, GROWING
+from leadhand.teams.research.findings import Findings, MissingInput, ReportSection, findings_in
 from leadhand.teams.research.quoting import inline
-from leadhand.teams.research.word_forms import (
-    irregular_forms,
-    relevance,
-    request_in,
-    subject,
-    weights,
-)
 from leadhand.tools.files.documents import Document, Documents
 from leadhand.tools.files.index import SearchIndex
 from leadhand.tools.files.inputs import InputFile, Inputs
@@ -32,6 +29,13 @@ _CANDIDATES: Final = 60
 _MIN_RELEVANCE: Final = 0.28
 """The least relevance of a quoted passage, as a part of the best one's."""
 _ABOVE: Final = ("What the documents say on this is quoted above.",)
+MAX_MENTIONS: Final = 3
+_MENTION_CANDIDATES: Final = 200
+_REASONS: Final = """
+    because since due thanks after driven reason cause result why led won lost opened launched hired
+    new closed
+"""
+"""Words that are typical of paragraphs with a reason."""
 _DOCUMENTS: Final[tuple[FileKind, ...]] = ("text", "markdown", "html", "pdf", "docx")
 
 
@@ -47,7 +51,7 @@ def find(handoff: Handoff) -> Result:
     if not files:
         lead = ("There are no documents among the files handed in.",)
         return Findings(about="sources", lead=lead, found=False, gaps=tuple(gaps)).result()
-    words = subject(request_in(handoff.intent))
+    words = word_forms.subject(word_forms.request_in(handoff.intent))
     about = naming_groups(handoff.inputs.values())
     if not words and about is None:
         return _beginnings(inputs, files, gaps)
@@ -55,10 +59,12 @@ def find(handoff: Handoff) -> Result:
     names = {file.name for file in files}
     hits = [
         hit
-        for hit in best_passages(index, " ".join((*words, *irregular_forms(words))), _CANDIDATES)
+        for hit in best_passages(
+            index, " ".join((*words, *word_forms.irregular_forms(words))), _CANDIDATES
+        )
         if hit.name in names
     ]
-    weight = weights(words, [f"{hit.name} {hit.heading} {hit.text}" for hit in hits])
+    weight = word_forms.weights(words, [f"{hit.name} {hit.heading} {hit.text}" for hit in hits])
     quoted = [
         Quotation(hit, excerpt(hit.text, weight)) for hit in _relevant(hits, weight)[:MAX_QUOTED]
     ]
@@ -82,13 +88,13 @@ def find(handoff: Handoff) -> Result:
 
 def _relevant(hits: Sequence[Passage], weight: Mapping[str, float]) -> Sequence[Passage]:
     """`hits` without those that are far less relevant than the best."""
-    scores = [relevance(weight, hit.text, hit.heading, hit.name) for hit in hits]
+    scores = [word_forms.relevance(weight, hit.text, hit.heading, hit.name) for hit in hits]
     least = max(scores, default=0) * _MIN_RELEVANCE
     return [hit for hit, score in zip(hits, scores, strict=True) if score >= least]
 
 
 def _occurs(index: SearchIndex, word: str, names: set[str]) -> bool:
-    forms = " ".join((word, *irregular_forms([word])))
+    forms = " ".join((word, *word_forms.irregular_forms([word])))
     return any(hit.name in names for hit in index.search(forms, _CANDIDATES))
 
 
@@ -133,3 +139,61 @@ def _beginnings(inputs: Inputs, files: Sequence[InputFile], gaps: list[MissingIn
     )
     findings = Findings(about="sources", lead=lead, sections=_sections(quoted), gaps=tuple(gaps))
     return findings.result(one.citation for one in quoted)
+
+
+def naming_groups(inputs: Iterable[JsonValue]) -> Findings | None:
+    """The first of `inputs` that is findings whose answer names groups, or `None`."""
+    found = (findings_in(output) for output in inputs)
+    return next((findings for findings in found if findings and findings.groups), None)
+
+
+# A paragraph mentions a group if it or its heading names it. `North East` does not mention `North`.
+
+
+def mentions_of(
+    findings: Findings, index: SearchIndex, *, files: set[str], words: Sequence[str]
+) -> list[Quotation]:
+    """The paragraphs of `files` about the groups of `findings`, the most relevant first."""
+    found: dict[str, tuple[float, Quotation]] = {}
+    for group in findings.groups:
+        pattern = _pattern(group, findings.others)
+        if pattern is None:
+            continue
+        for hit in index.search(f'"{group}"'.replace('""', '"'), _MENTION_CANDIDATES):
+            for quotation in quotations(hit) if hit.name in files else ():
+                if score := _relevance(quotation, pattern, words):
+                    found[quotation.citation] = score, quotation
+    ranked = sorted(found.values(), key=lambda pair: -pair[0])
+    return [quotation for _, quotation in ranked[:MAX_MENTIONS]]
+
+
+def mentions_shown(findings: Findings, mentions: Sequence[Quotation]) -> tuple[str, ...]:
+    """The mentions as Markdown, under a line that names the groups."""
+    who = inline(joined_names(findings.groups))
+    if not mentions:
+        return (f"No document mentions {who}.",)
+    return (f"What the documents say on {who}, word for word:", *(one.markdown for one in mentions))
+
+
+def _relevance(mention: Quotation, pattern: re.Pattern[str], words: Sequence[str]) -> float:
+    """How relevant a paragraph is to the groups that `pattern` finds; 0 if it names none."""
+    text = mention.excerpt.text
+    named = 1.0 * bool(pattern.search(text)) + 0.8 * bool(pattern.search(mention.heading))
+    if not named:
+        return 0
+    reasons = word_forms.stems(text) & word_forms.stems(GROWING, FALLING, _REASONS)
+    return named + 0.5 * len(reasons) + 0.5 * len(word_forms.matched(words, text))
+
+
+def _pattern(group: str, others: Sequence[str]) -> re.Pattern[str] | None:
+    """A pattern for `group` as whole words that are not part of another group's longer name."""
+    parts = re.findall(r"\w+", group)
+    if not parts:
+        return None
+    name = r"\W+".join(map(re.escape, parts))
+    longer = [r"\W+".join(map(re.escape, re.findall(r"\w+", one))) for one in others]
+    longer = [one for one in longer if one != name and re.search(rf"(?i)\b{name}\b", one)]
+    guards = "".join(
+        f"(?!{one[len(name) :]}\\b)" for one in longer if one.lower().startswith(name.lower())
+    )
+    return re.compile(rf"(?i)\b{name}\b{guards}")

@@ -1,26 +1,34 @@
 """Reads a unified diff as files with their texts, piece by piece.
 
 The diff is untrusted and may have any size: a piece is its part for one file, with limited memory.
-Lines that the diff does not show, those between hunks, are blank.
+Lines that the diff does not show, those between hunks, are blank. A pipe may never deliver anything
+and a device has no end, so every read is limited by the time for reading (F42).
 """
 
 import io
 import itertools
+import os
+import select
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import IO
+from pathlib import Path
+from typing import IO, cast
 
 from unidiff.errors import UnidiffParseError
 from unidiff.patch import Hunk, Line, PatchSet
 
 from leadhand.errors import InputError
-from leadhand.tools.patch.names import names
+from leadhand.tools.git.history import unquoted
+from leadhand.tools.git.process import OutOfTime, reading_time_left_s
 from leadhand.tools.patch.pieces import COMBINED, PatchPiece, PatchSplitter
-from leadhand.tools.patch.timed import within_time
-from leadhand.tools.text import ChangedText, HunkNumbers, plain_text, size_text
+from leadhand.tools.text import ChangedText, HunkNumbers, path_text, plain_text, size_text
 
 _MODE_LINES = (b"index ", b"new file mode ", b"deleted file mode ", b"old mode ", b"new mode ")
 _MODES = {b"120000": "symbolic link", b"160000": "submodule"}
+_READ_BYTES = 1 << 16
+_POLL_S = 3600.0
+"""The longest single wait, because `poll` takes no infinite one in milliseconds."""
+_PREFIXES = {("a", "b"), ("i", "w"), ("c", "i"), ("c", "w"), ("o", "w"), ("1", "2")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +56,7 @@ def read_patch(
 
 
 def _read(piece: PatchPiece, max_piece_bytes: int) -> ChangedText | UnreadFile:
-    old, new = names(piece.header)
+    old, new = _names(piece.header)
     path = new or old or f"(a file at line {piece.line:,} of the patch)"
     why = _unreadable(piece, max_piece_bytes)
     if why is not None:
@@ -149,3 +157,98 @@ class _Sparse:
             at = number + 1
         text = "".join(parts).removeprefix("\ufeff")
         return text.removesuffix("\n") if open_end else text
+
+
+def _names(header: list[bytes]) -> tuple[str | None, str | None]:
+    """The old and the new path; None if the file does not exist on that side."""
+    facts: dict[bytes, bytes] = {}
+    for line in header:
+        text = line.rstrip(b"\r\n")
+        for key in (b"--- ", b"+++ ", b"rename from ", b"rename to ", b"copy from ", b"copy to "):
+            if text.startswith(key):
+                facts[key.strip()] = unquoted(text[len(key) :].split(b"\t", 1)[0])
+    old, new = facts.get(b"---"), facts.get(b"+++")
+    if old is None or new is None:
+        old, new = _git_names(header[0])
+    kinds = [line.split(b" ", 2)[:2] for line in header]
+    if [b"new", b"file"] in kinds:
+        old = b"/dev/null"
+    if [b"deleted", b"file"] in kinds:
+        new = b"/dev/null"
+    before, after = _without_prefixes(_side(old), _side(new))
+    source, target = facts.get(b"rename from"), facts.get(b"rename to")
+    source, target = source or facts.get(b"copy from"), target or facts.get(b"copy to")
+    return (
+        path_text(source) if source else before,
+        path_text(target) if target else after,
+    )
+
+
+def _git_names(line: bytes) -> tuple[bytes, bytes]:
+    """Both names of a `diff --git` line, which differ only in their prefix."""
+    names = line.rstrip(b"\r\n").removeprefix(b"diff --git ")
+    if names.startswith(COMBINED):
+        name = unquoted(names.split(b" ", 2)[2])
+        return name, name
+    half = len(names) // 2
+    return unquoted(names[:half]), unquoted(names[half + 1 :])
+
+
+def _side(name: bytes) -> str | None:
+    return None if name == b"/dev/null" else path_text(name)
+
+
+def _without_prefixes(old: str | None, new: str | None) -> tuple[str | None, str | None]:
+    pair = (old or "a/")[:2], (new or "b/")[:2]
+    letters = (pair[0][0], pair[1][0])
+    one_sided = old is None or new is None
+    if all(part.endswith("/") for part in pair) and (
+        letters in _PREFIXES or (one_sided and (letters[0] == "a" or letters[1] == "b"))
+    ):
+        return old and old[2:], new and new[2:]
+    return old, new
+
+
+def open_patch(file: Path) -> IO[bytes]:
+    """Open `file` for reading, without blocking on a named pipe. Raises `OSError`."""
+    opened = open(  # noqa: SIM115 - the caller closes it
+        file, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK)
+    )
+    os.set_blocking(opened.fileno(), True)
+    return opened
+
+
+def within_time(source: IO[bytes]) -> IO[bytes]:
+    """`source`, whose reads raise `OutOfTime` once the time for reading is up."""
+    return io.BufferedReader(_Timed(source), _READ_BYTES)
+
+
+class _Timed(io.RawIOBase):
+    def __init__(self, source: IO[bytes]) -> None:
+        self._source = cast("io.BufferedReader", source)
+        self._poll: select.poll | None = None
+        try:
+            descriptor = source.fileno()
+        except (OSError, ValueError):  # a buffer in memory, which never blocks
+            return
+        self._poll = select.poll()
+        self._poll.register(descriptor, select.POLLIN)
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: object, /) -> int:
+        view = memoryview(cast("bytearray", buffer))
+        # `read1` leaves nothing in the source's own, smaller buffer, which `poll` would not see.
+        self._wait()
+        found = self._source.read1(len(view))
+        view[: len(found)] = found
+        return len(found)
+
+    def _wait(self) -> None:
+        while True:
+            left_s = reading_time_left_s()
+            if left_s <= 0:
+                raise OutOfTime
+            if self._poll is None or self._poll.poll(min(left_s, _POLL_S) * 1000):
+                return

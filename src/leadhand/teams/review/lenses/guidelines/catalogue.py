@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterator
 
 from leadhand.teams.review.lenses.guidelines.bans import banned
 from leadhand.teams.review.lenses.guidelines.guideline import Guideline, Kind
-from leadhand.teams.review.lenses.guidelines.length_limits import length_limits
-from leadhand.teams.review.lenses.guidelines.patterns import matches
+from leadhand.teams.review.lenses.guidelines.patterns import length_limits, matches
 from leadhand.teams.review.lenses.guidelines.phrases import CONDITIONAL, SOFT, START, folders_named
 from leadhand.teams.review.lenses.guidelines.prose import Sentence
 
