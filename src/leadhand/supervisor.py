@@ -6,9 +6,8 @@ This is the library's front door. `run.hosting` does what it says; the life of o
 
 import asyncio
 import logging
-import math
 import os
-from collections.abc import AsyncGenerator, Collection, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Generic
 
@@ -33,9 +32,10 @@ from leadhand.untrusted import redaction
 if TYPE_CHECKING:
     from leadhand.contracts.events import Event
     from leadhand.engine.recorder import Listener
-    from leadhand.run.options import IfExists, RunOptions
+    from leadhand.run.options import IfExists
     from leadhand.run.people import Ask
     from leadhand.run.roles import PlannerMaker, SynthesizerMaker
+    from leadhand.run.service import ShutdownMode
     from leadhand.run.stored import StoredRun
 
 _log = logging.getLogger("leadhand")
@@ -101,8 +101,7 @@ class Supervisor(Generic[C]):
         own = open_journal(home, redact=redact) if home is not None else running.MemoryJournal()
         self.journal: Journal = journal or own
         self._owns_journal = journal is None
-        self._deadline_s = deadline_s
-        self._budget = budget
+        self._options = running.RunDefaults(deadline_s, budget).options
         self._host = running.RunHost(
             team,
             running.HostSettings(
@@ -269,7 +268,7 @@ class Supervisor(Generic[C]):
         which process works on the run. Leaving the loop does not stop the run. Raises `InputError`
         if there is no such run, and `RunInterrupted` if the supervisor is shut down.
         """
-        return self._host.events(run_id, after_seq=after_seq)
+        return self._host.readers.events(run_id, after_seq=after_seq)
 
     def health(self) -> Health:
         """The load, latency and breaker of each worker over all runs, and the models' rates.
@@ -349,39 +348,46 @@ class Supervisor(Generic[C]):
         budget: Budget | None = None,
         context: C | None = None,
     ) -> "AsyncGenerator[Event]":
-        """The events of `resume` as they happen; of a run that is over, its last one.
-
-        Leaving the loop early cancels the run.
-        """
+        """The events of `resume`, as `stream` gives those of `run`; the last one if it is over."""
         options = self._options(deadline_s, budget, context=context)
         return self._host.resume_stream(run_id, options)
 
-    def cancel(self, run_id: str | None = None, *, reason: str = "interrupted") -> None:
-        """Stop a run, or every run under way; each still gives an answer, `status: cancelled`."""
-        self._host.stop(run_id, reason)
+    def cancel(self, run_id: str | None = None, *, reason: str = "interrupted") -> Awaitable[None]:
+        """Stop a run, or every run under way here; it still gives an answer, `status: cancelled`.
+
+        A run of this supervisor is told when this is called. Await the result for others: one of
+        another process is told through the journal, and one that waits or was interrupted gets its
+        answer here. Cancelled runs can be resumed. The result raises `InputError` if there is no
+        such run or it is finished.
+        """
+        return running.cancel(self._host, run_id, reason)
+
+    async def ready(self) -> None:
+        """Prepare for the first run, and raise now what it would raise: no model is asked.
+
+        Imports what runs need, looks for the model of `Team(model="auto")`, checks names and keys
+        of models, and whether the journal can be written. Raises `InputError`, `TeamError` and
+        `JournalError`.
+        """
+        await self._host.ready()
+
+    async def shutdown(self, *, grace_s: float = 10.0, mode: "ShutdownMode" = "interrupt") -> None:
+        """Refuse new runs, give those under way `grace_s` seconds to finish, and end the others.
+
+        With `interrupt` their callers get `RunInterrupted`, as those of new runs do; any process
+        can resume them, and nothing counts as a crash. With `cancel` they give an answer,
+        `status: cancelled`. Readers of `events` get `RunInterrupted`. The journal stays open.
+        """
+        await running.shut_down(self._host, grace_s=grace_s, mode=mode)
+
+    async def resume_interrupted(self) -> list[str]:
+        """Resume, in the background, this team's runs that neither wait nor are held; their ids.
+
+        For the start of a service. Several processes may call it at once: one resumes each run.
+        Runs that had a context need the supervisor's `restore`.
+        """
+        return await running.resume_interrupted(self._host, self._options())
 
     def post_interruption(self) -> None:
-        """Tell the journal that this process ends now, and that no worker has crashed it.
-
-        Blocks; may be called from any thread.
-        """
+        """Tell the journal that this process ends now on purpose. Blocks; for any thread."""
         self._host.post_interruption()
-
-    def _options(
-        self,
-        deadline_s: float | None = None,
-        budget: Budget | None = None,
-        *,
-        context: C | None = None,
-        batches: Batches | None = None,
-        listener: "Listener | None" = None,
-    ) -> "RunOptions":
-        """The options of one run; the supervisor's own are the defaults."""
-        limit_s = self._deadline_s if deadline_s is None else deadline_s
-        return running.RunOptions(
-            deadline_s=None if limit_s == math.inf else limit_s,
-            budget=budget or self._budget,
-            context=context,
-            batches=batches,
-            listener=listener,
-        )

@@ -110,7 +110,7 @@ def test_a_run_waits_for_its_plan_to_be_approved_and_for_answers_and_then_goes_o
     assert f"run '{run_id}' asks no question" in over.err
     dead = house.does("cancel", run_id)
     assert (dead.status, dead.out) == (2, "")
-    assert "is not under way: there is nothing to cancel" in dead.err
+    assert "is complete: there is nothing to cancel" in dead.err
 
 
 def test_a_plan_is_refused_by_command_and_the_answer_says_why(house: House) -> None:
@@ -158,7 +158,7 @@ def test_a_run_under_way_is_cancelled_from_elsewhere_and_prints_its_answer(house
         running.says("task_completed")
         told = house.does("cancel", "last")
         assert told.status == 0
-        assert "to stop run run-" in told.err
+        assert "is cancelled: process" in told.err
         ended = running.ended()
     assert ended.status == 130
     assert "`t3`: cancelled by `leadhand cancel`" in ended.out

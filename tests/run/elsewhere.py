@@ -1,6 +1,6 @@
-"""A process that works on a run beside that of a test: `elsewhere:work`.
+"""Processes that work on a run beside that of a test: `elsewhere:work`, `elsewhere:shut_down`.
 
-It works in its folder with the team of `tests.run.resuming.gates`, and a painter who asks.
+They work in their folder with the team of `tests.run.resuming.gates`, and a painter who asks.
 """
 
 import asyncio
@@ -46,5 +46,21 @@ def work() -> None:
         answer = await here.run(plan=REQUEST, run_id=RUN, origin={"customer": 7})
         await here.close()
         return answer.status
+
+    print(asyncio.run(main()))
+
+
+def shut_down() -> None:
+    """Start the run, shut down once the gate's worker works, and print what the caller gets."""
+
+    async def main() -> str:
+        here = supervisor(Path.cwd())
+        running = asyncio.create_task(here.run(plan=REQUEST, run_id=RUN))
+        while not any(line == "wait begun" for line in gates.work(Path.cwd())):  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+        await here.shutdown(grace_s=0)
+        error = (await asyncio.gather(running, return_exceptions=True))[0]
+        await here.close()
+        return f"{type(error).__name__}: {error}"
 
     print(asyncio.run(main()))

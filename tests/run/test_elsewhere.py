@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from leadhand import Answer
-from leadhand.contracts.events import Event, RunFinished
+from leadhand.contracts.events import Event, RunFinished, RunResumed
 from tests.programs import Program, forkserver
 from tests.run.elsewhere import REQUEST, RUN, blue, supervisor
 from tests.run.resuming.processes import Processes
@@ -90,3 +90,44 @@ def test_a_run_whose_process_is_killed_goes_on_with_those_who_wait_for_it(
 
     answers = asyncio.run(main())
     assert [answer.output for answer in answers] == [{"paint": "blue", "wait": "wait is done"}] * 3
+
+
+def test_a_run_of_another_process_is_cancelled_from_here(process: Program, tmp_path: Path) -> None:
+    here = supervisor(tmp_path)
+
+    async def main() -> None:
+        await begun(tmp_path)
+        await here.cancel(RUN, reason="not needed any more")
+        events = [event async for event in here.events(RUN)]
+        assert isinstance(events[-1], RunFinished)
+        assert events[-1].answer.status == "cancelled"
+        assert "not needed any more" in events[-1].answer.answer
+        await here.close()
+
+    asyncio.run(main())
+    assert process.ended().out == "cancelled\n"
+
+
+def test_a_run_that_a_shutdown_interrupted_goes_on_in_another_process_as_if_nothing_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    server = forkserver()
+    ended = Processes(server).run("tests.run.elsewhere:shut_down", folder=tmp_path)
+    server.clear()
+    assert (
+        ended.out == f"RunInterrupted: run '{RUN}' was interrupted: the supervisor was shut down\n"
+    )
+    (tmp_path / "open").touch()
+    here = supervisor(tmp_path)
+
+    async def main() -> None:
+        assert await here.resume_interrupted() == [RUN]
+        answer = await here.answer(RUN, blue())
+        assert answer.output == {"paint": "blue", "wait": "wait is done"}
+        events = await here.journal.events(RUN)
+        resumed = [event for event in events if isinstance(event, RunResumed)]
+        assert [event.crashes for event in resumed] == [{}] * len(resumed)
+        await here.close()
+
+    asyncio.run(main())

@@ -22,13 +22,20 @@ if TYPE_CHECKING:
     from leadhand.run.holding import HeldRuns
     from leadhand.run.hosting import RunHost
     from leadhand.run.joining import joined_answer, messages_of
-    from leadhand.run.options import HostSettings, NewRun, RunOptions
+    from leadhand.run.options import HostSettings, NewRun, RunDefaults, RunOptions
     from leadhand.run.people import People, record_interruption, reply_message, watch_messages
-    from leadhand.run.reading import POLL_S, Readers, read_events, run_summaries, run_view
+    from leadhand.run.reading import POLL_S, Readers, run_summaries, run_view
     from leadhand.run.resumption import check_resumable, is_over, tasks_from
     from leadhand.run.roles import account_of, open_roles
     from leadhand.run.run import Run
     from leadhand.run.run_context import ContextRules
+    from leadhand.run.service import (
+        cancel,
+        check_journal,
+        import_what_runs,
+        resume_interrupted,
+        shut_down,
+    )
     from leadhand.run.stored import StoredRun, answer_within
 
 __all__ = [
@@ -45,6 +52,7 @@ __all__ = [
     "Readers",
     "Recorder",
     "Run",
+    "RunDefaults",
     "RunHost",
     "RunOptions",
     "RunSettings",
@@ -53,16 +61,20 @@ __all__ = [
     "StoredRun",
     "account_of",
     "answer_within",
+    "cancel",
+    "check_journal",
     "check_resumable",
+    "import_what_runs",
     "is_over",
     "joined_answer",
     "messages_of",
     "open_roles",
-    "read_events",
     "record_interruption",
     "reply_message",
+    "resume_interrupted",
     "run_summaries",
     "run_view",
+    "shut_down",
     "tasks_from",
     "watch_messages",
 ]
@@ -80,13 +92,14 @@ __getattr__ = lazy_attributes(
         "run.holding": "HeldRuns",
         "run.hosting": "RunHost",
         "run.joining": "joined_answer messages_of",
-        "run.options": "HostSettings NewRun RunOptions",
+        "run.options": "HostSettings NewRun RunDefaults RunOptions",
         "run.people": "People record_interruption reply_message watch_messages",
-        "run.reading": "POLL_S Readers read_events run_summaries run_view",
+        "run.reading": "POLL_S Readers run_summaries run_view",
         "run.resumption": "check_resumable is_over tasks_from",
         "run.roles": "account_of open_roles",
         "run.run": "Run",
         "run.run_context": "ContextRules",
+        "run.service": ("cancel check_journal import_what_runs resume_interrupted shut_down"),
         "run.stored": "StoredRun answer_within",
     },
 )

@@ -8,6 +8,7 @@ from leadhand.contracts import events
 from leadhand.contracts.answer import JOURNAL_GAP, Answer, EndedBy, Gap, Synthesis
 from leadhand.contracts.people import Question
 from leadhand.contracts.task import Plan
+from leadhand.engine.recorder import Recorder
 from leadhand.errors import ModelError
 from leadhand.plans.payloads import DeclaredType
 from leadhand.run.cancellation import Cancelled
@@ -84,6 +85,19 @@ async def waiting_answer(context: StepContext) -> Answer:
     return answer
 
 
+def cancelled_answer(recorder: Recorder, reason: str) -> Answer:
+    """The answer of a run that is cancelled while no process works on it, made by code."""
+    state, plan = recorder.state, recorder.state.standing_plan
+    synthesis = Synthesis(answer="")
+    if plan is not None:
+        synthesis = merge(plan, results_of(state)).model_copy(update={"output": None})
+    gaps = tuple(gaps_of(state, None))
+    if not gaps:
+        step = "plan" if plan is None else "synthesis"
+        gaps = (Gap(task_id=step, why=f"was not done: {reason}"),)
+    return _answer_of(recorder, synthesis, gaps, cancelled=True, ended_by="person")
+
+
 def _is_unanswered(context: StepContext) -> bool:
     """Whether there is something that no worker could answer."""
     state = context.recorder.state
@@ -95,13 +109,33 @@ def _is_unanswered(context: StepContext) -> bool:
 def _answer(
     context: StepContext, synthesis: Synthesis, gaps: tuple[Gap, ...], contact: str | None = None
 ) -> Answer:
-    state = context.recorder.state
+    unfinished = gaps or context.recorder.state.plan is None
+    return _answer_of(
+        context.recorder,
+        synthesis,
+        gaps,
+        cancelled=context.active.reason is not None,
+        ended_by=_ended_by(context) if unfinished else None,
+        contact=contact,
+    )
+
+
+def _answer_of(
+    recorder: Recorder,
+    synthesis: Synthesis,
+    gaps: tuple[Gap, ...],
+    *,
+    cancelled: bool,
+    ended_by: EndedBy | None,
+    contact: str | None = None,
+) -> Answer:
+    state = recorder.state
     return Answer(
-        run_id=context.recorder.run_id,
-        status=status_of(state, gaps, cancelled=context.active.reason is not None),
-        ended_by=_ended_by(context) if gaps or state.plan is None else None,
+        run_id=recorder.run_id,
+        status=status_of(state, gaps, cancelled=cancelled),
+        ended_by=ended_by,
         engine="model" if state.usage.requests else "deterministic",
-        team=context.team.name,
+        team=state.team,
         request=state.request,
         answer=with_gaps(synthesis.answer, gaps, contact=contact),
         output=synthesis.output,
@@ -111,7 +145,7 @@ def _answer(
         conflicts=state.conflicts,
         sources=synthesis.sources,
         tasks=tuple(task_report(task) for task in state.tasks.values() if task.ended),
-        metrics=metrics(state, context.recorder.elapsed_s()),
+        metrics=metrics(state, recorder.elapsed_s()),
     )
 
 

@@ -10,6 +10,7 @@ from leadhand.errors import RunInterrupted
 
 @dataclass(slots=True, eq=False)
 class _Call:
+    run_id: str
     timeout: asyncio.Timeout
     """Has no time of its own: it interrupts the call if the supervisor is shut down."""
     ended: asyncio.Future[None]
@@ -22,6 +23,9 @@ class Calls:
         self.closed = False
         self._calls: set[_Call] = set()
 
+    def __contains__(self, run_id: object) -> bool:
+        return any(call.run_id == run_id for call in self._calls)
+
     def check_open(self, run_id: str) -> None:
         """Raises `RunInterrupted` if the supervisor was shut down."""
         if self.closed:
@@ -32,7 +36,7 @@ class Calls:
         """A call that waits for the run during the block. Raises `RunInterrupted`."""
         self.check_open(run_id)
         timeout = asyncio.timeout(None)
-        call = _Call(timeout, asyncio.get_running_loop().create_future())
+        call = _Call(run_id, timeout, asyncio.get_running_loop().create_future())
         try:
             async with timeout:
                 self._calls.add(call)

@@ -38,6 +38,12 @@ class ActiveRun:
         if self._scheduler is not None:
             self._scheduler.stop(self.reason)
 
+    def record_stop(self, reason: str) -> None:
+        """Record that the run is interrupted by its program, which cancels its task right after."""
+        if self.reason is None:
+            for call in self.on_stop:
+                call(reason)
+
     def stop_with(self, scheduler: Scheduler) -> None:
         """Stop `scheduler` as well, from now on."""
         self._scheduler = scheduler

@@ -28,13 +28,14 @@ def results_of(state: RunState) -> list[TaskResult]:
     ]
 
 
-def gaps_of(state: RunState, team: "Team") -> Iterator[Gap]:
+def gaps_of(state: RunState, team: "Team | None") -> Iterator[Gap]:
     """What is missing: tasks without a certain result, and the gaps of results and nested answers.
 
-    A result that was accepted at low confidence counts as found, and is a gap too.
+    A result that was accepted at low confidence counts as found, and is a gap too. Without a `team`
+    the last nested run of a task counts, whichever worker completed it.
     """
     for id, task in state.tasks.items():
-        worker = team.worker(task.worker)
+        worker = team.worker(task.worker) if team is not None else None
         if task.status != "completed":
             yield Gap(
                 task_id=id,
@@ -43,8 +44,8 @@ def gaps_of(state: RunState, team: "Team") -> Iterator[Gap]:
             )
         elif task.error is not None:
             yield Gap(task_id=id, why=task.error)
-        nested = worker is not None and worker.team is not None and task.status == "completed"
-        if nested and task.nested is not None:
+        nested = team is None or (worker is not None and worker.team is not None)
+        if nested and task.status == "completed" and task.nested is not None:
             inner = task.nested.answer
             for gap in inner.gaps if inner is not None else ():
                 yield gap.model_copy(update={"task_id": f"{id}/{gap.task_id}"})

@@ -57,9 +57,22 @@ class RunHost:
         """The runs that are under way here, by id."""
         self.held = running.HeldRuns(settings.journal)
         self.calls = running.Calls()
-        self.readers = running.Readers()
+        self.readers = running.Readers(self.journal, self.held, self.calls)
+        self.background: set[asyncio.Task[None]] = set()
+        """Runs that no caller waits for."""
+        self.clock = settings.clock
+        self.listeners = (*settings.listeners, self.readers)
         self._shared_workers = running.SharedWorkers(self.team, lock=threading.RLock())
         self._connections = running.SharedConnections()
+
+    async def ready(self) -> None:
+        """Raise now what the first run would raise, without asking a model."""
+        await running.check_journal(self.journal)
+        await self._find_models()
+        await running.import_what_runs(self.team)
+        recorder = running.Recorder("ready", running.MemoryJournal(), clock=self.clock)
+        async with self._roles(recorder, "", None, RunOptions()):
+            pass
 
     async def plan(self, new: NewRun, options: RunOptions) -> Plan:
         """The plan for a request, checked; no work is done."""
@@ -68,7 +81,7 @@ class RunHost:
         given = inputs_of(paths)
         listeners = (options.listener,) if options.listener else ()
         recorder = running.Recorder(
-            "plan", running.MemoryJournal(), clock=self._settings.clock, listeners=listeners
+            "plan", running.MemoryJournal(), clock=self.clock, listeners=listeners
         )
         request = planner_request(new.request or "", given, paths, options.batches)
         try:
@@ -86,7 +99,7 @@ class RunHost:
     async def start(self, new: NewRun, options: RunOptions) -> Answer:
         """The answer of a new run, or of one that exists already, if `new` says so."""
         check_new_run(new)
-        run_id = new.run_id if new.run_id is not None else new_run_id(self._settings.clock.now())
+        run_id = new.run_id if new.run_id is not None else new_run_id(self.clock.now())
         check_run_id(run_id)
         check_limits(options.deadline_s, options.budget)
         context = self._settings.contexts.of_new_run(options.context)
@@ -212,7 +225,7 @@ class RunHost:
     async def start_stream(self, new: NewRun, options: RunOptions) -> "AsyncGenerator[Event]":
         """The events of `start`. Those of a run that exists already begin with its first one."""
         check_new_run(new)
-        run_id = new.run_id if new.run_id is not None else new_run_id(self._settings.clock.now())
+        run_id = new.run_id if new.run_id is not None else new_run_id(self.clock.now())
         queue: asyncio.Queue[Event | None] = asyncio.Queue()
         joined = asyncio.Event()
 
@@ -226,7 +239,7 @@ class RunHost:
             while (event := await queue.get()) is not None:
                 yield event
             if joined.is_set():
-                async for event in self.events(run_id, until=task):
+                async for event in self.readers.events(run_id, until=task):
                     yield event
             await task
 
@@ -246,32 +259,12 @@ class RunHost:
             for event in await self.journal.events(run_id, after_seq=last_seq - 1):
                 yield event
 
-    def events(
-        self, run_id: str, *, after_seq: int = 0, until: "asyncio.Future[Answer] | None" = None
-    ) -> "AsyncGenerator[Event]":
-        """The events of a run, stored and then live, until it is finished or `until` is done."""
-        return running.read_events(
-            self.journal,
-            self.readers,
-            run_id,
-            after_seq=after_seq,
-            works_on=self.held.__contains__,
-            until=until,
-        )
-
     async def reply(self, run_id: str, reply: Reply) -> None:
         """Leave a reply to a question of a run in the journal."""
         check_known_id(run_id)
         reply = valid_reply(reply)
         stored = running.StoredRun.of(run_id, await self.journal.events(run_id))
         await self.journal.post(running.reply_message(reply, stored.state))
-
-    def stop(self, run_id: str | None, reason: str) -> None:
-        """Stop a run, or every run under way."""
-        for id in [run_id] if run_id is not None else list(self.active):
-            if id not in self.active:
-                raise InputError(f"run {id!r} is not under way")
-            self.active[id].stop(reason)
 
     def post_interruption(self) -> None:
         """Tell the journal that this process ends now, and that no worker has crashed it."""
@@ -293,7 +286,7 @@ class RunHost:
                 models = rates.health()
         return Health(
             runs=tuple(self.active),
-            workers=self._shared_workers.health(self._settings.clock),
+            workers=self._shared_workers.health(self.clock),
             models=models,
         )
 
@@ -346,8 +339,8 @@ class RunHost:
         return running.Recorder(
             stored.run_id,
             self.journal,
-            clock=self._settings.clock,
-            listeners=(*self._settings.listeners, self.readers, *own),
+            clock=self.clock,
+            listeners=(*self.listeners, *own),
             past=stored.events,
             state=stored.state,
         )

@@ -1,5 +1,6 @@
 """What a supervisor is told: what a new run is to do, how a run is done, and how all runs are."""
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -63,6 +64,33 @@ class RunOptions:
     def opening_s(self) -> float | None:
         """How long the journal may take to open the run."""
         return None if self.deadline_s is None else max(self.deadline_s, MIN_OPENING_S)
+
+
+@dataclass(frozen=True, slots=True)
+class RunDefaults:
+    """The options of runs for which nothing else is given."""
+
+    deadline_s: float | None
+    budget: Budget | None
+
+    def options(
+        self,
+        deadline_s: float | None = None,
+        budget: Budget | None = None,
+        *,
+        context: object = None,
+        batches: Batches | None = None,
+        listener: "Listener | None" = None,
+    ) -> RunOptions:
+        """The options of one run; `math.inf` seconds are no limit."""
+        limit_s = self.deadline_s if deadline_s is None else deadline_s
+        return RunOptions(
+            deadline_s=None if limit_s == math.inf else limit_s,
+            budget=budget or self.budget,
+            context=context,
+            batches=batches,
+            listener=listener,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncGenerator, Callable, Generator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Generator, Mapping, Sequence
 from typing import get_args
 
 from pydantic import JsonValue
@@ -12,6 +12,8 @@ from leadhand.contracts.events import Event, RunFinished
 from leadhand.contracts.summary import RunStatus, RunSummary, RunView, TaskView
 from leadhand.errors import InputError, JournalError, RunInterrupted
 from leadhand.ports import Journal
+from leadhand.run.calls import Calls
+from leadhand.run.holding import HeldRuns
 from leadhand.run.intake import check_known_id
 from leadhand.run.people import open_questions
 from leadhand.run.stored import StoredRun, answer_within
@@ -55,7 +57,10 @@ class News:
 class Readers:
     """Those who read runs of one supervisor as they happen; a listener of all its runs."""
 
-    def __init__(self) -> None:
+    def __init__(self, journal: Journal, held: HeldRuns, calls: Calls) -> None:
+        self._journal = journal
+        self._held = held
+        self._calls = calls
         self._news: dict[str, list[News]] = {}
         self._closed = False
 
@@ -64,8 +69,83 @@ class Readers:
         for news in self._news.get(event.run_id, ()):
             news.add(event)
 
+    def close(self) -> None:
+        """End all reading: the supervisor was shut down."""
+        self._closed = True
+        for news in [one for every in self._news.values() for one in every]:
+            news.wake()
+
+    async def events(
+        self, run_id: str, *, after_seq: int = 0, until: asyncio.Future[Answer] | None = None
+    ) -> AsyncGenerator[Event]:
+        """The events of a run after `after_seq`, each once it is stored, until the run is finished.
+
+        With `until`, they end when that is done, whatever the run has come to. Those of a run of
+        this process come from its recorder; the journal is polled for others. Raises `InputError`
+        if there is no such run, and `RunInterrupted` after `close`.
+        """
+        check_known_id(run_id)
+        with self._follow(run_id) as news:
+            if until is not None:
+                until.add_done_callback(lambda _: news.wake())
+            seq = min(after_seq, await self._journal.last_seq(run_id))
+            finished = False
+            # The event before is read too: it may be the end.
+            found = await self._journal.events(run_id, after_seq=max(seq - 1, 0))
+            if run_id in self._held and not await self._is_stored(run_id):
+                found = ()
+            while True:
+                for event in found:
+                    if event.seq >= seq:
+                        finished = isinstance(event, RunFinished) and not event.within
+                    if event.seq > seq:
+                        seq = event.seq
+                        yield event
+                if until is not None and until.done():
+                    found = await self._journal.events(run_id, after_seq=seq)
+                    if not found:
+                        return
+                    continue
+                if finished and until is None:
+                    return
+                if not seq and until is None:
+                    await self._check_run(run_id)
+                if self._closed:
+                    raise RunInterrupted(run_id)
+                found = await self._next(run_id, seq, news)
+
+    async def _check_run(self, run_id: str) -> None:
+        """Raises `InputError` if there is no such run, unless it is about to start here."""
+        await asyncio.sleep(0)  # a task that starts it may have been created just before
+        if run_id not in self._calls and not await self._journal.last_seq(run_id):
+            raise InputError(f"there is no run {run_id!r}")
+
+    async def _next(self, run_id: str, seq: int, news: News) -> Sequence[Event]:
+        """The stored events after `seq`, once there may be some."""
+        found = await news.wait()
+        if not found and run_id in self._held:
+            return ()
+        # Those of a run that has ended here may have been dropped.
+        follows = bool(found) and found[0].seq <= seq + 1
+        if follows and await self._is_stored(run_id) and run_id in self._held:
+            return found
+        if await self._journal.last_seq(run_id) <= seq:
+            return ()
+        return await self._journal.events(run_id, after_seq=seq)
+
+    async def _is_stored(self, run_id: str) -> bool:
+        """Whether what was recorded of a run of this process could be stored.
+
+        Events that are not stored are lost with their process, and others then take their places.
+        """
+        try:
+            await answer_within(COMMIT_S, self._journal.commit(run_id))
+        except JournalError:
+            return False
+        return True
+
     @contextlib.contextmanager
-    def follow(self, run_id: str) -> Generator[News]:
+    def _follow(self, run_id: str) -> Generator[News]:
         """The news of a run during the block."""
         news = News()
         self._news.setdefault(run_id, []).append(news)
@@ -75,90 +155,6 @@ class Readers:
             self._news[run_id].remove(news)
             if not self._news[run_id]:
                 del self._news[run_id]
-
-    def close(self) -> None:
-        """End all reading: the supervisor was shut down."""
-        self._closed = True
-        for news in [one for every in self._news.values() for one in every]:
-            news.wake()
-
-    def check_open(self, run_id: str) -> None:
-        """Raises `RunInterrupted` if reading has ended."""
-        if self._closed:
-            raise RunInterrupted(run_id)
-
-
-async def read_events(
-    journal: Journal,
-    readers: Readers,
-    run_id: str,
-    *,
-    after_seq: int,
-    works_on: Callable[[str], bool],
-    until: asyncio.Future[Answer] | None = None,
-) -> AsyncGenerator[Event]:
-    """The events of a run after `after_seq`, each once it is stored, until the run is finished.
-
-    With `until`, they end when that is done, whatever the run has come to. `works_on` tells the
-    runs of this process, whose events come from `readers`; the journal is polled for others.
-    Raises `InputError` if there is no such run.
-    """
-    check_known_id(run_id)
-    with readers.follow(run_id) as news:
-        if until is not None:
-            until.add_done_callback(lambda _: news.wake())
-        stored = await journal.last_seq(run_id)
-        if not stored and until is None and not works_on(run_id):
-            raise InputError(f"there is no run {run_id!r}")
-        seq, finished = min(after_seq, stored), False
-        # The event before is read too: it may be the end.
-        found = await journal.events(run_id, after_seq=max(seq - 1, 0))
-        if works_on(run_id) and not await _is_stored(journal, run_id):
-            found = ()
-        while True:
-            for event in found:
-                if event.seq >= seq:
-                    finished = isinstance(event, RunFinished) and not event.within
-                if event.seq > seq:
-                    seq = event.seq
-                    yield event
-            if until is not None and until.done():
-                found = await journal.events(run_id, after_seq=seq)
-                if not found:
-                    return
-                continue
-            if finished and until is None:
-                return
-            readers.check_open(run_id)
-            found = await _next_events(journal, run_id, seq, news, works_on)
-
-
-async def _next_events(
-    journal: Journal, run_id: str, seq: int, news: News, works_on: Callable[[str], bool]
-) -> Sequence[Event]:
-    """The stored events after `seq`, once there may be some."""
-    found = await news.wait()
-    if not found and works_on(run_id):
-        return ()
-    # Those of a run that has ended here may have been dropped.
-    follows = bool(found) and found[0].seq <= seq + 1
-    if follows and await _is_stored(journal, run_id) and works_on(run_id):
-        return found
-    if await journal.last_seq(run_id) <= seq:
-        return ()
-    return await journal.events(run_id, after_seq=seq)
-
-
-async def _is_stored(journal: Journal, run_id: str) -> bool:
-    """Whether what was recorded of a run of this process could be stored.
-
-    Events that are not stored are lost with their process, and others then take their places.
-    """
-    try:
-        await answer_within(COMMIT_S, journal.commit(run_id))
-    except JournalError:
-        return False
-    return True
 
 
 async def run_view(journal: Journal, run_id: str) -> RunView:

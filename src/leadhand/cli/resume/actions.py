@@ -31,12 +31,14 @@ from leadhand.cli.runs.views import find_run
 from leadhand.cli.views.consoles import DataConsole, error_console, print_note
 from leadhand.cli.views.plan import show_plan
 from leadhand.cli.views.terminal import encodable, safe_block
+from leadhand.clock import SystemClock
 from leadhand.contracts.people import Question, Reply, RunMessage
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError, PlanError
 from leadhand.models.preload import preload
 from leadhand.plans.checks import check, errors_in
+from leadhand.run.cancelling import cancel_stored
 from leadhand.run.people import open_questions
 from leadhand.run.resumption import is_over
 from leadhand.run.stored import StoredRun
@@ -99,14 +101,15 @@ def answer_run(options: ResumeOptions, given: ReplyOptions, storage: RunStorage)
 
 
 def cancel_command(run: str, home: str | None) -> int:
-    """Stop a run that another process works on."""
+    """Stop a run of another process, or end one that waits or was interrupted."""
     with RunStorage(home) as storage:
         run_id = find_run(storage.store, run, storage.home)
-        holder = storage.store.holder(run_id)
-        if holder is None:
-            raise InputError(f"run {run_id!r} is not under way: there is nothing to cancel")
-        storage.store.post(RunMessage(run_id=run_id, reason="cancelled by `leadhand cancel`"))
-        print_note(f"asked {holder} to stop run {run_id}")
+        cancelling = cancel_stored(
+            storage.journal, run_id, reason="cancelled by `leadhand cancel`", clock=SystemClock()
+        )
+        holder = asyncio.run(cancelling)
+        done = f"{holder} stops it" if holder is not None else "no process worked on it"
+        print_note(f"run {run_id} is cancelled: {done}")
         return 0
 
 

@@ -97,7 +97,7 @@ def answer(
 
 
 def cancel(run: opt.RunId, home: opt.Home = None, debug: opt.Debug = False) -> None:
-    """Stop a run that another process works on. Its results are kept, and it can be resumed."""
+    """Stop a run, also one that waits or was interrupted. It can be resumed."""
     announce_run(run, home, quiet=False)
     from leadhand.cli.resume.actions import cancel_command
 

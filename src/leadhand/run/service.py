@@ -1,0 +1,128 @@
+"""The life of a service around its runs: getting ready, shutting down, and what was left over."""
+
+import asyncio
+import importlib
+import logging
+import secrets
+from collections.abc import Awaitable, Callable, Generator
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Literal
+
+from leadhand.contracts.people import RunMessage
+from leadhand.contracts.team import Team
+from leadhand.errors import InputError, LeadhandError, RunInterrupted, RunTaken
+from leadhand.ports import Journal
+from leadhand.run.cancelling import cancel_stored
+from leadhand.workers.runners import needs_model
+
+if TYPE_CHECKING:
+    from leadhand.run.hosting import RunHost
+    from leadhand.run.options import RunOptions
+
+ShutdownMode = Literal["interrupt", "cancel"]
+"""What a shutdown does to runs that do not end in time: stop them so that another process can
+resume them, or have them give an answer, `status: cancelled`."""
+SHUT_DOWN = "the supervisor was shut down"
+
+_log = logging.getLogger("leadhand")
+
+
+async def import_what_runs(team: Team) -> None:
+    """Import in a thread what a run with a model needs: that takes seconds."""
+    if needs_model(team):
+        await asyncio.to_thread(importlib.import_module, "leadhand.models.calls")
+        await asyncio.to_thread(importlib.import_module, "leadhand.models.connections")
+
+
+async def check_journal(journal: Journal) -> None:
+    """Raises `JournalError` if runs can't be written to the journal. Leaves nothing there."""
+    run_id = f"ready-{secrets.token_hex(8)}"
+    async with journal.hold(run_id):
+        await journal.post(RunMessage(run_id=run_id, interrupted=True))
+        for message in await journal.messages(run_id):
+            await journal.drop(message)
+
+
+async def shut_down(host: "RunHost", *, grace_s: float, mode: ShutdownMode) -> None:
+    """End all calls of a supervisor, and refuse new ones."""
+    if mode not in ("interrupt", "cancel"):
+        raise InputError(f"mode is {mode!r}; it is interrupt or cancel")
+    if not isinstance(grace_s, int | float) or not grace_s >= 0:  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InputError(f"grace_s is {grace_s!r}; it must be a number from 0")
+    host.calls.closed = True
+    await host.calls.wait(grace_s)
+    active = dict(host.active)
+    for run in active.values():
+        if mode == "cancel":
+            run.stop(SHUT_DOWN)
+        else:
+            run.record_stop(SHUT_DOWN)
+    if mode == "cancel":
+        await asyncio.gather(*map(host.held.until_released, active))
+    await host.calls.interrupt()
+    host.readers.close()
+
+
+async def resume_interrupted(host: "RunHost", options: "RunOptions") -> list[str]:
+    """Resume the runs of the team that neither wait nor are held, each in a task; their ids."""
+    found = await host.journal.runs(
+        where=lambda run: run.status == "interrupted" and run.team == host.team.name
+    )
+    loop = asyncio.get_running_loop()
+    resumed: list[str] = []
+    for run in found:
+        begun: asyncio.Future[bool] = loop.create_future()
+        task = asyncio.create_task(_resume_one(host, run.run_id, options, begun))
+        host.background.add(task)
+        task.add_done_callback(host.background.discard)
+        if await begun:
+            resumed.append(run.run_id)
+    return resumed
+
+
+async def _resume_one(
+    host: "RunHost", run_id: str, options: "RunOptions", begun: "asyncio.Future[bool]"
+) -> None:
+    """Resume a run; `begun` tells whether it is held here."""
+    try:
+        with suppress(RunTaken, RunInterrupted):  # another process was faster; or a shutdown
+            options = replace(options, on_hold=lambda: begun.set_result(True))
+            answer = await host.resume(run_id, options)
+            _log.info("run %s was resumed and is %s", run_id, answer.status)
+    except LeadhandError as error:
+        _log.warning("run %s can't be resumed: %s", run_id, error)
+    finally:
+        if not begun.done():
+            begun.set_result(False)
+
+
+class Cancellation(Awaitable[None]):
+    """A request to stop a run. Runs of this process were told already; others when it is awaited.
+
+    It is no coroutine, which would warn if it is not awaited.
+    """
+
+    def __init__(self, rest: Callable[[], Awaitable[object]] | None) -> None:
+        self._rest = rest
+
+    def __await__(self) -> Generator[object, None, None]:
+        if self._rest is not None:
+            yield from self._rest().__await__()
+
+
+def cancel(host: "RunHost", run_id: str | None, reason: str) -> Cancellation:
+    """Stop a run, or every run of this supervisor. Raises `InputError` when it is awaited."""
+    if run_id is None or run_id in host.active:
+        for run in [host.active[run_id]] if run_id is not None else list(host.active.values()):
+            run.stop(reason)
+        return Cancellation(None)
+    return Cancellation(
+        lambda: cancel_stored(
+            host.journal,
+            run_id,
+            reason=reason,
+            clock=host.clock,
+            listeners=(*host.listeners, host.readers),
+        )
+    )
