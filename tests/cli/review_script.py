@@ -1,6 +1,6 @@
 """The script of a model that reviews; the model server's process imports it."""
 
-from leadhand.testing import ModelReply, Request, ToolCall
+from leadhand.testing import ModelReply, Request, ScriptedCall
 from leadhand.testing.exchange import Role
 from leadhand.testing.json_data import Json, Object
 
@@ -60,8 +60,8 @@ def careless(request: Request, role: Role) -> ModelReply | None:
         return None
     match lens(request):
         case "security" if not request.calls:
-            return ModelReply(tool_calls=(ToolCall("read_file", {"path": "app.py"}),
-                                     ToolCall("search", {"word": "run"})))  # fmt: skip
+            return ModelReply(tool_calls=(ScriptedCall("read_file", {"path": "app.py"}),
+                                     ScriptedCall("search", {"word": "run"})))  # fmt: skip
         case "security":
             return ended(
                 found('return subprocess.run(request.args["command"], shell=True', line=3,
@@ -126,5 +126,5 @@ def unsure(request: Request, role: Role) -> ModelReply | None:
             "message": "two readings",
             "partial": "Looks odd.",
         }
-        return ModelReply(tool_calls=(ToolCall("escalate", doubt),))
+        return ModelReply(tool_calls=(ScriptedCall("escalate", doubt),))
     return ended() if role == "worker" else None

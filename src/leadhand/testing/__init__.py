@@ -11,7 +11,7 @@ from leadhand.lazy import lazy_attributes
 
 if TYPE_CHECKING:
     from leadhand.testing.counts import Stats
-    from leadhand.testing.exchange import Message, ModelReply, Request, Tool, ToolCall
+    from leadhand.testing.exchange import Message, ModelReply, Request, ScriptedCall, Tool
     from leadhand.testing.process import ScriptedServer
     from leadhand.testing.runners import ScriptedRunner, completed
     from leadhand.testing.virtual_time import VirtualClock, VirtualTimeLoop, run_virtual
@@ -20,11 +20,11 @@ __all__ = [
     "Message",
     "ModelReply",
     "Request",
+    "ScriptedCall",
     "ScriptedRunner",
     "ScriptedServer",
     "Stats",
     "Tool",
-    "ToolCall",
     "VirtualClock",
     "VirtualTimeLoop",
     "completed",
@@ -33,10 +33,12 @@ __all__ = [
 
 _MODULES = {
     "counts": "Stats",
-    "exchange": "Message ModelReply Request Tool ToolCall",
+    "exchange": "Message ModelReply Request Tool ScriptedCall",
     "process": "ScriptedServer",
     "runners": "ScriptedRunner completed",
     "virtual_time": "VirtualClock VirtualTimeLoop run_virtual",
 }
 
-__getattr__ = lazy_attributes(__name__, _MODULES, renamed={"Reply": "ModelReply"})
+__getattr__ = lazy_attributes(
+    __name__, _MODULES, renamed={"Reply": "ModelReply", "ToolCall": "ScriptedCall"}
+)

@@ -7,9 +7,9 @@ from leadhand.testing.exchange import (
     Message,
     Request,
     Response,
+    ScriptedCall,
     Speaker,
     Tool,
-    ToolCall,
     pieces,
 )
 from leadhand.testing.json_data import Json, Object, compact, items, mapping, text, wire
@@ -68,7 +68,9 @@ def _messages(messages: list[Object]) -> tuple[Message, ...]:
             made.append(Message("tool", joined(result.get("content")), tool=tool))
         texts: list[Json] = [part for part in parts if part.get("type") == "text"]
         said = content if isinstance(content, str) else joined(texts)
-        calls = tuple(ToolCall(text(use.get("name")), mapping(use.get("input"))) for use in uses)
+        calls = tuple(
+            ScriptedCall(text(use.get("name")), mapping(use.get("input"))) for use in uses
+        )
         if said or calls or not results:
             speaker = _SPEAKERS.get(text(message.get("role")), "user")
             made.append(Message(speaker, said, calls))

@@ -5,9 +5,9 @@ from leadhand.testing.exchange import (
     Message,
     Request,
     Response,
+    ScriptedCall,
     Speaker,
     Tool,
-    ToolCall,
     pieces,
 )
 from leadhand.testing.json_data import Json, Object, compact, items, mapping, text, wire
@@ -56,9 +56,9 @@ def _messages(messages: list[Object]) -> tuple[Message, ...]:
     return tuple(made)
 
 
-def _called(call: Object) -> ToolCall:
+def _called(call: Object) -> ScriptedCall:
     function = mapping(call.get("function"))
-    return ToolCall(text(function.get("name")), text(function.get("arguments")))
+    return ScriptedCall(text(function.get("name")), text(function.get("arguments")))
 
 
 def joined(content: Json) -> str:

@@ -20,7 +20,7 @@ _LATENCY = re.compile(r"\blat_ms=(\d{1,7})\b")
 
 
 @dataclass(frozen=True, slots=True)
-class ToolCall:
+class ScriptedCall:
     """A tool call by the model."""
 
     name: str
@@ -49,7 +49,7 @@ class Message:
 
     speaker: Speaker
     text: str = ""
-    tool_calls: tuple[ToolCall, ...] = ()
+    tool_calls: tuple[ScriptedCall, ...] = ()
     tool: str = ""
     """The tool whose result this is."""
 
@@ -83,7 +83,7 @@ class Request:
         return "\n".join(message.text for message in self.messages if message.speaker == "system")
 
     @cached_property
-    def calls(self) -> tuple[ToolCall, ...]:
+    def calls(self) -> tuple[ScriptedCall, ...]:
         """The tool calls of the model in this conversation."""
         return tuple(call for message in self.messages for call in message.tool_calls)
 
@@ -104,7 +104,7 @@ class ModelReply:
     """A script's reply. Without text, tool calls and JSON, the role generates the answer."""
 
     text: str | None = None
-    tool_calls: tuple[ToolCall, ...] = ()
+    tool_calls: tuple[ScriptedCall, ...] = ()
     json: Json = None
     """Sent as the output tool's arguments if the request offers one, else as text."""
     misbehave: Mapping[str, Json] = field(default_factory=dict[str, Json])
@@ -116,7 +116,7 @@ class Completion:
     """One answer of the model, independent of the protocol."""
 
     text: str = ""
-    tool_calls: tuple[ToolCall, ...] = ()
+    tool_calls: tuple[ScriptedCall, ...] = ()
     finish: Finish = "stop"
     usage: Json = None
     """Sent instead of the real usage unless it is None."""

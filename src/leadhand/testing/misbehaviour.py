@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 from leadhand.errors import InputError
-from leadhand.testing.exchange import Completion, Request, Response, ToolCall
+from leadhand.testing.exchange import Completion, Request, Response, ScriptedCall
 from leadhand.testing.json_data import Json, Object, compact, mapping, parse
 from leadhand.testing.phrases import ENDINGS
 from leadhand.testing.schema import fill
@@ -49,7 +49,7 @@ def invalid_schema(completion: Completion, request: Request, parameter: Json) ->
 def unknown_tool(completion: Completion, request: Request, parameter: Json) -> Completion:
     """Calls of a tool that was not offered; the parameter is its name."""
     name = parameter if isinstance(parameter, str) else "no_such_tool"
-    calls = completion.tool_calls or (ToolCall(name, {}),)
+    calls = completion.tool_calls or (ScriptedCall(name, {}),)
     renamed = tuple(replace(call, name=name) for call in calls)
     return replace(completion, tool_calls=renamed, finish="tool_calls")
 
@@ -68,7 +68,7 @@ def repeat_call(completion: Completion, request: Request, parameter: Json) -> Co
     if tool is None:
         return completion
     filled = fill(tool.parameters, lambda _: None)
-    same = ToolCall(tool.name, filled if isinstance(filled, dict) else {})
+    same = ScriptedCall(tool.name, filled if isinstance(filled, dict) else {})
     return replace(completion, text="", tool_calls=(same,), finish="tool_calls")
 
 
@@ -232,7 +232,7 @@ def _with_strings(completion: Completion, change: Callable[[str], str]) -> Compl
     )
 
 
-def _first_string(call: ToolCall, change: Callable[[str], str]) -> ToolCall:
+def _first_string(call: ScriptedCall, change: Callable[[str], str]) -> ScriptedCall:
     arguments = call.arguments
     if isinstance(arguments, str):
         return call

@@ -7,7 +7,7 @@ them; there are no canned answers.
 import re
 from dataclasses import dataclass
 
-from leadhand.testing.exchange import Completion, ModelReply, Request, Role, Tool, ToolCall
+from leadhand.testing.exchange import Completion, ModelReply, Request, Role, ScriptedCall, Tool
 from leadhand.testing.json_data import Json, Object, compact, items, mapping, text
 from leadhand.testing.phrases import ENDINGS, Phrases
 from leadhand.testing.schema import fill, properties, resolved
@@ -102,25 +102,25 @@ def answer(request: Request) -> Completion:
 def _put(output: OutputTool | None, value: Json) -> Completion:
     """`value` as the output tool's arguments if there is one, else as text."""
     if output is not None and output.tool is not None:
-        return _completion("", (ToolCall(output.tool, mapping(value)),))
+        return _completion("", (ScriptedCall(output.tool, mapping(value)),))
     return _completion(value if isinstance(value, str) else compact(value))
 
 
-def _completion(text: str, calls: tuple[ToolCall, ...] = ()) -> Completion:
+def _completion(text: str, calls: tuple[ScriptedCall, ...] = ()) -> Completion:
     return Completion(text, calls, "tool_calls" if calls else "stop")
 
 
-def _escalation(request: Request, words: Phrases) -> ToolCall | None:
+def _escalation(request: Request, words: Phrases) -> ScriptedCall | None:
     asked = _ESCALATION.search(words.said)
     tool = next((tool for tool in request.tools if tool.name == _ESCALATE), None)
     if asked is None or tool is None:
         return None
     message = asked[2].strip() or f"it was asked for in: {words.intent}"
     wishes: Object = {"reason": asked[1], "message": message}
-    return ToolCall(_ESCALATE, mapping(fill(tool.parameters, wishes.get)))
+    return ScriptedCall(_ESCALATE, mapping(fill(tool.parameters, wishes.get)))
 
 
-def _looks(request: Request, output: OutputTool | None, words: Phrases) -> tuple[ToolCall, ...]:
+def _looks(request: Request, output: OutputTool | None, words: Phrases) -> tuple[ScriptedCall, ...]:
     """Calls of tools that look something up before the answer: first searching, then reading."""
     done = {call.name for call in request.calls}
     ending = {*ENDINGS, output.tool if output else None}
@@ -140,13 +140,13 @@ def _looks_around(tool: Tool) -> bool:
     return _LOOKING.search(tool.name.lower()) is not None
 
 
-def _call(tool: Tool, words: Phrases) -> ToolCall:
+def _call(tool: Tool, words: Phrases) -> ScriptedCall:
     required = items(tool.parameters.get("required"))
 
     def needed(name: str) -> Json:
         return words.for_tools(name) if name in required or not name else None
 
-    return ToolCall(tool.name, mapping(fill(tool.parameters, needed)))
+    return ScriptedCall(tool.name, mapping(fill(tool.parameters, needed)))
 
 
 def is_plan(schema: Object) -> bool:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import cast
 
 from leadhand.errors import InputError
-from leadhand.testing.exchange import ModelReply, Request, Role, ToolCall
+from leadhand.testing.exchange import ModelReply, Request, Role, ScriptedCall
 from leadhand.testing.json_data import Json, Object, items, mapping, text
 from leadhand.testing.misbehaviour import check_misbehaviours, parse_fault
 
@@ -119,11 +119,11 @@ def _rule(rule: Object, number: int) -> Rule:
     return Rule(match, ModelReply(given, calls, reply.get("json"), misbehave), times)
 
 
-def _call(call: Object, where: str) -> ToolCall:
+def _call(call: Object, where: str) -> ScriptedCall:
     arguments = call.get("arguments", {})
     if not text(call.get("name")) or not isinstance(arguments, dict | str):
         raise InputError(f"a tool call of {where} needs a `name` and `arguments` (object or text)")
-    return ToolCall(text(call.get("name")), arguments)
+    return ScriptedCall(text(call.get("name")), arguments)
 
 
 def _known(given: Object, known: set[str], where: str) -> None:
