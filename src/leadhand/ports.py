@@ -6,6 +6,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING, Protocol
 
 from leadhand.contracts.answer import Synthesis
+from leadhand.contracts.event_fields import AttemptTimes
 from leadhand.contracts.inspection import Inspection
 from leadhand.contracts.outcome import (
     Escalated,
@@ -13,6 +14,7 @@ from leadhand.contracts.outcome import (
     Handoff,
     JudgedChoice,
     Outcome,
+    PausedAttempt,
     PlanImpact,
     Result,
     TaskResult,
@@ -256,6 +258,19 @@ class Person(Protocol):
 
     async def ask(self, task: Task, outcome: Escalated | Failed) -> str | None:
         """What the worker of `task` should know; None if the person gave no answer."""
+        ...
+
+    def post_call_question(
+        self, task: Task, paused: PausedAttempt, *, attempt: int, work: AttemptTimes
+    ) -> None:
+        """Record that an attempt pauses, and the question of `ask_about_calls`."""
+        ...
+
+    async def ask_about_calls(self, task: Task) -> bool:
+        """Whether the person has replied about the calls of the paused attempt at `task`.
+
+        The reply is recorded. False: the question stays open.
+        """
         ...
 
     def post_plan_question(self, question: str) -> None:

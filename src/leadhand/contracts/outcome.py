@@ -13,6 +13,7 @@ from pydantic import BeforeValidator, Field, JsonValue, SkipValidation
 
 from leadhand.contracts.context import C_co, ToolContext
 from leadhand.contracts.many import Many
+from leadhand.contracts.people import CallReply, ToolCall
 from leadhand.contracts.record import Record
 from leadhand.contracts.task import NO_LIMITS, Limits, Task
 from leadhand.contracts.typed import read_as
@@ -140,6 +141,17 @@ class Completed(Record):
     result: Result
 
 
+class PausedAttempt(Record):
+    """An attempt that waits until a person has replied about tool calls, and then continues."""
+
+    calls: tuple[ToolCall, ...]
+    # Not validated again: only its worker reads it, and it may be long.
+    conversation: SkipValidation[JsonValue] = None
+    """What its worker needs to continue: the messages and full tool results so far."""
+    replies: dict[str, CallReply] | None = None
+    """The reply about each call, by its id; None until there is one."""
+
+
 class Escalated(Record):
     """The worker hands the task back: another worker, or another intent, is needed."""
 
@@ -149,7 +161,10 @@ class Escalated(Record):
     """What would help: what is missing, what to do instead, whom to ask."""
     partial: Result | None = None
     call: str | None = None
-    """The key of the tool call that a person has to allow first; None if it is not about a call."""
+    """A key that a person has to allow first: once they did, it is in `Handoff.allowed`."""
+    paused: PausedAttempt | None = None
+    """The attempt, if it can continue once a person has replied about tool calls: then nothing is
+    escalated, and it is not over."""
 
 
 class Raised(Record):
@@ -228,7 +243,11 @@ class Handoff(Record, Generic[C_co]):
     """How to tell that the task is finished."""
     limits: Limits = NO_LIMITS
     allowed: tuple[str, ...] = ()
-    """The keys of the tool calls that a person has allowed."""
+    """The keys of the tool calls that a person has approved, in this attempt or an earlier one."""
+    refused: Mapping[str, str] = Field(default_factory=dict)
+    """The keys of the tool calls that a person has refused, each with its reason."""
+    paused: PausedAttempt | None = Field(default=None, repr=False)
+    """The attempt that continues now; None if it starts."""
     return_to: str
     key: str = ""
     """The task's idempotency key, unique among all runs and the same in every attempt. Pass it to

@@ -1,15 +1,38 @@
 """Questions to people during a run, and their replies."""
 
+from collections.abc import Mapping, Sequence
 from typing import Literal
+
+from pydantic import JsonValue
 
 from leadhand.contracts.record import Record
 from leadhand.contracts.task import Plan
 
 Verdict = Literal["approved", "refused", "answered", "declined"]
 """On a plan: `approved` or `refused`. On a task: `answered`, or `declined` if the person has
-nothing to say and the next rung is tried; if its worker wants to call a tool, also `approved`."""
+nothing to say and the next rung is tried. On tool calls: `approved`; any other verdict refuses
+them."""
 Occasion = Literal["plan", "escalation"]
 """When a person is asked: before a plan is carried out, or when a task was handed back."""
+
+
+class ToolCall(Record):
+    """A tool call that is made only if a person approves it."""
+
+    id: str
+    """Its idempotency key."""
+    tool: str
+    worker: str
+    arguments: dict[str, JsonValue]
+    """As JSON; what is stored and shown of them has no secrets."""
+
+
+class CallReply(Record):
+    """A person's reply about one tool call."""
+
+    approved: bool
+    reason: str = ""
+    """What the worker is told: why the call is refused, or something to know besides."""
 
 
 class Question(Record):
@@ -21,7 +44,9 @@ class Question(Record):
     plan: Plan | None = None
     """The plan to approve."""
     call: bool = False
-    """Whether it is about a tool call, which can be approved."""
+    """Whether it is about tool calls, which can be approved."""
+    calls: tuple[ToolCall, ...] = ()
+    """The tool calls that it is about; none if a function asks, or leadhand 0.1 wrote it."""
 
 
 class Reply(Record):
@@ -29,12 +54,24 @@ class Reply(Record):
 
     task_id: str | None = None
     """As in the question."""
-    verdict: Verdict
+    verdict: Verdict = "answered"
     text: str = ""
-    """What the worker of the task should know, or why the plan is refused."""
+    """What the worker of the task should know, or why the plan or all tool calls are refused."""
     plan: Plan | None = None
     """The plan to carry out instead of the one in the question; None: that one."""
     by: str = "person"
+    calls: Mapping[str, CallReply | bool] = {}
+    """The reply about each tool call of the question, by its id; empty: `verdict` is about all."""
+
+    def on_calls(self, calls: Sequence[ToolCall]) -> dict[str, CallReply]:
+        """The reply about each of `calls`, by id; one that is not named is refused."""
+        approved = self.verdict == "approved" and not self.calls
+        other = CallReply(approved=approved, reason=self.text)
+        replies = {call.id: self.calls.get(call.id, other) for call in calls}
+        return {
+            id: CallReply(approved=one) if isinstance(one, bool) else one
+            for id, one in replies.items()
+        }
 
 
 def checked_reply(reply: Reply) -> Reply:

@@ -8,7 +8,7 @@ from pydantic import JsonValue
 from leadhand.contracts.answer import Answer, Conflict, CritiquePoint
 from leadhand.contracts.budget import Budget
 from leadhand.contracts.event_fields import RunEvent
-from leadhand.contracts.people import Verdict
+from leadhand.contracts.people import CallReply, ToolCall, Verdict
 from leadhand.contracts.task import Plan, Task
 
 
@@ -107,6 +107,16 @@ class ApprovalRequested(RunEvent):
     task_id: str | None = None
     """The task that was handed back; None if the plan needs approval."""
     question: str
+    calls: tuple[ToolCall, ...] = ()
+    """The tool calls that the task's worker wants to make. The attempt pauses until the reply."""
+    attempt: int | None = None
+    """The attempt that pauses, if it does."""
+    conversation: JsonValue = None
+    """What the attempt needs to continue, also in another process."""
+    worked_s: float | None = None
+    """How long the attempt worked until now, as in `AttemptEvent`."""
+    worked_high_s: float | None = None
+    path_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +130,8 @@ class ApprovalGiven(RunEvent):
     plan: Plan | None = None
     """The plan as the person changed it; None if it is approved unchanged."""
     by: str
+    calls: dict[str, CallReply] = field(default_factory=dict[str, CallReply])
+    """The reply about each tool call of the question, by its id."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

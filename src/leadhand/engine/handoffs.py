@@ -34,7 +34,7 @@ def handoff(
     return Handoff(
         run_id=state.run_id,
         task_id=spec.id,
-        attempt=task.attempts + 1,
+        attempt=task.next_attempt,
         from_agent="supervisor",
         to_agent=worker.name,
         intent=spec.intent,
@@ -49,6 +49,8 @@ def handoff(
         done_when=spec.done_when,
         limits=limits,
         allowed=task.allowed,
+        refused=task.refused,
+        paused=task.paused,
         return_to="supervisor",
         key=f"{state.run_id}/{path}{spec.id}",
         origin=state.origin,

@@ -71,7 +71,8 @@ class RunTasks:
                 # Tasks that were recorded as skipped before are not skipped again.
                 self._follow((), [one for one in skipped if not self._state.tasks[one[0]].ended])
         for id in self._dependencies.ready():
-            if self._state.tasks[id].unresolved is None:
+            task = self._state.tasks[id]
+            if task.unresolved is None and not task.waits_for_approval:
                 self.make_ready(id)
 
     def stop(self, reason: str) -> None:
@@ -106,7 +107,13 @@ class RunTasks:
     def complete(
         self, id: str, attempt: int, result: Result, *, work: AttemptTimes, flag: str | None = None
     ) -> None:
-        """Record a task's result; `work` is how long its last attempt took."""
+        """Record a task's result; `work` is how long its last attempt took.
+
+        What a person refused to approve is part of the result, as something that was not done.
+        """
+        refusals = self._state.tasks[id].refusals
+        if refusals:
+            result = result.model_copy(update={"missing": (*refusals, *result.missing)})
         stamp = self._recorder.task_stamp(id, attempt)
         self._recorder.record(events.TaskCompleted(**stamp, **work, result=result, flag=flag))
         if result.plan_impact is not None:

@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 from leadhand.contracts import events
-from leadhand.contracts.outcome import Completed, Outcome
+from leadhand.contracts.outcome import Completed, Escalated, Outcome
 from leadhand.contracts.task import Limits
 from leadhand.contracts.team import Team, Worker
 from leadhand.engine.approvals import Approvals
@@ -24,6 +24,7 @@ from leadhand.engine.attempts import (
     partial_result,
     run_safely,
 )
+from leadhand.engine.call_approvals import CallApprovals
 from leadhand.engine.consultations import Consultations
 from leadhand.engine.handoffs import handoff, limits_of
 from leadhand.engine.quarantine import Quarantine
@@ -99,6 +100,7 @@ class Scheduler:
             waiter=Waiter(self._wake_up),
         )
         self._tasks = RunTasks(recorder, self._ready_queues, rank=rank, wake_up=self._wake_up.set)
+        self._call_approvals = CallApprovals(recorder, self._tasks, self._consultations, person)
         self._recovery = Recovery(
             recorder,
             team,
@@ -143,6 +145,7 @@ class Scheduler:
         try:
             self._tasks.start()
             self._recovery.resume()
+            self._call_approvals.resume()
             self._revisions.resume()
             self._revisions.consider()
             await self._start()
@@ -191,11 +194,12 @@ class Scheduler:
         Then every open consultation is a recorded question to a person, and no task can start.
         """
         person, asked = self._person, self._consultations.open
+        open_too = self._approvals.unanswered + self._call_approvals.unanswered
         if person is None or self._tasks.stopped is not None:
             return False
         return (
             (person.answers_later or not asked)
-            and 0 < len(self._state.questions) == asked + self._approvals.unanswered
+            and 0 < len(self._state.questions) == asked + open_too
             and not (self._attempts.running or self._attempts.ended)
             and (self._revisions.in_progress or not self._tasks.can_continue)
         )
@@ -331,7 +335,12 @@ class Scheduler:
         else:
             worker = attempt.queue.worker.name
             past = EndedAttempt(task, attempt.number, worker, attempt.limits, work)
-            if not isinstance(ending, Completed):
+            paused = ending.paused if isinstance(ending, Escalated) else None
+            if paused is not None and self._call_approvals.pause(
+                task.task, paused, attempt=attempt.number, work=work
+            ):
+                pass  # it continues after the reply
+            elif not isinstance(ending, Completed):
                 self._recovery.after(past, ending)
             elif task.first is not None:
                 self._recovery.second(past, ending, task.first)

@@ -111,7 +111,7 @@ def is_refinable(outcome: Unsuccessful, history: History, rules: Rules) -> bool:
         return False
     if isinstance(outcome, Failed):
         return not outcome.transient or outcome.raised is not None
-    return outcome.call is None
+    return outcome.call is None and outcome.paused is None
 
 
 def raise_tier(

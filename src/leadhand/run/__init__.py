@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from leadhand.run.hosting import RunHost
     from leadhand.run.joining import joined_answer, messages_of
     from leadhand.run.options import HostSettings, NewRun, RunDefaults, RunOptions
-    from leadhand.run.people import People, record_interruption, reply_message, watch_messages
+    from leadhand.run.people import People, record_interruption, watch_messages
+    from leadhand.run.questions import reply_message
     from leadhand.run.reading import POLL_S, Readers, run_summaries, run_view
     from leadhand.run.resumption import check_resumable, is_over, tasks_from
     from leadhand.run.roles import account_of, open_roles
@@ -93,7 +94,8 @@ __getattr__ = lazy_attributes(
         "run.hosting": "RunHost",
         "run.joining": "joined_answer messages_of",
         "run.options": "HostSettings NewRun RunDefaults RunOptions",
-        "run.people": "People record_interruption reply_message watch_messages",
+        "run.people": "People record_interruption watch_messages",
+        "run.questions": "reply_message",
         "run.reading": "POLL_S Readers run_summaries run_view",
         "run.resumption": "check_resumable is_over tasks_from",
         "run.roles": "account_of open_roles",

@@ -15,7 +15,7 @@ from leadhand.run.cancellation import Cancelled
 from leadhand.run.context import StepContext
 from leadhand.run.gaps import confidence_of, gaps_of, results_of, status_of, with_gaps
 from leadhand.run.metrics import metrics, task_report
-from leadhand.run.people import open_questions
+from leadhand.run.questions import open_questions
 from leadhand.synthesis.merge import merge
 
 _log = logging.getLogger("leadhand")

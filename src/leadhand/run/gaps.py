@@ -42,6 +42,7 @@ def gaps_of(state: RunState, team: "Team | None") -> Iterator[Gap]:
                 why=task.why or task.status,
                 what=_cut(task.task.intent, MAX_WHAT_CHARS),
             )
+            yield from _not_done(id, task.refusals)
         elif task.error is not None:
             yield Gap(task_id=id, why=task.error)
         nested = team is None or (worker is not None and worker.team is not None)

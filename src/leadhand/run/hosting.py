@@ -313,8 +313,7 @@ class RunHost:
             recorder, self.journal, occasions=common.occasions, ask=common.person
         )
         try:
-            if people is not None:
-                await people.take_replies(replies)
+            await people.take_replies(replies)
             async with (
                 running.watch_messages(self.journal, run_id, active, people),
                 self._roles(recorder, request.text, given, options) as roles,

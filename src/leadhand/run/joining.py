@@ -12,7 +12,7 @@ from leadhand.contracts.people import Reply, RunMessage
 from leadhand.errors import InputError, RunTaken
 from leadhand.ports import Journal
 from leadhand.run.holding import HeldRuns
-from leadhand.run.people import reply_message
+from leadhand.run.questions import reply_message
 from leadhand.run.stored import StoredRun
 
 

@@ -11,17 +11,30 @@ import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Sequence
 
 from leadhand.contracts import events
-from leadhand.contracts.outcome import Escalated, Failed, with_location
-from leadhand.contracts.people import Occasion, Question, Reply, RunMessage, checked_reply
+from leadhand.contracts.event_fields import NO_TIMES, AttemptTimes
+from leadhand.contracts.outcome import Escalated, Failed, PausedAttempt
+from leadhand.contracts.people import (
+    Occasion,
+    Question,
+    Reply,
+    RunMessage,
+    checked_reply,
+)
 from leadhand.contracts.task import Plan, Task
 from leadhand.engine.failures import failure_of
 from leadhand.engine.recorder import Recorder
-from leadhand.errors import InputError, JournalError
+from leadhand.errors import JournalError
 from leadhand.journal.watcher import OnActivity, RunActivity, Watcher
 from leadhand.models.prompts import joined
 from leadhand.ports import Journal
 from leadhand.run.cancellation import ActiveRun, Cancelled, run_until
-from leadhand.state.fold import RunState
+from leadhand.run.questions import (
+    call_question,
+    calls_asked,
+    names_calls,
+    task_question,
+    wanted_key,
+)
 
 UNSOUND_PLANS = 3
 """How many plans with problems a person may send before the question is left open."""
@@ -64,20 +77,22 @@ class People:
         *,
         occasions: Collection[Occasion],
         ask: Ask | None,
-    ) -> "People | None":
-        """The people of a run; `None` if it asks no questions.
+    ) -> "People":
+        """The people of a run.
 
-        Questions that were asked before the run was resumed are left to people in any case.
+        About tool calls that need an approval they are asked on any occasion, and so they are if
+        they were asked before the run was resumed.
         """
         state, asked = recorder.state, set(occasions)
         if None in state.questions or state.reply is not None or state.approved:
             asked.add("plan")
         if any(
-            id in state.questions or (task.reply is not None and not task.ended)
+            (id in state.questions and task.paused is None)
+            or (task.reply is not None and not task.ended)
             for id, task in state.tasks.items()
         ):
             asked.add("escalation")
-        return cls(recorder, journal, occasions=asked, ask=ask) if asked else None
+        return cls(recorder, journal, occasions=asked, ask=ask)
 
     @property
     def answers_later(self) -> bool:
@@ -97,7 +112,7 @@ class People:
     def post_question(self, task: Task, outcome: Escalated | Failed) -> None:
         """Record the question of `ask`, before anything waits for the reply."""
         if self._recorder.state.tasks[task.id].reply is None:
-            self._record_question(task.id, _question(task, outcome))
+            self._record_question(task.id, task_question(task, outcome))
 
     async def ask(self, task: Task, outcome: Escalated | Failed) -> str | None:
         """What the worker of `task` should know; `None` if the person gave no answer."""
@@ -105,15 +120,38 @@ class People:
         reply = state.tasks[id].reply
         if reply is None:
             way = f"{self._recorder.path}{id}"
-            about_call = _wanted_call(outcome) is not None
+            about_call = wanted_key(outcome) is not None
             question = Question(task_id=way, text=state.questions[id], call=about_call)
             reply = await self._reply(id, question, patiently=True)
         if reply is None:
             reply = Reply(task_id=id, verdict="declined")
             await self._close(id, reply)
-        if reply.verdict == "approved" and _wanted_call(outcome) is not None:
+        if reply.verdict == "approved" and wanted_key(outcome) is not None:
             return joined("Go on: that call is allowed.", reply.text)
         return reply.text if reply.verdict == "answered" else None
+
+    def post_call_question(
+        self, task: Task, paused: PausedAttempt, *, attempt: int, work: AttemptTimes
+    ) -> None:
+        """Record that an attempt pauses, and the question of `ask_about_calls`."""
+        text = call_question(task, paused.calls)
+        self._record_question(task.id, text, paused=paused, attempt=attempt, work=work)
+
+    async def ask_about_calls(self, task: Task) -> bool:
+        """Whether the person has replied about the calls of the paused attempt at `task`."""
+        state = self._recorder.state
+        question = Question(
+            task_id=f"{self._recorder.path}{task.id}",
+            text=state.questions[task.id],
+            call=True,
+            calls=calls_asked(state, task.id),
+        )
+        reply = await self._reply(task.id, question, patiently=True)
+        if reply is None and self._recorder.path:
+            # A nested run can't wait for a later reply.
+            reply = Reply(task_id=task.id, verdict="declined", text="no person has replied")
+            await self._close(task.id, reply)
+        return reply is not None
 
     def post_plan_question(self, question: str) -> None:
         """Record the question of `approve_plan`, unless it has a reply already."""
@@ -151,12 +189,30 @@ class People:
         await self._recorder.commit()
         return None
 
-    def _record_question(self, id: str | None, text: str) -> None:
+    def _record_question(
+        self,
+        id: str | None,
+        text: str,
+        *,
+        paused: PausedAttempt | None = None,
+        attempt: int | None = None,
+        work: AttemptTimes = NO_TIMES,
+    ) -> None:
         """Record a question, unless it was asked before the run was resumed."""
         if id not in self._recorder.state.questions:
             stamp = self._recorder.stamp()
             self._asked[id] = stamp["seq"]
-            self._recorder.record(events.ApprovalRequested(**stamp, task_id=id, question=text))
+            self._recorder.record(
+                events.ApprovalRequested(
+                    **stamp,
+                    **work,
+                    task_id=id,
+                    attempt=attempt,
+                    question=text,
+                    calls=paused.calls if paused is not None else (),
+                    conversation=paused.conversation if paused is not None else None,
+                )
+            )
 
     async def _reply(self, id: str | None, question: Question, *, patiently: bool) -> Reply | None:
         """The first reply to a recorded question, from the person here or from the journal.
@@ -183,14 +239,19 @@ class People:
 
     async def _close(self, id: str | None, reply: Reply) -> None:
         """Record the reply, and delete the message that brought it."""
+        calls = reply.on_calls(calls_asked(self._recorder.state, id))
+        verdict = reply.verdict
+        if calls:
+            verdict = "approved" if any(one.approved for one in calls.values()) else "declined"
         self._recorder.record(
             events.ApprovalGiven(
                 **self._recorder.stamp(),
                 task_id=id,
-                verdict=reply.verdict,
+                verdict=verdict,
                 text=reply.text,
                 plan=reply.plan,
                 by=reply.by,
+                calls=calls,
             )
         )
         await self._recorder.commit()
@@ -211,8 +272,11 @@ class People:
             known = self._replies.get(id)
             if known is not None and known.id >= message.id:
                 continue
-            if id not in self._recorder.state.questions or message.is_before(
-                self._asked.get(id, 0)
+            state = self._recorder.state
+            if (
+                id not in state.questions
+                or message.is_before(self._asked.get(id, 0))
+                or not names_calls(message.reply, calls_asked(state, id))
             ):
                 unused.append(message)
                 continue
@@ -287,33 +351,6 @@ def _positions(recorder: Recorder) -> dict[str | None, int]:
     return found
 
 
-def open_questions(state: RunState) -> tuple[Question, ...]:
-    """The questions that have no reply."""
-    return tuple(
-        Question(
-            task_id=id,
-            text=text,
-            plan=state.proposed if id is None else None,
-            call=id is not None and _wanted_call(state.tasks[id].unresolved) is not None,
-        )
-        for id, text in state.questions.items()
-    )
-
-
-def reply_message(reply: Reply, state: RunState) -> RunMessage:
-    """The message with `reply` to an open question of the run. Raises `InputError` for others."""
-    about = "its plan" if reply.task_id is None else f"task {reply.task_id!r}"
-    asked = [one for one in open_questions(state) if one.task_id == reply.task_id]
-    if not asked:
-        raise InputError(f"run {state.run_id!r} asks nothing about {about}")
-    fitting = ["approved", "refused"] if reply.task_id is None else ["answered", "declined"]
-    fitting += ["approved"] if asked[0].call else []
-    if reply.verdict not in fitting:
-        allowed = " or ".join(fitting)
-        raise InputError(f"the verdict on {about} is {reply.verdict!r}; it must be {allowed}")
-    return RunMessage(run_id=state.run_id, reply=reply, seq=state.seq)
-
-
 async def _asked(ask: Ask, question: Question) -> Reply | None:
     """The reply of `ask`; `None` if there is none, or if it fails."""
     try:
@@ -333,7 +370,11 @@ def _reply_of(given: Reply | str | None, question: Question) -> Reply | None:
     if given is None:
         return None
     if isinstance(given, Reply):
-        return checked_reply(given)
+        reply = checked_reply(given)
+        if names_calls(reply, question.calls):
+            return reply
+        _log.warning("`person` returned a reply whose `calls` are not all that it was asked about")
+        return None
     if not isinstance(given, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         kind = type(given).__name__
         _log.warning("`person` returned %s: it must return a Reply, a text or None", kind)
@@ -341,14 +382,3 @@ def _reply_of(given: Reply | str | None, question: Question) -> Reply | None:
     if question.plan is not None:
         return Reply(verdict="refused" if given.strip() else "approved", text=given)
     return Reply(verdict="answered" if given.strip() else "declined", text=given)
-
-
-def _wanted_call(outcome: Escalated | Failed | None) -> str | None:
-    return outcome.call if isinstance(outcome, Escalated) else None
-
-
-def _question(task: Task, outcome: Escalated | Failed) -> str:
-    why = outcome.reason if isinstance(outcome, Escalated) else outcome.kind
-    where = outcome.where if isinstance(outcome, Failed) else None
-    reason = f"{task.worker} ({why.replace('_', ' ')}): {with_location(outcome.message, where)}"
-    return f"{reason}\nIts task: {task.intent}"

@@ -15,7 +15,7 @@ from leadhand.ports import Journal
 from leadhand.run.calls import Calls
 from leadhand.run.holding import HeldRuns
 from leadhand.run.intake import check_known_id
-from leadhand.run.people import open_questions
+from leadhand.run.questions import open_questions
 from leadhand.run.stored import StoredRun, answer_within
 from leadhand.state.fold import TaskState
 

@@ -134,7 +134,8 @@ def prompts_changed(
 
 def _next_attempt(task: TaskState) -> int:
     """The attempt that a resumed run makes, or makes once more."""
-    return task.attempts + (not task.interrupted and task.status != "running")
+    begun = task.interrupted or task.status == "running"
+    return task.attempts if begun else task.next_attempt
 
 
 def _was_stopped(task: TaskState) -> bool:

@@ -6,7 +6,7 @@ from typing import assert_never
 from leadhand.contracts import events
 from leadhand.contracts.answer import TaskStatus
 from leadhand.contracts.event_fields import AttemptEvent
-from leadhand.contracts.outcome import Escalated, Failed, Result, Usage
+from leadhand.contracts.outcome import Escalated, Failed, PausedAttempt, Result, Usage
 from leadhand.contracts.task import Task
 from leadhand.state.run_events import apply_to_run, decided
 from leadhand.state.run_state import RunState, TaskState, find_task
@@ -43,6 +43,9 @@ def apply(state: RunState, event: events.Event) -> None:
             _end(task, "cancelled", event.elapsed_s, event.reason)
         case events.WorkerStuck():
             state.stuck = (*state.stuck, event.message)
+        case events.ApprovalRequested() if event.task_id is not None and event.calls:
+            _paused(state.tasks[event.task_id], event)
+            apply_to_run(state, event)
         case events.BreakerOpened() | events.BreakerClosed():
             pass  # breakers belong to the supervisor; a run only records their changes
         case _:
@@ -98,16 +101,25 @@ def _dispatched(state: RunState, task: TaskState, event: events.TaskDispatched) 
     task.status = "running"
     task.worker = event.worker
     task.attempts = event.attempt
-    task.tried = (*task.tried, event.worker)
+    if task.paused is None:
+        task.tried = (*task.tried, event.worker)
     task.dispatched_s = event.elapsed_s
     task.path_s += min(task.retry_in_s, event.elapsed_s - task.failed_s)
     task.retry_in_s = 0.0
     task.unresolved = task.reply = None
-    # If the same attempt is made again, its calls so far count.
-    task.called = task.called and task.resumable
+    # If the same attempt is made again or continues, its calls so far count.
+    task.called = task.called and (task.resumable or task.paused is not None)
     if task.started_s is None:
         task.started_s = event.elapsed_s
         state.dispatched += 1
+
+
+def _paused(task: TaskState, event: events.ApprovalRequested) -> None:
+    """Pause an attempt until a person has replied about its tool calls."""
+    _worked(task, event)
+    task.status = "pending"
+    task.crashes = 0
+    task.paused = PausedAttempt(calls=event.calls, conversation=event.conversation)
 
 
 def _completed(state: RunState, task: TaskState, event: events.TaskCompleted) -> None:
@@ -115,6 +127,7 @@ def _completed(state: RunState, task: TaskState, event: events.TaskCompleted) ->
         _count(state, task, event.result)
     task.result = event.result
     task.crashes = 0
+    task.paused = None
     _worked(task, event)
     _end(task, "completed", event.elapsed_s, event.flag)
     if event.result.plan_impact is not None:
@@ -130,6 +143,8 @@ def _unsuccessful(
         state.repeated += failed and not event.final
     task.result = event.partial or task.result
     task.resumable = False
+    if getattr(event, "kind", "") != "budget":  # with a larger budget, the attempt continues
+        task.paused = None
     task.attempts = max(task.attempts, event.attempt)  # more if attempts were lost with the process
     task.crashes = 0
     _worked(task, event)
@@ -175,7 +190,7 @@ def _decided(state: RunState, task: TaskState, event: events.TaskDecision) -> No
             task.retry_in_s, task.failed_s = event.delay_s, event.elapsed_s
         case events.TaskReassigned():
             task.worker = event.worker
-            task.resumable = False
+            task.resumable, task.paused = False, None
             task.first = task.result if event.second_opinion else None
         case events.TaskRefined():
             task.task = task.task.model_copy(update={"intent": event.new_intent})
@@ -250,8 +265,8 @@ def _end(task: TaskState, status: TaskStatus, at_s: float, error: str | None) ->
     task.error, task.where = error, None
 
 
-def _worked(task: TaskState, event: AttemptEvent) -> None:
-    """Count the time of an attempt that ends with this event, unless it ended before."""
+def _worked(task: TaskState, event: AttemptEvent | events.ApprovalRequested) -> None:
+    """Count the time of an attempt that ends or pauses with this event, unless it did before."""
     if task.status != "running":
         return
     busy_s = event.elapsed_s - task.dispatched_s

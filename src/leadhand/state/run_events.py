@@ -1,11 +1,15 @@
 """How events about a whole run change its state: plan, people, end. Pure."""
 
+import json
 from typing import assert_never
 
 from leadhand.contracts import events
-from leadhand.contracts.outcome import Escalated
+from leadhand.contracts.outcome import Escalated, PausedAttempt
 from leadhand.contracts.people import Reply
 from leadhand.state.run_state import CallTimes, RunState, TaskState, find_task
+
+MAX_SHOWN_CHARS = 300
+"""Characters of a refused call's arguments that an answer shows."""
 
 RunLevelEvent = (
     events.RunStarted
@@ -125,9 +129,13 @@ def _record_reply(state: RunState, event: events.ApprovalGiven) -> None:
         text=event.text,
         plan=event.plan,
         by=event.by,
+        calls=event.calls,
     )
     if event.task_id is not None:
         task = state.tasks[event.task_id]
+        if task.paused is not None and task.paused.replies is None:
+            _record_call_replies(task, task.paused, reply)
+            return
         task.reply = reply
         call = task.unresolved.call if isinstance(task.unresolved, Escalated) else None
         if event.verdict == "approved" and call is not None:
@@ -139,6 +147,23 @@ def _record_reply(state: RunState, event: events.ApprovalGiven) -> None:
     state.asking_s += event.elapsed_s - state.asked_s
     if state.due_s is not None:
         state.due_s += event.elapsed_s - state.asked_s
+
+
+def _record_call_replies(task: TaskState, paused: PausedAttempt, reply: Reply) -> None:
+    """Record what a person says about tool calls, so that the attempt can continue."""
+    replies = reply.on_calls(paused.calls)
+    task.paused = paused.model_copy(update={"replies": replies})
+    for call in paused.calls:
+        if replies[call.id].approved:
+            task.allowed = (*task.allowed, call.id)
+            continue
+        why = replies[call.id].reason
+        task.refused = {**task.refused, call.id: why}
+        by = "a person" if reply.by == "person" else reply.by
+        shown = json.dumps(call.arguments, ensure_ascii=False)
+        shown = shown if len(shown) <= MAX_SHOWN_CHARS else f"{shown[: MAX_SHOWN_CHARS - 1]}…"
+        line = f"not done: {by} refused the call {call.tool} {shown}"
+        task.refusals = (*task.refusals, f"{line}: {why}" if why else line)
 
 
 def _judged(state: RunState, event: events.ConflictJudged) -> None:
@@ -167,10 +192,11 @@ def _resumed(state: RunState, event: events.RunResumed) -> None:
         task = state.tasks[id]
         task.status, task.finished_s, task.error = "pending", None, None
         if task.interrupted:
-            # The same attempt is made again.
+            # The same attempt is made again, or continues after a person's reply.
             task.interrupted, task.resumable = False, True
-            task.attempts -= 1
-            task.tried = task.tried[:-1]
+            if task.paused is None:
+                task.attempts -= 1
+                task.tried = task.tried[:-1]
         elif task.retryable:
             # The outage may be over: the plan's worker gets all its attempts again.
             task.worker, task.uncounted = task.task.worker, task.attempts

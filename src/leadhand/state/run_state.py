@@ -8,7 +8,15 @@ from pydantic import JsonValue
 
 from leadhand.contracts.answer import Answer, Conflict, TaskStatus
 from leadhand.contracts.budget import Budget
-from leadhand.contracts.outcome import NO_USAGE, Escalated, Failed, Result, Usage, with_location
+from leadhand.contracts.outcome import (
+    NO_USAGE,
+    Escalated,
+    Failed,
+    PausedAttempt,
+    Result,
+    Usage,
+    with_location,
+)
 from leadhand.contracts.people import Reply
 from leadhand.contracts.summary import RunStatus
 from leadhand.contracts.task import Plan, Task
@@ -93,7 +101,13 @@ class TaskState:
     reply: Reply | None = None
     """A person's reply about that."""
     allowed: tuple[str, ...] = ()
-    """The keys of the tool calls that a person allowed."""
+    """The keys of the tool calls that a person approved."""
+    refused: dict[str, str] = field(default_factory=dict[str, str])
+    """The keys of the tool calls that a person refused, each with its reason."""
+    refusals: tuple[str, ...] = ()
+    """The same for people: which call was refused by whom, and why, in a line each."""
+    paused: PausedAttempt | None = None
+    """Its attempt, if that waits for a person's reply about tool calls or continues after one."""
     interrupted: bool = False
     """Whether its last attempt was stopped, or lost with its process. A resumed run makes that
     attempt again, and it does not count twice."""
@@ -122,6 +136,16 @@ class TaskState:
     def why(self) -> str | None:
         """Its error for people, with the place where it happened."""
         return None if self.error is None else with_location(self.error, self.where)
+
+    @property
+    def waits_for_approval(self) -> bool:
+        """Whether a person has to reply about tool calls before it can continue."""
+        return self.paused is not None and self.paused.replies is None
+
+    @property
+    def next_attempt(self) -> int:
+        """The number of the attempt that it starts or continues next."""
+        return self.attempts + (self.paused is None)
 
     @property
     def ended(self) -> bool:

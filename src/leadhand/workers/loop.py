@@ -7,18 +7,14 @@ end is an outcome.
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 
-from pydantic import JsonValue
 from pydantic_ai.exceptions import UserError
 from pydantic_ai.messages import (
-    ModelMessage,
-    ModelRequest,
     ModelRequestPart,
     ModelResponse,
     UserPromptPart,
 )
 
 from leadhand.contracts.outcome import (
-    NO_USAGE,
     Completed,
     Escalated,
     Failed,
@@ -38,13 +34,13 @@ from leadhand.models.structured import (
     arguments_of,
     bounded,
     first_message,
-    partial_in,
     reply,
     with_first_calls,
 )
 from leadhand.untrusted.fence import Fence
 from leadhand.workers import briefing
 from leadhand.workers.confidence import completed_or_escalated
+from leadhand.workers.conversation import Conversation, StoredConversation
 from leadhand.workers.endings import ESCALATE, FinalAnswer, escalation
 from leadhand.workers.output import outcome_of
 from leadhand.workers.toolbox import NeedsPerson, RepeatedCalls, Toolbox
@@ -104,8 +100,7 @@ class ModelWorker:
         except RepeatedCalls as error:
             return attempt.failed("step_limit", str(error))
         except NeedsPerson as error:
-            # Whether to allow the call is a question to a person, as an ambiguous task is.
-            return Escalated(reason="ambiguous_input", message=str(error), call=error.call)
+            return Escalated(reason="ambiguous_input", message=str(error))
 
     def _models_for(self, handoff: Handoff) -> Sequence[ModelSpec]:
         if self.worker.model is not None:
@@ -114,7 +109,7 @@ class ModelWorker:
 
 
 class _Attempt:
-    """One attempt: the conversation so far and its usage."""
+    """One attempt."""
 
     def __init__(self, runner: ModelWorker, handoff: Handoff, models: Sequence[ModelSpec]) -> None:
         self._runner = runner
@@ -122,19 +117,17 @@ class _Attempt:
         self._handoff = handoff
         self._models = models
         self._requester = Requester("worker", handoff.task_id, handoff.attempt)
-        self._messages: list[ModelMessage] = []
+        self._said = Conversation(self._worker.name)
         self._instructions = runner.instructions
         self._requested_calls = 0
         """Tool calls in the last response, including those that were dropped."""
-        self._usage = NO_USAGE
-        self._repairs = 0
 
     async def plain(self) -> Outcome:
         """One request, one response in plain text."""
         request = self._runner.plain_request
         response = await self._ask(request)
         text = answer_in(response, request).readable().text
-        return Completed(result=Result(output=text, usage=self._usage))
+        return Completed(result=Result(output=text, usage=self._said.usage))
 
     async def work(self) -> Outcome:
         """Take steps until there is an outcome."""
@@ -143,7 +136,8 @@ class _Attempt:
         async with AsyncExitStack() as stack:
             toolbox = await self._toolbox(stack)
             self._instructions = joined(self._runner.instructions, await toolbox.instructions())
-            for step in range(1, max_steps + 1):
+            first = await self._continue(toolbox) + 1
+            for step in range(first, max_steps + 1):
                 if step == max_steps > 1:
                     self._tell([UserPromptPart(prompt("leadhand.workers", "last_step"))])
                 request = CallRequest(
@@ -157,7 +151,7 @@ class _Attempt:
                 after = self._outcome_or_replies(response, request)
                 if isinstance(after, Completed | Escalated | Failed):
                     return after
-                used = self._usage.input_tokens + self._usage.output_tokens
+                used = self._said.usage.input_tokens + self._said.usage.output_tokens
                 if limits.max_tokens is not None and used >= limits.max_tokens:
                     message = f"{used:,} tokens used of {limits.max_tokens:,}"
                     return self.failed("step_limit", message)
@@ -165,15 +159,14 @@ class _Attempt:
                     break  # the model would not see what its tools return
                 calls = [call for call in response.tool_calls if not self._is_final(call.tool_name)]
                 self._tell([*after, *await toolbox.answer(calls, made=self._requested_calls)])
+                if toolbox.pending:
+                    return self._said.pause(toolbox.pending, step=step, toolbox=toolbox.state())
         return self.failed("step_limit", f"no answer within {max_steps} steps")
 
     def failed(self, kind: FailureKind, message: str, *, transient: bool = False) -> Failed:
         """The failure, with the model's last text as its partial result."""
-        answers = (one for one in reversed(self._messages) if isinstance(one, ModelResponse))
         form = None if self._worker.plain else self._runner.form.definition
-        outputs = (_partial_output(partial_in(one, form)) for one in answers)
-        output = next(filter(None, outputs), None)
-        partial = Result(output=output, usage=self._usage) if output else None
+        partial = self._said.partial_result(form)
         return Failed(kind=kind, message=message, partial=partial, transient=transient)
 
     async def _toolbox(self, stack: AsyncExitStack) -> Toolbox:
@@ -185,32 +178,39 @@ class _Attempt:
             runner.fence,
             self._worker,
             model=caller.model(self._models[0]),
-            messages=self._messages,
+            messages=self._said.messages,
         )
         return await toolbox.open(stack)
 
+    async def _continue(self, toolbox: Toolbox) -> int:
+        """The steps before the attempt was paused, whose pending calls have their replies now."""
+        paused = self._handoff.paused
+        kept = StoredConversation.of(paused) if paused is not None else None
+        if paused is None or kept is None:
+            return 0
+        self._said.restore(kept)
+        toolbox.restore(kept.toolbox)
+        await toolbox.definitions(kept.step)
+        self._tell(await toolbox.finish(kept.pending_calls(paused), paused.replies or {}))
+        return kept.step
+
     async def _ask(self, request: CallRequest) -> ModelResponse:
-        if not self._messages:
+        if not self._said.messages:
             fence, material = self._runner.fence, self._worker.material
             text = briefing.opening(self._handoff, fence, material=material)
-            self._messages.append(first_message(text, request))
+            self._said.messages.append(first_message(text, request))
         response, usage = await self._runner.caller.ask(
-            self._requester, self._messages, request=request, models=self._models
+            self._requester, self._said.messages, request=request, models=self._models
         )
         self._requested_calls = len(response.tool_calls)
         response = with_first_calls(response, self._worker.max_tool_calls + MAX_REFUSED_CALLS)
         # Otherwise unchanged: thinking signatures and the like must be sent back as they came.
-        self._messages.append(bounded(response, max_bytes=request.max_bytes))
-        self._usage = self._usage.plus(usage)
+        self._said.messages.append(bounded(response, max_bytes=request.max_bytes))
+        self._said.usage = self._said.usage.plus(usage)
         return response
 
     def _tell(self, parts: list[ModelRequestPart]) -> None:
-        """Add to the next request."""
-        last = self._messages[-1] if self._messages else None
-        if isinstance(last, ModelRequest):
-            self._messages[-1] = ModelRequest([*last.parts, *parts], instructions=last.instructions)
-        elif last is not None:
-            self._messages.append(ModelRequest(parts, instructions=self._instructions or None))
+        self._said.tell(parts, instructions=self._instructions)
 
     def _is_final(self, name: str) -> bool:
         return name in (ESCALATE.name, self._runner.form.definition.name)
@@ -228,18 +228,13 @@ class _Attempt:
                     arguments = arguments_of(call, max_bytes=request.max_bytes)
                     if isinstance(arguments, str):
                         raise BadAnswer(arguments)
-                    return escalation(arguments, self._usage)
-            result = self._runner.form.result(answer_in(response, request).readable(), self._usage)
+                    return escalation(arguments, self._said.usage)
+            result = self._runner.form.result(
+                answer_in(response, request).readable(), self._said.usage
+            )
             return completed_or_escalated(result, self._worker.min_confidence)
         except BadAnswer as unfit:
-            self._repairs += 1
-            if self._repairs > MAX_REPAIRS:
+            self._said.repairs += 1
+            if self._said.repairs > MAX_REPAIRS:
                 return self.failed("invalid_output", unfit.why)
             return [reply(call, str(unfit)) for call in final_calls] or [UserPromptPart(str(unfit))]
-
-
-def _partial_output(partial: str | dict[str, JsonValue]) -> JsonValue:
-    """The answer in a model's last text, without the arguments around it."""
-    if isinstance(partial, str):
-        return partial
-    return partial.get("answer") or partial.get("summary") or None

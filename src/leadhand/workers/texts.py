@@ -59,6 +59,7 @@ class ReadableTexts:
         """`results` are the outputs of the tasks that this one depends on, by task id."""
         self._fence = fence
         self._texts = {id: KeptText.of(as_text(output)) for id, output in results.items()}
+        self._results = len(self._texts)
 
     def __getitem__(self, source: str) -> KeptText:
         return self._texts[source]
@@ -75,6 +76,14 @@ class ReadableTexts:
         """The first page of a tool's output, whose other pages can be read from now on."""
         self._texts[source] = KeptText.of(as_text(value))
         return self._page(source, 0)
+
+    def kept(self) -> dict[str, KeptText]:
+        """The outputs of tools."""
+        return dict([*self._texts.items()][self._results :])
+
+    def restore(self, kept: Mapping[str, KeptText]) -> None:
+        """Add what `kept` returned."""
+        self._texts |= kept
 
     def read_on(self, source: object, offset: object) -> str | None:
         """The page from `offset`; None if there is no such place."""

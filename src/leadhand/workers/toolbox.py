@@ -13,14 +13,15 @@ from contextlib import AsyncExitStack
 from dataclasses import replace
 from typing import cast
 
-from pydantic import JsonValue, ValidationError
-from pydantic_ai.exceptions import ApprovalRequired, CallDeferred, ModelRetry, ToolFailed
+from pydantic import JsonValue
+from pydantic_ai.exceptions import ApprovalRequired, CallDeferred
 from pydantic_ai.messages import (
     InstructionPart,
     ModelMessage,
+    ModelRequestPart,
     ToolCallPart,
-    ToolReturn,
     ToolReturnPart,
+    UserPromptPart,
 )
 from pydantic_ai.models import Model
 from pydantic_ai.tools import RunContext, ToolDefinition
@@ -33,16 +34,18 @@ from rapidfuzz import process
 from leadhand.contracts import events
 from leadhand.contracts.context import ToolContext
 from leadhand.contracts.outcome import Handoff, tool_context
+from leadhand.contracts.people import CallReply
 from leadhand.contracts.team import Worker
 from leadhand.engine.failures import legible
 from leadhand.engine.recorder import Recorder
-from leadhand.errors import LeadhandError
 from leadhand.models.prompts import joined
 from leadhand.models.structured import MAX_REPAIRS, BadAnswer, arguments_of, reply
 from leadhand.untrusted.fence import Fence
+from leadhand.workers.conversation import CHANGED, PendingCall, ToolboxState, refusal
 from leadhand.workers.function import is_being_cancelled
 from leadhand.workers.idempotency import PARAMETER, for_model, key, takes_key, without_key
 from leadhand.workers.texts import READ_MORE, KeptText, ReadableTexts, as_text
+from leadhand.workers.tool_replies import error_reply, is_rich, unwrapped
 from leadhand.workers.toolsets import Toolset
 
 LOGGED_CHARS = 2_000
@@ -51,14 +54,11 @@ REFUSE_AT_REPEAT = 3
 FAIL_AT_REPEAT = 6
 """The sixth call with the same arguments fails the attempt."""
 
+_Answer = Coroutine[object, object, ToolReturnPart | None]
+
 
 class NeedsPerson(Exception):
-    """A call that a person has to approve or to carry out; the message has its arguments."""
-
-    def __init__(self, message: str, call: str) -> None:
-        super().__init__(message)
-        self.call = call
-        """The key of the call."""
+    """A call that a person has to make; the message has its arguments."""
 
 
 class RepeatedCalls(Exception):
@@ -100,6 +100,12 @@ class Toolbox:
         self._made = 0
         self._unreadable = 0
         self._texts = ReadableTexts(fence, handoff.inputs)
+        self._refused: dict[tuple[str, str], str] = {}
+        """Calls that a person refused in this attempt, each with the reason."""
+        self._changed: set[str] = set()
+        """The keys of approved calls that have to be approved again."""
+        self.pending: list[PendingCall] = []
+        """Calls that `answer` did not make, because they need an approval."""
 
     async def open(self, stack: AsyncExitStack) -> "Toolbox":
         """Open the toolsets that make a new instance for each attempt, until `stack` closes."""
@@ -134,6 +140,8 @@ class Toolbox:
     ) -> list[ToolReturnPart]:
         """The replies to `calls`, in order. The calls run concurrently unless a tool is sequential.
 
+        Those that need an approval have no reply: they are `pending`.
+
         `made` is how many calls the model made, if `calls` are only the first of them. Calls beyond
         the worker's limit are refused, and the first of these is logged. Raises `NeedsPerson`,
         `RepeatedCalls`, and `BadAnswer` when arguments are unreadable for the third time.
@@ -145,16 +153,73 @@ class Toolbox:
             self._unreadable += 1
             if self._unreadable > MAX_REPAIRS:
                 raise BadAnswer(unreadable)
+        self.pending = []
+        answers = (self._answer(*one) for one in zip(calls, given, strict=True))
+        given_back = [part for part in await self._run(calls, answers) if part is not None]
+        # Concurrent calls ask in any order.
+        order = {call.tool_call_id: place for place, call in enumerate(calls)}
+        self.pending.sort(key=lambda one: order[one.part.tool_call_id])
+        return given_back + self._beyond(beyond, made or len(calls) + len(beyond))
+
+    async def finish(
+        self, calls: Sequence[PendingCall], replies: Mapping[str, CallReply]
+    ) -> list[ModelRequestPart]:
+        """What the model is told about pending `calls` after a person's `replies`, by their keys.
+
+        The approved ones are made now, except those whose arguments have changed.
+        """
+        refused = CallReply(approved=False)
+        decided = [(call, replies.get(call.key, refused)) for call in calls]
+        answers = (self._finish(*one) for one in decided)
+        parts = await self._run([call.part for call in calls], answers)
+        notes = [
+            UserPromptPart(f"A person approved {call.part.tool_name} and says: {reply.reason}")
+            for call, reply in decided
+            if reply.approved and reply.reason
+        ]
+        return [*(part for part in parts if part is not None), *notes]
+
+    async def _finish(self, call: PendingCall, reply: CallReply) -> ToolReturnPart | None:
+        started_s = asyncio.get_running_loop().time()
+        tool = self._tools.get(call.part.tool_name)
+        if reply.approved and not call.changed and tool is not None:
+            return await self._make(tool, call, approved=True)
+        if not reply.approved:
+            self._refused[_same(call.part.tool_name, call.arguments)] = reply.reason
+        else:
+            self._changed.add(call.key)
+        problem = CHANGED if reply.approved else refusal(reply.reason)
+        return self._decline(call.part, call.arguments, problem, started_s)
+
+    def state(self) -> ToolboxState:
+        """What it knows of the calls so far."""
+        return ToolboxState(
+            calls=tuple((*same, times) for same, times in self._calls.items()),
+            refused=tuple((*same, why) for same, why in self._refused.items()),
+            changed=tuple(self._changed),
+            made=self._made,
+            unreadable=self._unreadable,
+            texts=self._texts.kept(),
+        )
+
+    def restore(self, state: ToolboxState) -> None:
+        """Continue from what `state` returned."""
+        self._calls.update({(tool, given): times for tool, given, times in state.calls})
+        self._refused = {(tool, given): why for tool, given, why in state.refused}
+        self._changed = {*state.changed}
+        self._made, self._unreadable = state.made, state.unreadable
+        self._texts.restore(state.texts)
+
+    async def _run(
+        self, calls: Sequence[ToolCallPart], answers: Iterable[_Answer]
+    ) -> list[ToolReturnPart | None]:
         alone = any(
             (tool := self._tools.get(call.tool_name)) is not None and tool.tool_def.sequential
             for call in calls
         )
-        answers = (self._answer(*one) for one in zip(calls, given, strict=True))
         if alone or len(calls) == 1:
-            given_back = [await answer for answer in answers]
-        else:
-            given_back = await _all(answers)
-        return given_back + self._beyond(beyond, made or len(calls) + len(beyond))
+            return [await answer for answer in answers]
+        return await _all(answers)
 
     def _beyond(self, calls: Sequence[ToolCallPart], made: int) -> list[ToolReturnPart]:
         if not calls:
@@ -168,41 +233,58 @@ class Toolbox:
 
     async def _answer(
         self, call: ToolCallPart, arguments: dict[str, JsonValue] | str
-    ) -> ToolReturnPart:
+    ) -> ToolReturnPart | None:
         started_s = asyncio.get_running_loop().time()
         if isinstance(arguments, str):
-            return self._refused(call, call.args, arguments, started_s)
+            return self._decline(call, call.args, arguments, started_s)
         tool = self._tools.get(call.tool_name)
         if tool is not None and takes_key(tool.tool_def):
             arguments = without_key(arguments)
-        refusal = self._refusal(call.tool_name, arguments)
-        if refusal is not None:
-            return self._refused(call, arguments, refusal, started_s)
+        problem = self._refusal(call.tool_name, arguments)
+        if problem is not None:
+            return self._decline(call, arguments, problem, started_s)
         if tool is None:
             return self._read_more(call, arguments, started_s)
         made = self._calls[_same(call.tool_name, arguments)]
         call_key = key(self._handoff.key, call.tool_name, arguments, occurrence=made)
+        if call_key in self._handoff.refused:
+            why = refusal(self._handoff.refused[call_key])
+            return self._decline(call, arguments, why, started_s)
+        approved = call_key in self._handoff.allowed and call_key not in self._changed
+        return await self._make(tool, PendingCall(call, call_key, arguments), approved=approved)
+
+    async def _make(
+        self, tool: ToolsetTool[ToolContext], made: PendingCall, *, approved: bool
+    ) -> ToolReturnPart | None:
+        """Make a call under its key; `None` if it needs an approval first."""
+        started_s = asyncio.get_running_loop().time()
+        call, arguments = made.part, made.arguments
         self._made += 1
         source = f"{call.tool_name}-{self._made}"
         try:
-            value = await self._call(tool, call, arguments, call_key)
-        except (CallDeferred, ApprovalRequired) as error:
+            value = await self._call(tool, made, approved=approved)
+        except CallDeferred as error:
             shown = json.dumps(arguments, ensure_ascii=False)[:LOGGED_CHARS]
-            message = f"{call.tool_name} needs a person's approval: {shown}"
-            raise NeedsPerson(message, call_key) from error
+            raise NeedsPerson(f"{call.tool_name} needs a person: {shown}") from error
+        except ApprovalRequired:
+            if approved:
+                problem = "The tool asks for an approval again, although the call was approved."
+                return self._decline(call, arguments, problem, started_s)
+            self.pending.append(made)
+            return None
         except asyncio.CancelledError as error:
             if is_being_cancelled():
                 raise
-            return self._refused(call, arguments, _mistake(error), started_s)
+            return self._decline(call, arguments, error_reply(error), started_s)
         except BaseException as error:
-            return self._refused(call, arguments, _mistake(error), started_s)
-        given = _unwrapped(value)
+            return self._decline(call, arguments, error_reply(error), started_s)
+        given = unwrapped(value)
         parts = cast("list[object]", given) if isinstance(given, list) else [given]
-        if any(_is_rich(part) for part in parts):
+        if any(is_rich(part) for part in parts):
             # Images and the like go to the model as the toolset made them.
             kept = KeptText.of(f"({', '.join(type(part).__name__ for part in parts)})")
             shown = [
-                part if _is_rich(part) else self._texts.keep(f"{source}.{number}", part)
+                part if is_rich(part) else self._texts.keep(f"{source}.{number}", part)
                 for number, part in enumerate(parts, start=1)
             ]
         else:
@@ -218,6 +300,8 @@ class Toolbox:
             hint = f"Did you mean {near[0]!r}? " if near else ""
             return f"There is no tool {name!r}. {hint}The tools are: {', '.join(known)}."
         same = _same(name, arguments)
+        if same in self._refused:
+            return refusal(self._refused[same])
         self._calls[same] += 1
         if self._calls[same] >= FAIL_AT_REPEAT:
             raise RepeatedCalls(
@@ -231,24 +315,20 @@ class Toolbox:
         return None
 
     async def _call(
-        self,
-        tool: ToolsetTool[ToolContext],
-        call: ToolCallPart,
-        arguments: dict[str, JsonValue],
-        call_key: str,
+        self, tool: ToolsetTool[ToolContext], made: PendingCall, *, approved: bool
     ) -> object:
-        allowed = call_key in self._handoff.allowed
-        if tool.tool_def.kind == "external" or (tool.tool_def.kind == "unapproved" and not allowed):
-            raise ApprovalRequired
+        if tool.tool_def.kind == "external":
+            raise CallDeferred
+        call, arguments = made.part, made.arguments
         if takes_key(tool.tool_def):
-            arguments = {**arguments, PARAMETER: call_key}
-        own = replace(self._context.deps, idempotency_key=call_key, approved=allowed)
+            arguments = {**arguments, PARAMETER: made.key}
+        own = replace(self._context.deps, idempotency_key=made.key, approved=approved)
         context = replace(
             self._context,
             deps=own,
             tool_call_id=call.tool_call_id,
             tool_name=call.tool_name,
-            tool_call_approved=allowed,
+            tool_call_approved=approved,
         )
         # As JSON: strict types accept dates and the like only from JSON.
         valid: object = tool.args_validator.validate_json(
@@ -259,6 +339,8 @@ class Toolbox:
             checked: object = tool.args_validator_func(context, **given)
             if inspect.isawaitable(checked):
                 await checked
+        if tool.tool_def.kind == "unapproved" and not approved:
+            raise ApprovalRequired
         async with asyncio.timeout(tool.tool_def.timeout):
             return cast(
                 "object", await self._toolset.call_tool(call.tool_name, given, context, tool)
@@ -271,11 +353,11 @@ class Toolbox:
         if shown is None:
             known = ", ".join(self._texts) or "none yet"
             problem = f"`source` must be one of: {known}; `offset` must lie in its text, from 0."
-            return self._refused(call, arguments, problem, started_s)
+            return self._decline(call, arguments, problem, started_s)
         self._log(call, arguments, KeptText.of(shown), None, started_s)
         return ToolReturnPart(call.tool_name, shown, call.tool_call_id)
 
-    def _refused(
+    def _decline(
         self, call: ToolCallPart, arguments: object, problem: str, started_s: float
     ) -> ToolReturnPart:
         self._log(call, arguments, KeptText.of(""), problem, started_s)
@@ -305,9 +387,7 @@ class Toolbox:
         )
 
 
-async def _all(
-    answers: Iterable[Coroutine[object, object, ToolReturnPart]],
-) -> list[ToolReturnPart]:
+async def _all(answers: Iterable[_Answer]) -> list[ToolReturnPart | None]:
     try:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(answer) for answer in answers]
@@ -318,30 +398,3 @@ async def _all(
 
 def _same(name: str, arguments: Mapping[str, JsonValue]) -> tuple[str, str]:
     return name, json.dumps(arguments, sort_keys=True)
-
-
-def _unwrapped(value: object) -> object:
-    """A tool's output, with any extra content that it returned for the model."""
-    if not isinstance(value, ToolReturn):
-        return value
-    given, aside = cast("object", value.return_value), value.content
-    return [given, *([aside] if isinstance(aside, str) else aside)] if aside else given
-
-
-def _is_rich(value: object) -> bool:
-    return type(value).__module__.startswith("pydantic_ai.")
-
-
-def _mistake(error: BaseException) -> str:
-    if isinstance(error, ValidationError):
-        rows = error.errors(include_url=False, include_input=False, include_context=False)
-        lines = [f"{'.'.join(map(str, row['loc'])) or 'arguments'}: {row['msg']}" for row in rows]
-        return f"Invalid arguments: {'; '.join(lines[:10])}. Nothing was done."
-    if isinstance(error, TimeoutError):
-        return "The tool took too long and was stopped."
-    if isinstance(error, ModelRetry | ToolFailed):
-        return str(error.message if isinstance(error, ModelRetry) else error)
-    if isinstance(error, LeadhandError):
-        return legible(str(error))[:1_000]
-    message = legible(" ".join(str(error).split()))[:1_000]
-    return f"{type(error).__name__}: {message}" if message else type(error).__name__

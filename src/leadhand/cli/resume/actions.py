@@ -39,7 +39,7 @@ from leadhand.errors import InputError, PlanError
 from leadhand.models.preload import preload
 from leadhand.plans.checks import check, errors_in
 from leadhand.run.cancelling import cancel_stored
-from leadhand.run.people import open_questions
+from leadhand.run.questions import open_questions
 from leadhand.run.resumption import is_over
 from leadhand.run.stored import StoredRun
 from leadhand.state.fold import RunState

@@ -1,0 +1,92 @@
+"""The questions of a run to people, and which replies fit them. Pure."""
+
+import json
+from collections.abc import Sequence
+
+from leadhand.contracts.outcome import Escalated, Failed, with_location
+from leadhand.contracts.people import Question, Reply, RunMessage, ToolCall
+from leadhand.contracts.task import Task
+from leadhand.errors import InputError
+from leadhand.state.fold import RunState
+
+SHOWN_CHARS = 2_000
+"""Characters of a call's arguments that the text of a question shows."""
+
+
+def open_questions(state: RunState) -> tuple[Question, ...]:
+    """The questions that have no reply."""
+    return tuple(
+        Question(
+            task_id=id,
+            text=text,
+            plan=state.proposed if id is None else None,
+            call=id is not None
+            and (
+                state.tasks[id].waits_for_approval
+                or wanted_key(state.tasks[id].unresolved) is not None
+            ),
+            calls=calls_asked(state, id),
+        )
+        for id, text in state.questions.items()
+    )
+
+
+def calls_asked(state: RunState, id: str | None) -> tuple[ToolCall, ...]:
+    """The tool calls that the open question about a task is about."""
+    task = None if id is None else state.tasks.get(id)
+    if task is None or task.paused is None or not task.waits_for_approval:
+        return ()
+    return task.paused.calls
+
+
+def wanted_key(outcome: Escalated | Failed | None) -> str | None:
+    """The key that a person has to allow before a function continues, if it asks for one."""
+    return outcome.call if isinstance(outcome, Escalated) else None
+
+
+def reply_message(reply: Reply, state: RunState) -> RunMessage:
+    """The message with `reply` to an open question of the run. Raises `InputError` for others."""
+    about = "its plan" if reply.task_id is None else f"task {reply.task_id!r}"
+    asked = [one for one in open_questions(state) if one.task_id == reply.task_id]
+    if not asked:
+        raise InputError(f"run {state.run_id!r} asks nothing about {about}")
+    fitting = ["approved", "refused"] if reply.task_id is None else ["answered", "declined"]
+    fitting += ["approved"] if asked[0].call else []
+    fitting += ["refused"] if asked[0].calls else []
+    if reply.verdict not in fitting:
+        allowed = " or ".join(fitting)
+        raise InputError(f"the verdict on {about} is {reply.verdict!r}; it must be {allowed}")
+    if not names_calls(reply, asked[0].calls):
+        ids = ", ".join(call.id for call in asked[0].calls) or "none"
+        raise InputError(f"`calls` must name exactly the calls that {about} asks about: {ids}")
+    return RunMessage(run_id=state.run_id, reply=reply, seq=state.seq)
+
+
+def names_calls(reply: Reply, calls: Sequence[ToolCall]) -> bool:
+    """Whether a reply that names calls names all of these, and no others.
+
+    Otherwise it may be meant for an earlier question about the same task.
+    """
+    return not reply.calls or {*reply.calls} == {call.id for call in calls}
+
+
+def call_question(task: Task, calls: Sequence[ToolCall]) -> str:
+    """The question about tool calls that need an approval, each in a line."""
+    shown = [json.dumps(call.arguments, ensure_ascii=False)[:SHOWN_CHARS] for call in calls]
+    if len(calls) == 1:
+        asked = f"{calls[0].tool} needs a person's approval: {shown[0]}"
+    else:
+        lines = [
+            f"{n}. {call.tool}: {text}"
+            for n, (call, text) in enumerate(zip(calls, shown, strict=True), 1)
+        ]
+        asked = "\n".join([f"{len(calls)} calls need a person's approval:", *lines])
+    return f"{task.worker}: {asked}\nIts task: {task.intent}"
+
+
+def task_question(task: Task, outcome: Escalated | Failed) -> str:
+    """The question about a task that was handed back or failed."""
+    why = outcome.reason if isinstance(outcome, Escalated) else outcome.kind
+    where = outcome.where if isinstance(outcome, Failed) else None
+    reason = f"{task.worker} ({why.replace('_', ' ')}): {with_location(outcome.message, where)}"
+    return f"{reason}\nIts task: {task.intent}"
