@@ -7,8 +7,8 @@ from typing import Literal
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pydantic import ValidationError
 
+from leadhand import InputError
 from leadhand.contracts.budget import Budget
 from leadhand.errors import BudgetUsedUp
 from leadhand.models.ledger import NOTHING, Account, Amount, Ledger, account_within, nano_usd
@@ -52,7 +52,7 @@ async def spent(account: Account, count: int, *, role: str = "worker") -> bool:
     [{"usd": 0.0}, {"usd": -1.0}, {"usd": float("nan")}, {"usd": float("inf")}, {"tokens": 0}],
 )
 def test_a_budget_is_of_something(amounts: dict[str, float]) -> None:
-    with pytest.raises(ValidationError):
+    with pytest.raises(InputError):
         Budget(**amounts)  # pyright: ignore[reportArgumentType]
 
 

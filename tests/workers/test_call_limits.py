@@ -3,12 +3,11 @@
 from pathlib import Path
 
 import pytest
-from pydantic import ValidationError
 from pydantic_ai import Agent
 from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 
-from leadhand import Worker
+from leadhand import InputError, Worker
 from leadhand.teams.loader import load
 from leadhand.testing import ScriptedServer
 from leadhand.testing.json_data import Object
@@ -142,5 +141,5 @@ def test_folders_set_both_limits(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("fields", [{"max_tool_calls": 0}, {"max_output_mb": 11}])
 def test_limits_are_checked(fields: dict[str, object]) -> None:
-    with pytest.raises(ValidationError, match=next(iter(fields))):
+    with pytest.raises(InputError, match=next(iter(fields))):
         model_worker(**fields)

@@ -5,12 +5,14 @@ from typing import Annotated
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
+from leadhand.contracts.arguments import Checked
+
 _DATA = ConfigDict(extra="forbid", defer_build=True)
 _Count = Annotated[int, Field(ge=1)]
 
 
 @dataclass(frozen=True, config=_DATA, slots=True)
-class Budget:
+class Budget(metaclass=Checked):
     """What a run and its nested runs may spend on models. An unset amount is unlimited."""
 
     usd: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
@@ -22,7 +24,7 @@ class Budget:
 
 
 @dataclass(frozen=True, config=_DATA, slots=True)
-class Rate:
+class Rate(metaclass=Checked):
     """How fast all runs of this process together may call one model. An unset rate is unlimited."""
 
     rpm: _Count | None = None

@@ -5,6 +5,7 @@ from typing import Literal
 
 from pydantic import JsonValue
 
+from leadhand.contracts.arguments import checked
 from leadhand.contracts.record import Record
 from leadhand.contracts.task import Plan
 
@@ -49,6 +50,7 @@ class Question(Record):
     """The tool calls that it is about; none if a function asks, or leadhand 0.1 wrote it."""
 
 
+@checked
 class Reply(Record):
     """A person's reply to a question."""
 

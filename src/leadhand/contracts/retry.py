@@ -6,11 +6,12 @@ from typing import Annotated
 from pydantic import ConfigDict, Field
 from pydantic.dataclasses import dataclass
 
+from leadhand.contracts.arguments import Checked
 from leadhand.contracts.many import Many
 
 
 @dataclass(frozen=True, config=ConfigDict(extra="forbid", defer_build=True))
-class Retry:
+class Retry(metaclass=Checked):
     """Which failures of a worker are retried with the same intent, and how often.
 
     It narrows the team's `RetryRules`, which set the waits, the attempts of a task by all workers,

@@ -5,10 +5,12 @@ from dataclasses import dataclass, field
 
 from pydantic import Field, JsonValue
 
+from leadhand.contracts.arguments import checked
 from leadhand.contracts.many import Many
 from leadhand.contracts.record import Record
 
 
+@checked
 class Limits(Record, extra="forbid"):
     """Limits of one task. An unset one is taken from the worker, then from the run."""
 
@@ -25,6 +27,7 @@ class Limits(Record, extra="forbid"):
 NO_LIMITS = Limits.model_construct()
 
 
+@checked
 class Task(Record, extra="forbid"):
     """One unit of work for one worker."""
 
@@ -49,6 +52,7 @@ class Task(Record, extra="forbid"):
     limits: Limits = NO_LIMITS
 
 
+@checked
 class Plan(Record, extra="forbid"):
     """A request as a graph of tasks: JSON that people can read, edit and run again."""
 

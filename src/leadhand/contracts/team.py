@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal, Protocol, runtime_checkable
 from pydantic import BeforeValidator, ConfigDict, Field, JsonValue
 from pydantic.dataclasses import dataclass
 
+from leadhand.contracts.arguments import Checked
 from leadhand.contracts.budget import Rate
 from leadhand.contracts.many import Many
 from leadhand.contracts.outcome import Handoff
@@ -45,7 +46,7 @@ _DATA = ConfigDict(arbitrary_types_allowed=True, extra="forbid", defer_build=Tru
 
 
 @dataclass(frozen=True, config=_DATA)
-class Role:
+class Role(metaclass=Checked):
     """How a team's planner, synthesizer or another of its roles uses its model."""
 
     _: dataclasses.KW_ONLY
@@ -62,7 +63,7 @@ class Role:
 
 
 @dataclass(frozen=True, config=_DATA)
-class Worker:
+class Worker(metaclass=Checked):
     """A specialist: one narrow job, its own tools, and a model or a function that does it."""
 
     name: Annotated[str, Field(min_length=1, max_length=100)]
@@ -133,7 +134,7 @@ class Worker:
 
 
 @dataclass(frozen=True, config=_DATA)
-class TaskTemplate:
+class TaskTemplate(metaclass=Checked):
     """One entry of a plan template: a task, or one task for each batch of the inputs."""
 
     id: str
@@ -152,7 +153,7 @@ class TaskTemplate:
 
 
 @dataclass(frozen=True, config=_DATA)
-class Route:
+class Route(metaclass=Checked):
     """A routing rule: requests that meet any of its conditions go to its worker.
 
     A route without conditions is the default: it matches every request.
@@ -177,7 +178,7 @@ class Route:
 
 
 @dataclass(frozen=True, config=_DATA)
-class RetryRules:
+class RetryRules(metaclass=Checked):
     """When and how often a team's failed tasks are retried.
 
     A transient failure is retried with the same intent, after a wait, until one attempt is left for
@@ -219,7 +220,7 @@ NamedRung = Annotated[Rung, BeforeValidator(_current_name)]
 
 
 @dataclass(frozen=True, config=_DATA)
-class Ladder:
+class Ladder(metaclass=Checked):
     """What is tried after each kind of outcome, in order. A rung that can't apply costs nothing.
 
     The last attempt goes to the fallback worker, if its rung is still ahead and it is free.
@@ -241,7 +242,7 @@ class Ladder:
 
 
 @dataclass(frozen=True, config=_DATA)
-class Team:
+class Team(metaclass=Checked):
     """Workers and the rules they work by."""
 
     name: Annotated[str, Field(min_length=1, max_length=100)]

@@ -6,6 +6,7 @@ from typing import TypeVar
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from leadhand.contracts.arguments import expected
 from leadhand.teams.fields import NESTED, Fields, TeamFields
 from leadhand.teams.files import KeyPath, TeamFile, Value
 from leadhand.teams.notes import Notes, closest, intended_name
@@ -105,28 +106,12 @@ def _sentence(row: ErrorDetails, model: type[Fields], document: TeamFile) -> str
             return f"{field} is empty: write something, or leave the key out"
         case "string_too_long":
             return f"{field} is longer than {bounds['max_length']} characters: shorten it"
-        case "bool_type":
-            return f"{field} is {_shown(given)} and must be true or false"
-        case "int_type" | "int_from_float":
-            return f"{field} is {_shown(given)} and must be a whole number"
-        case "float_type" | "finite_number":
-            return f"{field} is {_shown(given)} and must be a number"
         case "list_type":
             return f"{field} is {_shown(given)} and must be a list: one `- item` a line"
         case "model_type" | "model_attributes_type" | "dict_type":
             return f"{field} is {_shown(given)} and must have `key: value` lines"
-        case "literal_error":
-            return f"{field} is {_shown(given)} and must be {bounds['expected']}"
-        case "greater_than":
-            return f"{field} is {_shown(given)} and must be more than {bounds['gt']:g}"
-        case "greater_than_equal":
-            return f"{field} is {_shown(given)} and must be {bounds['ge']:g} or more"
-        case "less_than_equal":
-            return f"{field} is {_shown(given)} and must be {bounds['le']:g} or less"
-        case "value_error":
-            return f"{field} is {_shown(given)} and {bounds['error']}"
         case _:
-            return f"{field} is {_shown(given)}: {row['msg']}"
+            return f"{field} is {_shown(given)} and {expected(row)}"
 
 
 def _nested(model: type[Fields], keys: Sequence[str]) -> type[Fields]:
