@@ -54,6 +54,7 @@ class Supervisor(Generic[C]):
         deadline_s: float | None = 600.0,
         budget: Budget | None = None,
         concurrency: int = 64,
+        max_concurrency: int | None = None,
         planner: "Planner | PlannerMaker | None" = None,
         synthesizer: "Synthesizer | SynthesizerMaker | None" = None,
         remedies: Remedies | None = None,
@@ -66,7 +67,7 @@ class Supervisor(Generic[C]):
         restore: Restore[C] | None = None,
     ) -> None:
         """`deadline_s` is seconds from a run's start to its answer; `budget` is what one run may
-        spend on models; `concurrency` is tasks at once.
+        spend on models; `concurrency` is tasks of one run at once, `max_concurrency` those of all.
 
         `planner`, `synthesizer` and `remedies` replace the team's own. The first two may be
         functions that make one for each run, from the caller that asks models and the run's fence.
@@ -90,16 +91,15 @@ class Supervisor(Generic[C]):
         # Imported here because it imports every event.
         from leadhand.trace.logs import Logs
 
-        check_options(
-            team, deadline_s, concurrency, budget, own_synthesizer=synthesizer is not None
-        )
+        own = synthesizer is not None
+        check_options(team, deadline_s, concurrency, budget, max_concurrency, own_synthesizer=own)
         check_storage(home, journal)
         contexts = running.ContextRules(context_type, restore)
         contexts.check()
         redact = redaction.Redactor.of(os.environ)
         redaction.redact_logger(_log, redact)
-        own = open_journal(home, redact=redact) if home is not None else running.MemoryJournal()
-        self.journal: Journal = journal or own
+        kept = open_journal(home, redact=redact) if home is not None else running.MemoryJournal()
+        self.journal: Journal = journal or kept
         self._owns_journal = journal is None
         self._options = running.RunDefaults(deadline_s, budget).options
         self._host = running.RunHost(
@@ -108,6 +108,7 @@ class Supervisor(Generic[C]):
                 journal=self.journal,
                 clock=clock or SystemClock(),
                 concurrency=concurrency,
+                max_concurrency=max_concurrency,
                 contexts=contexts,
                 occasions=occasions(approve, person),
                 person=person,

@@ -63,6 +63,8 @@ class ReadyQueue:
     shared: SharedWorker
     """The limits and breaker of the worker, shared by all runs."""
     waiter: Waiter
+    total: SharedWorker | None = None
+    """The limit of the tasks of all runs; a team's own task does not count."""
     ready: list[tuple[float, int, str]] = field(default_factory=list[tuple[float, int, str]])
     """A heap of (minus the remaining path, order of arrival, task id)."""
 
@@ -73,7 +75,26 @@ class ReadyQueue:
 
     def may_start(self) -> bool:
         """Whether one more task may start."""
-        return self.has_room and self.shared.may_start(self.waiter)
+        return self.has_room and all(one.may_start(self.waiter) for one in self._limits())
+
+    def take(self, task: str) -> bool:
+        """Start a task; False if a run in another thread was faster."""
+        taken: list[SharedWorker] = []
+        for one in self._limits():
+            if not one.take(self.waiter, task):
+                for other in taken:
+                    other.release(self.waiter)
+                return False
+            taken.append(one)
+        return True
+
+    def release(self, took_s: float) -> None:
+        """Note that an attempt ended."""
+        for one in self._limits():
+            one.release(self.waiter, took_s)
+
+    def _limits(self) -> tuple[SharedWorker, ...]:
+        return (self.shared,) if self.total is None else (self.total, self.shared)
 
 
 class AbandonableTask(Generic[T_co]):
@@ -247,7 +268,7 @@ class Attempts:
             attempt.timer.cancel()
         queue = attempt.queue
         taken_s = self._recorder.elapsed_s() - attempt.task.dispatched_s
-        queue.shared.release(queue.waiter, taken_s)
+        queue.release(taken_s)
         for slots in queue.slots:
             slots.release(self._wake_up)
         if queue.worker.team is None:

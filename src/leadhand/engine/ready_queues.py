@@ -63,12 +63,15 @@ class ReadyQueues:
                 ),
                 shared_workers.of(team_path, worker),
                 waiter,
+                shared_workers.total if worker.team is None else None,
             )
             for worker in team.workers
         }
         self._limited = [
             queue.shared for queue in self._queues.values() if queue.shared.concurrency is not None
         ]
+        if shared_workers.total is not None:
+            self._limited.append(shared_workers.total)
         self._order = 0
         self._pinned: set[str] = set()
         roles: dict[str, list[ReadyQueue]] = {}
@@ -151,6 +154,8 @@ class ReadyQueues:
         for queue in self._queues.values():
             if queue.ready and not idle:
                 wanted.update(one.shared for one in self._candidates(queue) if one.has_room)
+                if queue.total is not None and queue.has_room:
+                    wanted.add(queue.total)
         for shared in self._limited:
             shared.line_up(self._waiter, wants=shared in wanted)
 

@@ -268,7 +268,7 @@ class Scheduler:
         """Dispatch a task, or end it if breakers are open."""
         if turn.refused is not None:
             self._recovery.refused(turn.task_id, turn.queue.worker, turn.refused)
-        elif turn.queue.shared.take(turn.queue.waiter, self._key(turn.task_id)):
+        elif turn.queue.take(self._key(turn.task_id)):
             self._dispatch(turn.queue, turn.task_id, turn.reason)
         else:  # a run in another thread was faster
             self._tasks.make_ready(turn.task_id)

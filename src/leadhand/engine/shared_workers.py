@@ -84,11 +84,12 @@ class SharedWorker:
             self.breaker.dispatched(task)
             return True
 
-    def release(self, waiter: Waiter, took_s: float) -> None:
+    def release(self, waiter: Waiter, took_s: float | None = None) -> None:
         """Note that an attempt ended, and wake the next run; `waiter` itself needs no waking."""
         with self._lock:
             self.running -= 1
-            self.latency_s = latency(self.latency_s, took_s)
+            if took_s is not None:
+                self.latency_s = latency(self.latency_s, took_s)
             self._wake_next(waiter)
 
     def line_up(self, waiter: Waiter, *, wants: bool) -> None:
@@ -152,9 +153,21 @@ class SharedWorker:
 class SharedWorkers:
     """The shared workers of a team and of the teams nested in it."""
 
-    def __init__(self, team: Team | None = None, *, lock: Lock | None = None) -> None:
-        """`lock`: a reentrant lock, if runs are in event loops of several threads."""
+    def __init__(
+        self,
+        team: Team | None = None,
+        *,
+        lock: Lock | None = None,
+        max_concurrency: int | None = None,
+    ) -> None:
+        """`lock`: a reentrant lock, if runs are in event loops of several threads.
+        `max_concurrency` limits how many tasks of all runs are worked on at once.
+        """
         self._lock = lock or nullcontext()
+        self.total: SharedWorker | None = None
+        """The limit of all tasks, as of one worker that does them all."""
+        if max_concurrency is not None:
+            self.total = SharedWorker("", max_concurrency, self._lock)
         self._workers: dict[TeamPath, SharedWorker] = {}
         self._same: dict[int, SharedWorker] = {}
         """By `id` of the worker: one that occurs twice in the tree is shared."""

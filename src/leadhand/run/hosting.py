@@ -62,7 +62,9 @@ class RunHost:
         """Runs that no caller waits for."""
         self.clock = settings.clock
         self.listeners = (*settings.listeners, self.readers)
-        self._shared_workers = running.SharedWorkers(self.team, lock=threading.RLock())
+        self._shared_workers = running.SharedWorkers(
+            self.team, lock=threading.RLock(), max_concurrency=settings.max_concurrency
+        )
         self._connections = running.SharedConnections()
 
     async def ready(self) -> None:

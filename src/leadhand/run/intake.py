@@ -47,6 +47,7 @@ def check_options(
     deadline_s: float | None,
     concurrency: int,
     budget: Budget | None,
+    max_concurrency: int | None = None,
     *,
     own_synthesizer: bool = False,
 ) -> None:
@@ -60,6 +61,11 @@ def check_options(
         raise TeamError(team.name, problems)
     if not isinstance(concurrency, int) or concurrency < 1:  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InputError(f"concurrency is {concurrency!r}; it must be a whole number from 1")
+    if max_concurrency is not None and (
+        not isinstance(max_concurrency, int) or max_concurrency < 1  # pyright: ignore[reportUnnecessaryIsInstance]
+    ):
+        why = "it must be a whole number from 1, or None"
+        raise InputError(f"max_concurrency is {max_concurrency!r}; {why}")
     check_limits(deadline_s, budget)
 
 

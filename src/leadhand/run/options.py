@@ -100,6 +100,7 @@ class HostSettings:
     journal: Journal
     clock: Clock
     concurrency: int
+    max_concurrency: int | None = None
     contexts: ContextRules
     occasions: tuple[Occasion, ...] = ()
     person: "Ask | None" = None
