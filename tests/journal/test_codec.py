@@ -5,6 +5,7 @@ import datetime as dt
 import json
 import math
 import types
+from collections.abc import Sequence
 from typing import Annotated, Literal, Union, cast, get_args, get_origin, get_type_hints
 
 import pytest
@@ -55,6 +56,8 @@ def values_of(hint: object) -> st.SearchStrategy[object]:
         if arguments[-1] is Ellipsis:
             return st.lists(values_of(arguments[0]), max_size=2).map(tuple)
         return st.tuples(*(values_of(argument) for argument in arguments))
+    if origin is Sequence:
+        return st.lists(values_of(arguments[0]), max_size=2).map(tuple)
     if origin is dict:
         return st.dictionaries(texts, values_of(arguments[1]), max_size=2)
     assert isinstance(hint, type), hint
