@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from leadhand.contracts.events import Event
     from leadhand.contracts.health import Health
     from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
-    from leadhand.contracts.people import Question, Reply
+    from leadhand.contracts.people import CallReply, Question, Reply
     from leadhand.contracts.retry import Retry
     from leadhand.contracts.summary import RunSummary, RunView
     from leadhand.contracts.task import Limits, Plan, Task
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Answer",
     "Budget",
+    "CallReply",
     "Completed",
     "Escalated",
     "Event",
@@ -94,7 +95,7 @@ _MODULES = {
     "contracts.events": "Event",
     "contracts.health": "Health",
     "contracts.outcome": "Completed Escalated Failed Handoff Outcome Result",
-    "contracts.people": "Question Reply",
+    "contracts.people": "CallReply Question Reply",
     "contracts.retry": "Retry",
     "contracts.summary": "RunSummary RunView",
     "contracts.task": "Limits Plan Task",

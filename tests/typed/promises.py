@@ -4,6 +4,7 @@ A line that ends in ignore comments must be an error for both: mypy reads `type:
 `pyright: ignore`.
 """
 
+import json
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import assert_type
@@ -15,6 +16,7 @@ import leadhand
 from leadhand import (
     Answer,
     Budget,
+    CallReply,
     Completed,
     Event,
     Handoff,
@@ -24,11 +26,15 @@ from leadhand import (
     Outcome,
     Plan,
     Rate,
+    Reply,
     Result,
     Retry,
     Role,
     Route,
+    RunExists,
+    RunInterrupted,
     RunSummary,
+    RunView,
     Supervisor,
     Task,
     TaskTemplate,
@@ -151,6 +157,53 @@ async def contexts() -> None:
     assert_type(supervisor, Supervisor[Customer])
     await supervisor.run("...", context=Customer(4711), origin={"customer": 4711})
     await supervisor.run("...", context="4711")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+
+
+async def backend(supervisor: Supervisor[Customer], ticket: dict[str, str]) -> None:
+    customer = Customer(4711)
+    started = await supervisor.run(
+        "...",
+        context=customer,
+        origin=ticket,
+        deadline_s=5,
+        budget=Budget(usd=0.1),
+        inputs=["notes.md"],
+        run_id="key",
+        if_exists="join",
+    )
+    assert_type(started, Answer)
+    await supervisor.run("...", if_exists="ignore")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    view = await supervisor.get("key")
+    assert_type(view, RunView)
+    assert_type(view.answer, Answer | None)
+    found = await supervisor.runs(
+        status="waiting", team="desk", origin=ticket, limit=10, cursor=view.run_id
+    )
+    assert_type(found, list[RunSummary])
+    await supervisor.runs(status="done")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    async for event in supervisor.events("key", after_seq=3):
+        assert_type(event.seq, int)
+    async for event in supervisor.resume_stream("key", context=customer, deadline_s=5):
+        seen(event)
+    for question in view.questions:
+        for call in question.calls:
+            assert_type((call.tool, call.worker), tuple[str, str])
+            json.dumps(call.arguments)
+        replies = {call.id: CallReply(approved=False, reason="no") for call in question.calls}
+        reply = Reply(task_id=question.task_id, calls=replies)
+        await supervisor.reply("key", reply)
+        assert_type(await supervisor.answer("key", reply, context=customer), Answer)
+        await supervisor.answer("key", Reply(verdict="approved"), Reply(calls={"id": True}))
+    try:
+        await supervisor.resume("key", context=customer)
+    except (RunExists, RunInterrupted) as error:
+        assert_type(error.run_id, str)
+    await supervisor.ready()
+    await supervisor.cancel("key", reason="the customer left")
+    await supervisor.shutdown(grace_s=10, mode="interrupt")
+    await supervisor.shutdown(mode="kill")  # type: ignore[arg-type]  # pyright: ignore[reportArgumentType]
+    assert_type(await supervisor.resume_interrupted(), list[str])
+    await supervisor.close()
 
 
 # Tests of users
