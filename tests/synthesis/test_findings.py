@@ -11,9 +11,10 @@ from leadhand.synthesis.findings import (
     UNSCORED,
     Quote,
     Review,
+    conclude,
     fingerprint,
     fingerprints,
-    synthesize,
+    gather,
 )
 
 Reports = list[tuple[str, LensReport]]
@@ -67,10 +68,11 @@ def review(
     equivalent: tuple[frozenset[str], ...] = (),
     weights: dict[str, int] | None = None,
 ) -> Review:
-    return synthesize(
+    gathered = gather(
         reports, quotes=Everywhere(), confidence=confidence or rated(), threshold=threshold,
-        baseline=baseline, equivalent=equivalent, weights=weights,
+        baseline=baseline, equivalent=equivalent,
     )  # fmt: skip
+    return conclude(gathered, quotes=Everywhere(), threshold=threshold, weights=weights)
 
 
 def places(findings: tuple[Finding, ...]) -> list[tuple[str, int]]:

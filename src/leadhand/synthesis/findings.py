@@ -1,8 +1,8 @@
 """Makes one review of the reports of many lenses: verify, rate, merge, identify, rank, filter.
 
-Pure functions, one for each step; `synthesize` runs them in order. Nothing here reads a file: the
-caller checks quotes against the change and knows each rule's confidence. The result keeps or counts
-whatever is removed, so that nothing disappears silently.
+Pure functions, one for each step, which `gather` and `conclude` run in order. Nothing here reads a
+file: the caller checks quotes against the change and knows each rule's confidence. The result keeps
+or counts whatever is removed, so that nothing disappears silently.
 """
 
 import functools
@@ -82,33 +82,6 @@ class Gathered(BaseModel):
     hidden: tuple[str, ...] = ()
 
 
-def synthesize(
-    reports: Sequence[tuple[str, LensReport]],
-    *,
-    quotes: Quotes,
-    confidence: Callable[[str], int],
-    threshold: int = 80,
-    baseline: AbstractSet[str] = frozenset(),
-    weights: Mapping[str, int] | None = None,
-    equivalent: Iterable[AbstractSet[str]] = (),
-) -> Review:
-    """The review of `reports`, pairs of a lens's name and its report, in any order.
-
-    `confidence` returns 0 to 100 for a rule; `baseline` has ids to hide; `weights` ranks lenses if
-    all else is equal (the higher first, 0 by default); each set of `equivalent` has rules of
-    different lenses that mean the same problem.
-    """
-    gathered = gather(
-        reports,
-        quotes=quotes,
-        confidence=confidence,
-        threshold=threshold,
-        baseline=baseline,
-        equivalent=equivalent,
-    )
-    return conclude(gathered, quotes=quotes, threshold=threshold, weights=weights)
-
-
 def gather(
     reports: Sequence[tuple[str, LensReport]],
     *,
@@ -118,7 +91,11 @@ def gather(
     baseline: AbstractSet[str] = frozenset(),
     equivalent: Iterable[AbstractSet[str]] = (),
 ) -> Gathered:
-    """The verified, merged and new findings of `reports`; see `synthesize`."""
+    """The verified, merged and new findings of `reports`: pairs of a lens's name and its report.
+
+    `confidence` returns 0 to 100 for a rule; `baseline` has ids to hide; each set of `equivalent`
+    has rules of different lenses that mean the same problem.
+    """
     same_rule = same_rules(equivalent)
     real, dropped = verify(reports, quotes)
     merged = merge(rate(real, confidence), same_rule=same_rule, threshold=threshold)
@@ -139,7 +116,10 @@ def conclude(
     threshold: int,
     weights: Mapping[str, int] | None = None,
 ) -> Review:
-    """The review of the gathered findings, ranked and divided at `threshold`."""
+    """The review of the gathered findings, ranked and divided at `threshold`.
+
+    `weights` ranks lenses if all else is equal (the higher first, 0 by default).
+    """
     ranked = rank(gathered.findings, weights or {})
     findings, suppressed = divide(ranked, threshold)
     return Review(

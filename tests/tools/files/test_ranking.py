@@ -2,10 +2,18 @@
 
 from pathlib import Path
 
+from leadhand.tools.files.documents import Documents
+from leadhand.tools.files.index import SearchIndex
 from leadhand.tools.files.inputs import Inputs
-from leadhand.tools.files.ranking import MAX_PER_FILE, find_passages
+from leadhand.tools.files.passage import Passage
+from leadhand.tools.files.ranking import MAX_PER_FILE, best_passages
 
 QUESTION = "How much did the price of solar modules fall?"
+
+
+def find_passages(inputs: Inputs, question: str, limit: int) -> list[Passage]:
+    """The best passages of `inputs`, by an index of their own."""
+    return best_passages(SearchIndex(Documents(inputs)), question, limit)
 
 
 def test_the_passage_that_answers_comes_first_with_its_place_and_score(tmp_path: Path) -> None:

@@ -4,10 +4,16 @@ from pathlib import Path
 
 import pytest
 
+from leadhand.tools.sql import SqlTools
 from leadhand.tools.sql.growth import Growth, PeriodTotal
-from leadhand.tools.sql.profile import RankedRow, TableProfile, profile
+from leadhand.tools.sql.profile import RankedRow, TableProfile, profile_table
 from leadhand.tools.sql.roles import ColumnProfile
 from tests.tools.sql.tables import SALES, tools_over, write_parquet
+
+
+def profile(tools: SqlTools) -> list[TableProfile]:
+    """The profiles of all its tables."""
+    return [profile_table(tools, table) for table in tools.tables]
 
 
 def profile_of(folder: Path, table: str) -> TableProfile:

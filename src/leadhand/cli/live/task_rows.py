@@ -107,36 +107,29 @@ class Rows:
         mark, style = _MARKS[kind]
         status = f"{word} ({', '.join(notes)})" if notes else word
         used = f" · {short_usage(task.usage)}" if task.usage.requests else ""
-        return (
-            Text.assemble((branch, "dim"), (mark, style), " ", sentence(task.id)),
-            Text(sentence(task.worker) if task.worker != task.id else "", style="dim"),
-            Text(self._took(task), justify="right"),
-            Text.assemble(
-                (sentence(status), style), (f": {sentence(said)}" if said else "", style),
-                (used, "dim"),
-            ),
-            Text(sentence(task.task.intent), style="dim"),
-        )  # fmt: skip
+        told = sentence(status) + (f": {sentence(said)}" if said else "")
+        return self._cells(task, branch, (mark, style), Text.assemble((told, style), (used, "dim")))
 
-    def _took(self, task: TaskState) -> str:
+    def _cells(self, task: TaskState, branch: str, mark: tuple[str, str], told: Text) -> Row:
+        took = f"{task.busy_s:.1f} s" if task.attempts else ""
         if task.status == "running":
-            return f"{self.now_s - task.dispatched_s:.1f} s"
-        return f"{task.busy_s:.1f} s" if task.attempts else ""
+            took = f"{self.now_s - task.dispatched_s:.1f} s"
+        return (
+            Text.assemble((branch, "dim"), mark, " ", sentence(task.id)),
+            Text(sentence(task.worker) if task.worker != task.id else "", style="dim"),
+            Text(took, justify="right"),
+            told,
+            Text(sentence(task.task.intent), style="dim"),
+        )
 
     def _retired(self, task: TaskState, branch: str) -> Row:
         decided = self.seen.decided.get(f"{self.way}{task.id}")
         split = bool(self._parts(task.id))
-        mark, style = _MARKS["split" if split else "dropped"]
         said = "dropped: the plan was revised"
         if split:
             said = f"split: {decided.why}" if decided is not None else "split"
-        return (
-            Text.assemble((branch, "dim"), (mark, style), " ", sentence(task.id)),
-            Text(sentence(task.worker) if task.worker != task.id else "", style="dim"),
-            Text(self._took(task), justify="right"),
-            Text(sentence(said), style="dim"),
-            Text(sentence(task.task.intent), style="dim"),
-        )
+        mark = _MARKS["split" if split else "dropped"]
+        return self._cells(task, branch, mark, Text(sentence(said), style="dim"))
 
 
 def table(rows: Sequence[Row], width: int) -> Table:

@@ -3,9 +3,7 @@
 from collections import Counter
 from typing import Final
 
-from leadhand.tools.files.documents import Documents
 from leadhand.tools.files.index import SearchIndex
-from leadhand.tools.files.inputs import Inputs
 from leadhand.tools.files.passage import Passage
 from leadhand.tools.files.queries import vocabulary
 
@@ -16,17 +14,12 @@ _CANDIDATES: Final = 50
 """Candidates for each passage wanted, because one long file may have most of the best."""
 
 
-def find_passages(inputs: Inputs, question: str, limit: int) -> list[Passage]:
-    """The `limit` best passages of `inputs` for `question`, best first.
+def best_passages(index: SearchIndex, question: str, limit: int) -> list[Passage]:
+    """The `limit` best passages of `index` for `question`, best first.
 
     The result is deterministic. Passages that repeat a better one are left out, and each file gives
     at most `MAX_PER_FILE`.
     """
-    return best_passages(SearchIndex(Documents(inputs)), question, limit)
-
-
-def best_passages(index: SearchIndex, question: str, limit: int) -> list[Passage]:
-    """Like `find_passages`, with an existing index."""
     chosen: list[Passage] = []
     wordings: list[frozenset[str]] = []
     taken: Counter[str] = Counter()

@@ -61,11 +61,6 @@ class TableProfile:
     """What could not be computed, each with a short reason."""
 
 
-def profile(tools: SqlTools) -> tuple[TableProfile, ...]:
-    """The profiles of all tables of `tools`."""
-    return tuple(profile_table(tools, table) for table in tools.tables)
-
-
 def profile_table(
     tools: SqlTools, table: Table, *, wanted: Callable[[str], bool] = lambda _: False
 ) -> TableProfile:
