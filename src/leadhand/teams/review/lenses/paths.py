@@ -7,7 +7,8 @@ from pathlib import Path
 from leadhand.tools.git.trees import list_tree
 
 _TEST_PATH = re.compile(
-    r"(?:^|/)(?:tests?|testing|spec|__tests__)/|(?:^|/)(?:test_|conftest)|[._](?:test|spec)\.\w+$"
+    r"(?:^|/)(?:tests?|testing|spec|__tests__|test_[^/]*)/"
+    r"|(?:^|/)(?:test_[^/]*|conftest\.py|[^/]*[._](?:tests?|spec)\.\w+)$"
 )
 _PROSE = (".md", ".rst", ".txt", ".po", ".lock", ".json", ".svg", ".csv", ".html", ".css", ".map")
 
@@ -19,7 +20,7 @@ def tree_paths(git_dir: Path, tree: str) -> tuple[str, ...]:
 
 
 def is_test(path: str) -> bool:
-    """Whether the file at `path` holds tests."""
+    """Whether the file at `path` holds tests, or helpers of tests."""
     return bool(_TEST_PATH.search(path))
 
 

@@ -18,7 +18,8 @@ from leadhand.teams.review.lenses.bugs import (
     loops,
     uncalled,
 )
-from leadhand.teams.review.lenses.bugs.hits import finding, is_expected, is_test_path
+from leadhand.teams.review.lenses.bugs.hits import finding, is_expected
+from leadhand.teams.review.lenses.paths import is_test
 from leadhand.teams.review.lenses.syntax import Tree
 
 __all__ = ["RULES", "review"]
@@ -62,7 +63,7 @@ def _checked(change: Change, file: ChangedFile) -> Iterator[Seen]:
         tree = Tree(file.head_tree)
         for one in checks:
             for node, message in one.find(change, file, tree):
-                if not (is_test_path(file.path) and is_expected(tree, node)):
+                if not (is_test(file.path) and is_expected(tree, node)):
                     first, last = getattr(node, "lineno", 1), getattr(node, "end_lineno", 1)
                     yield finding(one.RULE, file, first, last, message)
     except RecursionError:

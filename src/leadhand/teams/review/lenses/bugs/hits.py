@@ -14,9 +14,6 @@ from leadhand.tools.ruff import Diagnostic, suppression
 MAX_LINES = 20
 """A finding ends at most this many lines after its first."""
 
-_TEST_PATH = re.compile(
-    r"(?:^|/)(?:tests?|testing)/|(?:^|/)(?:test_[^/]*|[^/]*_tests?|conftest)\.py$"
-)
 _EXPECTING = re.compile(r"raises|assert_?raises|assert_?warns|suppress|warn|deprecated_call", re.I)
 
 
@@ -68,11 +65,6 @@ def ruff_message(hit: BugHit) -> str:
     """Ruff's own message as a sentence."""
     text = hit.diagnostic.message.rstrip(".")
     return f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith("?") else ".")
-
-
-def is_test_path(path: str) -> bool:
-    """Whether the file at `path` contains tests or helpers of tests."""
-    return _TEST_PATH.search(path) is not None
 
 
 def is_expected(tree: Tree, node: ast.AST) -> bool:

@@ -7,7 +7,8 @@ import ast
 import re
 
 from leadhand.teams.review.lenses import syntax
-from leadhand.teams.review.lenses.bugs.hits import BugHit, is_test_path, ruff_message
+from leadhand.teams.review.lenses.bugs.hits import BugHit, ruff_message
+from leadhand.teams.review.lenses.paths import is_test
 
 _LOGGER = re.compile(r"(?:^|[._])(?:log|logger|logging)$", re.IGNORECASE)
 _HANDLES = re.compile(
@@ -40,14 +41,14 @@ def unused_comparison(hit: BugHit) -> str | None:
     if node is None or not isinstance(node.value, ast.Compare) or hit.is_expected():
         return None
     compare = node.value
-    if is_test_path(hit.file.path) and not _checks(compare):
+    if is_test(hit.file.path) and not _checks(compare):
         return None
     if len(compare.ops) != 1 or not isinstance(compare.ops[0], ast.Eq | ast.NotEq | ast.Is):
         return None
     if hit.tree.enclosing(node, ast.With, ast.AsyncWith, ast.Try) is not None:
         return None
     in_function = isinstance(hit.tree.enclosing_scope(node), syntax.FUNCTIONS)
-    if not in_function and not is_test_path(hit.file.path):
+    if not in_function and not is_test(hit.file.path):
         return None  # a notebook shows the value of the last line of a cell
     return f"The result of `{_brief(compare)}` is not used."
 
@@ -226,7 +227,7 @@ def duplicate_key(hit: BugHit) -> str | None:
 def redefined_test(hit: BugHit) -> str | None:
     """Two tests with the same name in one body."""
     pair = _pair(hit)
-    if pair is None or not is_test_path(hit.file.path):
+    if pair is None or not is_test(hit.file.path):
         return None
     old, new = pair
     if not new.name.startswith(("test", "Test")):
@@ -237,7 +238,7 @@ def redefined_test(hit: BugHit) -> str | None:
 def redefined(hit: BugHit) -> str | None:
     """Two undecorated functions or classes with the same name in one body."""
     pair = _pair(hit)
-    if pair is None or is_test_path(hit.file.path):
+    if pair is None or is_test(hit.file.path):
         return None
     old, new = pair
     if old.decorator_list or new.decorator_list or new.name.startswith("_"):

@@ -14,7 +14,8 @@ from leadhand.teams.review.lenses.bugs import (
     syntax,
 )
 from leadhand.teams.review.lenses.bugs.checks import BugCheck
-from leadhand.teams.review.lenses.bugs.hits import BugHit, finding, is_test_path
+from leadhand.teams.review.lenses.bugs.hits import BugHit, finding
+from leadhand.teams.review.lenses.paths import is_test
 from leadhand.teams.review.lenses.syntax import Tree
 from leadhand.tools.ruff import UNREADABLE, Diagnostic, check
 
@@ -87,7 +88,7 @@ def _judged(
         )
         return
     tree = Tree(file.head_tree)
-    in_test = is_test_path(file.path)
+    in_test = is_test(file.path)
     reported: set[tuple[str, int, str]] = set()
     for one in found:
         hit = BugHit(file, tree, one)

@@ -8,7 +8,8 @@ from collections.abc import Iterable
 
 from leadhand.teams.review.change import ChangedFile
 from leadhand.teams.review.lens import LensRule
-from leadhand.teams.review.lenses.bugs.hits import BugHit, is_test_path, quoted
+from leadhand.teams.review.lenses.bugs.hits import BugHit, quoted
+from leadhand.teams.review.lenses.paths import is_test
 from leadhand.teams.review.lenses.syntax import FUNCTIONS, word_set
 from leadhand.tools.ruff import Diagnostic
 
@@ -94,7 +95,7 @@ class UndefinedNames:
             return None
         if _annotation(hit, node) and (_lazy(hit) or _local(hit, node)):
             return None
-        if is_test_path(file.path) and _inner(hit, node):
+        if is_test(file.path) and _inner(hit, node):
             return None
         if any(_is_check(up) for up in hit.tree.ancestors(node)):
             return None
@@ -116,7 +117,7 @@ def undefined_export(hit: BugHit) -> str | None:
 
 def read_before_assignment(hit: BugHit) -> str | None:
     """The message for a local variable that is read before it has a value."""
-    if is_test_path(hit.file.path) or hit.name in _deleted(hit.file):
+    if is_test(hit.file.path) or hit.name in _deleted(hit.file):
         return None
     return f"`{hit.name}` is read here before the same function assigns it."
 

@@ -14,6 +14,7 @@ from leadhand.teams.review.change import ChangedFile
 from leadhand.teams.review.lens import LensRule, Seen
 from leadhand.teams.review.lenses.comments.docfields import ParameterEntry
 from leadhand.teams.review.lenses.comments.signatures import Signature, signatures
+from leadhand.teams.review.lenses.paths import is_test
 from leadhand.teams.review.lenses.syntax import defaults
 
 PARAMETER_GONE = LensRule(
@@ -39,7 +40,6 @@ _DOCUMENTS = re.compile(
 )
 _DEF = re.compile(r"(?:async\s+)?def\s")
 _SIGNATURE_LINES = 80
-_TEST_PATH = re.compile(r"(?:^|/)(?:tests?|testing)/|(?:^|/)(?:test_|conftest)|_test\.py$")
 _RETIRED = re.compile(r"deprecat|removed|no longer|ignored|unused|obsolete", re.IGNORECASE)
 
 
@@ -112,7 +112,7 @@ def _compare(file: ChangedFile, function: Signature, before: Signature) -> Itera
             yield from _gone(file, function, before, name, entry, renamed)
     others = [name for name in now if name in was and not name.startswith("_")]
     if (
-        not _TEST_PATH.search(file.path)
+        not is_test(file.path)
         and others
         and all(name in entries for name in others)
         and not renamed
@@ -181,7 +181,7 @@ def _undocumented(
 def _left_out(file: ChangedFile, function: Signature) -> Iterator[Finding]:
     """The only parameter of a new function that its docstring leaves out."""
     names = [name for name in function.parameters if not name.startswith("_")]
-    if len(names) < 4 or _TEST_PATH.search(file.path):
+    if len(names) < 4 or is_test(file.path):
         return
     entries = function.entries(file.head_lines)
     missing = [name for name in names if name not in entries]

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from leadhand.teams.review.change import ChangedFile
 from leadhand.teams.review.lenses.guidelines import hits
 from leadhand.teams.review.lenses.guidelines.guideline import Guideline
+from leadhand.teams.review.lenses.paths import is_test
 from leadhand.teams.review.lenses.syntax import dotted
 
 _KEYWORDS: dict[str, type[ast.AST]] = {
@@ -26,7 +27,7 @@ def banned_names(file: ChangedFile, found: Sequence[Guideline]) -> Iterator[hits
     for one in found:
         name = one.value.split("(", 1)[0]
         last = name.rsplit(".", 1)[-1]
-        if (name == "assert" and hits.is_test(file.path)) or last not in file.head:
+        if (name == "assert" and is_test(file.path)) or last not in file.head:
             continue
         if name.startswith("#"):
             yield from _comments(file, one)

@@ -10,10 +10,8 @@ from typing import cast
 
 from leadhand.teams.review.change import ChangedFile
 from leadhand.teams.review.lenses.guidelines.guideline import Guideline
+from leadhand.teams.review.lenses.paths import is_test
 
-_TESTS = re.compile(
-    r"(?:^|/)(?:tests?|testing|test_[^/]*|[^/]*_test\.py|conftest\.py|__tests__)(?:/|$)"
-)
 _AUXILIARY = re.compile(
     r"(?:^|/)(?:docs?|examples?|samples?|scripts?|tools|bench\w*|migrations|alembic|vendor|_vendor|third_party|notebooks?"
     r"|node_modules|setup\.py|noxfile\.py|tasks\.py|fabfile\.py|manage\.py|_version\.py)(?:/|$)"
@@ -37,11 +35,6 @@ class GuidelineHit:
 
 
 Check = Callable[[ChangedFile, Sequence[Guideline]], Iterator[GuidelineHit]]
-
-
-def is_test(path: str) -> bool:
-    """Whether the file at `path` is a test or supports tests."""
-    return _TESTS.search(path) is not None
 
 
 def is_auxiliary(path: str) -> bool:

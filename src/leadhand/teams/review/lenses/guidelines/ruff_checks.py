@@ -14,6 +14,7 @@ from leadhand.teams.review.change import ChangedFile
 from leadhand.teams.review.lenses.guidelines import hits
 from leadhand.teams.review.lenses.guidelines.guideline import Guideline, Kind
 from leadhand.teams.review.lenses.guidelines.style_settings import FORMATTER
+from leadhand.teams.review.lenses.paths import is_test
 from leadhand.tools.ruff import Diagnostic, check, suppression
 
 _PATH_CODES = (
@@ -51,7 +52,7 @@ def _always(file: ChangedFile, found: Diagnostic) -> bool:
 
 
 def _in_product(file: ChangedFile, found: Diagnostic) -> bool:
-    return not hits.is_test(file.path) and not hits.is_auxiliary(file.path)
+    return not is_test(file.path) and not hits.is_auxiliary(file.path)
 
 
 def _not_in_package(file: ChangedFile, found: Diagnostic) -> bool:
@@ -89,7 +90,7 @@ def _needs_docstring(file: ChangedFile, found: Diagnostic) -> bool:
 
 def _is_own_name(file: ChangedFile, found: Diagnostic) -> bool:
     """A name that the project chose, not one that a base class or another API requires."""
-    if hits.is_test(file.path) and found.code == "N802":
+    if is_test(file.path) and found.code == "N802":
         return False
     if found.code == "N801":
         return True

@@ -10,9 +10,9 @@ from leadhand.teams.review.lenses.guidelines.hits import (
     GuidelineHit,
     is_generated,
     is_product_code,
-    is_test,
     nearest,
 )
+from leadhand.teams.review.lenses.paths import is_test
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

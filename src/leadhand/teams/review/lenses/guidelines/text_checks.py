@@ -12,11 +12,11 @@ from leadhand.teams.review.lenses.guidelines.hits import (
     compound_statements,
     is_auxiliary,
     is_generated,
-    is_test,
     nearest,
     string_lines,
 )
 from leadhand.teams.review.lenses.guidelines.style_settings import FORMATTER
+from leadhand.teams.review.lenses.paths import is_test
 
 _TEST_DEF = re.compile(r"(?:    )?(?:async )?def test_\w+\(|class Test\w*[(:]")
 _TEXT = re.compile(r"[\"'#\\]")

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from leadhand.contracts.finding import Finding, NotAssessed
 from leadhand.teams.review.change import Change, ChangedFile
 from leadhand.teams.review.lens import LensRule, Seen, lens, not_python
-from leadhand.teams.review.lenses.bugs.hits import finding, is_test_path
+from leadhand.teams.review.lenses.bugs.hits import finding
+from leadhand.teams.review.lenses.paths import is_test
 from leadhand.teams.review.lenses.performance import blocking, invariants, quadratic
 from leadhand.teams.review.lenses.syntax import Tree, line_of
 
@@ -23,7 +24,7 @@ def review(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
     """Slow work in the Python files of a task."""
     yield from not_python("performance", files)
     for file in files:
-        if file.language != "python" or file.status == "deleted" or is_test_path(file.path):
+        if file.language != "python" or file.status == "deleted" or is_test(file.path):
             continue
         if not file.complete:
             why = "only a patch was given, not the whole file"

@@ -6,13 +6,13 @@ rule could match, and follows only the functions that the change touches.
 
 import ast
 import bisect
-import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from leadhand.contracts.finding import Finding, NotAssessed
 from leadhand.teams.review.change import Change, ChangedFile
 from leadhand.teams.review.lens import LensRule, Seen, lens
+from leadhand.teams.review.lenses.paths import is_test
 from leadhand.teams.review.lenses.security import (
     credentials,
     crypto,
@@ -50,9 +50,6 @@ _HINTS = {
     for follow, words in table.items()
     for word in words.split()
 }
-_TEST_PATH = re.compile(
-    r"(?:^|/)(?:tests?|testing|test_[^/]*|[^/]*_tests?\.\w+|conftest\.py|fixtures)(?:/|$)"
-)
 _PROGRAMS = word_set(
     "javascript typescript go ruby php java kotlin scala c cpp csharp rust swift shell perl lua r"
     " objective-c dart elixir erlang haskell clojure powershell groovy vue"
@@ -62,16 +59,16 @@ _PROGRAMS = word_set(
 def _review(change: Change, files: Sequence[ChangedFile]) -> Iterator[Seen]:
     moves = removed_safeguards.Moves(change)
     for file in files:
-        is_test = _is_test(file)
+        in_test = _in_test(file)
         known: set[int] = set()
         if file.added:
-            for finding in secrets.find(file, is_test=is_test):
+            for finding in secrets.find(file, is_test=in_test):
                 known.add(finding.line)
                 yield finding
         if file.language == "python":
             try:
                 yield from _python(file, known)
-                for finding in () if is_test else removed_safeguards.find(file, moves):
+                for finding in () if in_test else removed_safeguards.find(file, moves):
                     # Data that now reaches a page or a shell unescaped is reported already.
                     if finding.rule != removed_safeguards.ESCAPE.id or finding.line not in known:
                         yield finding
@@ -91,7 +88,7 @@ def _python(file: ChangedFile, known: set[int]) -> Iterator[Seen]:
     if not file.complete:
         yield _not_assessed(file, "only a patch is available, so only secrets were checked")
         return
-    lines = [] if _is_test(file) else hints.lines(file.head, _HINTS)
+    lines = [] if _in_test(file) else hints.lines(file.head, _HINTS)
     if not lines:
         return
     tree = file.head_tree
@@ -141,8 +138,8 @@ def _finding(file: ChangedFile, hit: SecurityHit) -> Finding | None:
     return None
 
 
-def _is_test(file: ChangedFile) -> bool:
-    return bool(_TEST_PATH.search(file.path))
+def _in_test(file: ChangedFile) -> bool:
+    return is_test(file.path) or "fixtures" in file.path.split("/")[:-1]
 
 
 def _not_assessed(file: ChangedFile, why: str) -> NotAssessed:
