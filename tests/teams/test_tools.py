@@ -5,6 +5,7 @@ from typing import cast
 
 import pytest
 
+from leadhand import ToolContext
 from leadhand.teams.loader import load
 from leadhand.tools.ready_made import READY_MADE_TOOLS
 from tests.team_folders import WORK, problems, warnings, worker, write_team
@@ -20,6 +21,11 @@ def find_invoice(number: int) -> str:
 def find_order(number: int) -> str:
     """The order of that number."""
     return str(number)
+
+
+def find_contract(ctx: ToolContext[object], number: int) -> str:
+    """The contract of that number."""
+    return f"{ctx.run_id}: {number}"
 
 
 def bare(number, *, size: int = 1) -> int:  # pyright: ignore[reportMissingParameterType, reportUnknownParameterType]
@@ -57,10 +63,11 @@ def model_worker(front: str, description: str = "Does a thing") -> str:
 
 
 def test_a_worker_has_functions_of_ones_own_and_ready_made_tools_by_name(tmp_path: Path) -> None:
-    tools = f"tools: {HERE}:find_invoice, calculate, {HERE}:DESK.serve"
+    tools = f"tools: {HERE}:find_invoice, calculate, {HERE}:DESK.serve, {HERE}:find_contract"
     folder = write_team(tmp_path, solo=model_worker(tools))
     assert warnings(folder) == []
-    assert load(folder).workers[0].tools == (find_invoice, "calculate", DESK.serve)
+    given = (find_invoice, "calculate", DESK.serve, find_contract)
+    assert load(folder).workers[0].tools == given
 
 
 def test_a_toolset_of_pydantic_ai_is_a_tool(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Promised types of a run's context, checked by `test_types.py`; never run."""
+"""Promised types of a run's context, checked by `test_types.py` and never run."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
