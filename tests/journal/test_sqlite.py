@@ -168,6 +168,14 @@ def test_runs_are_listed_without_a_look_at_their_events(home: Path, journal: Sto
     assert journal.runs() == listed
 
 
+def test_a_commit_reads_no_event_that_was_committed_before(journal: Store, spoil: Spoil) -> None:
+    story = Story("bad")
+    keep(journal, [story.started()])
+    spoil("UPDATE $events SET body = '{'")
+    keep(journal, [story.dispatched("a")])
+    assert journal.last_seq("bad") == 2
+
+
 def test_of_many_runs_a_few_are_listed_as_fast_as_of_a_few(journal: Store) -> None:
     """By a ratio that only a look at all of them fails: there are a hundred times as many."""
 

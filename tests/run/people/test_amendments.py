@@ -323,6 +323,15 @@ def test_f46_a_split_of_an_approved_plan_is_put_to_the_person() -> None:
     }  # fmt: skip
 
 
+def test_a_split_may_be_approved_with_the_same_plan_handed_back() -> None:
+    async def ask(question: Question) -> Reply:
+        return approved(question.plan)
+
+    supervisor = Office(parts=[task("x"), task("y", "x")]).supervisor(person=ask, approve=["plan"])
+    answer = run_virtual(supervisor.run(plan=BIG, amend=True, run_id=RUN))
+    assert [one.id for one in answer.tasks] == ["last", "big.1", "big.2"]
+
+
 def test_a_refused_split_leaves_the_next_rung() -> None:
     office, (ask, _) = Office(parts=[task("x"), task("y", "x")]), says("", "no")
     supervisor = office.supervisor(person=ask, approve=["plan"])
