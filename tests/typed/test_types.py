@@ -31,13 +31,14 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for page in (ROOT / "README.md", *PAGES):
         python = [block for block in blocks(page) if block.language == "python"]
         files = [block.file for block in python if block.file is not None]
+        stem = page.stem.replace("-", "_")
         for block in python:
             text = block.text
             for file in files:  # pages may have files of the same name
                 module = re.escape(file.removesuffix(".py"))
-                text = re.sub(rf"(?m)^(from|import) {module}\b", rf"\1 {page.stem}_{module}", text)
+                text = re.sub(rf"(?m)^(from|import) {module}\b", rf"\1 {stem}_{module}", text)
             name = block.file or f"line_{block.line}.py"
-            (made / f"{page.stem}_{name}").write_text(text, encoding="utf-8")
+            (made / f"{stem}_{name}").write_text(text, encoding="utf-8")
     for file in HERE.glob("promises*.py"):
         shutil.copy(file, made)
     (made / "pyrightconfig.json").write_text(json.dumps(STRICT), encoding="utf-8")
