@@ -150,6 +150,6 @@ def end_sessions(url: str) -> None:
 
 def until_blocked(connection: psycopg.Connection) -> None:
     """Return once somebody waits for a lock on the events."""
-    waiting = "relation = 'leadhand.events'::regclass AND NOT granted"
+    waiting = "relation = to_regclass('leadhand.events') AND NOT granted"
     while connection.execute(f"SELECT FROM pg_locks WHERE {waiting}").fetchone() is None:
         connection.execute("SELECT pg_sleep(0.01)")

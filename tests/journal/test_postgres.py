@@ -164,8 +164,10 @@ def test_many_may_open_an_empty_database_at_once(url: str) -> None:
     at_once, opened = threading.Barrier(6), list[PostgresStore]()
 
     def open_it() -> None:
+        store = PostgresStore(url)
         at_once.wait()
-        opened.append(PostgresStore(url))
+        store.runs()
+        opened.append(store)
 
     threads = [threading.Thread(target=open_it) for _ in range(6)]
     for thread in threads:
@@ -192,19 +194,21 @@ def test_an_older_schema_is_brought_up_to_date_and_a_newer_one_refused(
         assert list(newer.events("r")) == events
         newer.close()
     with pytest.raises(JournalError, match=r"newer leadhand.*version 3, this one knows 2"):
-        PostgresStore(url)
+        PostgresStore(url).runs()
 
 
 def test_a_schema_that_fails_half_way_is_not_there(url: str) -> None:
     with pytest.raises(JournalError, match="can't be set up"):
-        PostgresStore(url, steps=[*STEPS, "ALTER TABLE leadhand.nothing ADD COLUMN x int"])
-    PostgresStore(url).close()
+        PostgresStore(url, steps=[*STEPS, "ALTER TABLE leadhand.nothing ADD COLUMN x int"]).runs()
+    store = PostgresStore(url)
+    assert store.runs() == []
+    store.close()
 
 
 def test_where_we_may_not_make_the_schema_an_administrator_can(server: PostgresServer) -> None:
     url = server.database("OWNER postgres")
     with pytest.raises(JournalError, match="can't be set up: permission denied"):
-        PostgresStore(url)
+        PostgresStore(url).runs()
     with server.admin(url) as admin:
         admin.execute(f"CREATE SCHEMA leadhand AUTHORIZATION {USER}")
     journal = PostgresStore(url)
@@ -215,7 +219,7 @@ def test_where_we_may_not_make_the_schema_an_administrator_can(server: PostgresS
 def test_a_database_without_unicode_is_refused(server: PostgresServer) -> None:
     url = server.database(f"OWNER {USER} TEMPLATE template0 ENCODING 'LATIN1' LOCALE 'C'")
     with pytest.raises(JournalError, match=r"LATIN1.*UTF8"):
-        PostgresStore(url)
+        PostgresStore(url).runs()
 
 
 # Secrets
@@ -239,7 +243,7 @@ def test_a_database_without_unicode_is_refused(server: PostgresServer) -> None:
 def test_no_error_tells_the_password(url: str) -> None:
     """F36: nor what a traceback shows, whichever way the URL is wrong."""
     with pytest.raises(JournalError, match=r"can't be (reached|read)") as failure:
-        PostgresStore(url)
+        PostgresStore(url).runs()
     assert "s3cret" not in "".join(traceback.format_exception(failure.value))
     assert "\n" not in str(failure.value)
 

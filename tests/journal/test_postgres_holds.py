@@ -13,7 +13,8 @@ from leadhand.errors import JournalError, RunTaken
 from leadhand.journal.codec import encode
 from leadhand.journal.integrity import checksum
 from leadhand.journal.postgres import PostgresStore
-from leadhand.journal.postgres_database import PostgresDatabase, PostgresSession
+from leadhand.journal.postgres_database import PostgresDatabase
+from leadhand.journal.postgres_sessions import PostgresSession
 from tests.journal.conformance import keep
 from tests.journal.postgres_server import PostgresServer, end_sessions, until_blocked
 from tests.journal.runs import Story

@@ -93,6 +93,7 @@ def test_a_run_that_cannot_begin_in_time_says_so_and_holds_up_no_other(
     free = Supervisor(stalled.team)
 
     async def both() -> None:
+        assert await stalled.journal.runs() == []  # makes the tables
         with psycopg.connect(url) as locking:
             locking.execute("LOCK TABLE leadhand.holders")
             first = asyncio.ensure_future(stalled.run(plan=PLAN, run_id="late"))

@@ -2,7 +2,6 @@
 
 import contextlib
 import datetime as dt
-import threading
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import Final, LiteralString
 
@@ -15,13 +14,9 @@ from leadhand.journal.codec import Redact, decode_message, encode_message
 from leadhand.journal.group_commit import EventBatch, GroupCommit
 from leadhand.journal.integrity import Stored, inspect_run, last_seq, read_events
 from leadhand.journal.locks import describe_holder
-from leadhand.journal.postgres_database import (
-    LONG_LIMIT_S,
-    STEPS,
-    PostgresDatabase,
-    PostgresSession,
-    Row,
-)
+from leadhand.journal.postgres_database import STEPS, PostgresDatabase, Row
+from leadhand.journal.postgres_holds import LAST
+from leadhand.journal.postgres_sessions import SessionPool
 from leadhand.journal.postgres_writer import PostgresWriter
 from leadhand.journal.summaries import run_summary
 
@@ -29,14 +24,12 @@ CLOSING_S: Final = 0.5
 """How long closing waits for each part of the journal."""
 _PRUNED_AT_ONCE: Final = 100
 """Each needs a lock on the server for a moment."""
+READERS: Final = 4
+"""How many sessions read at once."""
+_DIGEST: Final = "SELECT digest FROM leadhand.runs WHERE run = %s"
 _EVENTS: Final = """
     SELECT seq, body, data, checksum FROM leadhand.events LEFT JOIN leadhand.blobs USING (run, seq)
     WHERE run = %s AND seq > %s ORDER BY seq
-"""
-_LAST_SEQ: Final = """
-    SELECT digest, (
-        SELECT coalesce(max(seq), 1) FROM leadhand.events WHERE events.run = runs.run
-    ) FROM leadhand.runs WHERE run = %s
 """
 _RUNS: Final = """
     SELECT run, updated_at, digest, host IS NOT NULL
@@ -87,13 +80,12 @@ class PostgresStore:
 
         `redact` removes secrets from everything that is written; `steps` are the migrations. If
         the connection is lost, a commit is retried for `patience_s` while a run waits for it.
-        Raises `JournalError` if the database can't be reached or used.
+        Connects on first use. Raises `JournalError` if the URL can't be read.
         """
         self._database = PostgresDatabase(url, steps=steps)
         self._redact = redact
-        self._lock = threading.Lock()
-        self._session = PostgresSession(self._database, self._database.connect_migrated())
-        """For everything except events, so that nothing waits for a long commit."""
+        self._sessions = SessionPool(self._database, size=READERS)
+        """For everything except events and holds, so that nothing waits for a long commit."""
         self._writer = PostgresWriter(
             self._database, redact=redact, kept=self._kept, patience_s=patience_s
         )
@@ -115,8 +107,8 @@ class PostgresStore:
     def last_seq(self, run_id: str) -> int:
         if uncommitted := self._queue.uncommitted(run_id):
             return uncommitted[-1].seq
-        rows = self._read(_LAST_SEQ, run_id)
-        return last_seq(str(rows[0][0])) or int(str(rows[0][1])) if rows else 0
+        rows = self._read(LAST, [run_id])
+        return last_seq(str(rows[0][1])) or int(str(rows[0][2])) if rows else 0
 
     @contextlib.contextmanager
     def hold(self, run_id: str) -> Generator[int]:
@@ -124,10 +116,11 @@ class PostgresStore:
 
         Other processes can take the run then; if none does, the next connection holds it again.
         """
-        if not self._writer.take(run_id):
+        last_seq = self._writer.take(run_id)
+        if last_seq is None:
             raise RunTaken(run_id, self.holder(run_id) or "another process")
         try:
-            yield self.last_seq(run_id)
+            yield last_seq
         finally:
             self._queue.forget(run_id)
             self._writer.release(run_id)
@@ -181,10 +174,10 @@ class PostgresStore:
         return found[:limit]
 
     def inspect(self, run_id: str) -> Inspection:
-        known = self._read("SELECT digest FROM leadhand.runs WHERE run = %s", run_id)
-        if not known:
+        digest, rows = self._rows_of(run_id)
+        if digest is None:
             return Inspection(run_id)
-        return inspect_run(run_id, self._stored(run_id, 0), digest=str(known[0][0]))
+        return inspect_run(run_id, rows, digest=digest)
 
     def prune(self, *, before: dt.datetime) -> Sequence[str]:
         old = [
@@ -207,37 +200,40 @@ class PostgresStore:
         self._writer.stop_retrying()
         self._queue.close(limit_s=CLOSING_S)
         self._writer.close(limit_s=CLOSING_S)
-        if self._lock.acquire(timeout=CLOSING_S):
-            self._session.close()
-            self._lock.release()
+        self._sessions.close()
 
     def _write(self, batch: EventBatch) -> Mapping[str, str]:
         return self._writer.write(batch, self._queue.is_waited_for)
 
     def _kept(self, run_id: str, *, after_seq: int = 0) -> list[Event]:
         """The committed events of a run. Raises `DamagedRun` unless they are intact."""
-        last = last_seq(self._digest(run_id))  # first: more may be committed meanwhile
-        stored = self._stored(run_id, after_seq)
-        return [*read_events(run_id, stored, after_seq=after_seq, last=last)]
+        digest, rows = self._rows_of(run_id, after_seq)
+        return [*read_events(run_id, rows, after_seq=after_seq, last=last_seq(digest or ""))]
 
-    def _digest(self, run_id: str) -> str:
-        rows = self._read("SELECT digest FROM leadhand.runs WHERE run = %s", run_id)
-        return str(rows[0][0]) if rows else ""
-
-    def _stored(self, run_id: str, after_seq: int) -> Iterator[Stored]:
-        for seq, body, data, known in self._read(_EVENTS, run_id, after_seq):
-            yield (
-                int(str(seq)),
-                body if isinstance(body, str) else None,
-                data if isinstance(data, bytes) else None,
-                known if isinstance(known, int) else None,
+    def _rows_of(self, run_id: str, after_seq: int = 0) -> tuple[str | None, Iterator[Stored]]:
+        """A run's stored summary, if there is such a run, and its rows after `after_seq`."""
+        with self._database.explained("can't be read"):
+            # The summary first: more may be committed meanwhile.
+            known, rows = self._sessions.ask_all(
+                (_DIGEST, [run_id]), (_EVENTS, [run_id, after_seq])
             )
+        return str(known[0][0]) if known else None, map(_stored, rows)
 
     def _read(self, query: LiteralString, *parameters: object) -> list[Row]:
-        with self._database.explained("can't be read"), self._lock:
-            return self._session.ask(query, *parameters, limit_s=LONG_LIMIT_S)
+        with self._database.explained("can't be read"):
+            return self._sessions.ask_all((query, parameters))[0]
 
     def _change(self, query: LiteralString, *parameters: object) -> list[Row]:
         # Not repeated if the session was lost: the change may have been made.
-        with self._database.explained("can't be written"), self._lock:
-            return self._session.ask(query, *parameters, again=False, limit_s=LONG_LIMIT_S)
+        with self._database.explained("can't be written"):
+            return self._sessions.ask_all((query, parameters), again=False)[0]
+
+
+def _stored(row: Row) -> Stored:
+    seq, body, data, known = row
+    return (
+        int(str(seq)),
+        body if isinstance(body, str) else None,
+        data if isinstance(data, bytes) else None,
+        known if isinstance(known, int) else None,
+    )

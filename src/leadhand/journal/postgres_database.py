@@ -4,9 +4,6 @@ It knows nothing about runs except the schema. Messages of the server and the cl
 here, without the password of the URL.
 """
 
-import contextlib
-import os
-import socket
 import threading
 from collections.abc import Generator, Sequence
 from contextlib import contextmanager
@@ -19,10 +16,6 @@ from leadhand.errors import JournalError
 
 Row = tuple[object, ...]
 Connection = psycopg.Connection[Row]
-ANSWER_LIMIT_S: Final = 20.0
-"""How long the server may take; longer than a statement waits for a lock."""
-LONG_LIMIT_S: Final = 90.0
-"""The same for large reads and deletes; longer than the server's statement timeout."""
 
 STEPS: Final[Sequence[LiteralString]] = (
     """
@@ -113,6 +106,8 @@ class PostgresDatabase:
     def __init__(self, url: str, *, steps: Sequence[LiteralString] = STEPS) -> None:
         """Does not connect yet. Raises `JournalError` if the URL can't be read."""
         self._steps = steps
+        self._migrating = threading.Lock()
+        self._migrated = False
         try:
             given = {name: str(value) for name, value in conninfo_to_dict(url).items()}
         except (psycopg.Error, UnicodeError):
@@ -141,14 +136,16 @@ class PostgresDatabase:
         return connection
 
     def connect_migrated(self) -> Connection:
-        """A new session, after the schema was created or migrated if needed.
+        """A new session; the first one creates or migrates the schema if needed.
 
         Raises `JournalError` if the schema is newer, or the database is not UTF-8.
         """
         connection = self.connect()
         try:
-            with self.explained("can't be set up"):
-                self._migrate(connection)
+            with self._migrating, self.explained("can't be set up"):
+                if not self._migrated:
+                    self._migrate(connection)
+                self._migrated = True
         except BaseException:
             connection.close()
             raise
@@ -205,95 +202,6 @@ class PostgresDatabase:
             if secret := self._parameters.get(name):
                 message = message.replace(secret, "***")
         return message[:300]
-
-
-class PostgresSession:
-    """One session, which is opened again after it was lost.
-
-    For one thread at a time. Raises what psycopg raises; see `PostgresDatabase.explained`.
-    """
-
-    def __init__(self, database: PostgresDatabase, connection: Connection | None = None) -> None:
-        self._database = database
-        self._connection = connection
-        self._closed = False
-
-    @property
-    def connection(self) -> Connection:
-        """The connection, opened again if it was lost."""
-        if self._closed:
-            raise JournalError("the journal is closed: open it again")
-        if self._connection is None or self._connection.closed:
-            self._connection = self._database.connect()
-        return self._connection
-
-    @property
-    def lost(self) -> bool:
-        """Whether the connection was lost."""
-        return self._connection is not None and self._connection.closed
-
-    def ask(
-        self,
-        query: LiteralString,
-        *parameters: object,
-        again: bool = True,
-        limit_s: float = ANSWER_LIMIT_S,
-    ) -> list[Row]:
-        """The rows of a query. `again`: repeat it if the session turns out to be lost.
-
-        A session that takes longer than `limit_s` is ended, because a frozen server sends nothing.
-        """
-        connection = self.connection
-        try:
-            return _rows(connection, query, parameters, limit_s)
-        except psycopg.OperationalError:
-            if not (again and connection.closed):
-                raise
-        return _rows(self.connection, query, parameters, limit_s)
-
-    def close(self) -> None:
-        """Close it for good."""
-        self._closed = True
-        if self._connection is not None:
-            self._connection.close()
-
-
-def _rows(
-    connection: Connection, query: LiteralString, parameters: Sequence[object], limit_s: float
-) -> list[Row]:
-    with _ended_after(limit_s, connection):
-        cursor = connection.execute(query, parameters)
-        return [] if cursor.description is None else cursor.fetchall()
-
-
-@contextmanager
-def _ended_after(limit_s: float, connection: Connection) -> Generator[None]:
-    """End `connection` if the block takes longer than `limit_s`."""
-    lock = threading.Lock()
-    over = late = False
-
-    def end() -> None:
-        nonlocal late
-        with lock:
-            if not over:  # later the descriptor may belong to another file
-                late = True
-                with contextlib.suppress(OSError), socket.socket(fileno=os.dup(handle)) as one:
-                    one.shutdown(socket.SHUT_RDWR)
-
-    handle = connection.fileno()
-    timer = threading.Timer(limit_s, end)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    except psycopg.OperationalError as error:
-        if late:
-            raise psycopg.OperationalError(f"no answer within {limit_s:g} s") from error
-        raise
-    finally:
-        with lock:
-            over = True
-        timer.cancel()
 
 
 def _create_schema(connection: Connection) -> None:

@@ -8,25 +8,40 @@ import contextlib
 import datetime as dt
 import os
 import socket
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 import psycopg
 
+from leadhand.errors import JournalError
 from leadhand.journal.locks import describe_holder
-from leadhand.journal.postgres_database import PostgresSession
+from leadhand.journal.postgres_sessions import PostgresSession
 
-_LOCK: Final = "SELECT pg_try_advisory_lock(leadhand.key(%s))"
-_UNLOCK: Final = "SELECT pg_advisory_unlock(leadhand.key(%s))"
 _SIGN: Final = """
-    INSERT INTO leadhand.holders (run, backend, host, pid) VALUES (%s, pg_backend_pid(), %s, %s)
+    INSERT INTO leadhand.holders (run, backend, host, pid)
+    SELECT run, pg_backend_pid(), %s, %s FROM locked
     ON CONFLICT (run) DO UPDATE SET backend = excluded.backend, host = excluded.host,
         pid = excluded.pid, since = clock_timestamp()
-    RETURNING backend, since
+    RETURNING run, backend, since
 """
+_LOCK_AND_SIGN: Final = f"""
+    WITH locked AS MATERIALIZED (
+        SELECT run FROM unnest(%s::text[]) AS run WHERE pg_try_advisory_lock(leadhand.key(run))
+    ) {_SIGN}
+"""
+_SIGN_AGAIN: Final = f"WITH locked (run) AS (VALUES (%s)) {_SIGN}"
+_LOCK: Final = "SELECT pg_try_advisory_lock(leadhand.key(%s))"
+LAST: Final = """
+    SELECT run, digest, (
+        SELECT coalesce(max(seq), 1) FROM leadhand.events WHERE events.run = runs.run
+    ) FROM leadhand.runs WHERE run = ANY (%s)
+"""
+"""Each run's stored summary, and the position of its last event if the summary does not have it."""
 _UNSIGN: Final = """
-    DELETE FROM leadhand.holders WHERE run = %s AND backend = pg_backend_pid()
+    DELETE FROM leadhand.holders WHERE run = ANY (%s) AND backend = pg_backend_pid()
 """
+_UNLOCK: Final = "SELECT pg_advisory_unlock(leadhand.key(run)) FROM unnest(%s::text[]) AS run"
 _HOLDER: Final = "SELECT backend, since, host, pid FROM leadhand.holders WHERE run = %s"
 _END: Final = """
     SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -54,24 +69,29 @@ class Holds:
     def __contains__(self, run_id: object) -> bool:
         return run_id in self._held
 
-    def take(self, run_id: str) -> bool:
-        """Hold a run; False if it is held already, even by this process."""
-        if run_id in self._held:
-            return False
-        if self._session.ask(_LOCK, run_id) != [(True,)]:
-            return False
-        try:
-            self._held[run_id] = self._signed(run_id)
-        except BaseException:
-            self._unlock(run_id)
-            raise
-        return True
+    def take(self, run_ids: Sequence[str]) -> Mapping[str, tuple[str, int] | None]:
+        """Hold those of the runs that are not held already, even by this process.
 
-    def release(self, run_id: str) -> None:
-        """Release a run."""
-        hold = self._held.pop(run_id)
-        if hold.taken_by is None and not self._session.lost:
-            self._unlock(run_id)
+        The values are the row of `LAST`; `None` for a new run.
+        """
+        free = [id for id in run_ids if id not in self._held]
+        lock = (_LOCK_AND_SIGN, [free, *_this_process()])
+        try:
+            # The lock first: until then another process may write the run.
+            taken, known = self._session.ask_all(lock, (LAST, [free]))
+        except BaseException:
+            self._unlock(free)
+            raise
+        self._held |= {str(id): _hold(backend, since) for id, backend, since in taken}
+        last = {str(id): (str(digest), int(str(seq))) for id, digest, seq in known}
+        return {str(id): last.get(str(id)) for id, *_ in taken}
+
+    def release(self, run_ids: Sequence[str]) -> None:
+        """Release runs."""
+        holds = {id: self._held.pop(id) for id in run_ids}
+        ours = [id for id, hold in holds.items() if hold.taken_by is None]
+        if ours:
+            self._unlock(ours)
 
     def taken_by(self, run_id: str) -> str | None:
         """The other process that took a run which was held here, if any."""
@@ -99,27 +119,33 @@ class Holds:
         rows = self._session.ask(_HOLDER, run_id, again=False)
         if not rows or rows[0][:2] != (hold.backend, hold.since):
             if locked:
-                self._unlock(run_id)
+                self._unlock([run_id])
             hold.taken_by = _words(rows[0]) if rows else "another process, which has ended since,"
         elif locked:
-            again = self._signed(run_id)
+            sign = (_SIGN_AGAIN, run_id, *_this_process())
+            ((_, backend, since),) = self._session.ask(*sign, again=False)
+            again = _hold(backend, since)
             hold.backend, hold.since = again.backend, again.since
         else:
             self._session.ask(_END, hold.backend, hold.since, again=False)
             raise psycopg.OperationalError("the server still serves the session that was cut off")
 
-    def _signed(self, run_id: str) -> _Hold:
-        ((backend, since),) = self._session.ask(
-            _SIGN, run_id, socket.gethostname(), os.getpid(), again=False
-        )
-        assert isinstance(backend, int)
-        assert isinstance(since, dt.datetime)
-        return _Hold(backend, since)
+    def _unlock(self, run_ids: Sequence[str]) -> None:
+        if not self._session.lost:  # else the locks are
+            with contextlib.suppress(psycopg.Error, JournalError):
+                # The row first: who locks the run next replaces it.
+                mine = [[*run_ids]]
+                self._session.ask_all((_UNSIGN, mine), (_UNLOCK, mine), again=False)
 
-    def _unlock(self, run_id: str) -> None:
-        with contextlib.suppress(psycopg.Error):  # the session is lost, and the lock with it
-            self._session.ask(_UNLOCK, run_id, again=False)
-            self._session.ask(_UNSIGN, run_id, again=False)
+
+def _this_process() -> tuple[str, int]:
+    return socket.gethostname(), os.getpid()
+
+
+def _hold(backend: object, since: object) -> _Hold:
+    assert isinstance(backend, int)
+    assert isinstance(since, dt.datetime)
+    return _Hold(backend, since)
 
 
 def _words(row: tuple[object, ...]) -> str:

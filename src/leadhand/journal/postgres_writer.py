@@ -3,6 +3,7 @@
 A lost session loses both, so a process that lost a run to another one cannot write it.
 """
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,10 +15,12 @@ import psycopg
 from leadhand.contracts.events import Event
 from leadhand.errors import JournalError
 from leadhand.journal.codec import BLOB_CHARS, Redact, compress, encode
+from leadhand.journal.combined import Combined
 from leadhand.journal.group_commit import EventBatch
 from leadhand.journal.integrity import checksum
-from leadhand.journal.postgres_database import PostgresDatabase, PostgresSession
+from leadhand.journal.postgres_database import PostgresDatabase
 from leadhand.journal.postgres_holds import Holds
+from leadhand.journal.postgres_sessions import PostgresSession
 from leadhand.journal.summaries import StoredSummary
 
 _KEEP: Final = """
@@ -37,9 +40,12 @@ _KEEP: Final = """
 """One statement: one transaction, and one round trip."""
 _DROP: Final = """
     WITH mine AS (
-        SELECT FROM leadhand.holders WHERE run = %s AND backend = %s AND since = %s FOR SHARE
+        SELECT id FROM leadhand.holders
+        JOIN unnest(%s::text[], %s::integer[], %s::timestamptz[], %s::bigint[])
+            AS held (run, backend, since, id) USING (run, backend, since)
+        FOR SHARE OF holders
     )
-    DELETE FROM leadhand.messages WHERE id = %s AND EXISTS (SELECT FROM mine)
+    DELETE FROM leadhand.messages USING mine WHERE messages.id = mine.id
 """
 _TRANSIENT: Final = (
     psycopg.errors.LockNotAvailable,
@@ -83,19 +89,20 @@ class PostgresWriter:
         self._session = PostgresSession(database)
         self._holds = Holds(self._session)
         self._closed = threading.Event()
-        self._digests: dict[str, StoredSummary] = {}
-        """Of the runs held here, which no other process can change."""
+        self._digests: dict[str, StoredSummary | None] = {}
+        """Of the runs held here, which no other process can change; `None`: of a new run."""
+        self._take = Combined(self._take_all)
+        self._drop = Combined(self._drop_all)
+        self.release = Combined(self._release_all)
+        """Releases a run."""
 
-    def take(self, run_id: str) -> bool:
-        """Hold a run; False if it is held already, even by this process."""
-        with self._lock, self._database.explained(f"can't lock run {run_id!r}"):
-            return self._holds.take(run_id)
+    def take(self, run_id: str) -> int | None:
+        """Hold a run; `None` if it is held already, even by this process.
 
-    def release(self, run_id: str) -> None:
-        """Release a run."""
-        with self._lock:
-            self._digests.pop(run_id, None)
-            self._holds.release(run_id)
+        Gives the `seq` of its last event, 0 for a new run.
+        """
+        with self._database.explained(f"can't lock run {run_id!r}"):
+            return self._take(run_id)
 
     def taken_by(self, run_ids: Iterable[str]) -> Mapping[str, str]:
         """Those of the runs held here that another process took, and that process.
@@ -119,12 +126,8 @@ class PostgresWriter:
 
         False if the run is not held here.
         """
-        with self._lock, self._database.explained("can't be written"):
-            if run_id not in self._holds:
-                return False
-            self._holds.restore()
-            self._session.ask(_DROP, run_id, *self._holds.mark(run_id), message_id, again=False)
-            return True
+        with self._database.explained("can't be written"):
+            return self._drop((run_id, message_id))
 
     def write(self, batch: EventBatch, waited_for: Callable[[], bool]) -> Mapping[str, str]:
         """Commit a batch in one transaction; if that fails, each run in its own.
@@ -155,10 +158,43 @@ class PostgresWriter:
         self._closed.set()
 
     def close(self, *, limit_s: float) -> None:
-        """End the session and its holds, unless it still writes after `limit_s`."""
+        """End the session and its holds; if it still writes after `limit_s`, once it does not."""
         if self._lock.acquire(timeout=limit_s):
-            self._session.close()
             self._lock.release()
+        self._session.close()
+
+    def _take_all(self, run_ids: Sequence[str]) -> list[int | None]:
+        with self._lock:
+            taken = {id: self._known(id, last) for id, last in self._holds.take(run_ids).items()}
+        # Of two that ask for one run at once, one gets it.
+        return [taken.pop(id, None) for id in run_ids]
+
+    def _known(self, run_id: str, last: tuple[str, int] | None) -> int:
+        """The `seq` of the last event of a run that was just taken, from its row."""
+        if last is None:
+            self._digests[run_id] = None
+            return 0
+        with contextlib.suppress(JournalError):
+            self._digests[run_id] = digest = StoredSummary.read(last[0])
+            return digest.seq or last[1]
+        return last[1]
+
+    def _release_all(self, run_ids: Sequence[str]) -> list[None]:
+        with self._lock:
+            for run_id in run_ids:
+                self._digests.pop(run_id, None)
+            self._holds.release(run_ids)
+        return [None for _ in run_ids]
+
+    def _drop_all(self, messages: Sequence[tuple[str, int]]) -> list[bool]:
+        with self._lock:
+            held = [(run_id, id) for run_id, id in messages if run_id in self._holds]
+            if held:
+                self._holds.restore()
+                rows = [(run_id, *self._holds.mark(run_id), id) for run_id, id in held]
+                columns = [[*column] for column in zip(*rows, strict=True)]
+                self._session.ask(_DROP, *columns, again=False)
+            return [one in held for one in messages]
 
     def _written(self, batch: EventBatch, *, unsure: bool) -> dict[str, str]:
         """Write a batch. `unsure`: an earlier attempt may have committed it."""
