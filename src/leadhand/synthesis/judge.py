@@ -18,7 +18,7 @@ from leadhand.models.calls import Caller, CallRequest, Requester
 from leadhand.models.prompts import joined, prompt
 from leadhand.models.structured import StructuredAnswer, ask_structured
 from leadhand.synthesis import forms
-from leadhand.synthesis.material import entries
+from leadhand.synthesis.citations import entries
 from leadhand.synthesis.reduction import pieces
 from leadhand.untrusted.fence import Fence
 

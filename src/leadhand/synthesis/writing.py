@@ -19,8 +19,7 @@ from leadhand.models.prompts import joined, prompt
 from leadhand.models.structured import BadAnswer, StructuredAnswer, ask_structured
 from leadhand.plans.payloads import DeclaredType
 from leadhand.synthesis import forms
-from leadhand.synthesis.citations import check_citations
-from leadhand.synthesis.material import entries
+from leadhand.synthesis.citations import check_citations, entries
 from leadhand.synthesis.merge import given_of, sources_of
 from leadhand.synthesis.reduction import budget_of, reduced, size
 from leadhand.untrusted.fence import Fence

@@ -15,8 +15,7 @@ from leadhand.teams.research.fastest import (
 )
 from leadhand.teams.research.figures import number, type_word, value
 from leadhand.teams.research.findings import Findings, MissingInput, ReportPart, ReportSection
-from leadhand.teams.research.focus import Focus, focus
-from leadhand.teams.research.groups import totals
+from leadhand.teams.research.focus import Focus, focus, totals
 from leadhand.teams.research.quoting import cited, inline, table
 from leadhand.teams.research.trends import is_register, trends, whole_years
 from leadhand.teams.research.word_forms import matched, request_in, subject

@@ -1,28 +1,28 @@
 """Runs the linter once over the files of a task and turns its diagnostics into findings."""
 
+import ast
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from leadhand.contracts.finding import NotAssessed
+from leadhand.contracts.finding import Finding, NotAssessed
 from leadhand.teams.review.change import ChangedFile
 from leadhand.teams.review.lens import LensRule, Seen
-from leadhand.teams.review.lenses.bugs import (
-    expressions,
-    names,
-    removed_definitions,
-    statements,
-    syntax,
-)
+from leadhand.teams.review.lenses.bugs import expressions, names, statements, syntax
 from leadhand.teams.review.lenses.bugs.checks import BugCheck
-from leadhand.teams.review.lenses.bugs.hits import BugHit, finding
+from leadhand.teams.review.lenses.bugs.hits import BugHit, finding, quoted
 from leadhand.teams.review.lenses.paths import is_test
 from leadhand.teams.review.lenses.syntax import Tree
 from leadhand.tools.ruff import UNREADABLE, Diagnostic, check
 
+REMOVED_DEFINITION = LensRule(
+    "bugs/definition-removed", "bugs/linted", "critical",
+    "That line fails with a NameError when it runs.",
+    "Restore the definition, or change the code that still uses it.",
+)  # fmt: skip
 _CHECKS = (*expressions.CHECKS, *statements.CHECKS)
 RULES: tuple[LensRule, ...] = (
     *names.RULES,
-    removed_definitions.RULE,
+    REMOVED_DEFINITION,
     *syntax.RULES,
     *(one.rule for one in _CHECKS),
 )
@@ -53,7 +53,7 @@ def find(files: Sequence[ChangedFile]) -> Iterator[Seen]:
             yield from syntax.find(file, broken[file.path])
             continue
         if file.removed and file.path in all_by_path:
-            yield from removed_definitions.find(file, all_by_path[file.path])
+            yield from _removed_definitions(file, all_by_path[file.path])
         if file.path in to_judge:
             try:
                 yield from list(_judged(file, to_judge[file.path], checks))
@@ -100,3 +100,58 @@ def _judged(
             if message is not None and key not in reported:
                 reported.add(key)
                 yield finding(candidate.rule, file, one.line, one.end_line, message)
+
+
+def _removed_definitions(file: ChangedFile, undefined: Iterable[Diagnostic]) -> Iterator[Finding]:
+    """A finding for each name that a removed line defined and an unchanged line still uses.
+
+    `undefined` are the linter's diagnostics of the whole new file. The old text is only parsed if
+    a removed line contains a name that is undefined now.
+    """
+    removed = "\n".join(file.removed.values())
+    first: dict[str, Diagnostic] = {}
+    for one in undefined:
+        name = _name(one)
+        unchanged = name and not file.touches(one.line)
+        if unchanged and name in removed and not names.may_be_provided(file, name):
+            first.setdefault(name, one)
+    if not first or file.base_tree is None:
+        return
+    # The linter may not understand where a name comes from: then it was undefined before, too.
+    before = {_name(one) for one in check([file.base_file], select=["F821"], target="py314")}
+    defined = {
+        name: line
+        for name, line in _definitions(file.base_tree)
+        if name in first and name not in before and line in file.removed
+    }
+    for name, line in defined.items():
+        hunk = file.hunk_removing(line)
+        if hunk is not None:
+            yield REMOVED_DEFINITION.finding(
+                file,
+                hunk.new_line,
+                message=f"`{name}` is no longer defined here, but line {first[name].line} of this "
+                "file still uses it.",
+                evidence=file.removed[line].strip(),
+            )
+
+
+def _name(one: Diagnostic) -> str:
+    return quoted(one) if one.code == "F821" else ""
+
+
+def _definitions(tree: ast.Module) -> Iterator[tuple[str, int]]:
+    """(name, line) of every definition."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Import() | ast.ImportFrom():
+                for alias in node.names:
+                    yield alias.asname or alias.name.split(".", 1)[0], alias.lineno
+            case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+                yield node.name, node.lineno
+            case ast.arg():
+                yield node.arg, node.lineno
+            case ast.Name(ctx=ast.Store()):
+                yield node.id, node.lineno
+            case _:
+                pass
