@@ -150,6 +150,14 @@ def test_what_is_restored_has_to_be_a_context(tmp_path: Path, restored: object) 
         repeated(tmp_path, context_type=Customer, restore=lambda origin: restored)  # pyright: ignore[reportUnknownLambdaType]
 
 
+def test_a_restore_that_raises_is_named(tmp_path: Path) -> None:
+    def restore(origin: Mapping[str, JsonValue]) -> Customer:
+        raise LookupError("no such customer")
+
+    with pytest.raises(InputError, match="restore raised LookupError: no such customer"):
+        repeated(tmp_path, context_type=Customer, restore=restore)
+
+
 def test_the_command_line_says_who_can_resume_a_run_with_a_context(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

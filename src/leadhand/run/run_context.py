@@ -46,10 +46,16 @@ class ContextRules:
                 f"run {state.run_id!r} needs a context, and contexts are not stored: resume it "
                 "from Python with `context`, or with a Supervisor that has a `restore` function"
             )
-        restored = self.restore(state.origin)
-        return self._checked(
-            await restored if inspect.isawaitable(restored) else restored, "what restore returned"
-        )
+        try:
+            restored = self.restore(state.origin)
+            if inspect.isawaitable(restored):
+                restored = await restored
+        except Exception as error:
+            raise InputError(
+                f"run {state.run_id!r} can't be resumed: restore raised "
+                f"{type(error).__name__}: {error}"
+            ) from error
+        return self._checked(restored, "what restore returned")
 
     def _checked(self, value: object, what: str) -> object:
         kind = get_origin(self.type) or self.type
