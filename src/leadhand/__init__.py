@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from leadhand.contracts.events import Event
     from leadhand.contracts.health import Health
     from leadhand.contracts.outcome import Completed, Escalated, Failed, Handoff, Outcome, Result
-    from leadhand.contracts.people import CallReply, Question, Reply
+    from leadhand.contracts.people import CallReply, Question, Reply, ToolCall
     from leadhand.contracts.retry import Retry
     from leadhand.contracts.summary import RunSummary, RunView
     from leadhand.contracts.task import Limits, Plan, Task
@@ -80,6 +80,7 @@ __all__ = [
     "TaskTemplate",
     "Team",
     "TeamError",
+    "ToolCall",
     "ToolContext",
     "ToolError",
     "Worker",
@@ -95,7 +96,7 @@ _MODULES = {
     "contracts.events": "Event",
     "contracts.health": "Health",
     "contracts.outcome": "Completed Escalated Failed Handoff Outcome Result",
-    "contracts.people": "CallReply Question Reply",
+    "contracts.people": "CallReply Question Reply ToolCall",
     "contracts.retry": "Retry",
     "contracts.summary": "RunSummary RunView",
     "contracts.task": "Limits Plan Task",

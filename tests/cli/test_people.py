@@ -296,3 +296,54 @@ def test_nobody_is_asked_who_does_not_want_to_be(house: House) -> None:
         terminal.shows("it waits for a person: leadhand answer run-")
         assert terminal.ended() == 3
     assert "[r]efuse?" not in terminal.text
+
+
+CREW = """
+from leadhand import Escalated, Team, Worker
+from leadhand.contracts.outcome import PausedAttempt
+from leadhand.contracts.people import ToolCall
+
+CALLS = tuple(
+    ToolCall(id=f"k{n}", tool="demolish", worker="crew", arguments={"house": n}) for n in (1, 2)
+)
+
+
+def work(handoff):
+    if handoff.paused is None:
+        paused = PausedAttempt(calls=CALLS)
+        return Escalated(reason="ambiguous_input", message="may I?", paused=paused)
+    return ", ".join(f"{id} {one.approved}" for id, one in handoff.paused.replies.items())
+
+
+team = Team("crew", workers=[Worker("crew", "Takes houses down", run=work)])
+"""
+
+
+def test_each_tool_call_of_a_question_is_approved_or_refused(house: House) -> None:
+    (house.folder / "crew.py").write_text(CREW, encoding="utf-8")
+    parked = house.does("run", "Take them down", "--team", "crew.py", "--no-model", "--json")
+    (question,) = json.loads(parked.out)["waiting"]
+    assert (parked.status, question["call"]) == (3, True)
+    assert [(one["id"], one["tool"], one["arguments"]) for one in question["calls"]] == [
+        ("k1", "demolish", {"house": 1}),
+        ("k2", "demolish", {"house": 2}),
+    ]
+    task = question["task_id"]
+    asked = house.does("answer", "last")
+    assert '2. demolish: {"house": 2}' in asked.out
+    how = f"--task {task} --approve | --refuse [WHY] | --approve-call 1 --refuse-call 2 [WHY]"
+    assert how in asked.out
+    for arguments, why in {
+        ("--approve-call", "1"): "for each call once: 1 (demolish), 2 (demolish)",
+        ("--approve-call", "1", "--refuse-call", "k1"): "for each call once",
+        ("--approve-call", "1", "--refuse-call", "3"): "for each call once",
+        ("--approve", "--refuse-call", "2"): "give one of --approve",
+    }.items():
+        house.refuses(arguments, why)
+    done = house.does("answer", "last", "--approve-call", "1", "--refuse-call", "k2", "listed")
+    assert done.status == 3
+    assert "k1 True, k2 False" in done.out
+    assert 'a person refused the call demolish {"house": 2}: listed' in " ".join(done.out.split())
+    shown = house.does("show", "last").out
+    assert "2. demolish refused: listed" in shown
+    assert "paused" in shown

@@ -1,11 +1,11 @@
 """The parts of a run's history: steps, plan versions, questions, usage. Pure."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 from leadhand.contracts import events
 from leadhand.contracts.outcome import Usage
-from leadhand.contracts.people import Verdict
+from leadhand.contracts.people import CallReply, ToolCall, Verdict
 
 What = Literal[
     "retried",
@@ -25,7 +25,8 @@ What = Literal[
     "breaker",
     "stuck",
 ]
-End = Literal["running", "completed", "escalated", "failed", "cancelled", "interrupted"]
+End = Literal["running", "completed", "escalated", "failed", "cancelled", "interrupted", "paused"]
+"""`paused`: until a person had replied about tool calls; then the attempt continued."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,10 @@ class QuestionHistory:
     text: str = ""
     by: str = ""
     answered_s: float | None = None
+    calls: tuple[ToolCall, ...] = ()
+    """The tool calls that it is about."""
+    replies: dict[str, CallReply] = field(default_factory=dict[str, CallReply])
+    """The reply about each of them, by its id."""
 
     def within(self, task_id: str) -> "QuestionHistory":
         """The same question, as the outer run sees it; `task_id` is that run's task."""

@@ -244,8 +244,13 @@ class RunHistory:
                 self._planned(event)
             case events.ApprovalRequested():
                 self.questions.append(
-                    QuestionHistory(event.elapsed_s, event.task_id, event.question)
+                    QuestionHistory(
+                        event.elapsed_s, event.task_id, event.question, calls=event.calls
+                    )
                 )
+                attempt = self.last_attempt(event.task_id or "") if event.calls else None
+                if attempt is not None and attempt.running:
+                    attempt.ended_s, attempt.end = event.elapsed_s, "paused"
             case events.ApprovalGiven():
                 self._answered(event)
             case (
@@ -329,7 +334,7 @@ class RunHistory:
         for one in self.questions:
             if one.task_id == event.task_id and one.verdict is None:
                 one.verdict, one.text, one.by = event.verdict, event.text, event.by
-                one.answered_s = event.elapsed_s
+                one.answered_s, one.replies = event.elapsed_s, event.calls
 
     def _resumed(self, event: events.RunResumed, before_s: float) -> None:
         self._halt(before_s)

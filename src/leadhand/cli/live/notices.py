@@ -104,7 +104,13 @@ def _of_run(event: events.Event) -> Notice | None:
             )
         case events.ApprovalGiven():
             about = event.task_id or "plan"
-            return Notice(about, f"{event.verdict} by {event.by}", event.text)
+            replies = event.calls.values()
+            if len(replies) > 1:
+                approved = sum(one.approved for one in replies)
+                said = f"{approved} of {len(replies)} calls approved by {event.by}"
+                return Notice(about, said, "; ".join(one.reason for one in replies if one.reason))
+            why = event.text or "".join(one.reason for one in replies)
+            return Notice(about, f"{event.verdict} by {event.by}", why)
         case events.BreakerOpened():
             said = f"breaker open for {event.pause_s:g} s"
             return Notice(event.worker, said, f"{event.failures} failures in a row")

@@ -23,7 +23,7 @@ from rich.console import Console
 
 from leadhand.cli.views.plan import show_plan
 from leadhand.cli.views.terminal import encodable, safe_block
-from leadhand.contracts.people import Question, Reply
+from leadhand.contracts.people import CallReply, Question, Reply
 from leadhand.contracts.task import Plan
 
 Pause = Callable[[], AbstractContextManager[object]]
@@ -59,6 +59,8 @@ class TerminalPerson:
                 if question.plan is not None:
                     return await self._on_plan(question, question.plan)
                 self._say(question.text)
+                if question.calls:
+                    return await self._on_calls(question)
                 allow = "y: allow it; else w" if question.call else "W"
                 asked = f"{allow}hat should the worker know? (empty: continue without) "
                 text = (await self._line(asked) or "").strip()
@@ -66,6 +68,20 @@ class TerminalPerson:
                 if question.call and text.lower() in ("y", "yes"):
                     return Reply(task_id=question.task_id, verdict="approved")
                 return Reply(task_id=question.task_id, verdict=verdict, text=text)
+
+    async def _on_calls(self, question: Question) -> Reply | None:
+        """Their reply about each tool call; None if they end their input (Ctrl-D)."""
+        replies: dict[str, CallReply] = {}
+        for number, call in enumerate(question.calls, start=1):
+            which = f"{number}. {call.tool}: " if len(question.calls) > 1 else ""
+            self._console.print(which, end="", markup=False, highlight=False)
+            said = await self._line("y: approve it; else why not? (empty: no reason) ")
+            if said is None:
+                return None
+            approved = said.strip().lower() in ("y", "yes")
+            reason = "" if approved or said.strip().lower() in ("n", "no") else said.strip()
+            replies[call.id] = CallReply(approved=approved, reason=reason)
+        return Reply(task_id=question.task_id, calls=replies)
 
     async def _on_plan(self, question: Question, shown: Plan) -> Reply | None:
         plan = shown

@@ -32,7 +32,7 @@ from leadhand.cli.views.consoles import DataConsole, error_console, print_note
 from leadhand.cli.views.plan import show_plan
 from leadhand.cli.views.terminal import encodable, safe_block
 from leadhand.clock import SystemClock
-from leadhand.contracts.people import Question, Reply, RunMessage
+from leadhand.contracts.people import CallReply, Question, Reply, RunMessage
 from leadhand.contracts.task import Plan
 from leadhand.contracts.team import Team
 from leadhand.errors import InputError, PlanError
@@ -54,6 +54,9 @@ class ReplyOptions:
     approve: bool = False
     refuse: bool = False
     plan: Path | None = None
+    approved_calls: tuple[str, ...] = ()
+    """Tool calls by their numbers or ids."""
+    refused_calls: tuple[str, ...] = ()
 
 
 def resume_command(options: ResumeOptions) -> int:
@@ -181,8 +184,10 @@ def _replies(
             return []
         team = _team_of(state, options) if any(one.plan is not None for one in questions) else None
         return asyncio.run(_asked_here(questions, team, state.request))
-    if given.approve and (given.task_id is not None or all(one.plan is None for one in questions)):
-        return [_on_call(given, questions)]
+    each = given.approved_calls or given.refused_calls
+    about_task = given.task_id is not None or all(one.plan is None for one in questions)
+    if each or ((given.approve or given.refuse) and about_task):
+        return [_on_calls(given, questions)]
     about_plan = given.approve or given.refuse or given.plan is not None
     if about_plan and given.task_id is not None:
         raise InputError("--task is for questions of workers, not for the plan: leave it out")
@@ -224,15 +229,32 @@ async def _asked_here(
     return replies
 
 
-def _on_call(given: ReplyOptions, questions: Sequence[Question]) -> Reply:
-    """The reply that allows a tool call."""
-    calls = [one for one in questions if one.call and given.task_id in (None, one.task_id)]
-    if len(calls) == 1:
-        return Reply(task_id=calls[0].task_id, verdict="approved")
-    if not calls:
+def _on_calls(given: ReplyOptions, questions: Sequence[Question]) -> Reply:
+    """The reply about the tool calls of one question."""
+    asking = [one for one in questions if one.call and given.task_id in (None, one.task_id)]
+    if not asking:
         raise InputError(_which(given, questions))
-    ids = [call.task_id or "" for call in calls]
-    raise InputError(f"say which task the answer is for: --task {' or --task '.join(ids)}")
+    if len(asking) > 1:
+        ids = [one.task_id or "" for one in asking]
+        raise InputError(f"say which task the answer is for: --task {' or --task '.join(ids)}")
+    (question,) = asking
+    text = given.text or ""
+    if given.approve or given.refuse:
+        verdict = "approved" if given.approve else "declined"
+        return Reply(task_id=question.task_id, verdict=verdict, text=text)
+    known = {str(number): call.id for number, call in enumerate(question.calls, start=1)}
+    known |= {call.id: call.id for call in question.calls}
+    decided = [
+        *((name, CallReply(approved=True)) for name in given.approved_calls),
+        *((name, CallReply(approved=False, reason=text)) for name in given.refused_calls),
+    ]
+    calls = {known[name]: reply for name, reply in decided if name in known}
+    if not len(calls) == len(decided) == len(question.calls):
+        every = ", ".join(
+            f"{number} ({call.tool})" for number, call in enumerate(question.calls, 1)
+        )
+        raise InputError(f"give --approve-call or --refuse-call for each call once: {every}")
+    return Reply(task_id=question.task_id, calls=calls)
 
 
 def _on_plan(given: ReplyOptions, state: RunState, options: ResumeOptions) -> Reply:

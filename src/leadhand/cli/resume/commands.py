@@ -59,7 +59,7 @@ def answer(
     text: Annotated[
         str | None,
         typer.Argument(
-            help="What the worker should know, or why the plan is refused.",
+            help="What the worker should know, or why the plan or a tool call is refused.",
             metavar="TEXT",
             show_default=False,
         ),
@@ -68,9 +68,21 @@ def answer(
         str | None, typer.Option(help="The task whose worker asks.", metavar="TASK")
     ] = None,
     approve: Annotated[
-        bool, typer.Option("--approve", help="Carry out the plan, or allow a tool call.")
+        bool, typer.Option("--approve", help="Carry out the plan, or make all tool calls.")
     ] = False,
-    refuse: Annotated[bool, typer.Option("--refuse", help="Don't carry out the plan.")] = False,
+    refuse: Annotated[
+        bool, typer.Option("--refuse", help="Don't carry out the plan, or make no tool call.")
+    ] = False,
+    approve_call: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Make this tool call, by its number or id; give a reply about each of them.",
+            metavar="CALL",
+        ),
+    ] = None,
+    refuse_call: Annotated[
+        list[str] | None, typer.Option(help="Don't make this tool call.", metavar="CALL")
+    ] = None,
     plan: Annotated[
         Path | None, typer.Option(help="Carry out this plan instead.", metavar="FILE")
     ] = None,
@@ -83,15 +95,24 @@ def answer(
     """Answer the questions of a run and resume it. Without an answer, show the questions."""
     from leadhand.errors import InputError
 
-    if sum((approve, refuse, plan is not None)) > 1:
-        raise InputError("give one of --approve, --refuse and --plan")
+    each = bool(approve_call or refuse_call)
+    if sum((approve, refuse, plan is not None, each)) > 1:
+        raise InputError("give one of --approve, --refuse and --plan, or a reply about each call")
     if (approve or plan is not None) and text is not None:
         raise InputError("TEXT is for a worker, or says why the plan is refused: leave it out")
     announce_run(run, home, quiet=output.quiet)
     from leadhand.cli.resume.actions import ReplyOptions, answer_command
     from leadhand.cli.run.options import ResumeOptions
 
-    reply_options = ReplyOptions(text=text, task_id=task, approve=approve, refuse=refuse, plan=plan)
+    reply_options = ReplyOptions(
+        text=text,
+        task_id=task,
+        approve=approve,
+        refuse=refuse,
+        plan=plan,
+        approved_calls=tuple(approve_call or ()),
+        refused_calls=tuple(refuse_call or ()),
+    )
     options = ResumeOptions(run=run, home=home, output=output, team=team, trust=trust)
     raise typer.Exit(answer_command(options, reply_options))
 

@@ -219,7 +219,11 @@ def how_to_reply(question: Question) -> str:
     """What is typed after `leadhand answer RUN` to reply to a question."""
     if question.plan is not None:
         return " --approve | --refuse [WHY] | --plan FILE"
-    return f" --task {question.task_id}{' --approve |' if question.call else ''} TEXT"
+    task = f" --task {question.task_id}"
+    if not question.call:
+        return f"{task} TEXT"
+    each = "" if len(question.calls) < 2 else " | --approve-call 1 --refuse-call 2 [WHY]"
+    return f"{task} --approve | --refuse [WHY]{each}"
 
 
 def exit_status(answer: Answer) -> int:

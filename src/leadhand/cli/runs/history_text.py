@@ -299,6 +299,12 @@ def _people(history: RunHistory) -> Iterator[Line]:
         text = f": {sentence(asked.text)}" if asked.text else ""
         yield 2, Text(_question(asked))
         yield 4, Text(f"→ {asked.verdict} by {safe(asked.by)}{text}")
+        for number, call in enumerate(asked.calls, start=1):
+            given = asked.replies.get(call.id)
+            if given is not None and (len(asked.calls) > 1 or given.reason):
+                why = f": {sentence(given.reason)}" if given.reason else ""
+                said = "approved" if given.approved else "refused"
+                yield 6, Text(f"{number}. {safe(call.tool)} {said}{why}")
 
 
 def _gaps(history: RunHistory) -> Iterator[Line]:

@@ -101,6 +101,9 @@ class SpanTree:
                 | events.SynthesisStarted()
             ):
                 self._phase(event)
+            case events.ApprovalRequested() if event.calls:
+                self._noted(event)
+                self._end_attempt(_path(event))  # another span continues it
             case _:
                 self._noted(event)
 
