@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,6 +23,8 @@ CLOSING_S = 0.2
 class _Shared:
     connections: "Connections"
     users: int = 0
+    kept: AsyncExitStack | None = None
+    """Uses them until it is closed."""
 
 
 class SharedConnections:
@@ -33,6 +35,23 @@ class SharedConnections:
 
     def __init__(self) -> None:
         self._open: dict[asyncio.AbstractEventLoop, _Shared] = {}
+
+    async def keep(self, team: Team) -> None:
+        """Open the connections of this event loop, and keep them until `release`."""
+        async with self.of(team) as connections:
+            for spec in models_of(team):
+                await connections.open(spec)
+            shared = self._open[asyncio.get_running_loop()]
+            if shared.kept is None:
+                shared.kept = AsyncExitStack()
+                await shared.kept.enter_async_context(self.of(team))
+
+    async def release(self) -> None:
+        """Let the last run close the connections of this event loop; now, if there is none."""
+        shared = self._open.get(asyncio.get_running_loop())
+        if shared is not None and shared.kept is not None:
+            kept, shared.kept = shared.kept, None
+            await kept.aclose()
 
     @asynccontextmanager
     async def of(self, team: Team, account: Account | None = None) -> "AsyncGenerator[Connections]":

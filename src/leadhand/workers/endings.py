@@ -1,5 +1,6 @@
 """The two tools by which a model ends its work: `final_answer` and `escalate`."""
 
+import functools
 import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, cast
@@ -127,6 +128,20 @@ class FinalAnswer:
         if given is None or given == "":
             raise BadAnswer("`answer` is empty. Put your answer in it, or escalate.")
         return given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+
+
+def final_answer(output: object) -> FinalAnswer:
+    """The tool for a worker's `output`, made once for each type."""
+    try:
+        hash(output)
+    except TypeError:  # a JSON Schema, which is quick
+        return FinalAnswer(output)
+    return _final_answer_of(output)
+
+
+@functools.lru_cache(maxsize=256)
+def _final_answer_of(output: object) -> FinalAnswer:
+    return FinalAnswer(output)
 
 
 def escalation(data: Mapping[str, JsonValue], usage: Usage) -> Escalated:

@@ -41,7 +41,7 @@ from leadhand.untrusted.fence import Fence
 from leadhand.workers import briefing
 from leadhand.workers.confidence import completed_or_escalated
 from leadhand.workers.conversation import Conversation, StoredConversation
-from leadhand.workers.endings import ESCALATE, FinalAnswer, escalation
+from leadhand.workers.endings import ESCALATE, escalation, final_answer
 from leadhand.workers.output import outcome_of
 from leadhand.workers.toolbox import NeedsPerson, RepeatedCalls, Toolbox
 from leadhand.workers.toolsets import Toolset
@@ -69,7 +69,7 @@ class ModelWorker:
         self.toolset = toolset
         self.caller = caller
         self.fence = fence
-        self.form = FinalAnswer(worker.output)
+        self.form = final_answer(worker.output)
         self.instructions = briefing.instructions(worker)
         # Without tools there is rarely a second call that could read the cache.
         cache = {"cache": True} if worker.tools else {}

@@ -1,0 +1,76 @@
+"""A service prepares its process before the first run, without a call of a model or a tool."""
+
+import asyncio
+
+import pytest
+
+from leadhand import Handoff, Supervisor, Team, ToolContext, Worker
+from leadhand.errors import InputError
+from leadhand.models import rates
+from leadhand.run.connections import SharedConnections
+from leadhand.run.preparation import prepare, rehearse
+from leadhand.testing import ScriptedServer
+from tests.models.asking import OPENAI
+from tests.run.test_connections import Counting, team
+
+
+def test_a_rehearsal_goes_the_whole_way_of_a_run() -> None:
+    answer = asyncio.run(rehearse())
+    assert answer.status == "complete"
+    assert answer.engine == "model"
+    # The planner, for each of two tasks a call of a tool and an answer, and the synthesizer.
+    assert answer.metrics.requests == 6
+
+
+def test_no_model_is_asked_and_connections_stay_open_until_they_are_released() -> None:
+    model, shared = Counting(), SharedConnections()
+
+    async def main() -> None:
+        await prepare(team(model), shared)
+        await prepare(team(model), shared)
+        assert (model.opened, model.closed) == (1, 0)
+        assert model.last_model_request_parameters is None
+        async with shared.of(team(model)) as connections:
+            await connections.open(model)
+        assert (model.opened, model.closed) == (1, 0)
+        await shared.release()
+        assert (model.opened, model.closed) == (1, 1)
+        await shared.release()
+
+    asyncio.run(main())
+
+
+def test_the_models_of_a_prepared_process_are_those_of_the_team(
+    model_server: ScriptedServer,
+) -> None:
+    shared = SharedConnections()
+
+    async def main() -> list[str]:
+        await prepare(team(OPENAI), shared)
+        await shared.release()
+        return [one.model for one in rates.health()]
+
+    assert asyncio.run(main()) == [OPENAI.partition(":")[2]]
+    assert model_server.stats().requests == 0
+
+
+def test_what_the_first_run_would_raise_is_raised() -> None:
+    def look(query: str, ctx: ToolContext) -> str:
+        """Look it up."""
+        return query
+
+    worker = Worker("w", "", tools=(look,))
+    with_wrong_tool = Team("t", model=Counting(), workers=(worker,))
+    wrong = {"nowhere:nothing": team("nowhere:nothing"), "ToolContext": with_wrong_tool}
+    for why, one in wrong.items():
+        with pytest.raises(InputError, match=why):
+            asyncio.run(prepare(one, SharedConnections()))
+
+
+def test_a_team_without_a_model_needs_no_preparation() -> None:
+    def work(handoff: Handoff) -> str:
+        return "done"
+
+    code = Team("t", workers=(Worker("w", "", run=work),))
+    asyncio.run(prepare(code, SharedConnections()))
+    assert asyncio.run(Supervisor(code).run("Do it.")).status == "complete"
